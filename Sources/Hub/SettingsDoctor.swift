@@ -1,4 +1,5 @@
 import Glibc
+import HealthModel
 import Ingestion
 import Pipeline
 import Profiles
@@ -24,7 +25,7 @@ public struct SettingsDoctor: Sendable {
         case .failure(let error): [Finding(.broken, "configuration", error.description)]
         case .success(let configuration):
             [settings(configuration)] + api(configuration) + store(configuration) + estimates(configuration)
-                + alerts(configuration) + [
+                + scales(configuration) + alerts(configuration) + clock() + [
                     powerCut(configuration), profiles(configuration),
                 ]
         }
@@ -100,6 +101,32 @@ public struct SettingsDoctor: Sendable {
             // A problem of the store is already reported.
             return []
         }
+    }
+
+    /// Finds scales that several people use as one.
+    private func scales(_ configuration: Configuration) -> [Finding] {
+        guard let store = try? StoreAccess(configuration: configuration, machine: machine).openForReading(),
+            let found = try? ScaleUse.suspected(in: store)
+        else { return [] }
+        return found.map { use in
+            Finding(
+                .warning, "scale \(use.scale)",
+                "on \(use.days) days its weights within half an hour were of two people, but all belong to one person: tell it their "
+                    + "ranges",
+                command: "vitalgate devices assign --help")
+        }
+    }
+
+    /// Checks whether the machine's clock can be right.
+    private func clock() -> [Finding] {
+        let now = machine.now()
+        guard !PlausibleClock.allows(now) else { return [] }
+        return [
+            Finding(
+                .warning, "clock",
+                "the machine's clock shows \(now), which cannot be right: readings are quarantined, and nothing is pruned until it is set",
+                command: "timedatectl")
+        ]
     }
 
     /// Checks that alerts reach their receivers.

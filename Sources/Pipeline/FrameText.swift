@@ -37,5 +37,6 @@ extension Gate {
             batch[index].rule = rule
             if batch[index].place == frame.place { batch[index].frame = FrameText(frame) }
         }
+        if batch.count > first + 1 { judgeMeasurements(&batch, from: first, of: frame) }
     }
 }

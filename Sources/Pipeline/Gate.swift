@@ -20,6 +20,8 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     public static let noContact = GateRule("no-contact")
     /// The device reports a failed measurement, such as a moved cuff or a displaced sensor.
     public static let badMeasurement = GateRule("bad-measurement")
+    /// Another value of the same measurement is impossible or missing, or the values contradict one another.
+    public static let failedMeasurement = GateRule("failed-measurement")
     /// The time is from a device clock that could not be compared with ours.
     public static let clockUnknown = GateRule("clock-unknown")
 
@@ -40,6 +42,7 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
         case .sentinel: "a number that devices send for a missing value"
         case .noContact: "the device reports that the sensor had no contact"
         case .badMeasurement: "the device reports that the measurement failed"
+        case .failedMeasurement: "another value of the same measurement is impossible or missing, or they contradict one another"
         case .clockUnknown: "its time is from a device clock that could not be checked"
         case .unattributed: "it arrived before the device's services were known, so its sensor is unclear"
         case .versionConflict: "the same version of this record is already stored with another value, time, or unit"

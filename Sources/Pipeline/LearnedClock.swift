@@ -6,6 +6,9 @@ import HealthModel
 ///     clock.learn(shown: second, received: later)     // an hour on, it may have drifted
 ///     clock.ahead(at: stampOfARecord)
 ///
+/// A clock that is less than half an hour off is set like others when clocks go forward or back: its error is one against the zone's local
+/// time. Any other clock has the same offset from UTC in summer and in winter.
+///
 /// The difference is assumed to change evenly between two comparisons if a clock can drift that much. If it cannot, the clock was set in
 /// between, and only the later comparison applies from then on.
 public struct LearnedClock: Hashable, Sendable {
@@ -15,9 +18,13 @@ public struct LearnedClock: Hashable, Sendable {
     }
 
     private var comparisons: [Comparison]
+    /// Whether the error is one against the zone's local time, otherwise against UTC.
+    public private(set) var followsZone = false
 
     /// The number of comparisons to keep. In a connection that lasts for weeks the latest ones count.
     private static let maximum = 64
+    /// The error in microseconds from which a clock is one that nobody sets.
+    private static let unset: UInt64 = 1_800_000_000
     /// Even a clock without a crystal is off by less than half a percent.
     private static let drift = 200.0
 
@@ -28,6 +35,12 @@ public struct LearnedClock: Hashable, Sendable {
         comparisons = [Comparison(shown: shown.microseconds, ahead: shown.microseconds &- received.microseconds)]
     }
 
+    /// A clock in a zone, whose rules it follows if it is only a little off.
+    public init(shown: WallTime, received: Instant, zone: TimeZoneRules) {
+        self.init(shown: shown, received: received)
+        learn(shown: shown, received: received, zone: zone)
+    }
+
     /// A clock that is ahead of UTC by this number of microseconds.
     public init(ahead: Int64) { comparisons = [Comparison(shown: 0, ahead: ahead)] }
 
@@ -35,16 +48,30 @@ public struct LearnedClock: Hashable, Sendable {
     public typealias Point = (shown: Int64, ahead: Int64)
 
     /// A clock from stored comparisons, of which only the latest count.
-    public init(points: [Point]) {
+    public init(points: [Point], followsZone: Bool = false) {
+        self.followsZone = followsZone
         comparisons = points.suffix(Self.maximum).map { Comparison(shown: $0.shown, ahead: $0.ahead) }
     }
 
     /// The comparisons, oldest first.
     public var points: [Point] { comparisons.map { ($0.shown, $0.ahead) } }
 
-    /// Adds a comparison.
+    /// Adds a comparison in a zone.
+    public mutating func learn(shown: WallTime, received: Instant, zone: TimeZoneRules) {
+        let error = shown.microseconds &- received.wallTime(at: zone.offset(at: received)).microseconds
+        if followsZone != (error.magnitude < Self.unset) {
+            followsZone.toggle()
+            comparisons.removeAll()
+        }
+        add(Comparison(shown: shown.microseconds, ahead: followsZone ? error : shown.microseconds &- received.microseconds))
+    }
+
+    /// Adds a comparison with UTC.
     public mutating func learn(shown: WallTime, received: Instant) {
-        let next = Comparison(shown: shown.microseconds, ahead: shown.microseconds &- received.microseconds)
+        add(Comparison(shown: shown.microseconds, ahead: shown.microseconds &- received.microseconds))
+    }
+
+    private mutating func add(_ next: Comparison) {
         if let last = comparisons.last {
             let (span, change) = (next.shown &- last.shown, next.ahead &- last.ahead)
             // The clock was set. It did not drift.
@@ -60,7 +87,12 @@ public struct LearnedClock: Hashable, Sendable {
         for index in comparisons.indices { comparisons[index].ahead &-= step }
     }
 
-    /// The offset from UTC (positive if ahead) when the clock showed a time, in microseconds.
+    /// The time that a right clock of the zone would have shown, or `nil` if the clock does not follow the zone.
+    public func corrected(_ shown: WallTime) -> WallTime? {
+        followsZone ? WallTime(microseconds: shown.microseconds &- ahead(at: shown)) : nil
+    }
+
+    /// The offset from UTC, or from the zone's local time (positive if ahead), when the clock showed a time, in microseconds.
     public func ahead(at shown: WallTime) -> Int64 {
         let time = shown.microseconds
         guard let last = comparisons.last else { return 0 }

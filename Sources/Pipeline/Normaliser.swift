@@ -20,8 +20,7 @@ public final class Normaliser {
     private let zone: TimeZoneRules
     private var latest: Int64
     private var received: Instant
-    /// The source's clock, if it was compared with ours and differs from the zone. Such a clock has no daylight saving time, so the zone's
-    /// rules do not apply to it.
+    /// The source's clock, if it was compared with ours and differs from the zone.
     public var learnedClock: LearnedClock?
     /// The pass in which each reading of a repeated hour was first seen, and roughly when that hour was.
     private var passes: [SampleIdentity: ZoneOffset] = [:]
@@ -32,13 +31,12 @@ public final class Normaliser {
 
     /// The earliest time of a measurement.
     public static let earliest = TimeBounds.earliest
-    /// 2025-01-01. A hub with an earlier time has not been set since it was switched on. Readings are then neither too early nor in the
-    /// future, and the caller quarantines them.
-    public static let earliestHub = Instant(seconds: 1_735_689_600)
+    /// Whether the hub's clock cannot be right. Readings are then neither too early nor in the future, and the caller quarantines them.
     private var isHubLost = false
-    /// Whether unlikely times (before 1971, or more than a day ahead) are passed through for the caller to quarantine. A live device was
-    /// already sent an acknowledgement and would never send the reading again.
-    public var leavesUnlikelyTimes = false
+    /// Whether the readings are of a live device, which was already sent an acknowledgement and would never send them again. Unlikely times
+    /// (before 1971, or more than a day ahead) are passed through for the caller to quarantine, and local times that can be two instants
+    /// are quarantined.
+    public var isLive = false
 
     /// - Parameters:
     ///   - zone: The zone of local times.
@@ -56,10 +54,10 @@ public final class Normaliser {
     /// Normalises the readings of one frame with its own time of receipt.
     public func normalise(_ frame: [Reading], received: Instant, into output: inout Output) {
         self.received = received
-        isHubLost = received < Self.earliestHub
-        latest = isHubLost || leavesUnlikelyTimes ? .max : TimeBounds.latest(received: received).microseconds
-        if case .wall(let start, _, nil)? = frame.first?.time, learnedClock == nil {
-            let offsets = zone.offsets(at: start)
+        isHubLost = !PlausibleClock.allows(received)
+        latest = isHubLost || isLive ? .max : TimeBounds.latest(received: received).microseconds
+        if case .wall(let shown, _, nil)? = frame.first?.time, let start = local(shown) {
+            let offsets = candidates(at: start)
             let fresh = offsets.filter { abs(start.instant(at: $0).microseconds - received.microseconds) < Self.fresh }
             if offsets.count == 2, fresh.count == 1 {
                 readsLocalTimes = true
@@ -70,14 +68,27 @@ public final class Normaliser {
         normalise(frame, into: &output)
     }
 
+    /// The local time of a device's timestamp, or `nil` if its clock does not follow the zone.
+    private func local(_ shown: WallTime) -> WallTime? {
+        guard let learnedClock else { return shown }
+        return learnedClock.corrected(shown)
+    }
+
+    /// The offsets that a local time can have. A live device whose clock nobody has set forward shows times of the hour that is left out.
+    private func candidates(at wall: WallTime) -> [ZoneOffset] {
+        let offsets = zone.offsets(at: wall)
+        guard offsets.isEmpty, isLive else { return offsets }
+        return [-Calendar.day, Calendar.day].map { zone.offset(at: Instant(microseconds: wall.microseconds &+ $0)) }
+    }
+
     /// Normalises the readings of one frame. All of them become samples, or one refusal gives the reason.
     public func normalise(_ frame: [Reading], into output: inout Output) {
         guard !frame.isEmpty else { return }
-        if case .wall(let start, _, let ticks) = frame[0].time {
+        if case .wall(let shown, _, let ticks) = frame[0].time {
             readsLocalTimes = true
-            if let learnedClock {
+            guard let start = local(shown) else {
                 // The offset is only shown with the sample. Its instant comes from the learned clock.
-                let instant = Instant(microseconds: start.microseconds &- learnedClock.ahead(at: start))
+                let instant = Instant(microseconds: shown.microseconds &- (learnedClock?.ahead(at: shown) ?? 0))
                 append(frame, offset: zone.offset(at: instant), into: &output)
                 return
             }
@@ -90,6 +101,7 @@ public final class Normaliser {
                 append(toldApart(frame, pass: offset), offset: offset, into: &output)
             case .held:
                 for reading in frame.dropFirst() { clock.hold(reading) }
+            case .refused where isLive: hold(frame, at: start, into: &output)
             case .refused(let reason):
                 output.refusals.append(Refusal(reason, at: frame[0].place, readings: frame.count))
             }
@@ -110,6 +122,8 @@ public final class Normaliser {
             let frame = Array(readings[index..<end])
             if let offsets {
                 append(toldApart(frame, pass: offsets[index]), offset: offsets[index], into: &output)
+            } else if isLive, case .wall(let shown, _, _) = frame[0].time {
+                hold(frame, at: local(shown) ?? shown, into: &output)
             } else {
                 output.refusals.append(
                     Refusal(
@@ -118,6 +132,22 @@ public final class Normaliser {
                         at: frame[0].place, readings: frame.count))
             }
             index = end
+        }
+    }
+
+    /// Quarantines readings whose local time can be two instants, with both of them.
+    private func hold(_ frame: [Reading], at wall: WallTime, into output: inout Output) {
+        let first = output.samples.count
+        let offsets = candidates(at: wall)
+        append(frame, offset: offsets.first ?? zone.offset(at: received), into: &output)
+        let times = offsets.map { wall.instant(at: $0) }.sorted().map(\.description).joined(separator: ",")
+        for index in first..<output.samples.count {
+            output.samples[index].rule = .clockUnknown
+            let entries = output.samples[index].sample.metadata?.entries.map { ($0.key, $0.value) } ?? []
+            output.samples[index].sample.metadata = Metadata(
+                entries + [
+                    (ClockDoubt.key, .string(ClockDoubt.ambiguous.rawValue)), (ClockDoubt.timesKey, .string(times)),
+                ])
         }
     }
 
@@ -188,7 +218,7 @@ public final class Normaliser {
         case .instants(let first, let last, let offset):
             (start, end, zone) = (first, last, offset)
             (nominalStart, nominalEnd) = (first.microseconds, last.microseconds)
-        case .wall(let first, let last, _) where learnedClock != nil:
+        case .wall(let first, let last, _) where learnedClock?.followsZone == false:
             let ahead = learnedClock?.ahead(at: first) ?? 0
             start = Instant(microseconds: first.microseconds &- ahead)
             end = Instant(microseconds: last.microseconds &- ahead)
@@ -196,9 +226,11 @@ public final class Normaliser {
             (nominalStart, nominalEnd) = (first.microseconds, last.microseconds)
             timeOrigin = .deviceCorrected
         case .wall(let first, let last, _):
-            (start, zone) = (first.instant(at: wallOffset), wallOffset)
-            end = last == first ? start : last.instant(at: offset(ofEnd: last, start: start, wallOffset))
+            let (began, ended) = (local(first) ?? first, local(last) ?? last)
+            (start, zone) = (began.instant(at: wallOffset), wallOffset)
+            end = last == first ? start : ended.instant(at: offset(ofEnd: ended, start: start, wallOffset))
             (nominalStart, nominalEnd) = (first.microseconds, last.microseconds)
+            if learnedClock != nil { timeOrigin = .deviceCorrected }
         case .added(let added, let nominal):
             (start, end, zone) = (added, added, nil)
             (nominalStart, nominalEnd) = (nominal.microseconds, nominal.microseconds)
@@ -213,7 +245,7 @@ public final class Normaliser {
             timeOrigin = .receipt
         }
         // Identities start at 1970.
-        guard start >= Self.earliest || isHubLost || leavesUnlikelyTimes && start.microseconds >= 0 && nominalStart >= 0 else {
+        guard start >= Self.earliest || isHubLost || isLive && start.microseconds >= 0 && nominalStart >= 0 else {
             throw Refusal(TimeBounds.tooEarly, at: reading.pointee.place)
         }
         guard start.microseconds <= latest, end.microseconds <= latest else {

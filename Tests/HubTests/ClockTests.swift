@@ -106,6 +106,84 @@ import Testing
         #expect(try bench.store.check() == [])
     }
 
+    /// A clock that is an hour slow looks like one of a device with a memory. The first two are stored, and then repaired.
+    @Test func aSlowClock() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        for minute in 31...35 { Self.temperature(bench, 2026, 20, 6, UInt8(minute), after: .seconds(minute == 31 ? 0 : 60)) }
+        bench.pass(.seconds(2))
+        #expect(try Self.starts(bench) == (31...35).map { "2026-11-20T06:\($0):00.000000Z" })
+        #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.deviceCorrected])
+        #expect(try bench.reader().quarantine.all().isEmpty)
+        // Sent again, they are the same, and show nothing.
+        for minute in 31...35 { Self.temperature(bench, 2026, 20, 6, UInt8(minute), after: .seconds(1)) }
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().count == 5)
+        try bench.stop()
+        #expect(try bench.store.check() == [])
+    }
+
+    /// A thermometer that sends its whole memory each evening, and is used beside the hub only then.
+    @Test func aMemoryThatIsSentAgain() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        for day in 20..<25 as Range<UInt8> {
+            for earlier in 20...day {
+                Self.temperature(bench, 2026, earlier, 4, earlier, after: .milliseconds(300))
+                Self.temperature(bench, 2026, earlier, 7, 30, after: .milliseconds(300))
+            }
+            bench.pass(.seconds(86_400 - Int(day - 19) * 600 / 1000))
+        }
+        #expect(try bench.samples().count == 10)
+        #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.device])
+        #expect(try bench.reader().quarantine.all().isEmpty)
+        try bench.stop()
+    }
+
+    /// 02:30 occurs twice in the night of the change, and 02:15 never. Neither is lost, and an arrival shows which one it is.
+    @Test(arguments: [true, false]) func hoursOfTheChange(isLive: Bool) throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-blood-pressure")
+        func measure(_ month: UInt8, _ day: UInt8, _ hour: UInt8, _ minute: UInt8, at time: String) throws {
+            bench.clock.now = try Instant(time)
+            bench.hear("gatt:2A35", [0x02, 121, 0, 80, 0, 95, 0, 0xEA, 0x07, month, day, hour, minute, 0])
+            bench.pass(.seconds(2))
+        }
+        try measure(3, 29, 2, 15, at: isLive ? "2026-03-29T01:15:20Z" : "2026-03-29T08:00:00Z")
+        try measure(10, 25, 2, 30, at: isLive ? "2026-10-25T01:30:20Z" : "2026-10-25T08:00:00Z")
+        try bench.hub.stop()
+        let held = try bench.store.quarantine.all()
+        #expect(try bench.store.ledger.account(of: 1)?.refused == 0)
+        if isLive {
+            #expect(Set(try Self.starts(bench)) == ["2026-03-29T01:15:00.000000Z", "2026-10-25T01:30:00.000000Z"])
+            #expect(held.isEmpty)
+        } else {
+            #expect(try bench.samples().isEmpty)
+            #expect(held.count == 6 && held.allSatisfy { $0.rule == "clock-unknown" })
+            #expect(
+                held.last?.stored.sample.metadata?["possibleTimes"]
+                    == .string("2026-10-25T00:30:00.000000Z,2026-10-25T01:30:00.000000Z"))
+        }
+    }
+
+    /// A meter that is half a minute fast, and set at each change of the clocks.
+    @Test(arguments: [5, 30, -700] as [Int64]) func anErrorOfSeconds(ahead: Int64) throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        bench.compareClocks(ahead: ahead)
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 1, hour: 6))
+        try bench.stop()
+        let zone = TimeZoneRules.berlin
+        let july = WallTime(microseconds: Int64(Calendar.days(year: 2026, month: 7, day: 1)) * Calendar.day)
+        let clock = LearnedClock(
+            shown: WallTime(
+                microseconds: bench.clock.now.wallTime(at: ZoneOffset(seconds: 3600)).microseconds + ahead * 1_000_000),
+            received: bench.clock.now, zone: zone)
+        #expect(clock.corrected(july)?.microseconds == july.microseconds - ahead * 1_000_000)
+        let expected = try Instant("2026-11-20T05:00:00Z").microseconds - (ahead.magnitude > 10 ? ahead * 1_000_000 : 0)
+        #expect(try bench.samples().map(\.sample.start.microseconds) == [expected])
+    }
+
     /// The owner sets the clock, and later it loses its battery. The learned offset is forgotten with the first timestamp that contradicts
     /// it.
     @Test func aClockThatIsSetAfterItWasLearned() throws {

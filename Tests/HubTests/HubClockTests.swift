@@ -136,6 +136,59 @@ import Testing
         #expect(try beats().map { $0.seconds.rounded() } == [1])
     }
 
+    /// Nobody knows by how much the clock of the first boot was wrong.
+    @Test("the power fails before the clock is set: what came is withdrawn once the time is known", arguments: [3 * 86_400, 0])
+    func powerCut(behind: Int64) throws {
+        bench.clock.now.microseconds -= behind * 1_000_000
+        var clock = HubClock(hub: bench.hub, questions: ntp.questions)
+        try clock.start()
+        bench.hear("gatt:2A37", [0x00, 60], after: .seconds(1))
+        bench.pass(.seconds(2))
+        try bench.travel(to: .berlin)
+        clock = HubClock(hub: bench.hub, questions: ntp.questions(boot: "two"))
+        try clock.start()
+        bench.hear("gatt:2A37", [0x00, 61], after: .seconds(1))
+        bench.pass(.seconds(2))
+        #expect(try bench.store.clock.unconfirmed().map(\.boot) == ["one"])
+        #expect(try bench.samples().count == 2, "a hub without a network does not lose them")
+        try sync(after: 100)
+        bench.pass(.seconds(2))
+        #expect(try bench.store.clock.unconfirmed().isEmpty)
+        let isWrong = behind > 0
+        #expect(try bench.samples().map(\.sample.value).sorted() == (isWrong ? [61] : [60, 61]))
+        let held = try bench.reader().quarantine.all()
+        #expect(held.map(\.rule) == (isWrong ? ["clock-unknown"] : []))
+        // A person may know better.
+        if let one = held.first {
+            #expect(one.stored.sample.metadata?[ClockDoubt.key] == .string("hub-clock"))
+            try bench.store.quarantine.accept([one.id], description: IngestDescription(kind: .accept, received: 0))
+            #expect(try bench.samples().count == 2)
+        }
+        try bench.stop()
+        #expect(try bench.store.check(deep: true) == [])
+    }
+
+    @Test("a device's right time that disagreed with the wrong clock is released") func rightDevice() throws {
+        try bench.adopt("sig-health-thermometer")
+        bench.clock.now.microseconds -= 3 * 86_400_000_000
+        let clock = HubClock(hub: bench.hub, questions: ntp.questions)
+        try clock.start()
+        // 07:31 in Berlin, when it is.
+        bench.hear("gatt:2A1C", [0x02, 0x6D, 0x01, 0x00, 0xFF, 0xEA, 0x07, 11, 20, 7, 31, 0])
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().isEmpty)
+        // This one waits for its commit.
+        bench.hear("gatt:2A37", [0x00, 60])
+        try sync(after: 3)
+        bench.pass(.seconds(2))
+        let temperature = try #require(try bench.samples().first { $0.sample.origin.type.id == "bodyTemperature" }).sample
+        #expect(temperature.start.description == "2026-11-20T06:31:00.000000Z" && temperature.timeOrigin == .device)
+        #expect(temperature.metadata?[ClockDoubt.key] == nil)
+        #expect(try bench.reader().quarantine.all().isEmpty)
+        try bench.stop()
+        #expect(try bench.store.check(deep: true) == [])
+    }
+
     @Test("a device's records are corrected by what was compared with the wrong clock, less its error") func records() throws {
         bench.clock.now.microseconds -= 86_400_000_000
         let clock = HubClock(hub: bench.hub, questions: ntp.questions)

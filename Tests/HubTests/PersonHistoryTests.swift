@@ -46,11 +46,23 @@ import Testing
         #expect(found.own == [72.1, 72.2])
         #expect(found.nobodys.sorted() == [15.1, 15.2])
         let repair = try #require(try story.store.repairs.all().last)
-        #expect(repair.source == "weights" && repair.repaired == 1)
+        #expect(repair.source == "weights" && repair.repaired == 2)
         try story.store.repairs.undo(repair.id, at: story.received)
         // Samples that a user assigned back stay.
         try story.load([FileStoryTests.header, row(2, 0, "72.3")])
         #expect(try story.samples(.bodyMass).filter { $0.origin.subject != Origin.unassigned }.map(\.value).contains(15.1))
+    }
+
+    /// One weighing of a guest, or a wrong one, on the second day takes nothing from the person, and is given away when the picture is
+    /// clear.
+    @Test(arguments: [("131.0", false), ("131.0", true), ("300.0", false)]) func oneWeighingDecidesNothing(
+        guest: String, isOneFile: Bool
+    ) throws {
+        var rows = (0..<8).map { row($0, 0, "62.\($0)") }
+        rows.insert(row(1, 5, guest), at: 2)
+        let found = try weights(rows, isOneFile: isOneFile)
+        #expect(found.own.count == 8 && found.own.allSatisfy { $0 < 63 })
+        #expect(found.nobodys.count == 1)
     }
 
     /// Real changes of a body: a newborn child, a child that is weighed twice a year, a diet, an operation, a pregnancy.

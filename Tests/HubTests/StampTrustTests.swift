@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HealthModel
 import Testing
 
@@ -9,46 +10,115 @@ import Testing
     private static let hour: Int64 = 3_600_000_000
 
     /// Judges a timestamp that is this late and arrives this long after the start.
-    private func judge(_ trust: inout StampTrust, late: Int64, at passed: Int64, content: UInt64 = 1) -> StampTrust.Verdict {
+    private func judge(
+        _ trust: inout StampTrust, late: Int64, at passed: Int64, content: UInt64 = 1, user: Int64? = nil
+    ) -> StampTrust.Verdict {
         let received = Instant(microseconds: Self.now + passed)
         return trust.judge(
-            WallTime(microseconds: received.microseconds - late), late: late, isCorrected: false, content: content,
-            received: received)
+            WallTime(microseconds: received.microseconds - late), late: late, content: content, user: user, received: received)
     }
 
+    /// A device that sends its memory again has not lost its time, however late that is.
+    @Test func repetitionIsNoReset() {
+        var trust = StampTrust()
+        let late = 100 * Calendar.day
+        for day in 0..<10 as Range<Int64> {
+            for record in 0..<5 as Range<Int64> {
+                let passed = day * Calendar.day + record * 300_000
+                let verdict = judge(
+                    &trust, late: late + passed - record * Self.hour, at: passed, content: UInt64(record))
+                #expect(verdict == .believed(isFresh: false), "day \(day), record \(record)")
+            }
+        }
+    }
+
+    /// Another measurement with the same timestamp: the clock began again.
     @Test func aTimestampThatDoesNotMoveOn() {
         var trust = StampTrust()
-        // 100 days old: a memory may have it.
         let late = 100 * Calendar.day
         #expect(judge(&trust, late: late, at: 0) == .believed(isFresh: false))
-        // Sent again at once: the same measurement.
-        #expect(judge(&trust, late: late + 60_000_000, at: 60_000_000) == .believed(isFresh: false))
-        // A day later, the same timestamp.
         let next = Instant(microseconds: Self.now + Calendar.day)
-        #expect(judge(&trust, late: late + Calendar.day, at: Calendar.day) == .doubted(.unproven, receipt: next))
-        // And again half a minute after that: the same measurement.
+        #expect(judge(&trust, late: late + Calendar.day, at: Calendar.day, content: 2) == .doubted(.unproven, receipt: next))
+        // And again later: the same measurement, with the receipt of the first time. The one before it stays believed.
         #expect(
-            judge(&trust, late: late + Calendar.day + 30_000_000, at: Calendar.day + 30_000_000)
-                == .doubted(.unproven, receipt: next))
-        // Trust ended for what follows, until a timestamp is right.
-        #expect(judge(&trust, late: Self.hour, at: 2 * Calendar.day) != .believed(isFresh: false))
-        #expect(judge(&trust, late: 1_000_000, at: 3 * Calendar.day) == .believed(isFresh: true))
-        #expect(judge(&trust, late: Self.hour, at: 3 * Calendar.day + 2 * Self.hour) == .believed(isFresh: false))
+            judge(&trust, late: late + 3 * Calendar.day, at: 3 * Calendar.day, content: 2) == .doubted(.unproven, receipt: next))
+        #expect(judge(&trust, late: late + 3 * Calendar.day, at: 3 * Calendar.day + 1) == .believed(isFresh: false))
+        // Trust ended for new ones, until a timestamp is right.
+        #expect(judge(&trust, late: Self.hour, at: 4 * Calendar.day, content: 3) != .believed(isFresh: false))
+        #expect(judge(&trust, late: 1_000_000, at: 5 * Calendar.day, content: 4) == .believed(isFresh: true))
+        #expect(judge(&trust, late: Self.hour, at: 5 * Calendar.day + 2 * Self.hour, content: 5) == .believed(isFresh: false))
     }
 
     @Test func aClockThatRunsBackwards() {
         var trust = StampTrust()
         #expect(judge(&trust, late: Calendar.day, at: 0) == .believed(isFresh: false))
         #expect(judge(&trust, late: 90 * Calendar.day, at: 1_000_000) == .believed(isFresh: false), "one transfer, newest first")
-        #expect(judge(&trust, late: 90 * Calendar.day, at: Calendar.day) != .believed(isFresh: false))
+        #expect(judge(&trust, late: 90 * Calendar.day, at: Calendar.day, content: 2) != .believed(isFresh: false))
     }
 
-    /// Sent when it was taken, and sent again much later: it is the same.
-    @Test func aProvenTimestampComesAgain() {
+    /// A transfer from the newest record on breaks off. When it is repeated, the rest is older than all that came before.
+    @Test func aBrokenTransferIsRepeated() {
         var trust = StampTrust()
-        #expect(judge(&trust, late: 1_000_000, at: 0) == .believed(isFresh: true))
-        #expect(judge(&trust, late: 1_000_000, at: Calendar.day) == .believed(isFresh: true))
-        #expect(judge(&trust, late: 2 * Calendar.day + 1_000_000, at: 2 * Calendar.day) == .believed(isFresh: false))
+        for (passed, count) in [(0, 5), (Self.hour, 10)] as [(Int64, Int64)] {
+            for record in 0..<count {
+                let verdict = judge(
+                    &trust, late: record * Calendar.day + Self.hour + passed + record * 200_000, at: passed + record * 200_000,
+                    content: UInt64(record))
+                #expect(verdict == .believed(isFresh: false), "record \(record) after \(passed)")
+            }
+        }
+    }
+
+    /// The other user's measurement of the morning, sent in the evening, is no sign.
+    @Test func usersHaveTheirOwnOrder() {
+        var trust = StampTrust()
+        for day in 0..<6 as Range<Int64> {
+            let (morning, evening) = (day * Calendar.day, day * Calendar.day + 12 * Self.hour)
+            #expect(judge(&trust, late: 40_000_000, at: morning, content: UInt64(day), user: 1) == .believed(isFresh: true))
+            #expect(
+                judge(&trust, late: 12 * Self.hour + 600_000_000, at: evening, content: UInt64(day), user: 2)
+                    == .believed(isFresh: false))
+        }
+    }
+
+    /// The timestamp was right, and the hub's clock three days behind.
+    @Test func theHubsClockWasWrong() {
+        var trust = StampTrust()
+        #expect(judge(&trust, late: -3 * Calendar.day, at: 0) != .believed(isFresh: true))
+        trust.clockWasSet(by: 3 * Calendar.day)
+        #expect(judge(&trust, late: Self.hour, at: 3 * Calendar.day + Self.hour) == .believed(isFresh: false))
+    }
+
+    @Test func stateSurvivesCoding() throws {
+        var trust = StampTrust()
+        for record in 0..<400 as Range<Int64> {
+            let late = (record - 3) * Self.hour
+            _ = judge(&trust, late: late, at: record * 300_000, content: UInt64.max - UInt64(record), user: record % 3)
+        }
+        let data = try JSONEncoder().encode(trust)
+        #expect(data.count < 40_000)
+        #expect(try JSONDecoder().decode(StampTrust.self, from: data) == trust)
+    }
+
+    /// Three live measurements with the same error, slow or fast.
+    @Test(arguments: [Self.hour, -Self.hour, 960_000_000]) func agreeingArrivals(late: Int64) {
+        func arrivals(every apart: Int64, drift: Int64 = 0, isNew: Bool = true, together: Bool = false) -> Bool {
+            var agreement = ArrivalAgreement()
+            for day in 0..<4 as Range<Int64> {
+                let received = Self.now + day * apart
+                func arrival(_ late: Int64) -> ArrivalAgreement.Arrival {
+                    ArrivalAgreement.Arrival(shown: received - late, received: received, late: late)
+                }
+                if together { _ = agreement.add(arrival(late * 12 + Calendar.day), isNew: false) }
+                if agreement.add(arrival(late + day * drift), isNew: isNew) != nil { return true }
+            }
+            return false
+        }
+        #expect(arrivals(every: Calendar.day))
+        #expect(!arrivals(every: Calendar.day, drift: 11_000_000), "the owner's habit, not the clock")
+        #expect(!arrivals(every: Calendar.day, isNew: false), "a memory that is sent again")
+        #expect(!arrivals(every: 1_000_000), "one transfer")
+        #expect(arrivals(every: Calendar.day, together: true) == (late.magnitude == UInt64(Self.hour)))
     }
 
     /// Readings that differ only in their measuring method stay two if the receipt replaces their time.

@@ -53,6 +53,7 @@ import Testing
         let zone = hour
         var now = start
         var offset: Int64 = 0
+        var sent: Set<[Int64]> = []
         var (cuff, records) = (0, [(shown: Int64, value: UInt8)]())
         var meterOffset: Int64 = 0
         for _ in 0..<14 {
@@ -68,7 +69,11 @@ import Testing
                 default: break
                 }
                 let shown = (now + zone + offset) / minute * minute
-                let values = (0..<3).map { _ in UInt8.random(in: 100...101, using: &random) }
+                // The same values of the same minute are the same measurement.
+                var values: [UInt8]
+                repeat {
+                    values = (0..<3).map { _ in UInt8.random(in: 100...102, using: &random) }
+                } while !sent.insert([shown] + values.map { Int64($0) }).inserted
                 events.append(.measurement(after: pause, shown: shown, values: values, isAgain: false))
                 cuff += 1
                 if Bool.random(using: &random) {

@@ -1,5 +1,6 @@
 import HealthModel
 import Pipeline
+import PipelineTesting
 import Testing
 
 @Suite struct LearnedClockTests {
@@ -23,6 +24,19 @@ import Testing
 
     private static func ahead(_ clock: LearnedClock, at shown: Int64) -> Double {
         Double(clock.ahead(at: WallTime(microseconds: shown * second))) / Double(second)
+    }
+
+    /// Eleven seconds are an error of the clock, on top of the zone's rules. An hour is not.
+    @Test(arguments: [(11, true), (-1700, true), (3600, false), (-3600, false), (90_000, false)] as [(Int64, Bool)])
+    func zonesRules(error: Int64, followsZone: Bool) throws {
+        let zone = TimeZoneRules.berlin
+        let received = try Instant("2026-11-20T07:00:00Z")
+        let wall = received.wallTime(at: ZoneOffset(seconds: 3600))
+        let clock = LearnedClock(
+            shown: WallTime(microseconds: wall.microseconds + error * Self.second), received: received, zone: zone)
+        #expect(clock.followsZone == followsZone)
+        #expect(Self.ahead(clock, at: 0) == Double(followsZone ? error : 3600 + error))
+        #expect(LearnedClock(points: clock.points, followsZone: followsZone) == clock)
     }
 
     @Test func oneComparison() {

@@ -9,6 +9,13 @@ public enum ClockDoubt: String, Hashable, Sendable, CaseIterable {
     /// The place among other records shows that the timestamp is wrong. Released as ``unproven``.
     case order
 
+    /// The local time occurs twice or never, because clocks were changed. Both possible times are in the metadata. A person decides.
+    case ambiguous
+    /// The hub's own clock was not set when the reading arrived, and the power failed before it was. A person decides.
+    case hubClock = "hub-clock"
+
     /// The metadata key.
     public static let key = "clockDoubt"
+    /// The metadata key of the possible times, separated by a comma.
+    public static let timesKey = "possibleTimes"
 }

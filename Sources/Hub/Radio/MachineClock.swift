@@ -11,7 +11,10 @@ public final class MachineClock: SourceClock {
     public init(_ machine: Machine) { self.machine = machine }
 
     /// CLOCK_BOOTTIME, which includes sleep, so timers that became due during sleep run at once.
-    public var uptime: Duration {
+    public var uptime: Duration { Self.uptime() }
+
+    /// The time since boot.
+    @Sendable static func uptime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))

@@ -9,7 +9,10 @@ import SampleStore
 /// Readings are stored in the meantime. When the clock is set, its error is derived from the uptime, which never jumps. Waiting
 /// and stored timestamps are corrected by it. Readings that such a clock dated before 2025 were quarantined and are released.
 ///
-/// A clock that the kernel reports as synchronised is not watched.
+/// A clock that the kernel reports as synchronised is not watched. ``SteadyClock`` hides leaps that no clock makes.
+///
+/// If the power fails before the clock is set, nobody knows by how much it was wrong. That boot stays open until a later one knows the time:
+/// if the machine keeps no time while it is off, the samples of the open boots are withdrawn into quarantine.
 public final class HubClock {
     /// The machine's clock functions.
     public struct Questions {
@@ -17,24 +20,29 @@ public final class HubClock {
         public var boot: String
         /// Whether the clock is synchronised.
         public var isSynchronised: () -> Bool
+        /// Whether the machine keeps the time while it is off.
+        public var keepsTime: Bool
         /// Calls the handler whenever the clock is set, as long as the result is retained.
         public var watch: (@escaping () -> Void) -> AnyObject?
 
         /// - Parameter watch: registers the handler for clock changes. Returns `nil` if they cannot be watched.
         public init(
-            boot: String, isSynchronised: @escaping () -> Bool, watch: @escaping (@escaping () -> Void) -> AnyObject?
+            boot: String, isSynchronised: @escaping () -> Bool, keepsTime: Bool = true,
+            watch: @escaping (@escaping () -> Void) -> AnyObject?
         ) {
             self.boot = boot
+            self.keepsTime = keepsTime
             self.isSynchronised = isSynchronised
             self.watch = watch
         }
 
         /// The functions of this machine.
-        public static func machine(_ loop: EventLoop) -> Questions {
+        public static func machine(_ loop: EventLoop, _ clock: SteadyClock) -> Questions {
             let name = SmallFile.read("/proc/sys/kernel/random/boot_id", limit: 100) ?? []
             return Questions(
                 boot: String(decoding: name.filter { $0 > 0x20 }, as: UTF8.self),
-                isSynchronised: { ClockSteps.isSynchronised }, watch: { ClockSteps(loop: loop, handler: $0) })
+                isSynchronised: { ClockSteps.isSynchronised && !clock.isDoubted },
+                keepsTime: access("/sys/class/rtc/rtc0", F_OK) == 0, watch: { ClockSteps(loop: loop, handler: $0) })
         }
     }
 
@@ -42,10 +50,15 @@ public final class HubClock {
     private let questions: Questions
     private var known: UnsetClock?
     private var watch: AnyObject?
+    /// The end of the data of earlier boots, and whether the clock was wrong when this one began.
+    private var earlier: UnsetClock.Mark?
+    private var wasWrong = false
     private var live: LiveIngest { hub.live }
 
     /// The smallest step in microseconds that is corrected. NTP makes smaller ones all the time.
     private static let tolerance: Int64 = 1_000_000
+    /// A machine that keeps the time while it is off is wrong by less than this, in microseconds.
+    private static let kept: Int64 = 60_000_000
 
     /// - Parameter questions: the machine's clock functions, first used in ``start()``.
     public init(hub: Hub, questions: Questions) {
@@ -66,13 +79,19 @@ public final class HubClock {
     public func start() throws {
         let before = try live.store.clock.unset()
         known = before.flatMap { $0.boot == questions.boot ? $0 : nil }
+        if known == nil, let before { try live.store.clock.keepOpen(before) }
+        let hasOpen = try !live.store.clock.unconfirmed().isEmpty
+        earlier = hasOpen ? try known?.mark ?? live.store.clock.mark() : nil
         if let clock = known, abs(began - clock.began) > Self.tolerance {
+            wasWrong = abs(began - clock.began) > Self.kept
             try correct(clock, by: began - clock.began)
             known?.began = began
         }
         guard !questions.isSynchronised() else {
             if before != nil { try live.store.clock.save(nil) }
+            wasWrong = wasWrong || known == nil && !questions.keepsTime
             known = nil
+            try closeEarlier()
             return
         }
         if known == nil {
@@ -90,6 +109,7 @@ public final class HubClock {
         let step = began - known.began
         guard abs(step) > Self.tolerance else { return finishIfRight() }
         self.known?.began += step
+        wasWrong = wasWrong || abs(step) > Self.kept
         for source in hub.sources { for each in source.source.devices { each.device.clockWasSet(by: step) } }
         live.clockWasSet(by: step) { [weak self] in try self?.correct(known, by: step) }
         hub.told(
@@ -115,5 +135,20 @@ public final class HubClock {
         guard known != nil, questions.isSynchronised() else { return }
         (watch, known, live.beforeCommit) = (nil, nil, nil)
         live.change { [store = live.store] in try store.clock.save(nil) }
+        live.change { [weak self] in try self?.closeEarlier() }
+    }
+
+    /// Ends the doubt about earlier boots, now that the time is known.
+    private func closeEarlier() throws {
+        guard let end = earlier else { return }
+        let count = try live.store.clock.close(
+            isDoubtful: wasWrong, through: end, now: live.loop.clock.now, owner: ProcessIdentity.current())
+        earlier = nil
+        guard count > 0 else { return }
+        hub.told(
+            SourceNotice(
+                .warning, "clock",
+                "the power failed before the clock was set, and nobody knows the time of \(count) "
+                    + "\(count == 1 ? "sample" : "samples"): see 'vitalgate quarantine list'"))
     }
 }

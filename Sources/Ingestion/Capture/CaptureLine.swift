@@ -176,7 +176,7 @@ struct CapturedDevice: Codable, Hashable, Sendable {
         heartbeatSeries = device.gathersHeartbeats ? true : nil
         let facts = device.clockFacts
         (clockKnown, clockFromStamps) = (facts.isKnown, facts.isLearnedFromStamps)
-        clock = facts.learned.map { $0.points.map { [$0.shown, $0.ahead] } }
+        clock = facts.learned.map { clock in clock.points.map { [$0.shown, $0.ahead] + (clock.followsZone ? [1] : []) } }
     }
 }
 

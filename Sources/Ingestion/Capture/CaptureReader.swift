@@ -176,7 +176,7 @@ public final class CaptureReader: ReplayFeed {
     private static func isSound(_ device: CapturedDevice) -> Bool {
         let clock = device.clock ?? []
         return !device.address.isEmpty && (device.subject == Origin.unassigned || UUIDText.isValid(device.subject))
-            && clock.allSatisfy { $0.count == 2 && $0.allSatisfy(numbers.contains) }
+            && clock.allSatisfy { (2...3).contains($0.count) && $0.allSatisfy(numbers.contains) }
             && numbers.contains(device.adopted) && (1...1_000_000).contains(device.readingsPerSecond)
             && (device.shared ?? []).allSatisfy { $0.from <= $0.to && UUIDText.isValid($0.subject) }
     }

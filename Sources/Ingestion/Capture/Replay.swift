@@ -184,7 +184,8 @@ public final class Replay {
         device.gathersHeartbeats = about.heartbeatSeries ?? false
         let points = about.clock.map { $0.map { (shown: $0[0], ahead: $0[1]) } }
         device.clockFacts = LiveDevice.ClockFacts(
-            isKnown: about.clockKnown, learned: points.map { LearnedClock(points: $0) },
+            isKnown: about.clockKnown,
+            learned: points.map { LearnedClock(points: $0, followsZone: about.clock?.first?.count == 3) },
             isLearnedFromStamps: about.clockFromStamps)
         return device
     }

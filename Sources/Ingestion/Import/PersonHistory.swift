@@ -13,8 +13,9 @@ import SampleStore
 /// - At least three, within 25 % of one another: a weight of less than half or more than twice their median belongs to someone
 ///   else. If the last is more than a month old, the limits are a quarter and four times.
 /// - Fewer, or weights of two people: two weights within a week, one more than twice the other, belong to two people. The group
-///   of at least three that is twice as large as the other is the person's, otherwise the heavier one. ``EarlierMistakes`` takes
-///   earlier weights of the other group from the person.
+///   of at least three that is twice as large as the other is the person's. If neither is and each has at least two weighings, the
+///   heavier one is. Otherwise nothing is decided, because a single weighing may be a guest or a mistake. ``EarlierMistakes``
+///   takes earlier weights of the other group from the person.
 ///
 /// A reading whose source names its person (``Origin/namesPerson``) is not compared.
 ///
@@ -109,18 +110,19 @@ struct PersonHistory {
         let rivals = recent.filter { time &- $0.time <= Self.week && Self.isApart(sample.value, $0.value) }.map(\.value).sorted()
         guard !rivals.isEmpty else { return false }
         let others = recent.count { Self.isApart(sample.value, $0.value) }
-        let isRivals =
-            if others >= max(Self.least, 2 * (recent.count - others)) {
-                true
-            } else if recent.count - others >= max(Self.least, 2 * others) {
-                false
-            } else {
-                rivals[rivals.count / 2] > sample.value
-            }
+        guard let isRivals = Self.isRivals(others, own: recent.count - others + 1, rivals[rivals.count / 2] > sample.value)
+        else { return false }
         guard !isRivals else { return true }
         mistakes.removeAll { $0.subject == sample.origin.subject }
         mistakes.append(EarlierMistakes(subject: sample.origin.subject, weight: sample.value, time: time))
         return false
+    }
+
+    /// Whether a weight is not the person's, of two groups of weights that cannot be of one body. `nil` if nobody can know.
+    private static func isRivals(_ others: Int, own: Int, _ isLighter: Bool) -> Bool? {
+        if others >= max(least, 2 * own) { return true }
+        if own >= max(least, 2 * others) { return false }
+        return min(others, own) < 2 ? nil : isLighter
     }
 
     /// Whether two weights at near times cannot be of one body.

@@ -10,7 +10,7 @@ extension LiveDevice {
     /// rules on timestamps of live devices are applied here. ``MeasurementIdentity`` defines how such a measurement is
     /// identified.
     func judgeTime(_ samples: inout [GatedSample], from first: Int, _ frame: RawFrame, received: Instant) {
-        let isHubLost = frame.received < Normaliser.earliestHub
+        let isHubLost = !PlausibleClock.allows(frame.received)
         let own = samples[first...].firstIndex { $0.place == frame.place }
         // A time with its zone is not from a wall clock and is not corrected.
         var evidence: StampEvidence?
@@ -55,12 +55,9 @@ extension LiveDevice {
             if !isFresh { evidence.doubt = StampTrust.isDefaultDate(shown) ? .defaultDate : isPossible ? nil : .notCompared }
         } else {
             let content = MeasurementIdentity.content(of: samples.lazy.map(\.sample))
-            switch trust.judge(shown, late: late, isCorrected: isCorrected, content: content, received: received) {
-            case .believed: break
-            case .doubted(let doubt, let receipt):
-                (evidence.doubt, evidence.receipt) = (doubt, receipt)
-                if !isCorrected { compare(shown, at: frame.received) }
-            }
+            let verdict = trust.judge(
+                shown, late: late, content: content, user: Self.user(of: sample), received: received)
+            if case .doubted(let doubt, let receipt) = verdict { (evidence.doubt, evidence.receipt) = (doubt, receipt) }
         }
         if isFresh, !isCorrected { prove(shown, at: frame.received) }
         return evidence
@@ -85,33 +82,65 @@ extension LiveDevice {
         sample.start < Normaliser.earliest || sample.start.microseconds &- sample.received.microseconds > Calendar.day
     }
 
-    /// Learns the clock's error from timestamps. If their distances match those of their receive times three times in a row, the
-    /// readings were sent when they were taken, and the difference from our clock is the error. Two could be from a memory that
-    /// is sent quickly.
-    func compare(_ shown: WallTime, at received: Instant) {
-        if let last = stamps.last {
-            let apart = received.microseconds &- last.received.microseconds
-            // A repeated reading, or the next one of a memory, proves nothing.
-            guard shown != last.shown, apart >= Self.apart else { return }
-            let difference = (shown.microseconds &- last.shown.microseconds) &- apart
-            if difference.magnitude >= UInt64(Self.clockTolerance) { stamps.removeAll() }
-        }
-        stamps.append((shown, received))
-        guard stamps.count == Self.agreeing else { return }
-        stamps.removeAll()
-        normaliser.learnedClock = LearnedClock(shown: shown, received: received)
+    /// The device's number of the person, if it numbers them.
+    static func user(of sample: borrowing Sample) -> Int64? {
+        guard case .number(let number)? = sample.metadata?["userIndex"] else { return nil }
+        return Int64(number.canonicalText)
+    }
+
+    /// Learns the error of a clock that cannot be read from the arrivals of its measurements.
+    ///
+    /// - Returns: whether it is known now, and the measurement has to be timed again.
+    func learnsFromArrival(_ samples: ArraySlice<GatedSample>, _ frame: RawFrame) -> Bool {
+        guard !isClockKnown, !hasRecords, records == nil, normaliser.learnedClock == nil,
+            PlausibleClock.allows(frame.received), case .wall(let shown, _, _)? = readings.first?.time,
+            let own = samples.firstIndex(where: { $0.place == frame.place })
+        else { return false }
+        let sample = samples[own].sample
+        let content = MeasurementIdentity.content(of: samples[own...].lazy.map(\.sample))
+        let isNew = !trust.knows(shown, content: content, user: Self.user(of: sample))
+        let arrival = ArrivalAgreement.Arrival(
+            shown: shown.microseconds, received: frame.received.microseconds,
+            late: frame.received.microseconds &- sample.start.microseconds)
+        guard let agreeing = arrivals.add(arrival, isNew: isNew) else { return false }
+        let learned = LearnedClock(shown: shown, received: frame.received, zone: zone)
+        normaliser.learnedClock = learned
         isLearnedFromStamps = true
-        evidence = ClockComparison(
-            device: key, shown: shown.microseconds, received: received.microseconds,
-            ahead: shown.microseconds &- received.microseconds, releases: .takenWhenSent)
+        let error = shown.microseconds &- frame.received.microseconds
+        var comparison = ClockComparison(
+            device: key, shown: shown.microseconds, received: frame.received.microseconds, ahead: error,
+            ofZone: learned.followsZone ? learned.ahead(at: shown) : nil, releases: .takenWhenSent)
+        // Those that were believed are moved. A clock that follows the zone has the same error against each of their times.
+        comparison.moves = agreeing.dropLast().map { earlier in
+            let stored = earlier.received &- earlier.late
+            return ClockComparison.Move(
+                received: earlier.received, step: comparison.ofZone.map { -$0 } ?? earlier.shown &- error &- stored)
+        }
+        evidence = comparison
+        return true
     }
 
     /// Drops an error derived from timestamps when a timestamp contradicts it: the clock was set, or lost its battery.
     func forgetWhatStampsShowed(_ received: Instant) {
-        guard isLearnedFromStamps, case .wall(let start, _, _)? = readings.first?.time, let learned = normaliser.learnedClock
+        guard isLearnedFromStamps, case .wall(let shown, _, _)? = readings.first?.time, let learned = normaliser.learnedClock
         else { return }
-        let taken = start.microseconds &- learned.ahead(at: start)
-        guard (received.microseconds &- taken).magnitude >= UInt64(StampTrust.fresh) else { return }
+        func isFresh(_ time: Instant) -> Bool {
+            (received.microseconds &- time.microseconds).magnitude < UInt64(StampTrust.fresh)
+        }
+        let taken: Instant
+        if let local = learned.corrected(shown) {
+            let times = zone.offsets(at: local).map { local.instant(at: $0) }
+            taken = times.first(where: isFresh) ?? times.first ?? local.instant(at: zone.offset(at: received))
+        } else {
+            taken = Instant(microseconds: shown.microseconds &- learned.ahead(at: shown))
+        }
+        guard !isFresh(taken) else { return }
+        let late = received.microseconds &- taken.microseconds
+        // A late one is of its memory.
+        guard
+            late < 0 || late > StampTrust.longestMemory || StampTrust.isDefaultDate(shown)
+                || zone.offsets(at: shown).contains(where: { isFresh(shown.instant(at: $0)) })
+        else { return }
         normaliser.learnedClock = nil
         isLearnedFromStamps = false
     }
@@ -150,12 +179,17 @@ extension LiveDevice {
 
     /// Notes a fresh timestamp. For a device without records it proves nothing about the next one.
     func prove(_ shown: WallTime, at received: Instant) {
-        guard hasRecords else { return stamps.removeAll() }
+        guard hasRecords else { return }
         if !isClockKnown {
             evidence = ClockComparison(
                 device: key, shown: shown.microseconds, received: received.microseconds, ahead: nil)
         }
         isClockKnown = true
+    }
+
+    /// How far the clock is ahead of the zone's local time, in microseconds, if it follows the zone and is off.
+    var zoneError: Int64? {
+        normaliser.learnedClock.flatMap { clock in clock.followsZone ? clock.points.last?.ahead : nil }
     }
 
     /// Returns the result of the clock comparison, once.
@@ -184,7 +218,7 @@ extension LiveDevice {
         // Earlier readings are timed by the clock as it was before.
         finishStream(into: &output)
         // A hub whose own clock is not set cannot compare.
-        guard received >= Normaliser.earliestHub else { return nil }
+        guard PlausibleClock.allows(received) else { return nil }
         isClockKnown = true
         isLearnedFromStamps = false
         guard ahead.magnitude > UInt64(Self.clockTolerance) else {
@@ -193,9 +227,9 @@ extension LiveDevice {
         }
         let shown = WallTime(microseconds: received.microseconds &+ ofUTC)
         if normaliser.learnedClock == nil {
-            normaliser.learnedClock = LearnedClock(shown: shown, received: received)
+            normaliser.learnedClock = LearnedClock(shown: shown, received: received, zone: zone)
         } else {
-            normaliser.learnedClock?.learn(shown: shown, received: received)
+            normaliser.learnedClock?.learn(shown: shown, received: received, zone: zone)
         }
         return ahead / 1_000_000
     }
@@ -210,7 +244,7 @@ extension LiveDevice {
         heard?.microseconds &+= step
         lastWeighing?.start.microseconds &+= step
         beats.clockWasSet(by: step)
-        stamps.removeAll()
+        arrivals.clockWasSet()
         normaliser.learnedClock?.hubWasSet(by: step)
         if normaliser.learnedClock == nil { isClockKnown = false }
     }

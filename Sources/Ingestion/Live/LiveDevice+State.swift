@@ -22,11 +22,12 @@ extension LiveDevice {
         var repeats: RepeatedReadings
         var joins: FrameJoin
         var adverts: [String: Advert]
-        var stamps: [[Int64]]
+        var arrivals: ArrivalAgreement
         var isClockKnown: Bool
         /// The zone in which a compared clock is right.
         var zone: String
         var learned: [[Int64]]
+        var followsZone: Bool
         var isLearnedFromStamps: Bool
         var weighed: Int64?
         var weigher: String?
@@ -37,10 +38,10 @@ extension LiveDevice {
         guard let heard else { return nil }
         let state = State(
             trust: trust, order: order, repeats: repeats, joins: joins, adverts: lastAdverts.filter(\.value.wasRead),
-            stamps: stamps.map { [$0.shown.microseconds, $0.received.microseconds] },
+            arrivals: arrivals,
             isClockKnown: isClockKnown, zone: zone.identifier,
             learned: (normaliser.learnedClock?.points ?? []).map { [$0.shown, $0.ahead] },
-            isLearnedFromStamps: isLearnedFromStamps,
+            followsZone: normaliser.learnedClock?.followsZone ?? false, isLearnedFromStamps: isLearnedFromStamps,
             weighed: lastWeighing?.start.microseconds, weigher: lastWeighing?.subject)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -56,9 +57,7 @@ extension LiveDevice {
             let state = try? JSONDecoder().decode(State.self, from: Data(stored.text.utf8))
         else { return }
         (trust, order, repeats, joins, lastAdverts) = (state.trust, state.order, state.repeats, state.joins, state.adverts)
-        stamps = state.stamps.filter { $0.count == 2 }.map {
-            (WallTime(microseconds: $0[0]), Instant(microseconds: $0[1]))
-        }
+        arrivals = state.arrivals
         recallClock(state)
         if let weighed = state.weighed, let weigher = state.weigher {
             lastWeighing = (Instant(microseconds: weighed), weigher)
@@ -66,14 +65,16 @@ extension LiveDevice {
     }
 
     /// Restores the clock's state unless a capture has set it. An error relative to UTC is valid in all zones, but a clock that
-    /// is right is right only in its own zone.
+    /// is right, or nearly so, is so only in its own zone.
     func recallClock(_ state: State) {
         guard !isClockKnown, normaliser.learnedClock == nil else { return }
         lastComparison = nil
-        let points = state.learned.filter { $0.count == 2 }.map { (shown: $0[0], ahead: $0[1]) }
-        if !points.isEmpty { normaliser.learnedClock = LearnedClock(points: points) }
+        let isValid = state.zone == zone.identifier
+        let learned = state.followsZone && !isValid ? [] : state.learned
+        let points = learned.filter { $0.count == 2 }.map { (shown: $0[0], ahead: $0[1]) }
+        if !points.isEmpty { normaliser.learnedClock = LearnedClock(points: points, followsZone: state.followsZone) }
         isLearnedFromStamps = state.isLearnedFromStamps && !points.isEmpty
-        isClockKnown = state.isClockKnown && (!points.isEmpty || state.zone == zone.identifier)
+        isClockKnown = state.isClockKnown && (!points.isEmpty || isValid)
     }
 
     /// Whether the frame repeats the bytes of the last advertisement within the same repetition.

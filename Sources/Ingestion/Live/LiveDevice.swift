@@ -64,17 +64,16 @@ public final class LiveDevice {
     var lastComparison: ((String) -> ClockComparison?)?
     /// Whether it delivers continuously and stores nothing, so that it does not wait for an acknowledgement.
     var isStream: Bool { expectedInterval != nil && !hasRecords }
+    /// Whether BlueZ has confirmed its last frame to it, as it does with each indication. The device may then forget the measurement.
+    var isConfirmedAtOnce: Bool { heardByGATT && !isStream && records == nil }
+    var heardByGATT = false
     /// Whether its clock was compared with ours.
     var isClockKnown = false
     var evidence: ClockComparison?
-    /// Timestamps that agree with one another while the clock is not known.
-    var stamps: [(shown: WallTime, received: Instant)] = []
+    /// Arrivals that agree with one another while the clock is not known.
+    var arrivals = ArrivalAgreement()
     /// Whether the clock's error was derived from its timestamps alone.
     var isLearnedFromStamps = false
-    /// Readings received within this many microseconds may be from one transfer of stored readings.
-    static let apart: Int64 = 30_000_000
-    /// The number of timestamps that have to agree.
-    static let agreeing = 3
 
     /// - Parameter profiles: the profiles of the device that exist.
     public init(_ adopted: AdoptedDevice, profiles: [Profile], aliases: [String: String], zone: TimeZoneRules) {
@@ -85,7 +84,7 @@ public final class LiveDevice {
         let own = adopted.ownKey
         registry = OriginRegistry(subject: adopted.subject) { key in aliases[own ?? key] ?? own ?? key }
         path = ReadingPath(zone: zone, received: Instant(seconds: 0))
-        path.normaliser.leavesUnlikelyTimes = true
+        path.normaliser.isLive = true
         device = adopted.device
     }
 
@@ -100,8 +99,8 @@ public final class LiveDevice {
         let other = LiveDevice(adopted, profiles: profiles, aliases: aliases, zone: zone)
         (other.expectedInterval, other.hasRecords, other.activity) = (expectedInterval, hasRecords, activity)
         (other.readingsPerSecond, other.gathersHeartbeats) = (readingsPerSecond, gathersHeartbeats)
-        // The difference from UTC is the same in all zones. A clock that was right in the old zone is compared again.
-        if normaliser.learnedClock != nil { other.clockFacts = clockFacts }
+        // The difference from UTC is the same in all zones. A clock that was right in the old zone, or nearly so, is compared again.
+        if normaliser.learnedClock?.followsZone == false { other.clockFacts = clockFacts }
         other.lastComparison = lastComparison
         other.lastState = { [state] _ in state }
         return other
@@ -159,6 +158,7 @@ public final class LiveDevice {
             device = frame.device
             interpreters.removeAll()
         }
+        heardByGATT = frame.channel.hasPrefix("gatt:")
         recallState(before: frame.received)
         recallClock()
         heard = frame.received
@@ -193,6 +193,11 @@ public final class LiveDevice {
                 let gathered = gatherHeartbeats(received, into: &output)
                 let first = output.samples.count
                 path.process(readings, of: frame, received: received, into: &output)
+                if learnsFromArrival(output.samples[first...], frame) {
+                    // Now its time can be corrected.
+                    output.samples.removeSubrange(first...)
+                    path.process(readings, of: frame, received: received, into: &output)
+                }
                 judgeTime(&output.samples, from: first, frame, received: received)
                 keepMemory(&output, from: first)
                 return .readings(readings.count + gathered, leftOut: leftOut?.kind ?? Self.cutOff(interpreter))
@@ -219,7 +224,7 @@ public final class LiveDevice {
     /// Takes the beats out of a frame's readings and adds the series of a finished minute. Returns the number of these series.
     /// There are no minutes until our own clock is set.
     func gatherHeartbeats(_ received: Instant, into output: inout Normaliser.Output) -> Int {
-        guard gathersHeartbeats, received >= Normaliser.earliestHub else { return closeHeartbeats(into: &output) }
+        guard gathersHeartbeats, PlausibleClock.allows(received) else { return closeHeartbeats(into: &output) }
         var finished: [Reading] = []
         let heard = beats.heard
         beats.take(&readings, received: received, into: &finished)

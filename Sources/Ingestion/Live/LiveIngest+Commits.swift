@@ -25,7 +25,7 @@ extension LiveIngest {
     /// - Parameter heldFor: how long the source has already kept them. It counts as waiting.
     func arm(for device: LiveDevice, heldFor: Duration = .zero) {
         let mayWait = device.isStream && hasCommitted && !isHurried && pending.samples.count < Self.manyPending
-        arm(within: mayWait ? max(.zero, commitEvery - max(.zero, heldFor)) : Self.soon)
+        arm(within: mayWait ? max(.zero, commitEvery - max(.zero, heldFor)) : device.isConfirmedAtOnce ? .zero : Self.soon)
     }
 
     /// Schedules a commit within the delay, unless an earlier one is scheduled.

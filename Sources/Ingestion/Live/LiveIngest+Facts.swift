@@ -20,11 +20,11 @@ extension LiveIngest {
         let before = pending.samples.count
         let seconds = device.learn(ahead: ahead, ofUTC: ofUTC, received: received, into: &pending)
         assign(from: before, of: device)
-        if received >= Normaliser.earliestHub {
+        if PlausibleClock.allows(received) {
             comparisons.append(
                 ClockComparison(
                     device: device.key, shown: received.microseconds &+ ofUTC, received: received.microseconds,
-                    ahead: seconds == nil ? nil : ofUTC))
+                    ahead: seconds == nil ? nil : ofUTC, ofZone: seconds == nil ? nil : device.zoneError))
             arm()
         }
         guard let seconds else { return }

@@ -11,7 +11,8 @@ import SampleStore
 /// Commits are timed so that a power cut loses little and an SD card lasts (Decisions/0020):
 ///
 /// - at once if a source asks for it, because a device then waits for confirmation that its records are safe,
-/// - within a second for single readings, such as a weighing,
+/// - at once for single measurements over a connection, because BlueZ confirms an indication before the hub has it,
+/// - within a second for other single readings, such as an advertised weight,
 /// - together, ``commitEvery`` after the first waiting reading, for streams of devices that store nothing. While ``isHurried`` is
 ///   set, they are committed within a second too.
 ///
@@ -358,10 +359,22 @@ extension GatedSample {
     /// Moves a time that comes from our own clock. The sample's identity keeps the original time.
     mutating func move(by step: Int64) {
         sample.received.microseconds &+= step
-        guard sample.timeOrigin != .device else { return }
+        guard sample.timeOrigin != .device else { return believeIfFresh() }
         sample.start.microseconds &+= step
         sample.end.microseconds &+= step
         if sample.timeOrigin == .receipt, rule == .clockUnknown { (rule, frame) = (nil, nil) }
         sample.timeOrigin = .deviceCorrected
+    }
+
+    /// Releases a reading that was quarantined only because our own clock was wrong.
+    private mutating func believeIfFresh() {
+        guard rule == .clockUnknown, stamp?.doubt == .unproven,
+            (sample.received.microseconds &- sample.start.microseconds).magnitude < UInt64(StampTrust.fresh)
+        else { return }
+        (rule, frame) = (nil, nil)
+        stamp?.doubt = nil
+        stamp?.isFresh = true
+        let rest = sample.metadata?.entries.filter { $0.key != ClockDoubt.key }.map { ($0.key, $0.value) } ?? []
+        sample.metadata = rest.isEmpty ? nil : Metadata(rest)
     }
 }

@@ -5,12 +5,17 @@ import HealthModel
 /// | timestamp | verdict |
 /// |---|---|
 /// | within five minutes of its arrival | believed; the clock is right again |
+/// | sent before with the same values | the same measurement: the verdict of the first time |
 /// | ahead of its arrival, more than a year old, or a maker's default date | doubted, alone |
-/// | before one of an earlier transfer, or the same again with other values or much later | doubted, and all that follow until the clock is right |
+/// | before one of an earlier transfer of its user, or the same again with other values | doubted, and all new ones of the user until the clock is right |
 /// | any other of the past year | believed: the device may have a memory |
 ///
-/// A measurement that is doubted is identified by its receipt. One that is sent again within five minutes has the receipt of the first.
-struct StampTrust: Codable, Equatable {
+/// Only a new measurement shows that a clock was reset, because devices send their memory again. A memory that is sent from its newest
+/// record on runs backwards as well: a record that follows a believed one at once is no sign. The users of a device have a memory
+/// each, so each has an order of its own.
+///
+/// A measurement that is doubted is identified by its receipt. One that is sent again has the receipt of the first.
+struct StampTrust: Equatable {
     enum Verdict: Equatable {
         case believed(isFresh: Bool)
         /// The time when it first arrived.
@@ -18,31 +23,67 @@ struct StampTrust: Codable, Equatable {
     }
 
     /// A measurement as it was sent; times in microseconds.
-    private struct Sent: Codable, Equatable {
+    private struct Sent: Equatable {
+        var user: Int64
         var shown: Int64
         var content: UInt64
         var first: Int64
-        var last: Int64
+        /// By how much it was older than its first arrival.
+        var late: Int64
+        var doubt: ClockDoubt?
+        var isFresh: Bool { late.magnitude < UInt64(StampTrust.fresh) }
     }
 
-    /// Whether the clock was reset and has not been right since.
-    private(set) var isDoubted = false
+    /// The order of a user's measurements; times in microseconds.
+    private struct Order: Codable, Equatable {
+        var user: Int64
+        /// Whether the clock was reset and has not been right since.
+        var isDoubted = false
+        /// The latest timestamp of earlier transfers, and of the one that goes on.
+        var before: Int64?
+        var latest: Int64?
+        var heard: Int64?
+        /// The last timestamp, if it was believed.
+        var last: Int64?
+
+        /// Whether a new measurement has a timestamp from before an earlier transfer.
+        func runsBackwards(_ stamp: Int64, _ now: Int64) -> Bool {
+            guard let heard, let latest else { return false }
+            let passed = now &- heard
+            guard let earlier = passed >= StampTrust.fresh ? max(latest, before ?? latest) : before, stamp < earlier else {
+                return false
+            }
+            // The next older record of a memory.
+            if passed < StampTrust.apart, let last, stamp < last { return false }
+            return true
+        }
+
+        mutating func note(_ stamp: Int64, _ now: Int64, isBelieved: Bool) {
+            if let heard, let latest, now &- heard >= StampTrust.fresh {
+                before = max(latest, before ?? latest)
+                self.latest = nil
+            }
+            latest = max(stamp, latest ?? stamp)
+            heard = now
+            last = isBelieved ? stamp : nil
+        }
+    }
+
     /// The last measurements, oldest first.
     private var recent: [Sent] = []
-    /// The latest timestamp of earlier transfers, and of the one that goes on.
-    private var before: Int64?
-    private var latest: Int64?
-    private var heard: Int64?
-    /// Timestamps that were within five minutes of their arrival.
-    private var proven: [Int64] = []
+    private var orders: [Order] = []
 
     /// A timestamp this close to its arrival is of a clock that is right, in microseconds.
     static let fresh: Int64 = 300_000_000
     /// Arrivals nearer than this may be of one transfer of stored measurements.
-    private static let apart: Int64 = 30_000_000
+    static let apart: Int64 = 30_000_000
     /// The maximum age in microseconds of measurements that cuffs and scales send without a request.
     static let longestMemory = 366 * Calendar.day
-    private static let remembered = 32
+    /// More than the memory of a cuff with two users.
+    private static let remembered = 320
+    private static let users = 16
+    /// A stream of this many current measurements keeps only the last ones, so that its state stays small.
+    private static let stream = 16
 
     /// Whether a clock shows what a maker's default is: the first hour of a year. Real measurements of that hour are rare.
     static func isDefaultDate(_ shown: WallTime) -> Bool {
@@ -56,70 +97,99 @@ struct StampTrust: Codable, Equatable {
     ///
     /// - Parameters:
     ///   - late: by how much it is older than its arrival, in microseconds.
-    ///   - isCorrected: whether the clock is wrong, and its error known.
     ///   - content: a digest of all values of the measurement.
-    mutating func judge(
-        _ shown: WallTime, late: Int64, isCorrected: Bool, content: UInt64, received: Instant
-    ) -> Verdict {
+    ///   - user: the device's number of the person, if it numbers them.
+    mutating func judge(_ shown: WallTime, late: Int64, content: UInt64, user: Int64?, received: Instant) -> Verdict {
+        let order = order(of: user ?? 0)
         let (stamp, now) = (shown.microseconds, received.microseconds)
-        if late.magnitude < UInt64(Self.fresh) {
-            isDoubted = false
-            if !isCorrected {
-                proven.append(stamp)
-                if proven.count > Self.remembered { proven.removeFirst() }
-            }
-            note(stamp, content, now, receipt: now)
-            return .believed(isFresh: true)
+        if let sent = find(shown, content, user) {
+            orders[order].note(stamp, now, isBelieved: sent.doubt == nil)
+            if let doubt = sent.doubt { return .doubted(doubt, receipt: Instant(microseconds: sent.first)) }
+            return .believed(isFresh: late.magnitude < UInt64(Self.fresh))
         }
-        // It was fresh when it first arrived, and is a repetition.
-        if proven.contains(stamp) { return .believed(isFresh: false) }
-        if late < 0 || late > Self.longestMemory || Self.isDefaultDate(shown) {
-            let doubt = Self.isDefaultDate(shown) ? ClockDoubt.defaultDate : .unproven
-            return .doubted(doubt, receipt: receipt(stamp, content, now))
+        var sent = Sent(user: user ?? 0, shown: stamp, content: content, first: now, late: late)
+        if sent.isFresh {
+            for index in orders.indices { orders[index].isDoubted = false }
+        } else if Self.isDefaultDate(shown) {
+            sent.doubt = .defaultDate
+        } else if late < 0 || late > Self.longestMemory {
+            sent.doubt = .unproven
+        } else {
+            if isTaken(stamp, now, of: user ?? 0) || orders[order].runsBackwards(stamp, now) { orders[order].isDoubted = true }
+            if orders[order].isDoubted { sent.doubt = .unproven }
         }
-        if hasBegunAnew(stamp, content, now) { isDoubted = true }
-        let receipt = receipt(stamp, content, now)
-        return isDoubted ? .doubted(.unproven, receipt: receipt) : .believed(isFresh: false)
+        orders[order].note(stamp, now, isBelieved: sent.doubt == nil)
+        remember(sent)
+        return sent.doubt.map { .doubted($0, receipt: received) } ?? .believed(isFresh: sent.isFresh)
     }
 
-    /// The hub's clock was set by this number of microseconds.
+    /// Whether a measurement was sent before.
+    func knows(_ shown: WallTime, content: UInt64, user: Int64?) -> Bool { find(shown, content, user) != nil }
+
+    /// The hub's clock was set by this number of microseconds. A measurement that then agrees with its arrival is not doubted any more.
     mutating func clockWasSet(by step: Int64) {
+        var isRight = false
         for index in recent.indices {
             recent[index].first &+= step
-            recent[index].last &+= step
+            recent[index].late &+= step
+            guard recent[index].isFresh, recent[index].doubt != nil else { continue }
+            recent[index].doubt = nil
+            isRight = true
         }
-        if let heard { self.heard = heard &+ step }
+        for index in orders.indices {
+            orders[index].heard = orders[index].heard.map { $0 &+ step }
+            if isRight { orders[index].isDoubted = false }
+        }
     }
 
-    private func hasBegunAnew(_ stamp: Int64, _ content: UInt64, _ now: Int64) -> Bool {
-        for sent in recent where sent.shown == stamp {
-            let passed = now &- sent.last
-            if passed >= (sent.content == content ? Self.fresh : Self.apart) { return true }
-        }
-        guard let heard, let latest else { return false }
-        let earlier = now &- heard >= Self.fresh ? max(latest, before ?? latest) : before
-        return earlier.map { stamp < $0 } ?? false
+    private func find(_ shown: WallTime, _ content: UInt64, _ user: Int64?) -> Sent? {
+        recent.last { $0.shown == shown.microseconds && $0.content == content && $0.user == user ?? 0 }
     }
 
-    /// When the measurement arrived first, as far as it is the one that was sent a moment ago.
-    private mutating func receipt(_ stamp: Int64, _ content: UInt64, _ now: Int64) -> Instant {
-        let last = recent.last {
-            $0.shown == stamp && $0.content == content && (0..<Self.fresh).contains(now &- $0.last)
-        }
-        let receipt = last?.first ?? now
-        note(stamp, content, now, receipt: receipt)
-        return Instant(microseconds: receipt)
+    /// Whether an earlier transfer had other values with the same timestamp.
+    private func isTaken(_ stamp: Int64, _ now: Int64, of user: Int64) -> Bool {
+        recent.contains { $0.shown == stamp && $0.user == user && now &- $0.first >= Self.apart }
     }
 
-    private mutating func note(_ stamp: Int64, _ content: UInt64, _ now: Int64, receipt: Int64) {
-        if let heard, let latest, now &- heard >= Self.fresh {
-            before = max(latest, before ?? latest)
-            self.latest = nil
-        }
-        latest = max(stamp, latest ?? stamp)
-        heard = now
-        recent.removeAll { $0.shown == stamp && $0.content == content }
-        recent.append(Sent(shown: stamp, content: content, first: receipt, last: now))
+    private mutating func order(of user: Int64) -> Int {
+        if let index = orders.firstIndex(where: { $0.user == user }) { return index }
+        if orders.count == Self.users { orders.removeFirst() }
+        orders.append(Order(user: user))
+        return orders.count - 1
+    }
+
+    private mutating func remember(_ sent: Sent) {
+        recent.append(sent)
         if recent.count > Self.remembered { recent.removeFirst() }
+        let stream = recent.suffix(Self.stream + 1)
+        guard stream.count > Self.stream, let first = stream.first, stream.allSatisfy(\.isFresh),
+            sent.first &- first.first < Int64(Self.stream) * 60_000_000
+        else { return }
+        recent.remove(at: stream.startIndex)
+    }
+}
+
+extension StampTrust: Codable {
+    private enum Key: String, CodingKey { case recent, orders }
+
+    /// The measurements are lists of numbers, because the state is stored with each commit.
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        orders = try values.decode([Order].self, forKey: .orders)
+        recent = try values.decode([[Int64]].self, forKey: .recent).filter { $0.count >= 5 }.map {
+            Sent(
+                user: $0[0], shown: $0[1], content: UInt64(bitPattern: $0[2]), first: $0[3], late: $0[4],
+                doubt: $0.count > 5 ? ClockDoubt.allCases.dropFirst(Int(clamping: max($0[5], 0))).first : nil)
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encode(orders, forKey: .orders)
+        try values.encode(
+            recent.map { sent in
+                [sent.user, sent.shown, Int64(bitPattern: sent.content), sent.first, sent.late]
+                    + (sent.doubt.flatMap { ClockDoubt.allCases.firstIndex(of: $0) }.map { [Int64($0)] } ?? [])
+            }, forKey: .recent)
     }
 }

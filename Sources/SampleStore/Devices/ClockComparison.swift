@@ -10,6 +10,11 @@ public struct ClockComparison: Hashable, Sendable {
     public var received: Int64
     /// The microseconds that the device's clock is ahead of UTC, or nil if it shows the correct local time.
     public var ahead: Int64?
+    /// The microseconds that the device's clock is ahead of the zone's local time, if it is only a little off and follows the zone's rules
+    /// when clocks go forward or back.
+    public var ofZone: Int64?
+    /// The samples that were stored before the error was known.
+    public var moves: [Move] = []
     /// Which quarantined readings this comparison releases.
     public var releases = Releases.all
 
@@ -22,8 +27,22 @@ public struct ClockComparison: Hashable, Sendable {
         case takenWhenSent
     }
 
+    /// Samples of the device with its time that arrived at a moment, and by how much they are moved, in microseconds.
+    public struct Move: Hashable, Sendable {
+        /// The time of receipt.
+        public var received: Int64
+        /// The correction.
+        public var step: Int64
+
+        /// Creates a move.
+        public init(received: Int64, step: Int64) { (self.received, self.step) = (received, step) }
+    }
+
     /// Creates a comparison.
-    public init(device: String, shown: Int64, received: Int64, ahead: Int64?, releases: Releases = .all) {
+    public init(
+        device: String, shown: Int64, received: Int64, ahead: Int64?, ofZone: Int64? = nil, releases: Releases = .all
+    ) {
+        self.ofZone = ofZone
         self.releases = releases
         self.device = device
         self.shown = shown
@@ -36,7 +55,8 @@ public struct ClockComparison: Hashable, Sendable {
     public func moved(by step: Int64) -> ClockComparison? {
         guard let ahead else { return nil }
         return ClockComparison(
-            device: device, shown: shown, received: received &+ step, ahead: ahead &- step, releases: releases)
+            device: device, shown: shown, received: received &+ step, ahead: ahead &- step, ofZone: ofZone.map { $0 &- step },
+            releases: releases)
     }
 }
 
@@ -44,7 +64,7 @@ extension SampleStore.Devices {
     /// The quarantine rule for readings of a clock that was not compared.
     static let clockUnknown = "clock-unknown"
     /// The maximum age of a reading that was just taken, in microseconds.
-    private static let justNow: UInt64 = 300_000_000
+    static let justNow: UInt64 = 300_000_000
 
     /// Stores a comparison and releases quarantined readings that it explains. Their times are corrected if the clock is off.
     @discardableResult
@@ -53,13 +73,27 @@ extension SampleStore.Devices {
             try connection.run(
                 "INSERT OR REPLACE INTO clock(device, received, shown, ahead) VALUES(?, ?, ?, ?)", .text(comparison.device),
                 .integer(comparison.received), .integer(comparison.shown), .optional(comparison.ahead))
+            for move in comparison.moves { try apply(move, of: comparison, description) }
             let held = try heldByClock(of: comparison)
             guard !held.isEmpty else { return (0, 0) }
             return try store.samples.change(description) { _, deletion in
-                for id in held { try release(id, ahead: comparison.ahead, deletion) }
+                for id in held { try release(id, ahead: comparison.ahead, ofZone: comparison.ofZone, deletion) }
                 return held.count
             }
         }
+    }
+
+    /// Corrects the samples that were stored before the error of the device's clock was known, in a repair.
+    private func apply(_ move: ClockComparison.Move, of comparison: ClockComparison, _ description: IngestDescription) throws {
+        var conditions = SampleConditions()
+        conditions.device = comparison.device
+        conditions.conditionText = "time.origin = device"
+        conditions.condition = try SamplePredicate(conditions.conditionText ?? "")
+        var request = MigrationRequest(
+            .shift(move.step), of: conditions, takesAmbiguous: true, now: Instant(microseconds: description.received))
+        request.received = move.received...move.received
+        request.merging = .never
+        _ = try store.repairs.apply(request, source: "clock", owner: description.owner)
     }
 
     /// Returns the comparisons of a device, oldest first.
@@ -84,22 +118,24 @@ extension SampleStore.Devices {
         // Readings that arrived before the hub's clock was set have no device time that could be corrected.
         var ids: [Int64] = []
         for held in try connection.quarantine.times(heldBy: Self.clockUnknown, device: comparison.device) {
-            let start = comparison.ahead.map { held.nominal &- $0 } ?? held.start
+            let start =
+                comparison.ofZone.map { held.start &- $0 } ?? comparison.ahead.map { held.nominal &- $0 } ?? held.start
             let late = held.received &- start
-            let agrees = late.magnitude < Self.justNow
+            let doubt = try Self.doubt(held.metadata)
+            let agrees = late.magnitude < Self.justNow && doubt != .hubClock
             let isReleased =
-                switch try Self.doubt(held.metadata) {
+                switch doubt {
                 case .notCompared?, nil: comparison.releases == .all
                 // The clock is still running from its default date.
                 case .defaultDate?: comparison.releases == .all && comparison.ahead.map { $0 < -Calendar.day } ?? false
-                case .unproven?, .order?: false
+                case .unproven?, .order?, .ambiguous?, .hubClock?: false
                 }
             if agrees || isReleased { ids.append(held.id) }
         }
         return ids
     }
 
-    private static func doubt(_ json: String?) throws(StoreError) -> ClockDoubt? {
+    static func doubt(_ json: String?) throws(StoreError) -> ClockDoubt? {
         guard case .string(let name)? = try doubtful(json)?[ClockDoubt.key] else { return nil }
         return ClockDoubt(rawValue: name)
     }
@@ -118,12 +154,15 @@ extension SampleStore.Devices {
     ///
     /// - Parameters:
     ///   - ahead: The microseconds that the clock was ahead of UTC, or nil if it was right.
+    ///   - ofZone: The microseconds that it was ahead of the zone's local time, if it follows the zone.
     ///   - isReceipt: Whether the time comes from the hub's clock, so that the reading arrived when it was taken.
-    func release(_ id: Int64, ahead: Int64?, isReceipt: Bool = false, _ deletion: Deletion) throws(StoreError) {
+    func release(
+        _ id: Int64, ahead: Int64?, ofZone: Int64? = nil, isReceipt: Bool = false, _ deletion: Deletion
+    ) throws(StoreError) {
         let ingest = deletion.ingest
         guard let held = try connection.quarantine.row(id) else { return }
         let nominal = held.place.start &+ held.skew
-        let start = ahead.map { nominal &- $0 } ?? held.place.start
+        let start = ofZone.map { held.place.start &- $0 } ?? ahead.map { nominal &- $0 } ?? held.place.start
         let arrived = isReceipt ? start : held.place.start &+ held.received
         let context = try store.interner.context(like: held.context) { row in
             row.timeOrigin = Int64((ahead == nil ? TimeOrigin.device : .deviceCorrected).rawValue)
@@ -132,7 +171,8 @@ extension SampleStore.Devices {
         var metadata = held.metadata?.id
         if let doubtful = try Self.doubtful(held.metadata?.json) {
             // The doubt is resolved, so its metadata are removed.
-            let rest = doubtful.entries.filter { $0.key != ClockDoubt.key }.map { ($0.key, $0.value) }
+            let rest = doubtful.entries.filter { ![ClockDoubt.key, ClockDoubt.timesKey].contains($0.key) }
+                .map { ($0.key, $0.value) }
             metadata = rest.isEmpty ? nil : try store.interner.id(of: Metadata(rest))
         }
         try connection.quarantine.judge([id], "released", by: ingest)

@@ -28,24 +28,21 @@ public struct UnsetClock: Hashable, Sendable {
 
 extension SampleStore.HubClock {
     private static let unset = "unset clock"
+    private static let open = "open clocks"
+    /// The maximum number of boots that are kept apart.
+    private static let maximumOpen = 64
     /// The tolerance, in microseconds, for the time since the machine was switched on. Clocks are slewed and have a resolution of a second.
     private static let drift: Int64 = 60_000_000
 
     /// Returns the stored state of an unconfirmed clock, or `nil` if the clock is right.
     public func unset() throws(StoreError) -> UnsetClock? {
-        guard let text = try connection.settings.text(Self.unset) else { return nil }
-        let words = text.split(separator: " ").map(String.init)
-        guard words.count == 4, let began = Int64(words[1]), let change = Int64(words[2]), let held = Int64(words[3]) else {
-            return nil
-        }
-        return UnsetClock(boot: words[0], began: began, mark: UnsetClock.Mark(change: change, held: held))
+        try connection.settings.text(Self.unset).flatMap(Self.clock)
     }
 
     /// Stores the state of an unconfirmed clock. `nil` means that the clock is right.
     public func save(_ clock: UnsetClock?) throws(StoreError) {
         guard let clock else { return try connection.settings.remove(Self.unset) }
-        try connection.settings.set(
-            Self.unset, to: .text("\(clock.boot) \(clock.began) \(clock.mark.change) \(clock.mark.held)"))
+        try connection.settings.set(Self.unset, to: .text(Self.text(clock)))
     }
 
     /// Returns the current position in the store.
@@ -87,16 +84,112 @@ extension SampleStore.HubClock {
                 heldBy: SampleStore.Devices.clockUnknown, after: clock.mark.held, through: end.held)
             try connection.quarantine.moveArrivals(
                 heldBy: SampleStore.Devices.clockUnknown, after: clock.mark.held, through: end.held, by: step)
-            if !held.isEmpty {
+            let fresh = try freshNow(after: clock.mark.held, through: end.held)
+            if !held.isEmpty || !fresh.isEmpty {
                 let description = IngestDescription(
                     kind: .release, name: "clock of the hub", received: now.microseconds, owner: owner)
                 _ = try store.samples.change(description) { _, deletion in
                     for id in held { try store.devices.release(id, ahead: -step, isReceipt: true, deletion) }
-                    return held.count
+                    for id in fresh { try store.devices.release(id, ahead: nil, deletion) }
+                    return held.count + fresh.count
                 }
             }
             try save(next)
-            return moved.repaired + moved.merged + held.count
+            return moved.repaired + moved.merged + held.count + fresh.count
         }
+    }
+
+    /// The readings whose device had the right time all along: they arrived within five minutes of it.
+    private func freshNow(after first: Int64, through last: Int64) throws(StoreError) -> [Int64] {
+        var ids: [Int64] = []
+        for held in try connection.quarantine.times(heldBy: SampleStore.Devices.clockUnknown, after: first, through: last)
+        where (held.received &- held.start).magnitude < SampleStore.Devices.justNow {
+            if try SampleStore.Devices.doubt(held.metadata) == .unproven { ids.append(held.id) }
+        }
+        return ids
+    }
+
+    // MARK: Boots whose clock was never confirmed
+
+    /// Returns the clocks of earlier boots that nothing has confirmed, oldest first. The data of each ends where that of the next begins.
+    public func unconfirmed() throws(StoreError) -> [UnsetClock] {
+        try (connection.settings.text(Self.open) ?? "").split(separator: "\n").compactMap {
+            Self.clock(String($0))
+        }
+    }
+
+    /// Keeps the clock of an earlier boot until a later one knows the time.
+    public func keepOpen(_ clock: UnsetClock) throws(StoreError) {
+        var clocks = try unconfirmed().filter { $0.boot != clock.boot } + [clock]
+        // The data of the second then counts as that of the first.
+        if clocks.count > Self.maximumOpen { clocks.remove(at: 1) }
+        try connection.settings.set(Self.open, to: .text(clocks.map(Self.text).joined(separator: "\n")))
+    }
+
+    /// Ends the doubt about the clocks of earlier boots, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - isDoubtful: Whether the machine does not keep the time while it is off. Then nobody can know by how much those clocks were wrong,
+    ///     and samples with a time from them are withdrawn into quarantine.
+    ///   - end: The end of the data of the last of these boots.
+    /// - Returns: The number of samples that were withdrawn.
+    @discardableResult
+    public func close(isDoubtful: Bool, through end: UnsetClock.Mark, now: Instant, owner: String? = nil) throws -> Int {
+        defer { store.interner.forget() }
+        return try connection.transaction {
+            let clocks = try unconfirmed()
+            guard let first = clocks.first else { return 0 }
+            try connection.settings.remove(Self.open)
+            guard isDoubtful, first.mark.change < end.change else { return 0 }
+            var wrong: [Sample] = []
+            for (index, clock) in clocks.enumerated() {
+                let next = index + 1 < clocks.count ? clocks[index + 1].mark : end
+                wrong += try samples(of: clock, through: next)
+            }
+            guard !wrong.isEmpty else { return 0 }
+            let description = IngestDescription(kind: .delete, name: "clock of the hub", received: now.microseconds, owner: owner)
+            return try store.samples.change(description) { ingest, deletion in
+                var places: [SampleKey] = []
+                for sample in wrong {
+                    for place in try store.samples.places(of: sample.identity, among: .live) {
+                        let entries = sample.metadata?.entries.map { ($0.key, $0.value) } ?? []
+                        let metadata = Metadata(entries + [(ClockDoubt.key, .string(ClockDoubt.hubClock.rawValue))])
+                        try connection.quarantine.add(
+                            withdrawn: sample.identity, at: place, SampleTable.row, rule: SampleStore.Devices.clockUnknown,
+                            metadata: store.interner.id(of: metadata), ingest: ingest)
+                        places.append(place)
+                    }
+                }
+                return try deletion.delete(places)
+            }.count
+        }
+    }
+
+    /// The samples of a boot with a time from the hub's clock.
+    private func samples(of clock: UnsetClock, through end: UnsetClock.Mark) throws -> [Sample] {
+        guard clock.mark.change < end.change else { return [] }
+        let changes = clock.mark.change + 1...end.change
+        let from = Instant(microseconds: clock.began &- Self.drift)
+        let cursor = try store.samples.cursor(matching: SampleQuery(from: from))
+        defer { cursor.close() }
+        var found: [Sample] = []
+        while let next = try cursor.next() {
+            let sample = next.sample
+            guard changes.contains(next.seq), sample.timeOrigin != .device, sample.received >= from else { continue }
+            found.append(sample)
+        }
+        return found
+    }
+
+    private static func text(_ clock: UnsetClock) -> String {
+        "\(clock.boot) \(clock.began) \(clock.mark.change) \(clock.mark.held)"
+    }
+
+    private static func clock(_ text: String) -> UnsetClock? {
+        let words = text.split(separator: " ").map(String.init)
+        guard words.count == 4, let began = Int64(words[1]), let change = Int64(words[2]), let held = Int64(words[3]) else {
+            return nil
+        }
+        return UnsetClock(boot: words[0], began: began, mark: UnsetClock.Mark(change: change, held: held))
     }
 }

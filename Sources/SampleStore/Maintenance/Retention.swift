@@ -58,15 +58,33 @@ extension SampleStore {
         return result
     }
 
-    /// Sets the dates and removes the samples that ended before them. A date is never set back to an earlier one.
+    /// Sets the dates and removes the samples that ended before them. A date is set back to an earlier one only if it lies in the future,
+    /// because the clock was wrong when it was set.
     ///
     /// - Parameters:
+    ///   - byAge: Whether the dates were computed from the present time, so that nothing is removed if that is doubtful.
     ///   - targets: The names of the targets to wait for, or `nil` for all targets that ever received data.
     ///   - description: The ledger entry, of the kind `prune`.
     public func prune(
-        _ dates: [SampleType: Instant], waitingFor targets: Set<String>? = nil, description: IngestDescription
+        _ dates: [SampleType: Instant], byAge: Bool = false, waitingFor targets: Set<String>? = nil,
+        description: IngestDescription
     ) throws -> PruneResult {
-        try withReserve { try pruneInSteps(dates, waitingFor: targets, description) }
+        if byAge, let doubt = try pruningDoubt(at: Instant(microseconds: description.received)) {
+            throw StoreError(.invalid, "nothing was removed: \(doubt)")
+        }
+        return try withReserve { try pruneInSteps(dates, waitingFor: targets, description) }
+    }
+
+    /// Returns why the present time is doubted when samples are to be removed for their age, or `nil` if it is not. A clock that is wrong by
+    /// years would remove everything, and nothing brings it back.
+    public func pruningDoubt(at now: Instant) throws(StoreError) -> String? {
+        guard PlausibleClock.allows(now) else {
+            return "the machine's clock shows \(now), which cannot be right: set the date and try again"
+        }
+        let last = try connection.ledger.lastReceived() ?? now.microseconds
+        guard !PlausibleClock.allows(step: max(0, now.microseconds &- last)) else { return nil }
+        return "the machine's clock shows \(now), more than a year after the last entry of the ledger: check the date, "
+            + "store a reading, and try again"
     }
 
     private func pruneInSteps(
@@ -75,7 +93,7 @@ extension SampleStore {
         try resumePending()
         let would = try prunable(dates, waitingFor: targets)
         guard would.samples + would.tombstones > 0 else {
-            try connection.transaction { try setEarliest(dates) }
+            try connection.transaction { try setEarliest(dates, now: description.received) }
             return would
         }
         var sum = PruneResult(waiting: would.waiting, repaired: would.repaired)
@@ -89,7 +107,7 @@ extension SampleStore {
                     if sum.ingest == 0 {
                         // Set the dates together with the first removal, so that a pruning that fails refuses no
                         // readings.
-                        try setEarliest(dates)
+                        try setEarliest(dates, now: description.received)
                         sum.ingest = try beginIngest(description).id
                     }
                     let part = try remove(dates, by: sum.ingest, untold: try firstUntold(targets), &walk)
@@ -107,8 +125,14 @@ extension SampleStore {
         return sum
     }
 
-    private func setEarliest(_ dates: [SampleType: Instant]) throws(StoreError) {
-        for (type, date) in dates { try connection.settings.raise(Self.prefix + type.id, to: date.microseconds) }
+    private func setEarliest(_ dates: [SampleType: Instant], now: Int64) throws(StoreError) {
+        for (type, date) in dates {
+            let name = Self.prefix + type.id
+            if let set = try connection.settings.integer(name), set > max(now, date.microseconds) {
+                try connection.settings.set(name, to: .integer(date.microseconds))
+            }
+            try connection.settings.raise(name, to: date.microseconds)
+        }
     }
 
     /// The number of the last change that every target has received, or `Int64.max` if no target is waited for.

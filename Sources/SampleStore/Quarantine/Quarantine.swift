@@ -67,7 +67,7 @@ extension SampleStore.Quarantine {
                         .invalid, "number \(id) is already stored as the result of a repair: reject it")
                 }
                 let place = held.place
-                if try restoreJudged(place, deletion) { continue }
+                if try restoreJudged(place, deletion) || restoreWithdrawn(held, deletion) { continue }
                 if let told = try told(held: id) {
                     throw StoreError(.invalid, "number \(id) is a duplicate of sample \(told) in another unit: reject it")
                 }
@@ -99,6 +99,16 @@ extension SampleStore.Quarantine {
         try deletion.decide(.restored, [place])
         try settlement.settle([place])
         return try connection.samples.contains(place)
+    }
+
+    /// Restores a sample that was withdrawn because the hub's clock was not confirmed. Returns false if it was not.
+    private func restoreWithdrawn(_ held: QuarantineTable.Row, _ deletion: Deletion) throws(StoreError) -> Bool {
+        guard try SampleStore.Devices.doubt(held.metadata?.json) == .hubClock,
+            try connection.samples.contains(held.place, among: .tombstones)
+        else { return false }
+        try deletion.decide(.restored, [held.place])
+        try Settlement(deletion).settle([held.place])
+        return try connection.samples.contains(held.place)
     }
 
     /// Returns the sample that a quarantined reading repeats in another unit, as `import --exact` quarantines both. The sample is live or

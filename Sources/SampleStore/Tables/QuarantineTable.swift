@@ -198,6 +198,39 @@ struct QuarantineTable {
         ) { $0.integer(0) }
     }
 
+    /// Returns the readings that a rule holds, with a time from their device.
+    func times(heldBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [Times] {
+        try connection.list(
+            """
+            SELECT quarantine.id, start, start + skew, start + \(Self.received),
+                (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata)
+            FROM quarantine JOIN context ON context.id = context
+            WHERE rule = ? AND state = 'held' AND quarantine.id > ? AND quarantine.id <= ? AND time_origin = ? ORDER BY quarantine.id
+            """, [.text(rule), .integer(first), .integer(last), .integer(Int64(TimeOrigin.device.rawValue))]
+        ) {
+            Times(
+                id: $0.integer(0), start: $0.integer(1), nominal: $0.integer(2),
+                received: $0.integer(3), metadata: $0.optionalText(4))
+        }
+    }
+
+    /// Adds a sample that is withdrawn. A reading that was released before is held again.
+    ///
+    /// - Parameter select: A query for the ``SampleTable/columns`` of the sample's row.
+    func add(
+        withdrawn uuid: SampleIdentity, at place: SampleKey, _ select: String, rule: String, metadata: Int64, ingest: Int64
+    ) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT INTO quarantine(uuid, ingest, rule, place, state, metadata, series, start, hash, value, numeral, context, duration,
+                received, grp)
+            SELECT ?, ?, ?, '', 'held', ?, series, start, hash, value, numeral, context, duration, received, grp FROM (\(select))
+            WHERE true ON CONFLICT(uuid) DO UPDATE SET state = 'held', rule = excluded.rule, metadata = excluded.metadata,
+                ingest = excluded.ingest
+            """, .text(uuid.description), .integer(ingest), .text(rule), .integer(metadata), .integer(place.series),
+            .integer(place.start), .blob(place.hash))
+    }
+
     /// Moves the arrivals of readings with a time from their device.
     func moveArrivals(heldBy rule: String, after first: Int64, through last: Int64, by step: Int64) throws(StoreError) {
         try connection.run(

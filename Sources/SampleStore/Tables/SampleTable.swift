@@ -11,6 +11,9 @@ struct SampleTable {
     /// The columns of a row except its change number, in the order in which rows are copied.
     static let columns = "series, start, hash, value, numeral, context, duration, received, grp, metadata"
 
+    /// A query for the ``columns`` of the live row at a place: series, start, and hash.
+    static let row = "SELECT \(columns) FROM sample WHERE series = ? AND start = ? AND hash = ?"
+
     /// Adds a row from another table.
     ///
     /// - Parameters:

@@ -19,9 +19,12 @@ struct PruneReport {
         let isDone = context.invocation.flag("--yes")
         let description = IngestDescription(kind: .prune, received: context.machine.now().microseconds)
         let targets = Set(try context.configuration().targets.map(\.name))
+        let byAge = context.invocation.string("--before") == nil
         let result =
             try isDone
-            ? store.prune(dates, waitingFor: targets, description: description) : store.prunable(dates, waitingFor: targets)
+            ? store.prune(dates, byAge: byAge, waitingFor: targets, description: description)
+            : store.prunable(dates, waitingFor: targets)
+        if !isDone, byAge, let doubt = try store.pruningDoubt(at: context.machine.now()) { context.warn(doubt) }
         let found = Readable.count(result.samples, "sample") + " and " + Readable.count(result.tombstones, "tombstone")
         if result.samples + result.tombstones == 0 {
             context.note("nothing to remove: no sample is older than its retention period")

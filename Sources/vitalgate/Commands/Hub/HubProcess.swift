@@ -38,6 +38,7 @@ final class HubProcess {
     private var isOnce = false
     private var isFollowed = false
     private var whenQuiet: EventLoop.Timer?
+    private let steady: SteadyClock
 
     /// The maximum duration of `--once`.
     private static let once = Duration.seconds(60)
@@ -58,15 +59,17 @@ final class HubProcess {
         for problem in problems { context.warn("profile left out: \(problem)") }
         try CorrectionNotices(context: context).atStart(store, library)
         settings = try Self.settings(context, store, library)
-        radio = Radio(machine: context.machine, zone: settings.zone)
+        let (machine, steady) = context.machine.steady()
+        self.steady = steady
+        radio = Radio(machine: machine, zone: settings.zone)
         loop = radio.loop
-        live = LiveIngest(store: store, now: context.machine.now, zone: settings.zone, loop: loop)
+        live = LiveIngest(store: store, now: machine.now, zone: settings.zone, loop: loop)
         hub = Hub(live: live)
         if let path { capture = try Self.capture(path, live, settings.zone, context) } else { capture = nil }
         manager = ServiceManager(loop: loop)
-        status = StatusServer(hub: hub, machine: context.machine)
+        status = StatusServer(hub: hub, machine: machine)
         kept = KeptProcesses(loop: loop)
-        pruning = DailyProcess("prune", loop: loop)
+        pruning = DailyProcess("prune", loop: loop) { ClockSteps.isSynchronised && !steady.isDoubted }
         manager.isWell = { [live] in !live.isStuck }
         let service = RadioService(live: live, source: radio.source)
         radio.source.delegate = service
@@ -179,7 +182,7 @@ final class HubProcess {
     private func turn() throws {
         HubSignals.watch(loop.alarm)
         hub.apply(settings)
-        let clock = HubClock(hub: hub, questions: .machine(loop))
+        let clock = HubClock(hub: hub, questions: .machine(loop, steady))
         do {
             try clock.start()
             try hub.start()

@@ -1,0 +1,88 @@
+import EventLoopKit
+import HealthModel
+import Synchronization
+
+/// The machine's time, without a leap that no clock makes.
+///
+/// The kernel's word that its clock is synchronised proves nothing: a wrong answer of a time server sets it years ahead, for seconds or an
+/// hour. Such a time is doubted (``PlausibleClock``), and the time since boot continues the time before the leap. Readings, alerts and
+/// devices' clocks are then right, and nothing is removed for its age. The doubt ends when the machine's time is plausible again.
+public final class SteadyClock: Sendable {
+    /// What is known of the machine's time; in microseconds.
+    private struct State {
+        /// The boot's time by the last time that was believed.
+        var began: Int64?
+        /// The boot's time by a time that is doubted, and how long the machine ran when it was first seen.
+        var doubted: (began: Int64, since: Int64)?
+        var isDoubted = false
+    }
+
+    private let now: @Sendable () -> Instant
+    private let uptime: @Sendable () -> Duration
+    private let state = Mutex(State())
+
+    /// A plausible time that stands for so long is believed: the machine was in a drawer for years.
+    private static let proof = Calendar.day
+    /// The largest difference of a time that stands.
+    private static let slewed: UInt64 = 60_000_000
+
+    /// - Parameters:
+    ///   - now: the machine's time, which can leap.
+    ///   - uptime: the time since boot, which cannot.
+    public init(now: @escaping @Sendable () -> Instant, uptime: @escaping @Sendable () -> Duration) {
+        (self.now, self.uptime) = (now, uptime)
+    }
+
+    /// The time, which is the machine's unless that is doubted.
+    public func time() -> Instant {
+        let (now, passed) = (now(), uptime().microseconds)
+        return state.withLock { Self.time(now, passed, &$0) }
+    }
+
+    private static func time(_ now: Instant, _ passed: Int64, _ state: inout State) -> Instant {
+        let began = now.microseconds &- passed
+        let known = state.began.map { Instant(microseconds: $0 &+ passed) }
+        // A clock that was never set can be set to any plausible time, and an earlier one is no worse.
+        let isSet = known.map { PlausibleClock.allows($0) } ?? false
+        let isBelieved =
+            isSet
+            ? PlausibleClock.allows(now) && PlausibleClock.allows(step: began &- (state.began ?? began))
+            : now < PlausibleClock.latest
+        if isBelieved || PlausibleClock.allows(now) && stands(began, passed, &state) {
+            state = State(began: began)
+            return now
+        }
+        state.isDoubted = true
+        return known ?? now
+    }
+
+    /// Whether a doubted time has stood long enough.
+    private static func stands(_ began: Int64, _ passed: Int64, _ state: inout State) -> Bool {
+        guard let doubted = state.doubted, (doubted.began &- began).magnitude <= slewed else {
+            state.doubted = (began, passed)
+            return false
+        }
+        return passed &- doubted.since >= proof
+    }
+
+    /// Whether the machine's present time is doubted.
+    public var isDoubted: Bool {
+        _ = time()
+        return state.withLock { $0.isDoubted }
+    }
+}
+
+extension Duration {
+    /// The whole microseconds.
+    fileprivate var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+}
+
+extension Machine {
+    /// The same machine with a clock that does not leap, and that clock.
+    public func steady() -> (machine: Machine, clock: SteadyClock) {
+        let clock = SteadyClock(now: now, uptime: MachineClock.uptime)
+        var machine = self
+        machine.now = { clock.time() }
+        return (machine, clock)
+    }
+}

@@ -1,0 +1,37 @@
+import HealthModel
+import SampleStore
+
+/// Finds scales that several people use, although all their weighings go to one person.
+///
+/// Nobody loses a twentieth of the weight within half an hour. If that happens on three days, the weights are of two people.
+public struct ScaleUse: Hashable, Sendable {
+    /// The name of the scale, or its key.
+    public var scale: String
+    /// The number of days.
+    public var days: Int
+
+    private static let apart = 1_800_000_000 as Int64
+    private static let least = 3
+    /// The number of weighings that are compared.
+    private static let reach = 400
+
+    /// Returns the scales with weights of several people.
+    public static func suspected(in store: SampleStore) throws -> [ScaleUse] {
+        var last: [[String]: Sample] = [:]
+        var days: [[String]: (scale: String, days: Set<Int64>)] = [:]
+        let cursor = try store.samples.cursor(matching: SampleQuery(types: [.bodyMass], descending: true, limit: reach))
+        defer { cursor.close() }
+        while let sample = try cursor.next()?.sample {
+            guard sample.origin.subject != Origin.unassigned, let device = sample.origin.device else { continue }
+            let key = [sample.origin.subject, device.key]
+            defer { last[key] = sample }
+            guard let other = last[key], (other.start.microseconds &- sample.start.microseconds).magnitude < UInt64(apart),
+                abs(other.value - sample.value) > max(other.value, sample.value) / 20
+            else { continue }
+            days[key, default: (device.name ?? device.model ?? device.key, [])].days.insert(
+                sample.start.microseconds / Calendar.day)
+        }
+        return days.values.filter { $0.days.count >= least }.map { ScaleUse(scale: $0.scale, days: $0.days.count) }
+            .sorted { $0.scale < $1.scale }
+    }
+}
