@@ -44,7 +44,7 @@ extension LawModel {
         if forget, kind != .bring { return .skipped }
         if case .undo(let undone) = kind, forgotten.contains(undone) { return .either }
         // The documentation does not say whether an entry that is undone can be undone again.
-        if !isActive(step), !forget { return .either }
+        if !isActive(step) { return .either }
         var after = self
         after.entries[Int.max] = .undo(step)
         let changed = entries.filter { $0.value == .bring && isActive($0.key) != after.isActive($0.key) }.map(\.key)

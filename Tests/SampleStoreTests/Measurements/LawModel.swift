@@ -194,6 +194,11 @@ struct LawModel {
                 let (formA, formB) = (form(a, oneChain), form(b, otherChain))
                 if Self.relation(formA, formB) != .none, !oneChain.isEmpty, !otherChain.isEmpty { return .unsure }
                 if isShared { continue }
+                // The form between two repairs.
+                let between =
+                    oneChain.indices.dropFirst().map { (form(a, Array(oneChain[..<$0])), reports[b].reading) }
+                    + otherChain.indices.dropFirst().map { (form(b, Array(otherChain[..<$0])), reports[a].reading) }
+                if between.contains(where: { Self.relation($0.0, $0.1) != .none }) { return .unsure }
                 for (repaired, reported, isRepaired) in [
                     (formA, reports[b].reading, !oneChain.isEmpty), (formB, reports[a].reading, !otherChain.isEmpty),
                 ] where isRepaired && Self.relation(repaired, reported) != .none {

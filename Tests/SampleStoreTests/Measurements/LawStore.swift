@@ -14,6 +14,7 @@ final class LawStore {
     private let test: TestStore
     private var entries: [Int: Int64] = [:]
     private var repairs: [Int: Int64] = [:]
+    private var hasErased = false
     private var anchor = Anchor.beginning
     private var copy: [SampleIdentity: Sample] = [:]
 
@@ -44,6 +45,12 @@ final class LawStore {
         LawShown(
             person: LawPerson(rawValue: sample.origin.subject) ?? .unassigned, value: (sample.value * 1e6).rounded() / 1e6,
             start: Int((sample.start.microseconds - epoch) / 1_000_000), source: sample.origin.source.id)
+    }
+
+    /// Whether the ledger has no entry of the step that an undo names.
+    func lacks(_ step: LawStep) -> Bool {
+        guard case .undo(let other, _) = step.operation else { return false }
+        return entries[other] == nil
     }
 
     /// Runs a step. Returns whether it made an entry, or throws if the store does not accept it.
@@ -94,6 +101,7 @@ final class LawStore {
         case .erase:
             entry = try store.erasure.erase(LawPerson.anna.rawValue, at: TestStore.received).ingest
             (anchor, copy) = (.beginning, [:])
+            hasErased = true
         case .reopen:
             try test.reopen()
             return true
@@ -178,7 +186,13 @@ final class LawStore {
     }
 
     private func follow(_ live: Set<SampleIdentity>) throws {
-        try test.store.changes.read(after: anchor, types: nil, pruned: removePruned, apply)
+        do {
+            try test.store.changes.read(after: anchor, types: nil, pruned: removePruned, apply)
+        } catch let error as StoreError where error.kind == .invalid && hasErased {
+            // The anchor is older than the erasure: the follower reads everything again.
+            (anchor, copy) = (.beginning, [:])
+            try test.store.changes.read(after: anchor, types: nil, pruned: removePruned, apply)
+        }
         let copied = Set(copy.keys)
         if copied != live {
             throw LawMismatch(
