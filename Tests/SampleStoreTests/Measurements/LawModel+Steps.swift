@@ -6,9 +6,9 @@ enum LawVerdict {
     case refused
     /// It has nothing to do, and makes no entry.
     case nothing
-    /// The documentation does not say.
+    /// The documentation does not determine the outcome.
     case either
-    /// It is left out, because what it names does not exist.
+    /// It is left out, because its target does not exist.
     case skipped
 }
 
@@ -43,7 +43,7 @@ extension LawModel {
         if forgotten.contains(step) || partial.contains(step) { return .either }
         if forget, kind != .bring { return .skipped }
         if case .undo(let undone) = kind, forgotten.contains(undone) { return .either }
-        // The documentation does not say whether an entry that is undone can be undone again.
+        // The documentation does not determine whether an undone entry can be undone again.
         if !isActive(step) { return .either }
         var after = self
         after.entries[Int.max] = .undo(step)
@@ -212,9 +212,6 @@ extension LawModel {
             for group in groups() where group.contains(where: { reports[$0].entry == entry }) && !chain(group).isEmpty {
                 open(group)
             }
-        }
-        if entries[entry] == .merge {
-            // What a merge did is open already.
         }
         entries[step] = .undo(entry)
         guard forget else { return }

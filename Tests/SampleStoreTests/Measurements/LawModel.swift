@@ -1,4 +1,4 @@
-/// Computes what is live from a list of operations, as `docs/explanation/readings.md` describes it.
+/// Computes the live samples from a list of operations, as `docs/explanation/readings.md` describes it.
 ///
 /// It has no code in common with the program. If the documentation does not determine a measurement, its reports are *open*: nothing that
 /// could be one of its samples is compared.
@@ -128,7 +128,7 @@ struct LawModel {
     /// Marks the measurements that the documentation does not determine.
     mutating func openUndetermined() {
         let groups = groups()
-        for group in groups where !isOpen(group) && isUndetermined(group) { open(group) }
+        for group in groups where isOpen(group) || isUndetermined(group) { open(group) }
         for (position, one) in groups.enumerated() {
             for other in groups[..<position] where meets(one, other) == .unsure {
                 open(one)
@@ -288,7 +288,7 @@ struct LawModel {
         let active = candidates.filter { isActive(reports[$0].entry) }
         if !active.isEmpty { candidates = active }
         let chain = chain(members)
-        // Digits are decimal places, digits in all, or the worth of the last digit: the documentation does not say which.
+        // Digits are decimal places, digits in all, or the worth of the last digit. The documentation allows each.
         let live = Set(
             [
                 { Double($0.decimals) }, { Double($0.significant) }, { -$0.step } as (LawValue) -> Double,

@@ -124,6 +124,6 @@ struct LawFlags: OptionSet {
     /// The groups that are tested. `VITALGATE_LAW` names others, separated by commas, or `all`.
     static let enabled: LawFlags = [
         .undoUndo, .forget, .delete, .restore, .units, .exact, .readAs, .shift, .halve, .assign, .undoRepair, .guests,
-        .prune, .reopen, .merge, .withoutMerge,
+        .reopen, .merge, .withoutMerge,
     ]
 }

@@ -216,7 +216,7 @@ final class LawStore {
 
     /// Throws if the store's own check finds a problem.
     func check() throws {
-        // Samples that are stored twice on purpose are no problem.
+        // Samples that are stored twice on purpose are not a problem.
         let problems = try test.store.check(deep: true).filter { !$0.contains("'vitalgate store merge'") }
         if !problems.isEmpty { throw LawMismatch(description: "check: \(problems)") }
     }
