@@ -232,7 +232,7 @@ final class LawStore {
         }
         let query = StatisticsQuery(type: .bodyMass, intervals: CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc)))
         let days = try test.store.statistics(query).map { day in
-            "\(day.subject) \(day.start.microseconds) \(day.count) \(day.average ?? 0) \(day.minimum ?? 0) \(day.maximum ?? 0)"
+            "\(day.subject) \(day.start.microseconds) \(day.count) \(((day.average ?? 0) * 1e6).rounded()) \(day.minimum ?? 0) \(day.maximum ?? 0)"
         }
         return (live + links + days).sorted()
     }
