@@ -17,6 +17,10 @@ final class BrokerEvents: @unchecked Sendable {
     // Protected by the lock.
     /// The broker's first answer. 0 means that the connection was accepted.
     private(set) var answer: Int32?
+    /// The maximum size of a packet in bytes that the broker accepts, or `nil` for no limit (MQTT 5, section 3.2.2.3.6).
+    private(set) var packetLimit: Int?
+    /// Whether the broker retains messages (section 3.2.2.3.5).
+    private(set) var retains = true
     /// The reason why the connection has ended.
     private(set) var broken: DeliveryError?
     /// Result codes by message.
@@ -42,7 +46,10 @@ final class BrokerEvents: @unchecked Sendable {
         pthread_cond_init(changed, &attributes)
         pthread_condattr_destroy(&attributes)
         mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
-        mosquitto_connect_v5_callback_set(handle) { _, context, code, _, _ in BrokerEvents.of(context)?.heardAnswer(code) }
+        mosquitto_connect_v5_callback_set(handle) { _, context, code, _, properties in
+            BrokerEvents.of(context)?.heardLimits(properties)
+            BrokerEvents.of(context)?.heardAnswer(code)
+        }
         mosquitto_disconnect_v5_callback_set(handle) { _, context, code, _ in BrokerEvents.of(context)?.heardEnd(code) }
         mosquitto_publish_v5_callback_set(handle) { _, context, id, code, _ in
             BrokerEvents.of(context)?.locked { $0.acknowledged[id] = code }
@@ -103,6 +110,18 @@ final class BrokerEvents: @unchecked Sendable {
         context.map { Unmanaged<BrokerEvents>.fromOpaque($0).takeUnretainedValue() }
     }
 
+    private func heardLimits(_ properties: OpaquePointer?) {
+        var (limit, retains): (UInt32, UInt8) = (0, 1)
+        let hasLimit =
+            mosquitto_property_read_int32(properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), &limit, false) != nil
+        let hasRetain =
+            mosquitto_property_read_byte(properties, Int32(MQTT_PROP_RETAIN_AVAILABLE.rawValue), &retains, false) != nil
+        locked { _ in
+            packetLimit = hasLimit ? Int(limit) : nil
+            self.retains = !hasRetain || retains == 1
+        }
+    }
+
     private func heardAnswer(_ code: Int32) {
         let again: [String: [UInt8]]? = locked { _ in
             let isFirst = answer == nil
@@ -140,7 +159,8 @@ final class BrokerEvents: @unchecked Sendable {
 
     /// Publishes the retained messages again without waiting.
     private func tell(_ messages: [String: [UInt8]]) {
-        for (topic, payload) in messages.sorted(by: { $0.key < $1.key }) {
+        for (topic, payload) in messages.sorted(by: { $0.key < $1.key })
+        where MQTTMessage(topic: topic, payload: payload, isRetained: true).fits(locked(\.packetLimit)) {
             mosquitto_publish_v5(handle, nil, topic, Int32(payload.count), payload, 1, true, nil)
         }
     }
