@@ -352,7 +352,7 @@ public final class TargetRun {
         met = nil
         switch error.kind {
         case .unauthorised, .forbidden, .unfit:
-            if isOutage() {
+            if !error.isLasting, isOutage() {
                 try keep(.waiting, error.reason)
                 return .wait(backoff.pause(using: &generator))
             }

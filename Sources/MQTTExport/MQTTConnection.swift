@@ -108,7 +108,8 @@ final class MQTTConnection {
     func demandRetention() throws(DeliveryError) {
         guard retains else {
             throw DeliveryError(
-                .unfit, "the broker does not retain messages: allow it there (Mosquitto: 'retain_available true')")
+                .unfit, "the broker does not retain messages: allow it there (Mosquitto: 'retain_available true')",
+                isLasting: true)
         }
     }
 
