@@ -15,7 +15,7 @@ _vitalgate_commands() {
         '/targets') candidates=('add' 'remove' 'list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
         '/fleet') candidates=('enroll' 'join' 'hubs' 'status' 'revoke' 'command' 'set' 'profile' 'check' 'broker-config' 'key') ;;
         '/people') candidates=('list' 'add' 'rename' 'remove' 'erase') ;;
-        '/alerts') candidates=('list' 'add' 'remove' 'receivers' 'test' 'watch') ;;
+        '/alerts') candidates=('list' 'add' 'remove' 'acknowledge' 'history' 'receivers' 'test' 'watch') ;;
         '/characteristics') candidates=('list' 'set') ;;
         '/clients') candidates=('list' 'add' 'token' 'requires' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'log') ;;
         '/api') candidates=('serve' 'openapi' 'certificate') ;;
@@ -123,8 +123,10 @@ _vitalgate_options() {
         '/people/erase') candidates=('--yes' '--without' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/alerts') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/alerts/list') candidates=('--person' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/alerts/add') candidates=('--person' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/alerts/add') candidates=('--margin' '--for' '--hold' '--person' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/alerts/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/alerts/acknowledge') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/alerts/history') candidates=('--alert' '--limit' '--person' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/alerts/receivers') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/alerts/test') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/alerts/watch') candidates=('--until-eof' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -488,7 +490,16 @@ _vitalgate_option() {
         '/alerts/list --time-zone') kind=none ;;
         '/alerts/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/alerts/list --safe') kind= ;;
+        '/alerts/add --margin') kind=none ;;
+        '/alerts/add --for') kind=none ;;
+        '/alerts/add --hold') kind=none ;;
         '/alerts/add --person') kind=none ;;
+        '/alerts/history --alert') kind=none ;;
+        '/alerts/history --limit') kind=none ;;
+        '/alerts/history --person') kind=none ;;
+        '/alerts/history --time-zone') kind=none ;;
+        '/alerts/history --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/alerts/history --safe') kind= ;;
         '/alerts/receivers --time-zone') kind=none ;;
         '/alerts/receivers --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/alerts/receivers --safe') kind= ;;
@@ -643,6 +654,7 @@ _vitalgate_argument() {
         '/alerts/add 2') kind=none ;;
         '/alerts/add 3') kind=none ;;
         '/alerts/remove 0') kind=none ;;
+        '/alerts/acknowledge 0') kind=none ;;
         '/alerts/test 0') kind=none ;;
         '/characteristics/set 0') kind=words; candidates=('dateOfBirth' 'biologicalSex' 'bloodType' 'fitzpatrickSkinType' 'wheelchairUse' 'activityMoveMode') ;;
         '/characteristics/set 1') kind=none ;;

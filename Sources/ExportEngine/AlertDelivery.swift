@@ -9,7 +9,8 @@ import SampleStore
 ///     // Again after the next check of the alerts.
 ///
 /// The store has the events and the number of the last one that the receiver acknowledged. A kill between the two repeats an event with the
-/// same id. A receiver that is away gets the events of the last week. An event that it refuses does not delay the later ones.
+/// same id. If a receiver was away and missed many events, it gets one summary of them, after the beginnings of the alerts that are still
+/// raised. An event that it refuses does not delay the later ones.
 public final class AlertDelivery {
     /// The result of a step.
     public enum Outcome: Hashable, Sendable {
@@ -52,18 +53,7 @@ public final class AlertDelivery {
             receiver = try store.alerts.receiver(named: receiver.name)
             do {
                 try show()
-                while let event = try store.alerts.events(after: receiver.delivered, limit: 1).first {
-                    let message = try text.message(event)
-                    do throws(DeliveryError) {
-                        try sender.send(message)
-                    } catch {
-                        guard error.isRefusal else { throw error }
-                        try refuse(event.id, error)
-                        continue
-                    }
-                    hasRefused = false
-                    try succeed(event.id)
-                }
+                try deliverWaiting()
                 if !hasRefused { try succeed(receiver.delivered) }
                 return .upToDate
             } catch let error as DeliveryError {
@@ -72,8 +62,59 @@ public final class AlertDelivery {
         }
     }
 
+    /// Reports that alerts cannot be evaluated, or that they are evaluated again. It does not need the store.
+    ///
+    /// - Returns: Whether the receiver acknowledged it.
+    public func report(_ event: AlertMessage.Event) -> Bool {
+        do throws(DeliveryError) {
+            try sender.send(text.evaluation(event, at: now()))
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Ends the connection.
     public func finish() { sender.finish() }
+
+    /// The number of waiting events that a receiver gets one by one.
+    private static let mostSingle = 4
+    private static let mostWaiting = 1000
+
+    private func deliverWaiting() throws {
+        while true {
+            let waiting = try store.alerts.events(after: receiver.delivered, limit: Self.mostWaiting)
+            guard let last = waiting.last else { return }
+            guard waiting.count > Self.mostSingle else {
+                for event in waiting { try send(try text.message(event), of: [event], upTo: event.id) }
+                continue
+            }
+            for event in Self.current(waiting) { try send(try text.message(event), of: [event], upTo: receiver.delivered) }
+            try send(try text.summary(waiting), of: waiting, upTo: last.id)
+        }
+    }
+
+    /// The last beginnings of the alerts that are still raised. They do not wait behind a summary.
+    private static func current(_ waiting: [AlertEvent]) -> [AlertEvent] {
+        waiting.enumerated().filter { index, event in
+            event.kind == .began && event.alert.raised != nil
+                && !waiting[(index + 1)...].contains { $0.alert.id == event.alert.id }
+        }.map(\.element)
+    }
+
+    /// Sends a message.
+    ///
+    /// - Parameter number: The last event that the receiver has afterwards.
+    private func send(_ message: AlertMessage, of events: [AlertEvent], upTo number: Int64) throws {
+        do throws(DeliveryError) {
+            try sender.send(message)
+        } catch {
+            guard error.isRefusal else { throw error }
+            return try refuse(number, error)
+        }
+        hasRefused = false
+        try succeed(number, events)
+    }
 
     private func show() throws {
         let states = try store.alerts.all().map(text.state)
@@ -83,11 +124,11 @@ public final class AlertDelivery {
         shown = states
     }
 
-    private func succeed(_ event: Int64) throws {
+    private func succeed(_ event: Int64, _ events: [AlertEvent] = []) throws {
         backoff.succeed()
         var receiver = receiver
         (receiver.delivered, receiver.failing, receiver.words) = (event, nil, nil)
-        try save(receiver)
+        try save(receiver, events)
     }
 
     /// Goes on to the next event, because the receiver will never accept this one.
@@ -109,9 +150,9 @@ public final class AlertDelivery {
         return pause
     }
 
-    private func save(_ receiver: AlertReceiver) throws {
-        guard receiver != self.receiver else { return }
-        try store.alerts.save(receiver)
+    private func save(_ receiver: AlertReceiver, _ events: [AlertEvent] = []) throws {
+        guard receiver != self.receiver || !events.isEmpty else { return }
+        try store.alerts.save(receiver, acknowledged: events, at: now())
         self.receiver = receiver
     }
 }

@@ -35,8 +35,60 @@ public struct AlertText {
         let value = event.alert.condition == .missing ? nil : try self.value(event.alert, at: event.time)
         object.set("value", value)
         object.set("time", event.time.description)
-        object.set("text", try sentence(event.alert, isMet: event.kind == .began))
+        object.set("noticed", event.noticed.description)
+        object.set("late", event.isLate)
+        object.set("text", try sentence(event.alert, isMet: event.kind == .began, isLate: event.isLate))
         return AlertMessage(id: id, event: kind, json: object.closed)
+    }
+
+    /// Returns one message for many events that a receiver missed, with the alerts in the order of their first event.
+    ///
+    /// - Parameter events: In order, not empty.
+    public func summary(_ events: [AlertEvent]) throws -> AlertMessage {
+        var alerts: [Int64] = []
+        var counts: [Int64: (alert: Alert, began: Int, first: Instant, last: Instant)] = [:]
+        for event in events {
+            if counts[event.alert.id] == nil { alerts.append(event.alert.id) }
+            var count = counts[event.alert.id] ?? (event.alert, 0, event.time, event.time)
+            count.began += event.kind == .began ? 1 : 0
+            (count.first, count.last) = (min(count.first, event.time), max(count.last, event.time))
+            counts[event.alert.id] = count
+        }
+        let (first, last) = (events.map(\.noticed).min(), events.map(\.noticed).max())
+        var (list, words): ([JSONObject], [String]) = ([], [])
+        for id in alerts {
+            guard let count = counts[id] else { continue }
+            var object = JSONObject()
+            try describe(count.alert, in: &object)
+            object.set("began", count.began)
+            object.set("raised", count.alert.raised != nil)
+            object.set("from", count.first.description)
+            object.set("to", count.last.description)
+            list.append(object)
+            words.append(try title(count.alert) + (count.began > 1 ? " (\(count.began))" : ""))
+        }
+        let id = "\(prefix)-\(events.first?.id ?? 0)-\(events.last?.id ?? 0)"
+        var object = JSONObject()
+        object.set("event", AlertMessage.Event.summary.rawValue)
+        object.set("id", id)
+        object.set("time", last?.description)
+        object.set("from", first?.description)
+        object.set("to", last?.description)
+        object.set("messages", events.count)
+        object.set("alerts", list)
+        object.set("text", words.isEmpty ? "" : self.words.text(.summary, words.joined(separator: ", ")))
+        return AlertMessage(id: id, event: .summary, json: object.closed)
+    }
+
+    /// Returns a message about the evaluation of all alerts.
+    public func evaluation(_ event: AlertMessage.Event, at now: Instant) -> AlertMessage {
+        let id = "\(prefix)-\(event.rawValue)-\(now.microseconds)"
+        var object = JSONObject()
+        object.set("event", event.rawValue)
+        object.set("id", id)
+        object.set("time", now.description)
+        object.set("text", words.text(event == .failed ? .failed : .resumed))
+        return AlertMessage(id: id, event: event, json: object.closed)
     }
 
     /// Returns a message that tests a delivery.
@@ -56,6 +108,7 @@ public struct AlertText {
         object.set("state", alert.raised == nil ? "OFF" : "ON")
         try describe(alert, in: &object)
         object.set("since", alert.raised?.description)
+        object.set("acknowledged", alert.acknowledged?.description)
         return AlertState(alert: alert.id, title: try title(alert), json: object.closed)
     }
 
@@ -120,11 +173,11 @@ public struct AlertText {
         return try prefix(alert) + words.text(phrase, words.name(of: alert.type), limit(alert))
     }
 
-    private func sentence(_ alert: Alert, isMet: Bool) throws -> String {
+    private func sentence(_ alert: Alert, isMet: Bool, isLate: Bool) throws -> String {
         let phrase: AlertWords.Phrase =
             switch alert.condition {
-            case .above: isMet ? .aboveBegan : .aboveEnded
-            case .below: isMet ? .belowBegan : .belowEnded
+            case .above: isMet ? (isLate ? .aboveWas : .aboveBegan) : .aboveEnded
+            case .below: isMet ? (isLate ? .belowWas : .belowBegan) : .belowEnded
             case .missing: isMet ? .missingBegan : .missingEnded
             }
         return try prefix(alert) + words.text(phrase, words.name(of: alert.type), limit(alert))

@@ -9,8 +9,9 @@ public struct AlertWords: Sendable {
         case aboveTitle, belowTitle, missingTitle
         case aboveBegan, belowBegan, missingBegan
         case aboveEnded, belowEnded, missingEnded
+        case aboveWas, belowWas
         case hour, hours
-        case test
+        case test, summary, failed, resumed
 
         /// The phrase in English.
         public var english: String {
@@ -24,8 +25,13 @@ public struct AlertWords: Sendable {
             case .aboveEnded: "{0} is no longer above {1}"
             case .belowEnded: "{0} is no longer below {1}"
             case .missingEnded: "{0}: there are readings again"
+            case .aboveWas: "{0} was above {1}, reported late"
+            case .belowWas: "{0} was below {1}, reported late"
             case .hour: "1 hour"
             case .hours: "{0} hours"
+            case .summary: "Messages that could not be delivered: {0}"
+            case .failed: "Alerts cannot be evaluated. Run 'vitalgate doctor' on the hub."
+            case .resumed: "Alerts are evaluated again."
             case .test: "This is a test of Vitalgate's alerts. Nothing has happened."
             }
         }

@@ -15,7 +15,12 @@ public struct Backoff: Sendable {
 
     /// Returns the pause after one more failure.
     public mutating func pause(using generator: inout some RandomNumberGenerator) -> Duration {
-        let bound = min(Self.longest, Self.first * (1 << min(failures, 16)))
+        pause(upTo: Self.longest, using: &generator)
+    }
+
+    /// Returns the pause after one more failure, with another upper bound.
+    mutating func pause(upTo longest: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
+        let bound = min(longest, Self.first * (1 << min(failures, 16)))
         failures += 1
         return bound * Double.random(in: 0...1, using: &generator)
     }

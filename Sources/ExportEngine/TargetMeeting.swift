@@ -14,6 +14,8 @@ struct TargetMeeting {
     enum Verdict: Equatable {
         /// Go on with this updated target.
         case proceed(Target)
+        /// The target is away, with the reason. Look again later.
+        case wait(String)
         /// Stop until a user acts, with the reason.
         case stop(String)
         /// The store or the target was restored from a backup. Stop until they are compared.
@@ -63,6 +65,7 @@ struct TargetMeeting {
         }
         guard let there = found.identity, there == identity else {
             if found.mayForget, found.mark == nil, found.identity == nil { return .proceed(target) }
+            if let absence = found.absence, found.mark == nil, found.identity == nil { return .wait(absence) }
             return .stop("it is not the target that was filled, but another one with the same name: \(mend)")
         }
         guard let mark = found.mark else {

@@ -53,6 +53,12 @@ public final class TargetRun {
     /// Whether this is the first step. A stopped target is tried once when its exporter starts because the user may have fixed
     /// the problem.
     private var isFirst = true
+    /// When the target first and last did its work in this run, and since when it answers that it never will.
+    private var worked: (from: Instant, to: Instant)?
+    private var rejecting: Instant?
+    /// After which pause a stopped target is tried again: an hour after an answer, half a minute if another target was found, whose place
+    /// the right one may take again.
+    public private(set) var pauseOfStopped = Duration.seconds(3600)
     /// When the target was last confirmed to be the one that was filled, with no other store feeding it. `nil` after a failure.
     private var met: Instant?
 
@@ -92,6 +98,30 @@ public final class TargetRun {
             if let outcome = try retry() { return outcome }
             return try advance()
         }
+    }
+
+    /// Lets the next step try a stopped target once more.
+    public func reconsider() { isFirst = true }
+
+    /// How long answers such as 404 or 403 count as an outage of a target that has worked: as long as it worked before in this run, from ten
+    /// minutes to a day. A proxy gives them while a server restarts, and a server while its database is restored.
+    private static let patience = Duration.seconds(600)...Duration.seconds(86_400)
+
+    /// Whether an answer that no retry would change still counts as an outage.
+    private func isOutage() -> Bool {
+        guard worked != nil || target.delivered > 0 else { return false }
+        let now = now()
+        let since = rejecting ?? now
+        rejecting = since
+        let length = worked.map { TargetMeeting.duration(from: $0.from, to: $0.to) } ?? .zero
+        let patience = min(max(length, Self.patience.lowerBound), Self.patience.upperBound)
+        return TargetMeeting.duration(from: since, to: now) < patience
+    }
+
+    private func succeeded() {
+        backoff.succeed()
+        let now = now()
+        (worked, rejecting) = ((worked?.from ?? now, now), nil)
     }
 
     /// The initial state of a target that has received nothing.
@@ -163,14 +193,19 @@ public final class TargetRun {
         do throws(DeliveryError) {
             found = try exporter.found()
         } catch {
-            var error = error
-            if error.kind == .unfit, target.identity != nil { error.reason += "; then \(mend)" }
-            return try failed(error) { state, words in try keep(state, words) }
+            return try failed(error) { state, words in
+                let isUnfit = state == .stopped && error.kind == .unfit && target.identity != nil
+                try keep(state, isUnfit ? "\(words); then \(mend)" : words)
+            }
         }
         let meeting = meeting
         switch try meeting.verdict(target, found, address: exporter.address) {
+        case .wait(let words):
+            try keep(.waiting, words)
+            return .wait(backoff.pause(upTo: Self.pauseOfAbsence, using: &generator))
         case .stop(let words):
             try keep(.stopped, words)
+            pauseOfStopped = Self.pauseOfAbsence
             return .stopped
         case .restored(let words):
             try keep(.stopped, words)
@@ -196,6 +231,8 @@ public final class TargetRun {
             return nil
         }
     }
+
+    private static let pauseOfAbsence = Duration.seconds(30)
 
     private func mark(_ target: Target) -> TargetMark {
         TargetMark(
@@ -227,7 +264,7 @@ public final class TargetRun {
         } catch {
             return try failed(error) { state, words in try keep(state, words) }
         }
-        backoff.succeed()
+        succeeded()
         if target.isRewriting {
             // Everything was rewritten, including the changes that arrived in the meantime.
             var rewritten = target
@@ -305,7 +342,7 @@ public final class TargetRun {
                 try keep(state, words, delivery, part, upTo: anchor, unheld: passed)
             }
         }
-        backoff.succeed()
+        succeeded()
         try keep(.delivering, nil, delivery, part, upTo: end, unheld: unheld.last ?? 0)
         return .more
     }
@@ -315,7 +352,12 @@ public final class TargetRun {
         met = nil
         switch error.kind {
         case .unauthorised, .forbidden, .unfit:
+            if !error.isLasting, isOutage() {
+                try keep(.waiting, error.reason)
+                return .wait(backoff.pause(using: &generator))
+            }
             try keep(.stopped, error.reason)
+            pauseOfStopped = .seconds(3600)
             return .stopped
         case .busy(let pause):
             try keep(.waiting, error.reason)

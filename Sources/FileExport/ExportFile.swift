@@ -56,7 +56,8 @@ final class ExportFile {
             // The state is written before the first line, so a file without it is not ours.
             var status = stat()
             guard stat(path, &status) != 0 || status.st_size == 0 else {
-                throw DeliveryError(.unfit, "\(path): the file exists, but this target did not create it: move it away")
+                throw DeliveryError(
+                    .unfit, "\(path): the file exists, but this target did not create it: move it away", isLasting: true)
             }
             try save(State())
         }
@@ -76,7 +77,8 @@ final class ExportFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Self.error(path) }
         guard Int(status.st_size) >= state.length else {
-            throw DeliveryError(.unfit, "\(path): it is shorter than Vitalgate wrote it, so another program has changed it")
+            throw DeliveryError(
+                .unfit, "\(path): it is shorter than Vitalgate wrote it, so another program has changed it", isLasting: true)
         }
         guard ftruncate(descriptor, off_t(state.length)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else { throw Self.error(path) }
     }
@@ -112,7 +114,7 @@ final class ExportFile {
     /// Gives the file its final name and starts the next one.
     func close() throws(DeliveryError) {
         guard access(finalPath, F_OK) != 0, access(finalPath + ".zst", F_OK) != 0 else {
-            throw DeliveryError(.unfit, "\(finalPath): the file already exists")
+            throw DeliveryError(.unfit, "\(finalPath): the file already exists", isLasting: true)
         }
         guard rename(path, finalPath) == 0 else { throw Self.error(path) }
         Glibc.close(descriptor)

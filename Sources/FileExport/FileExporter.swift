@@ -119,14 +119,21 @@ public final class FileExporter: Exporter {
     public var shape: String { settings.form == .ndjson ? "" : "format=\(settings.form.rawValue)" }
 
     /// The mark that the last delivery left at the target; `nil` if the target keeps none.
-    public func found() throws(DeliveryError) -> FoundMark? {
+    public func found() throws(DeliveryError) -> FoundMark? { try foundMark() }
+
+    private func foundMark() throws(DeliveryError) -> FoundMark {
         let state = try ExportFile.state(
             folder: settings.folder, name: context.name, suffix: settings.form.suffix, store: context.store)
         let mark = state?.mark.map {
             TargetMark(
                 identity: $0.identity, count: $0.count, anchor: state?.anchor ?? "0", holder: $0.holder, time: $0.time)
         }
-        return FoundMark(identity: mark?.identity, mark: mark)
+        return FoundMark(identity: mark?.identity, mark: mark, absence: absence)
+    }
+
+    private var absence: String {
+        "\(settings.folder) does not have the files of this target, for example because its disk is not mounted: "
+            + "delivery continues when they are there again. If they are lost, run 'vitalgate targets restart \(context.name)'"
     }
 
     /// Writes a mark before the first delivery, so that the target belongs to this store.
@@ -155,6 +162,11 @@ public final class FileExporter: Exporter {
 
     /// Appends the lines of a batch durably, without those that are already there.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        // A disk may be gone. Nothing is created in its empty mount point.
+        if batch.mark != nil, try foundMark().mark == nil {
+            file = nil
+            throw DeliveryError(.unreachable, absence)
+        }
         let file = try opened()
         if let mark = batch.mark, file.state.mark?.count != mark.count - 1 || file.state.mark?.identity != mark.identity {
             throw DeliveryError(

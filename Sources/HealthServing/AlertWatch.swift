@@ -14,8 +14,10 @@ package final class AlertWatch: Sendable {
         /// How long no alert for a missing reading is raised after a start or a step of the clock. In this time, sensors send the readings
         /// that they stored.
         package var quiet = Duration.seconds(300)
-        /// The pause after a check that failed because the store was busy.
+        /// The pause after a check that failed.
         package var retry = Duration.seconds(30)
+        /// After which time of failed checks a person is told.
+        package var patience = Duration.seconds(60)
 
         package init() {}
     }
@@ -27,6 +29,11 @@ package final class AlertWatch: Sendable {
         /// The number of the last timer. Earlier timers do nothing.
         var timer = 0
         var quiet: QuietTime
+        /// The steps of the clock since the start.
+        var steps: [SampleStore.Alerts.MissingRule.Step] = []
+        /// Since when checks fail, as an uptime, and whether that was reported.
+        var failing: Duration?
+        var isReported = false
     }
 
     private let path: String
@@ -35,6 +42,7 @@ package final class AlertWatch: Sendable {
     private let now: @Sendable () -> Instant
     private let uptime: @Sendable () -> Duration
     private let onCheck: @Sendable () -> Void
+    private let onFailure: @Sendable (String?) -> Void
     private let queue = DispatchQueue(label: "vitalgate.alerts", qos: .utility)
     private let state: Mutex<State>
     /// Used only on the queue. It stays open, because closing a store rings the bell.
@@ -46,12 +54,15 @@ package final class AlertWatch: Sendable {
     ///   - path: The path of the store's file.
     ///   - uptime: The time since the machine's start, which no change of the clock affects.
     ///   - onCheck: Called on one queue after each check.
+    ///   - onFailure: Called on the same queue with the error when the alerts have not been evaluated for a while, and with `nil` when they
+    ///     are evaluated again.
     package init(
         path: String, bell: CommitBell, limits: Limits = Limits(), now: @escaping @Sendable () -> Instant,
-        uptime: @escaping @Sendable () -> Duration = AlertWatch.machineUptime, onCheck: @escaping @Sendable () -> Void = {}
+        uptime: @escaping @Sendable () -> Duration = AlertWatch.machineUptime, onCheck: @escaping @Sendable () -> Void = {},
+        onFailure: @escaping @Sendable (String?) -> Void = { _ in }
     ) {
         (self.path, self.bell, self.limits, self.now, self.uptime) = (path, bell, limits, now, uptime)
-        self.onCheck = onCheck
+        (self.onCheck, self.onFailure) = (onCheck, onFailure)
         state = Mutex(State(quiet: QuietTime(limits.quiet, now: now(), uptime: uptime())))
         let listener = bell.add(isHurried: false) { [weak self] in self?.wake() }
         state.withLock { $0.listener = listener }
@@ -72,25 +83,51 @@ package final class AlertWatch: Sendable {
     }
 
     private func check() {
-        let (isStopped, remaining) = state.withLock { state in
+        let (isStopped, remaining, step) = state.withLock { state in
             state.isWaiting = false
-            return (state.isStopped, state.quiet.remaining(now: now(), uptime: uptime()))
+            let (remaining, step) = state.quiet.remaining(now: now(), uptime: uptime())
+            return (state.isStopped, remaining, step)
         }
         guard !isStopped else { return }
         do {
             let store = try opened()
-            let rule = SampleStore.Alerts.MissingRule(
+            if step != 0 {
+                let last = try store.alerts.lastChange()
+                state.withLock { $0.steps.append(.init(after: last, by: step)) }
+            }
+            var rule = SampleStore.Alerts.MissingRule(
                 settling: Self.microseconds(limits.settling), isRaised: remaining == nil)
+            rule.steps = state.withLock { $0.steps }
             let result = try store.alerts.check(at: now(), missing: rule)
             set(next: result.next, quiet: remaining)
+            succeeded()
             onCheck()
         } catch {
-            let kind = (error as? StoreError)?.kind
             // The file was replaced. Otherwise the store stays open.
-            if kind == .missing { store = nil }
-            // Any other error needs a user, and the next commit checks again.
-            if kind == .busy { set(next: nil, quiet: limits.retry) }
+            if (error as? StoreError)?.kind == .missing { store = nil }
+            set(next: nil, quiet: limits.retry)
+            failed("\(error)")
         }
+    }
+
+    private func succeeded() {
+        let wasReported = state.withLock { state in
+            defer { (state.failing, state.isReported) = (nil, false) }
+            return state.isReported
+        }
+        if wasReported { onFailure(nil) }
+    }
+
+    private func failed(_ reason: String) {
+        let uptime = uptime()
+        let isReported = state.withLock { state in
+            let failing = state.failing ?? uptime
+            state.failing = failing
+            guard uptime - failing >= limits.patience, !state.isReported else { return false }
+            state.isReported = true
+            return true
+        }
+        if isReported { onFailure(reason) }
     }
 
     private func opened() throws(StoreError) -> SampleStore {
@@ -152,11 +189,13 @@ struct QuietTime: Sendable {
         (self.length, end, origin) = (length, uptime + length, Self.origin(now, uptime))
     }
 
-    /// Returns the rest of the quiet time, or `nil` if it is over. A step of the clock starts it again.
-    mutating func remaining(now: Instant, uptime: Duration) -> Duration? {
+    /// Returns the rest of the quiet time, or `nil` if it is over, and the step of the clock in microseconds since the last call, or 0. A step
+    /// starts the quiet time again.
+    mutating func remaining(now: Instant, uptime: Duration) -> (rest: Duration?, step: Int64) {
         let origin = Self.origin(now, uptime)
-        if abs(origin - self.origin) > Self.tolerance { (self.origin, end) = (origin, uptime + length) }
-        return uptime < end ? end - uptime : nil
+        var step = origin - self.origin
+        if abs(step) > Self.tolerance { (self.origin, end) = (origin, uptime + length) } else { step = 0 }
+        return (uptime < end ? end - uptime : nil, step)
     }
 
     private static func origin(_ now: Instant, _ uptime: Duration) -> Int64 {

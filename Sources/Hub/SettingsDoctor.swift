@@ -68,6 +68,13 @@ public struct SettingsDoctor: Sendable {
             if isOpenToOthers(path) {
                 findings.append(Finding(.warning, "store", "\(path): other users can read it", command: "chmod go= \(path)*"))
             }
+            for held in try store.quarantine.summary() {
+                findings.append(
+                    Finding(
+                        .warning, "quarantine",
+                        "\(held.count == 1 ? "1 reading" : "\(held.count) readings") since \(held.since): \(held.rule)",
+                        command: "vitalgate quarantine list"))
+            }
             return findings
         } catch {
             return [broken(error, path)]
@@ -152,6 +159,8 @@ public struct SettingsDoctor: Sendable {
             Finding(.warning, "store", "\(path): another program has locked it for a long time", command: "fuser -v \(path)")
         case .permission: Finding(.broken, "store", "\(error)", command: "sudo chown $USER \(path)*")
         case .corrupt: Finding(.broken, "store", "\(error)", command: "vitalgate --store \(path) store check")
+        // The medium failed, which says nothing about the file.
+        case .inputOutput: Finding(.broken, "store", "\(error)", command: "journalctl -k --priority err")
         default: Finding(.broken, "store", "\(error)")
         }
     }

@@ -19,6 +19,10 @@ final class BrokerEvents: @unchecked Sendable {
     // Protected by the lock.
     /// The broker's first answer. 0 means that the connection was accepted.
     private(set) var answer: Int32?
+    /// The maximum size of a packet in bytes that the broker accepts, or `nil` for no limit (MQTT 5, section 3.2.2.3.6).
+    private(set) var packetLimit: Int?
+    /// Whether the broker retains messages (section 3.2.2.3.5).
+    private(set) var retains = true
     /// The reason why the connection has ended.
     private(set) var broken: DeliveryError?
     /// Result codes by message.
@@ -51,7 +55,10 @@ final class BrokerEvents: @unchecked Sendable {
         pthread_cond_init(changed, &attributes)
         pthread_condattr_destroy(&attributes)
         mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
-        mosquitto_connect_v5_callback_set(handle) { _, context, code, _, _ in BrokerEvents.of(context)?.heardAnswer(code) }
+        mosquitto_connect_v5_callback_set(handle) { _, context, code, _, properties in
+            BrokerEvents.of(context)?.heardLimits(properties)
+            BrokerEvents.of(context)?.heardAnswer(code)
+        }
         mosquitto_disconnect_v5_callback_set(handle) { _, context, code, _ in BrokerEvents.of(context)?.heardEnd(code) }
         mosquitto_publish_v5_callback_set(handle) { _, context, id, code, _ in
             BrokerEvents.of(context)?.locked {
@@ -113,6 +120,18 @@ final class BrokerEvents: @unchecked Sendable {
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> BrokerEvents? {
         context.map { Unmanaged<BrokerEvents>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func heardLimits(_ properties: OpaquePointer?) {
+        var (limit, retains): (UInt32, UInt8) = (0, 1)
+        let hasLimit =
+            mosquitto_property_read_int32(properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), &limit, false) != nil
+        let hasRetain =
+            mosquitto_property_read_byte(properties, Int32(MQTT_PROP_RETAIN_AVAILABLE.rawValue), &retains, false) != nil
+        locked { _ in
+            packetLimit = hasLimit ? Int(limit) : nil
+            self.retains = !hasRetain || retains == 1
+        }
     }
 
     private func heardAnswer(_ code: Int32) {
@@ -179,7 +198,9 @@ final class BrokerEvents: @unchecked Sendable {
     /// Publishes the retained messages without waiting.
     private func publishRetained() {
         var ids: Set<Int32> = []
-        for (topic, payload) in locked({ $0.retained }).sorted(by: { $0.key < $1.key }) {
+        let (retained, limit) = locked { ($0.retained, packetLimit) }
+        for (topic, payload) in retained.sorted(by: { $0.key < $1.key })
+        where MQTTMessage(topic: topic, payload: payload, isRetained: true).fits(limit) {
             var id: Int32 = 0
             let code = mosquitto_publish_v5(handle, &id, topic, Int32(payload.count), payload, 1, true, nil)
             if code == MOSQ_ERR_SUCCESS.rawValue { ids.insert(id) }

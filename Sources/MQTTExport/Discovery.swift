@@ -56,6 +56,32 @@ struct Discovery {
         return object.closed
     }
 
+    /// Divides the sensors among messages that a broker accepts. Home Assistant joins messages with the same device.
+    ///
+    /// - Parameter fits: Whether a message is small enough.
+    /// - Returns: The messages, and the types of sensors whose own message is too large.
+    func divided(_ fits: (Discovery) -> Bool) -> (parts: [Discovery], tooLarge: [SampleType]) {
+        guard !fits(self) else { return ([self], []) }
+        var (parts, tooLarge): ([Discovery], [SampleType]) = ([], [])
+        for component in components {
+            var single = self
+            single.components = [component]
+            guard fits(single) else {
+                tooLarge.append(component.type)
+                continue
+            }
+            if var last = parts.last {
+                last.components.append(component)
+                if fits(last) {
+                    parts[parts.count - 1] = last
+                    continue
+                }
+            }
+            parts.append(single)
+        }
+        return (parts, tooLarge)
+    }
+
     private func component(_ component: Component) -> JSONObject {
         var object = JSONObject()
         switch component.kind {

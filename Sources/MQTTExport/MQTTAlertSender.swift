@@ -4,7 +4,7 @@ import Pipeline
 
 /// Publishes each message about an alert, and the current states of all alerts as retained messages with Home Assistant's discovery.
 ///
-///     vitalgate/alerts/1a2b3c4d/events              {"event":"began","alert":3,…}, not retained
+///     vitalgate/alerts/1a2b3c4d/events              {"event":"began","alert":3,…}, retained for an hour
 ///     vitalgate/alerts/1a2b3c4d/3                   {"state":"ON","alert":3,…}
 ///     vitalgate/alerts/1a2b3c4d/availability        online, or offline
 ///     homeassistant/device/vitalgate-alerts_1a2b3c4d/config    a device with a binary sensor for each alert
@@ -32,12 +32,16 @@ public final class MQTTAlertSender: AlertSender {
     private var id: String { "vitalgate-\(store)-alerts-\(name)" }
     private var root: String { "\(settings.topic)/alerts/\(store)" }
     private var availability: String { "\(root)/availability" }
+    private var events: String { "\(root)/events" }
+    /// How long the broker retains an event in seconds, for subscribers that connect a moment later. Home Assistant ignores retained events.
+    private static let expiry: UInt32 = 3600
     private var device: String { "\(settings.topic)-alerts_\(store)" }
     private var discovery: String? { settings.discovery.isEmpty ? nil : "\(settings.discovery)/device/\(device)/config" }
 
     /// Publishes a message. A test uses its own connection, because the broker would end another one with the same name.
     public func send(_ message: AlertMessage) throws(DeliveryError) {
-        let published = MQTTMessage(topic: "\(root)/events", payload: message.json, isRetained: false)
+        var published = MQTTMessage(topic: events, payload: message.json, isRetained: true, expiry: Self.expiry)
+        if message.event == .test { (published.isRetained, published.expiry) = (false, nil) }
         guard message.event != .test else {
             let options = MQTTConnection.Options(settings: settings, id: "\(id)-test", will: nil, birth: nil)
             let connection = try MQTTConnection(options)
@@ -69,7 +73,7 @@ public final class MQTTAlertSender: AlertSender {
             }
             messages.append(MQTTMessage(topic: topic, payload: payload, isRetained: true))
         }
-        for topic in told.keys.sorted() where payloads[topic] == nil {
+        for topic in told.keys.sorted() where payloads[topic] == nil && topic != events {
             messages.append(MQTTMessage(topic: topic, payload: [], isRetained: true))
         }
         try connection.publish(messages, carefully: true)
@@ -169,7 +173,7 @@ public final class MQTTAlertSender: AlertSender {
         object.set("unique_id", "\(device)_\(Self.last)")
         object.set("name", "Last alert")
         object.set("event_types", AlertMessage.Event.allCases.map(\.rawValue))
-        object.set("state_topic", "\(root)/events")
+        object.set("state_topic", events)
         object.set("value_template", "{{ {'event_type': value_json.event, 'text': value_json.text} | tojson }}")
         return object
     }

@@ -113,6 +113,21 @@ final class MQTTConnection {
     /// Whether the connection is open.
     var isConnected: Bool { events.locked { $0.answer == 0 && $0.broken == nil } }
 
+    /// The maximum size of a packet in bytes, or `nil` for no limit.
+    var packetLimit: Int? { events.locked(\.packetLimit) }
+
+    /// Whether the broker retains messages.
+    var retains: Bool { events.locked(\.retains) }
+
+    /// - Throws: ``DeliveryError`` of the kind `unfit` if the broker does not retain messages.
+    func demandRetention() throws(DeliveryError) {
+        guard retains else {
+            throw DeliveryError(
+                .unfit, "the broker does not retain messages: allow it there (Mosquitto: 'retain_available true')",
+                isLasting: true)
+        }
+    }
+
     // MARK: Speaking
 
     /// Sets the messages that the broker has to retain, by topic. They are published again when the broker or a listener needs
@@ -135,7 +150,10 @@ final class MQTTConnection {
         var ids: [Int32] = []
         ids.reserveCapacity(messages.count)
         func refusal(_ events: BrokerEvents) -> DeliveryError? {
-            ids.lazy.compactMap { events.acknowledged[$0] }.first { $0 >= 0x80 }.map(MQTTReason.refusal)
+            for (id, message) in zip(ids, messages) {
+                if let code = events.acknowledged[id], code >= 0x80 { return MQTTReason.refusal(code, topic: message.topic) }
+            }
+            return nil
         }
         do throws(DeliveryError) {
             for message in messages { ids.append(try send(message)) }
@@ -152,7 +170,12 @@ final class MQTTConnection {
     private func send(_ message: MQTTMessage) throws(DeliveryError) -> Int32 {
         var id: Int32 = 0
         let length = Int32(message.payload.count)
-        let code = mosquitto_publish_v5(handle, &id, message.topic, length, message.payload, 1, message.isRetained, nil)
+        var properties: OpaquePointer?
+        defer { mosquitto_property_free_all(&properties) }
+        if let expiry = message.expiry {
+            mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_MESSAGE_EXPIRY_INTERVAL.rawValue), expiry)
+        }
+        let code = mosquitto_publish_v5(handle, &id, message.topic, length, message.payload, 1, message.isRetained, properties)
         switch code {
         case MOSQ_ERR_SUCCESS.rawValue: return id
         case MOSQ_ERR_OVERSIZE_PACKET.rawValue, MOSQ_ERR_PAYLOAD_SIZE.rawValue:

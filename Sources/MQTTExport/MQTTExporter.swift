@@ -42,11 +42,33 @@ public final class MQTTExporter: Exporter {
         line = ChangeLine(me: context.me)
     }
 
-    /// Connects, and checks whether Home Assistant's status topic can be read.
+    /// Connects, and checks whether the broker retains messages, accepts our topics and those of Home Assistant, and accepts messages of the
+    /// size that the states need.
     public func check() throws(DeliveryError) -> [Finding] {
-        _ = try retainedMessages()
-        _ = try MQTTConnection(.init(settings: settings, id: id + "-check", will: nil, birth: birth))
+        var shown = try retainedMessages()
+        let connection = try MQTTConnection(.init(settings: settings, id: id + "-check", will: nil, birth: birth))
+        try connection.demandRetention()
         var findings = [Finding(.good, settings.url, "accepts the connection, with MQTT 5")]
+        // An empty retained message removes nothing, because nobody publishes there.
+        try connection.publish([MQTTMessage(topic: "\(topics.marks)/_check", payload: [], isRetained: true)], carefully: false)
+        if !settings.discovery.isEmpty {
+            let topic = topics.discovery("check")
+            do throws(DeliveryError) {
+                try connection.publish([MQTTMessage(topic: topic, payload: [], isRetained: true)], carefully: false)
+            } catch {
+                throw DeliveryError(
+                    error.kind,
+                    error.reason + ": allow the account to publish below \(settings.discovery)/device/, or set 'discovery: \"\"'")
+            }
+        }
+        let tooLarge = shown.fit(connection.packetLimit)
+        if !tooLarge.isEmpty {
+            findings.append(
+                Finding(
+                    .warning, settings.url,
+                    "too large for the broker, which accepts \(connection.packetLimit ?? 0) bytes: \(tooLarge.joined(separator: ", "))"
+                ))
+        }
         if !settings.isEncrypted, !["localhost", "127.0.0.1", "::1"].contains(settings.host) {
             findings.append(Finding(.warning, settings.url, "readings are sent unencrypted: use mqtts://"))
         }
@@ -58,14 +80,18 @@ public final class MQTTExporter: Exporter {
 
     /// Publishes a message for each change.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        var tooLarge: [Int] = []
+        var isShown = true
         try connected { (session: inout Session) throws(DeliveryError) in
             var messages: [MQTTMessage] = []
+            let limit = session.connection.packetLimit
             messages.reserveCapacity(batch.changes.count)
             for (index, change) in batch.changes.enumerated() {
                 var octets: [UInt8] = []
                 let anchor = batch.anchors.isEmpty ? "" : batch.anchors[index]
                 line.append(change, anchor: anchor, in: context.wantedQuantity, to: &octets)
-                messages.append(MQTTMessage(topic: topics.changes, payload: octets.dropLast(), isRetained: false))
+                let message = MQTTMessage(topic: topics.changes, payload: octets.dropLast(), isRetained: false)
+                if message.fits(limit) { messages.append(message) } else { tooLarge.append(index) }
             }
             if let known = batch.mark {
                 let message = markMessage(known)
@@ -75,8 +101,11 @@ public final class MQTTExporter: Exporter {
             try session.connection.publish(messages, carefully: session.time == nil)
             // A long backlog must not delay today's states.
             if let time = session.time, context.now().microseconds - time.microseconds < 1_000_000 { return }
-            try show(&session)
+            // The changes are acknowledged, so an error of the states is not theirs. ``idle()`` publishes the states again.
+            do throws(DeliveryError) { try show(&session) } catch { isShown = false }
         }
+        if !isShown { session = nil }
+        if !tooLarge.isEmpty { throw DeliveryError(.refusedSome(tooLarge), "the message is too large for the broker") }
         return 0
     }
 
@@ -143,6 +172,7 @@ public final class MQTTExporter: Exporter {
     /// wins.
     public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         let connection = try looking()
+        try connection.demandRetention()
         try connection.publish([markMessage(mark)], carefully: false)
         if !mark.holder.id.isEmpty { usleep(300_000) }
         guard try readMark(connection)?.holder.id == mark.holder.id else {
@@ -170,6 +200,7 @@ public final class MQTTExporter: Exporter {
         session = nil
         let will = MQTTMessage(topic: topics.availability, payload: RetainedMessages.offline, isRetained: true)
         let connection = try MQTTConnection(.init(settings: settings, id: id, will: will, birth: birth))
+        try connection.demandRetention()
         let echo = MQTTMessage(topic: topics.availability, payload: RetainedMessages.online, isRetained: true)
         let discovery = settings.discovery.isEmpty ? [] : ["\(settings.discovery)/device/+/config"]
         let found = try connection.retained(below: ["\(topics.root)/#"] + discovery, echo: echo)
@@ -192,7 +223,8 @@ public final class MQTTExporter: Exporter {
     ///
     /// - Parameter isLast: whether nothing is published after it.
     @discardableResult private func show(_ session: inout Session, isLast: Bool = false) throws(DeliveryError) -> Instant? {
-        let shown = try retainedMessages()
+        var shown = try retainedMessages()
+        _ = shown.fit(session.connection.packetLimit)
         let (payloads, again) = begin(shown, &session, isLast)
         session.connection.remember(mark.map { payloads.merging([$0.topic: $0.payload]) { one, _ in one } } ?? payloads)
         var messages: [MQTTMessage] = []

@@ -11,8 +11,10 @@ enum MQTTReason {
     }
 
     /// Returns the error for a broker's reason code (MQTT 5, section 2.4).
-    static func refusal(_ code: Int32) -> DeliveryError {
-        let reason = "the broker reports: \(text(code))"
+    ///
+    /// - Parameter topic: The topic that could not be published.
+    static func refusal(_ code: Int32, topic: String? = nil) -> DeliveryError {
+        let reason = "the broker reports: \(text(code))" + (topic.map { " (publishing \($0))" } ?? "")
         return switch UInt32(bitPattern: code) {
         case MQTT_RC_BAD_USERNAME_OR_PASSWORD.rawValue, MQTT_RC_NOT_AUTHORIZED.rawValue, MQTT_RC_BANNED.rawValue,
             MQTT_RC_BAD_AUTHENTICATION_METHOD.rawValue:

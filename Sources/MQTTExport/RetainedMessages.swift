@@ -89,6 +89,35 @@ struct RetainedMessages {
         }
     }
 
+    /// Divides or removes the messages that are too large for a broker.
+    ///
+    /// - Returns: The names of what the broker cannot receive.
+    mutating func fit(_ limit: Int?) -> [String] {
+        guard limit != nil else { return [] }
+        var tooLarge: [String] = []
+        for (topic, device) in devices {
+            let ending = "/config"
+            func part(_ number: Int) -> String { number == 1 ? topic : "\(topic.dropLast(ending.count))-\(number)\(ending)" }
+            func message(_ device: Discovery) -> MQTTMessage {
+                // The topics of later parts are longer, and a former sensor adds a short entry.
+                MQTTMessage(topic: part(1000), payload: device.payload(), isRetained: true)
+            }
+            let (parts, left) = device.divided { message($0).fits(limit) }
+            guard parts.count != 1 || !left.isEmpty else { continue }
+            tooLarge += left.map { "the discovery of \($0.id)" }
+            (devices[topic], payloads[topic]) = (nil, nil)
+            for (index, each) in parts.enumerated() {
+                devices[part(index + 1)] = each
+                payloads[part(index + 1)] = each.payload()
+            }
+        }
+        for (topic, payload) in payloads where !MQTTMessage(topic: topic, payload: payload, isRetained: true).fits(limit) {
+            tooLarge.append(topic)
+            (payloads[topic], zeros[topic], devices[topic]) = (nil, nil, nil)
+        }
+        return tooLarge.sorted()
+    }
+
     /// Compares by end time. Equal ends have an arbitrary but constant order.
     private static func precedes(_ one: Sample, _ other: Sample) -> Bool {
         (one.end, one.start, one.identity.description) < (other.end, other.start, other.identity.description)

@@ -8,6 +8,12 @@ public struct AlertMessage: Hashable, Sendable {
         case ended
         /// Nothing happened. A user tests the delivery.
         case test
+        /// The messages that a receiver missed while it was away, in one.
+        case summary
+        /// Alerts cannot be evaluated.
+        case failed
+        /// Alerts are evaluated again.
+        case resumed
     }
 
     /// The id. A message that is sent again has the same one.

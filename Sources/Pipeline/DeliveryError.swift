@@ -26,11 +26,14 @@ public struct DeliveryError: Error, Hashable, Sendable, CustomStringConvertible 
     public var isAboutAccess: Bool { kind == .unauthorised || kind == .forbidden }
     /// The target's or the system's error text. It contains no health values, names or secrets.
     public var reason: String
+    /// Whether it is known that the target does not recover by itself, so that it is no outage.
+    public var isLasting: Bool
 
     /// An error with the target's text.
-    public init(_ kind: Kind, _ reason: String) {
+    public init(_ kind: Kind, _ reason: String, isLasting: Bool = false) {
         self.kind = kind
         self.reason = reason
+        self.isLasting = isLasting
     }
 
     public var description: String { reason }

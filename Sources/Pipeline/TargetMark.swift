@@ -82,9 +82,11 @@ public struct FoundMark: Hashable, Sendable {
     public var mark: TargetMark?
     /// Whether the target may lose a mark and keep its data, as a broker does that keeps marks only in memory.
     public var mayForget: Bool
+    /// Why a target without any of our data may be away, such as a disk that is not mounted. `nil` if it is then another target.
+    public var absence: String?
 
     /// The identity and mark that were found.
-    public init(identity: String?, mark: TargetMark?, mayForget: Bool = false) {
-        (self.identity, self.mark, self.mayForget) = (identity, mark, mayForget)
+    public init(identity: String?, mark: TargetMark?, mayForget: Bool = false, absence: String? = nil) {
+        (self.identity, self.mark, self.mayForget, self.absence) = (identity, mark, mayForget, absence)
     }
 }

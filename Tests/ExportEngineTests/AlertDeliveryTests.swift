@@ -191,6 +191,26 @@ import Testing
         #expect(try delivery.step() == .wait(.seconds(900)))
     }
 
+    /// After an outage, the receiver gets the alert that is raised, and one summary of the rest.
+    @Test func manyWaitingEventsAreOneSummary() throws {
+        let delivery = try delivery()
+        sender.error = DeliveryError(.unreachable, "connection refused")
+        for round in 0..<10 {
+            try add(120, at: 20 * round)
+            if round < 9 { try add(80, at: 20 * round + 10) }
+        }
+        #expect(try delivery.step() != .upToDate)
+        sender.error = nil
+        #expect(try delivery.step() == .upToDate)
+        #expect(sender.messages.map(\.event) == [.began, .summary])
+        #expect(try decoded(sender.messages[0]).time == "\(Instant(seconds: Self.start + 180))")
+        let summary = try decoded(sender.messages[1])
+        #expect(summary.text == "Messages that could not be delivered: Heart Rate above 100 /min (10)")
+        #expect(try test.store.alerts.history().allSatisfy { $0.receipts.map(\.receiver) == ["phone"] })
+        #expect(try delivery.step() == .upToDate)
+        #expect(sender.messages.count == 2)
+    }
+
     /// An event that the receiver refuses is visible, and the later ones arrive.
     @Test func aRefusedMessageDelaysNoOther() throws {
         let delivery = try delivery()

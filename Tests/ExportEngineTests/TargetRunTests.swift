@@ -106,6 +106,50 @@ import Testing
         #expect(try run.step() == .stopped)
     }
 
+    /// A proxy answers 404 while the receiver restarts. Only after a while, a person has to act, and the target is still tried again.
+    @Test func anAnswerOfATargetThatHasWorkedIsAnOutage() throws {
+        final class Proxied: Exporter {
+            let batchLimit = 10
+            let address = "proxied"
+            var error: DeliveryError?
+            func check() -> [Finding] { [] }
+            func finish() {}
+            func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+                if let error { throw error }
+                return 0
+            }
+        }
+        var time = ExportedStore.received
+        let exporter = Proxied()
+        let run = try TargetRun(
+            TargetSettings(name: "proxied"), exporter: exporter, reader: try SampleStore(path: store.path, access: .read),
+            store: store, now: { time })
+        try test.add([try test.sample(60, at: 0)])
+        try test.finish(run)
+        exporter.error = DeliveryError(.unfit, "HTTP 404")
+        try test.add([try test.sample(61, at: 1)])
+        for second in [0, 599] {
+            time = Instant(microseconds: ExportedStore.received.microseconds + Int64(second) * 1_000_000)
+            guard case .wait = try run.step() else {
+                Issue.record("it does not wait at \(second)")
+                return
+            }
+            #expect(run.target.state == .waiting && run.target.words == "HTTP 404")
+        }
+        time = Instant(microseconds: ExportedStore.received.microseconds + 600_000_000)
+        #expect(try run.step() == .stopped)
+        #expect(run.target.state == .stopped && run.pauseOfStopped == .seconds(3600))
+        exporter.error = nil
+        #expect(try run.step() == .stopped)
+        run.reconsider()
+        try test.finish(run)
+        #expect(run.target.delivered == 2 && run.target.state == .delivering)
+        // A file that another program has changed is no outage.
+        exporter.error = DeliveryError(.unfit, "changed", isLasting: true)
+        try test.add([try test.sample(62, at: 2)])
+        #expect(try run.step() == .stopped)
+    }
+
     /// Another filter changes the content, so the user has to confirm it.
     @Test func anotherFilterStopsIt() throws {
         try test.add([try test.sample(60, at: 0)])

@@ -130,7 +130,10 @@ import Testing
         #expect(try test.store.targets.target("clinic")?.state == .delivering)
         try server.tell(#"{"forbidden": ["Bundle"]}"#)
         try test.add([try test.sample(61, at: 100)])
-        #expect(try run.step() == .stopped)
+        guard case .wait = try run.step() else {
+            Issue.record("an answer to a target that has worked is an outage first")
+            return
+        }
         #expect(try test.store.targets.setAsideSummary(of: "clinic").count == 2)
     }
 

@@ -65,6 +65,34 @@ import Testing
         }
     }
 
+    /// A disk that is not mounted is waited for, and nothing is written into its mount point.
+    @Test func anAbsentFolderIsLeftAlone() throws {
+        let exporter = try exporter()
+        let mark = TargetMark(identity: "folder", count: 0, anchor: "0", holder: StoreHolder(id: "a", name: "a"))
+        _ = try exporter.claim(mark)
+        func delivered(_ range: Range<Int>, _ count: Int64) throws -> ExportBatch {
+            var batch = try batch(range)
+            batch.mark = mark
+            batch.mark?.count = count
+            return batch
+        }
+        _ = try exporter.deliver(delivered(0..<5, 1))
+        try FileManager.default.moveItem(atPath: folder.file("export"), toPath: folder.file("disk"))
+        for isThere in [false, true] {
+            if isThere {
+                try FileManager.default.createDirectory(atPath: folder.file("export"), withIntermediateDirectories: false)
+            }
+            #expect(throws: DeliveryError.self) { try exporter.deliver(delivered(5..<10, 2)) }
+            let found = try #require(try exporter.found())
+            #expect(found.mark == nil && found.absence != nil)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("export")).isEmpty)
+        try FileManager.default.removeItem(atPath: folder.file("export"))
+        try FileManager.default.moveItem(atPath: folder.file("disk"), toPath: folder.file("export"))
+        _ = try exporter.deliver(delivered(5..<10, 2))
+        #expect(try numbers() == Array(0..<10))
+    }
+
     @Test func linesAsChangesPrintsThem() throws {
         #expect(try exporter().deliver(batch(0..<10)) == 0)
         #expect(try numbers() == Array(1...10))

@@ -100,7 +100,7 @@ import Testing
 
     @Test func theQuietTimeStartsAgainWithAStepOfTheClock() {
         var quiet = QuietTime(.seconds(300), now: clock.now, uptime: clock.uptime)
-        func remaining() -> Duration? { quiet.remaining(now: clock.now, uptime: clock.uptime) }
+        func remaining() -> Duration? { quiet.remaining(now: clock.now, uptime: clock.uptime).rest }
         #expect(remaining() == .seconds(300))
         clock.pass(100)
         #expect(remaining() == .seconds(200))

@@ -4,6 +4,17 @@ import Testing
 
 /// Names that programs use until a file is whole.
 @Suite struct TemporaryNameTests {
+    /// A name and that of its report have at most 255 bytes. The name of 244 bytes is made up for Vitalgate.
+    @Test func longNamesAreShortened() {
+        let long = String(repeating: "体重の記録", count: 16) + ".csv"
+        #expect(long.utf8.count == 244)
+        let short = InboxFolder.shortened(long)
+        #expect(short.hasPrefix("体重の記録") && short.hasSuffix(".csv"))
+        #expect(".\(InboxFolder.numbered(short, 100_000)).account.json".utf8.count <= 255)
+        #expect(InboxFolder.shortened("weight.csv") == "weight.csv")
+        #expect(InboxFolder.shortened(String(repeating: "a", count: 250)).utf8.count <= 240)
+    }
+
     @Test(arguments: [
         "weight.csv.filepart", "weight.csv.part", "weight.csv.crdownload", "Unconfirmed 4711.crdownload", "weight.csv.opdownload",
         "weight.csv.download", "weight.csv.8f2a1b3c.partial", "weight.csv.tmp", "~RF1a2b.TMP", ".syncthing.a.csv.tmp",

@@ -307,10 +307,15 @@ import Testing
         #expect(try run.step() == .stopped)
         #expect(run.target.words == "the broker reports: Not authorized")
         try Data("right\n".utf8).write(to: URL(filePath: secret))
-        // In, but Home Assistant's topics are not ours to write.
+        // In, but Home Assistant's topics are not ours to write. The changes are published, and the check names the topic.
         run = try test.run(entered(), settings)
-        #expect(try run.step() == .stopped)
-        #expect(run.target.words == "the broker reports: Not authorized")
+        #expect(try run.step() == .more)
+        guard case .wait = try run.step() else {
+            Issue.record("it does not wait")
+            return
+        }
+        #expect(run.target.words?.hasPrefix("the broker reports: Not authorized (publishing homeassistant/") == true)
+        #expect(throws: DeliveryError.self) { try entered().check() }
         try Data("user hub\ntopic readwrite #\n".utf8).write(to: URL(filePath: broker.folder + "/acl"))
         broker.crash()
         try broker.start()

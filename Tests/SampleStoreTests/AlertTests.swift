@@ -61,6 +61,9 @@ import Testing
             #expect(try check(test, at: 10) == [])
             try keep([40], at: 10, in: test)
             #expect(try check(test, at: 10 + 2 * 86_400) == [])
+            // An import after two days.
+            try keep([40], at: 20, in: test)
+            #expect(try check(test, at: 20 + 2 * 86_400) == [])
         }
     }
 
@@ -133,10 +136,10 @@ import Testing
             // One that is recent enough ends it.
             try keep([60], at: 11_000, in: test)
             #expect(try events(test.store, at: 12_500) == ["ended 11000"])
-            // The clock was ahead, and is set back by an hour: the reading has a time in the future.
+            // The clock was ahead, and is set back by an hour: the reading has a time in the future. The hours count from now.
             #expect(try events(test.store, at: 9000) == [])
-            #expect(try events(test.store, at: 18_199) == [])
-            #expect(try events(test.store, at: 18_200) == ["began 18200"])
+            #expect(try events(test.store, at: 16_199) == [])
+            #expect(try events(test.store, at: 16_200) == ["began 16200"])
         }
     }
 
@@ -177,13 +180,184 @@ import Testing
             #expect(try store.alerts.receiver(named: "phone") == phone)
             try store.alerts.forgetReceivers(except: ["other"])
             #expect(try store.alerts.receivers().isEmpty)
-            // Events are stored for a week, and as long as their alert.
+            // Events are stored as long as their alert.
             try keep([120], at: 8 * 86_400, in: test)
             #expect(try events(store, at: 8 * 86_400).count == 1)
-            #expect(try store.alerts.events(after: 0).count == 1)
+            #expect(try store.alerts.events(after: 0).count == 3)
             #expect(try store.alerts.remove(1))
             #expect(try store.alerts.events(after: 0).isEmpty)
             #expect(try store.alerts.receiver(named: "new").delivered == 3)
+        }
+    }
+
+    // MARK: The order of arrival
+
+    /// A reading that is stamped ahead of the hub's clock does not hide those that follow it.
+    @Test func aTimeAheadHidesNoReading() throws {
+        try TestStore.with { test in
+            try add(.below, 70, test)
+            try keep([120], at: 72_000, in: test)
+            #expect(try events(test.store, at: 10) == [])
+            try keep([61], at: 11, in: test)
+            #expect(try events(test.store, at: 12) == ["began 11"])
+            try keep([90], at: 13, in: test)
+            #expect(try events(test.store, at: 14) == ["ended 13"])
+        }
+    }
+
+    /// The hub's clock was ahead and is set back: the next reading decides, and an alert from before goes on until then.
+    @Test func aClockThatIsSetBackEndsNoAlert() throws {
+        try TestStore.with { test in
+            try add(.below, 70, test)
+            try keep([52], at: 10_800, in: test)
+            #expect(try events(test.store, at: 10_801) == ["began 10800"])
+            #expect(try events(test.store, at: 10) == [])
+            #expect(try test.store.alerts.all().first?.raised != nil)
+            try keep([95], at: 20, in: test)
+            #expect(try events(test.store, at: 21) == ["ended 20"])
+            try keep([60], at: 30, in: test)
+            #expect(try events(test.store, at: 31) == ["began 30"])
+        }
+    }
+
+    /// An alert that was added while the clock was ahead works.
+    @Test func aTimeOfAddingAheadIsNotBelieved() throws {
+        try TestStore.with { test in
+            let ahead = Instant(seconds: TestStore.received.microseconds / 1_000_000 + 86_400)
+            try test.store.alerts.add(of: TestStore.subject, type: .heartRate, .below, bound: 70, at: ahead)
+            try test.store.alerts.add(of: TestStore.subject, type: .heartRate, .missing, bound: 1, at: ahead)
+            #expect(try events(test.store, at: 0) == [])
+            try keep([60], at: 10, in: test)
+            #expect(try events(test.store, at: 11) == ["began 10"])
+            #expect(try events(test.store, at: 3610) == ["began 3610"])
+        }
+    }
+
+    /// A reading for a time before the latest one gives a beginning and an end, once for neighboring readings.
+    @Test func aLateReadingIsReportedOnce() throws {
+        try TestStore.with { test in
+            try add(.below, 70, test)
+            try keep([100], at: 1000, in: test)
+            #expect(try events(test.store, at: 1000) == [])
+            try keep([55], at: 985, in: test)
+            #expect(try events(test.store, at: 1001) == ["began 985", "ended 1000"])
+            #expect(try test.store.alerts.events(after: 0).allSatisfy(\.isLate))
+            for second in [984.0, 986, 983] {
+                try keep([56], at: second, in: test)
+                #expect(try events(test.store, at: 1002) == [])
+            }
+            // Another one, with a reading within the limit in between.
+            try keep([90], at: 900, in: test)
+            try keep([50], at: 800, in: test)
+            #expect(try events(test.store, at: 1003) == ["began 800", "ended 1000"])
+            // During an alert, nothing is added.
+            try keep([60], at: 1010, in: test)
+            #expect(try events(test.store, at: 1011) == ["began 1010"])
+            try keep([95], at: 700, in: test)
+            try keep([50], at: 690, in: test)
+            #expect(try events(test.store, at: 1012) == [])
+        }
+    }
+
+    /// A value around the limit gives one message.
+    @Test func aValueAroundTheLimitIsOneAlert() throws {
+        try TestStore.with { test in
+            try test.store.alerts.add(
+                of: TestStore.subject, type: .heartRate, .above, bound: 100, timing: .usual, at: Instant(seconds: Self.base))
+            var all: [String] = []
+            for second in Int64(10)..<190 {
+                try keep([second % 2 == 0 ? 101 : 99], at: Double(second), in: test)
+                all += try events(test.store, at: second)
+            }
+            #expect(all == ["began 10"])
+            // It ends three minutes after the last one, even without a further reading.
+            let result = try test.store.alerts.check(at: Instant(seconds: Self.base + 190))
+            #expect(result.events.isEmpty && result.next == Instant(seconds: Self.base + 188 + 180))
+            #expect(try events(test.store, at: 368) == ["ended 189"])
+        }
+    }
+
+    @Test func anAlertMayNeedADurationAndAMargin() throws {
+        try TestStore.with { test in
+            try test.store.alerts.add(
+                of: TestStore.subject, type: .heartRate, .above, bound: 100,
+                timing: AlertTiming(margin: 5, lasting: 60_000_000), at: Instant(seconds: Self.base))
+            try keep([120], at: 10, in: test)
+            #expect(try events(test.store, at: 11) == [])
+            try keep([90], at: 20, in: test)
+            try keep([120], at: 30, in: test)
+            #expect(try events(test.store, at: 89) == [])
+            // No further reading contradicts it.
+            #expect(try events(test.store, at: 90) == ["began 30"])
+            try keep([97], at: 100, in: test)
+            #expect(try events(test.store, at: 101) == [])
+            try keep([95], at: 110, in: test)
+            #expect(try events(test.store, at: 111) == ["ended 110"])
+        }
+    }
+
+    /// Many events of one person remove none of another.
+    @Test func boundsArePerPerson() throws {
+        try TestStore.with { test in
+            let (store, anna) = (try test.store, "99999999-2222-4333-8444-555555555555")
+            try add(.above, 100, test)
+            try keep([120], at: 10, in: test)
+            #expect(try events(store, at: 10) == ["began 10"])
+            let other = try #require(
+                try store.alerts.all(of: anna).first
+                    ?? {
+                        try store.alerts.add(of: anna, type: .heartRate, .above, bound: 1, at: Instant(seconds: Self.base))
+                        return try store.alerts.all(of: anna).first
+                    }())
+            try store.connection.transaction {
+                for second in 0..<(SampleStore.Alerts.mostAlertEvents + 10) {
+                    let time = Instant(seconds: Self.base + second)
+                    _ = try store.alerts.add(second % 2 == 0 ? .began : .ended, of: other, time: time, isLate: false, at: time)
+                }
+            }
+            #expect(try store.alerts.events(after: 0, limit: 1).map(\.alert.subject) == [TestStore.subject])
+            #expect(try store.alerts.events(after: 0, limit: 100_000).count == Int(SampleStore.Alerts.mostAlertEvents) + 1)
+        }
+    }
+
+    @Test func theHistoryNamesReceiversAndAcknowledgements() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            try add(.above, 100, test)
+            #expect(try !store.alerts.acknowledge(1, at: Instant(seconds: Self.base)))
+            var phone = try store.alerts.receiver(named: "phone")
+            try keep([120], at: 10, in: test)
+            #expect(try events(store, at: 10) == ["began 10"])
+            let event = try #require(try store.alerts.events(after: 0).first)
+            phone.delivered = event.id
+            try store.alerts.save(phone, acknowledged: [event], at: Instant(seconds: Self.base + 11))
+            #expect(try store.alerts.acknowledge(1, at: Instant(seconds: Self.base + 20)))
+            #expect(try store.alerts.all().first?.acknowledged == Instant(seconds: Self.base + 20))
+            try keep([80], at: 30, in: test)
+            #expect(try events(store, at: 30) == ["ended 30"])
+            let episode = try #require(try store.alerts.history(of: TestStore.subject).first)
+            #expect(episode.began.acknowledged == Instant(seconds: Self.base + 20))
+            #expect(episode.receipts == [AlertReceipt(receiver: "phone", time: Instant(seconds: Self.base + 11))])
+            #expect(episode.ended?.time == Instant(seconds: Self.base + 30))
+            // The next alert is not acknowledged.
+            try keep([120], at: 40, in: test)
+            #expect(try events(store, at: 40) == ["began 40"])
+            #expect(try store.alerts.all().first?.acknowledged == nil)
+            #expect(try store.alerts.history(alert: 1).count == 2)
+        }
+    }
+
+    /// A step of the clock by a correction makes no reading missing.
+    @Test func aStepOfTheClockMakesNothingMissing() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            try add(.missing, 2, test)
+            try keep([60], at: 100, in: test)
+            #expect(try events(store, at: 110) == [])
+            var rule = SampleStore.Alerts.MissingRule()
+            rule.steps = [.init(after: try store.alerts.lastChange(), by: 36_000_000_000)]
+            #expect(try events(store, at: 36_120, missing: rule) == [])
+            #expect(try events(store, at: 36_100 + 7200, missing: rule) == ["began 43300"])
         }
     }
 

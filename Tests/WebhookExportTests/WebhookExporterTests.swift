@@ -239,7 +239,7 @@ private struct Posted: Decodable {
         #expect(try receiver.contents() == Set(test.contents().keys.map(\.description)))
     }
 
-    /// A receiver that forbids one kind of record receives the others. One that forbids everything stops the target.
+    /// A receiver that forbids one kind of record receives the others. One that forbids everything later is away first.
     @Test func aForbiddenKindAndAClosedReceiver() throws {
         defer { stub.close() }
         try test.add(try (0..<40).map { try test.sample($0 < 10 ? 60 : 61, at: $0) })
@@ -251,8 +251,11 @@ private struct Posted: Decodable {
         #expect(try test.store.targets.setAsideSummary(of: "other").count == 10)
         receiver.setRefusal { _ in 403 }
         try test.add([try test.sample(62, at: 1000)])
-        #expect(try run.step() == .stopped)
-        #expect(try test.store.targets.target("other")?.state == .stopped)
+        guard case .wait = try run.step() else {
+            Issue.record("an answer to a target that has worked is an outage first")
+            return
+        }
+        #expect(try test.store.targets.target("other")?.state == .waiting)
         #expect(try test.store.targets.setAsideSummary(of: "other").count == 10)
     }
 

@@ -19,9 +19,15 @@ enum AlertsPage {
             let condition = text(alert, call)
             let state: HTML =
                 alert.raised.map { "\(texts("alerts.raised")) \(call.times.element($0))" } ?? "\(texts("alerts.quiet"))"
+            let acknowledge: HTML = HTML.choose(
+                alert.raised != nil && alert.acknowledged == nil,
+                """
+                <form method="post" action="/page/alerts">\(FormFields.hidden([("do", "acknowledge"), ("id", "\(alert.id)")]))\
+                <button class="quiet">\(texts("alerts.acknowledge"))</button></form>
+                """)
             return """
                 <tr><th scope="row">\(condition)</th><td>\(state)</td>\
-                <td><form method="post" action="/page/alerts">\(FormFields.hidden([("do", "remove"), ("id", "\(alert.id)")]))\
+                <td>\(acknowledge)<form method="post" action="/page/alerts">\(FormFields.hidden([("do", "remove"), ("id", "\(alert.id)")]))\
                 <button class="quiet" aria-label="\(texts("goals.removeOf", condition))">\(texts("notes.remove"))</button></form></td></tr>
                 """
         }
@@ -40,9 +46,34 @@ enum AlertsPage {
             \(fields.select("type", texts("clients.type"), options, chosen: fields.typed("type")))\
             \(fields.select("condition", texts("alerts.condition"), conditions, chosen: fields.typed("condition")))\
             \(fields.input("bound", texts("alerts.bound"), value: fields.typed("bound") ?? "", attributes: "inputmode=\"decimal\" autocomplete=\"off\" required"))
+            \(fields.input("margin", texts("alerts.margin"), value: fields.typed("margin") ?? "", attributes: "inputmode=\"decimal\" autocomplete=\"off\""))\
+            \(fields.input("for", texts("alerts.for"), value: fields.typed("for") ?? "", attributes: "inputmode=\"decimal\" autocomplete=\"off\""))\
+            \(fields.input("hold", texts("alerts.hold"), value: fields.typed("hold") ?? "3", attributes: "inputmode=\"decimal\" autocomplete=\"off\""))
             <button>\(texts("alerts.add"))</button></form>
+            \(try history(call))
             """
         return PageLayout(call: call, title: texts("alerts.title")).whole(body)
+    }
+
+    /// The last alerts of the person: when they began and ended, who was notified, and whether somebody acknowledged them.
+    private static func history(_ call: PageCall) throws -> HTML {
+        let (texts, subject) = (call.texts, try call.person().subject)
+        let episodes = try call.hubReader().store.alerts.history(of: subject, limit: 50)
+        func time(_ time: Instant?) -> HTML { time.map { "\(call.times.element($0))" } ?? "" }
+        let rows: [HTML] = episodes.map { episode in
+            let late: HTML = HTML.choose(episode.began.isLate, " (\(texts("alerts.late")))")
+            return """
+                <tr><th scope="row">\(text(episode.began.alert, call))</th><td>\(time(episode.began.time))\(late)</td>\
+                <td>\(time(episode.ended?.time))</td><td>\(episode.receipts.map(\.receiver).joined(separator: ", "))</td>\
+                <td>\(time(episode.began.acknowledged))</td></tr>
+                """
+        }
+        let headings = ["alerts.alert", "alerts.began", "alerts.ended", "alerts.delivered", "alerts.acknowledged"].map {
+            texts($0)
+        }
+        return HTML.choose(
+            !rows.isEmpty,
+            "<h2>\(texts("alerts.history"))</h2>\(ClientsPage.table("alert-history", texts("alerts.history"), headings, rows))")
     }
 
     /// The receivers of alerts that cannot be reached.
@@ -97,7 +128,29 @@ enum AlertsPage {
                 fields.errors["bound"] = condition == .missing ? "alerts.wrong.hours" : "entry.wrong.value"
                 return .page(try whole(fields, call), status: 422)
             }
-            try call.doing { try call.writer().alerts.add(of: subject, type: type, condition, bound: bound, at: call.now) }
+            var timing = AlertTiming.usual
+            if condition != .missing {
+                if let typed = fields.typed("margin").flatMap(EntryForm.numeral)?.doubleValue, typed > 0 {
+                    let back = try type.canonicalUnit.conversion(to: call.values.unit(of: type), molarMass: type.molarMass)(bound)
+                    let moved = try call.values.unit(of: type).conversion(to: type.canonicalUnit, molarMass: type.molarMass)(
+                        back + typed)
+                    timing.margin = abs(moved - bound)
+                }
+                for (name, part) in [("for", \AlertTiming.lasting), ("hold", \AlertTiming.hold)] {
+                    guard let typed = fields.typed(name), !typed.isEmpty else { continue }
+                    guard let minutes = EntryForm.numeral(typed)?.doubleValue, (0...1440).contains(minutes) else {
+                        fields.errors[name] = "alerts.wrong.minutes"
+                        return .page(try whole(fields, call), status: 422)
+                    }
+                    timing[keyPath: part] = Int64(minutes * 60_000_000)
+                }
+            }
+            try call.doing {
+                try call.writer().alerts.add(of: subject, type: type, condition, bound: bound, timing: timing, at: call.now)
+            }
+        case "acknowledge":
+            guard let id = call.text("id").flatMap({ Int64($0) }) else { throw PageProblem(404, "alert") }
+            try call.writer().alerts.acknowledge(id, of: subject, at: call.now)
         case "remove":
             guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().alerts.remove(id, of: subject) else {
                 throw PageProblem(404, "alert")

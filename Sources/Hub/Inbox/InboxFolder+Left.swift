@@ -13,7 +13,7 @@ extension InboxFolder {
 
     /// Writes a note on an entry that stays in the inbox, with the reason.
     func sayLeft(_ name: String, _ what: String) {
-        let path = note(of: name)
+        let path = note(of: Self.shortened(name))
         guard !isSomebodysFile(path) else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -27,9 +27,14 @@ extension InboxFolder {
         for name in Self.entries(of: "\(path)/\(Outcome.refused.rawValue)").compactMap(\.text)
         where name.hasSuffix(Self.leftSuffix) {
             let left = String(name.dropLast(Self.leftSuffix.count))
-            if case .other = content(left) { continue }
+            if names().contains(where: { Self.shortened($0) == left && isOther($0) }) { continue }
             if !isSomebodysFile(note(of: left)) { unlink(note(of: left)) }
         }
+    }
+
+    private func isOther(_ name: String) -> Bool {
+        if case .other = content(name) { return true }
+        return false
     }
 
     private func note(of name: String) -> String { "\(path)/\(Outcome.refused.rawValue)/\(name)\(Self.leftSuffix)" }

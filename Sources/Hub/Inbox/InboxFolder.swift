@@ -112,14 +112,38 @@ struct InboxFolder {
     }
 
     private static let suffix = ".account.json"
+    /// The maximum length of a name in bytes (NAME_MAX of Linux).
+    private static let longestName = 255
 
-    /// Moves a file to its folder, with its account. Returns its new name.
+    /// Shortens a name whose account or note would have too long a name, at a character and before the extension.
+    static func shortened(_ name: String) -> String {
+        // The hidden name of an account adds the most: a dot, the suffix, and a number such as -100000.
+        let limit = longestName - 1 - suffix.utf8.count - 7
+        guard name.utf8.count > limit else { return name }
+        let dot = name.lastIndex(of: ".").flatMap { $0 != name.startIndex && name[$0...].utf8.count <= 32 ? $0 : nil }
+        let (ending, stem) = (dot.map { name[$0...] } ?? "", dot.map { name[..<$0] } ?? name[...])
+        var (short, length) = ("", ending.utf8.count)
+        for character in stem {
+            length += character.utf8.count
+            guard length <= limit else { break }
+            short.append(character)
+        }
+        return short.isEmpty ? "file\(ending)" : short + ending
+    }
+
+    /// Moves a file to its folder, with its account. Returns its new name, which is shortened if the account's name would be too long.
     func move(_ name: String, to outcome: Outcome, account: (String) -> [UInt8]) throws(SystemFailure) -> String {
         let folder = "\(path)/\(outcome.rawValue)"
         var status = stat()
-        guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw SystemFailure(folder, ENOTDIR) }
+        if lstat(folder, &status) != 0 {
+            guard errno == ENOENT, mkdir(folder, 0o700) == 0, lstat(folder, &status) == 0 else {
+                throw SystemFailure(folder, errno)
+            }
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemFailure(folder, ENOTDIR) }
+        let short = Self.shortened(name)
         for number in 1...100_000 {
-            let new = Self.numbered(name, number)
+            let new = Self.numbered(short, number)
             guard access("\(folder)/\(new)", F_OK) != 0, access("\(folder)/\(new)\(Self.suffix)", F_OK) != 0 else { continue }
             let hidden = "\(folder)/.\(new)\(Self.suffix)"
             try Self.write(account(new), to: hidden)

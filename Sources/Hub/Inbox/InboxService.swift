@@ -21,13 +21,20 @@ public final class InboxService: HubSource {
     private var watch: FolderWatch?
     private var queue: [String] = []
     private var current: (name: String, state: InboxFolder.State, process: ImportProcess)?
-    private var pause: EventLoop.Timer?
-    private var failures = 0
+    /// The files that could not be imported or moved, with the timer of their next attempt. They delay no other file.
+    private var putOffs: [String: PutOff] = [:]
     private var isStarted = false
     /// The number of checks of each file that is still being written.
     private var looksAgain: [String: Int] = [:]
     /// The names of entries that were reported because they are not files.
     private var told: Set<String> = []
+
+    private struct PutOff {
+        var failures = 0
+        var timer: EventLoop.Timer?
+        /// The result of an import whose file could not be moved, and the file that was imported.
+        var imported: (account: InboxAccount, state: InboxFolder.State)?
+    }
 
     /// The number of crashes after which a file is moved to `refused`.
     private static let maximumCrashes = 3
@@ -41,7 +48,7 @@ public final class InboxService: HubSource {
     }
 
     /// Whether no file is being imported or waits.
-    public var isDone: Bool { current == nil && queue.isEmpty }
+    public var isDone: Bool { current == nil && queue.isEmpty && putOffs.isEmpty }
 
     /// Applies new settings. A running source watches a new folder at once, and reports a failure to the host if that is
     /// impossible.
@@ -79,8 +86,8 @@ public final class InboxService: HubSource {
         isStarted = false
         watch = nil
         folder = nil
-        pause?.cancel()
-        pause = nil
+        for putOff in putOffs.values { putOff.timer?.cancel() }
+        putOffs.removeAll()
         queue.removeAll()
         // The file stays in place and is read again the next time.
         current?.process.end(within: Self.patience)
@@ -109,7 +116,7 @@ public final class InboxService: HubSource {
     }
 
     private func enqueue(_ name: String) {
-        guard !name.isEmpty, !TemporaryName.isOne(name), !queue.contains(name) else { return }
+        guard !name.isEmpty, !TemporaryName.isOne(name), !queue.contains(name), putOffs[name]?.timer == nil else { return }
         queue.append(name)
     }
 
@@ -117,14 +124,20 @@ public final class InboxService: HubSource {
 
     private func next() {
         defer { host?.changed(self) }
-        while current == nil, pause == nil, let folder, !queue.isEmpty {
+        while current == nil, let folder, !queue.isEmpty {
             let name = queue.removeFirst()
             switch folder.content(name) {
-            case .file(let state): begin(name, state)
+            case .file(let state):
+                if let imported = putOffs[name]?.imported, imported.state == state {
+                    finish(name, state, imported.account)
+                } else {
+                    begin(name, state)
+                }
             // There is another event when the file is closed. It arrives a moment before the file counts as closed.
             case .beingWritten: lookAgain(name)
-            case .gone: break
+            case .gone: putOffs[name] = nil
             case .other(let what):
+                putOffs[name] = nil
                 guard !folder.isFolderOfOurs(name), told.insert(name).inserted else { break }
                 folder.sayLeft(name, what)
                 tell(
@@ -151,14 +164,16 @@ public final class InboxService: HubSource {
 
     private func begin(_ name: String, _ state: InboxFolder.State) {
         // If our store was removed, an import would create a new one.
-        guard let folder, let command = settings?.command, live.hasStore() else { return }
+        guard let folder, let command = settings?.command, live.hasStore() else {
+            putOffs[name] = nil
+            return
+        }
         looksAgain[name] = nil
         do throws(SystemFailure) {
             let process = try ImportProcess(command + ["\(folder.path)/\(name)"], loop: loop) { [weak self] in self?.ended($0) }
             current = (name, state, process)
         } catch {
-            queue.insert(name, at: 0)
-            putOff("\(error)")
+            putOff(name, "\(error)")
         }
     }
 
@@ -166,41 +181,47 @@ public final class InboxService: HubSource {
         guard let (name, state, _) = current, let folder else { return }
         current = nil
         switch (result.code, folder.content(name)) {
-        case (_, .gone): break
+        case (_, .gone): putOffs[name] = nil
         case (_, let content) where content != .file(state):
             // The file was changed during the import. It is read again when it is closed.
             enqueue(name)
-        case (0, _), (65, _), (66, _): finish(name, InboxAccount(result))
-        case (nil, _) where failures >= Self.maximumCrashes - 1: finish(name, InboxAccount(result))
+        case (0, _), (65, _), (66, _): finish(name, state, InboxAccount(result))
+        case (nil, _) where putOffs[name]?.failures ?? 0 >= Self.maximumCrashes - 1: finish(name, state, InboxAccount(result))
         default:
             // The store is full or in use, or the hub is: the file is not at fault.
-            queue.insert(name, at: 0)
-            putOff("a file could not be imported (\(result.code.map { "status \($0)" } ?? "the import crashed"))")
-            return
+            putOff(name, "a file could not be imported (\(result.code.map { "status \($0)" } ?? "the import crashed"))")
         }
         next()
     }
 
-    private func finish(_ name: String, _ account: InboxAccount) {
+    private func finish(_ name: String, _ state: InboxFolder.State, _ account: InboxAccount) {
         do throws(SystemFailure) {
             _ = try folder?.move(name, to: account.outcome) { account.text(name: $0) }
-            failures = 0
+            putOffs[name] = nil
             tell(account.outcome == .done && !account.isCut ? .information : .action, account.summary)
         } catch {
-            queue.insert(name, at: 0)
             // Only the folder is reported because the log never contains file names.
-            putOff("a file was imported but cannot be moved to '\(account.outcome.rawValue)': \(error.reason)")
+            putOff(
+                name, "a file was imported but cannot be moved to '\(account.outcome.rawValue)': \(error.reason)",
+                imported: (account, state))
         }
     }
 
-    private func putOff(_ reason: String) {
-        let delay = Duration.seconds(1 << min(failures, 8))
-        failures += 1
-        tell(.warning, "\(reason), retrying in \(delay.components.seconds) s")
-        pause = loop.after(delay) { [weak self] in
-            self?.pause = nil
-            self?.next()
+    /// Tries a file again later. The others go on.
+    private func putOff(_ name: String, _ reason: String, imported: (InboxAccount, InboxFolder.State)? = nil) {
+        var putOff = putOffs[name] ?? PutOff()
+        let delay = Duration.seconds(1 << min(putOff.failures, 8))
+        putOff.failures += 1
+        putOff.imported = imported.map { (account: $0.0, state: $0.1) }
+        putOff.timer?.cancel()
+        putOff.timer = loop.after(delay) { [weak self] in
+            guard let self else { return }
+            putOffs[name]?.timer = nil
+            enqueue(name)
+            next()
         }
+        putOffs[name] = putOff
+        tell(.warning, "\(reason), retrying in \(delay.components.seconds) s")
     }
 
     private func tell(_ weight: SourceNotice.Weight, _ text: String) { host?.told(SourceNotice(weight, name, text)) }

@@ -56,9 +56,13 @@ extension HubStatus {
         let midnight = days.start(of: days.index(of: time))
         do throws(StoreError) {
             today = Today(since: midnight, try samples.ledger.readingCounts(since: midnight.microseconds))
+            quarantine = try samples.quarantine.summary().prefix(Self.maximumRules).map {
+                Quarantined(rule: Self.cut($0.rule, to: 200), count: $0.count, since: $0.since)
+            }
         } catch {
             today = Today(since: midnight)
-            store.failure = Self.cut("\(error)", to: 500)
+            today.failure = Self.cut("\(error)", to: 500)
+            store.failure = today.failure
         }
     }
 

@@ -11,6 +11,8 @@ public struct HubStatus: Codable, Hashable, Sendable {
     public var store: Store
     /// The counts since local midnight.
     public var today: Today
+    /// The readings in quarantine by rule, at most ``maximumRules``. `nil` if they could not be counted.
+    public var quarantine: [Quarantined]?
     /// The sources in the order of their start. Empty if no hub runs.
     public var sources: [Source] = []
     /// The adopted devices, at most ``maximumDevices``.
@@ -20,6 +22,19 @@ public struct HubStatus: Codable, Hashable, Sendable {
 
     /// The maximum number of devices in a status.
     public static let maximumDevices = 256
+
+    /// The maximum number of rules in a status.
+    public static let maximumRules = 20
+
+    /// The readings that a rule quarantined and that nobody has judged yet.
+    public struct Quarantined: Codable, Hashable, Sendable {
+        /// The rule, truncated to 200 characters.
+        public var rule: String
+        /// The number of readings.
+        public var count: Int
+        /// When the first of them arrived.
+        public var since: Instant
+    }
 
     /// The process of a running hub.
     public struct Process: Codable, Hashable, Sendable {
@@ -45,6 +60,8 @@ public struct HubStatus: Codable, Hashable, Sendable {
     public struct Today: Codable, Hashable, Sendable {
         /// The start of the day.
         public var since: Instant
+        /// Why the readings could not be counted, so that all counts are 0. `nil` if they were counted.
+        public var failure: String?
         /// All readings that came in: the sum of stored, duplicate, quarantined and rejected.
         public var read = 0
         /// Readings that became samples.

@@ -17,6 +17,7 @@ extension SampleStore {
         var problems: [String] = []
         let integrity = try Statement(connection, "PRAGMA integrity_check(20)")
         while try integrity.step() {
+            try Self.rejectFailure(of: integrity.text(0))
             if integrity.text(0) != "ok" { problems.append("database: \(integrity.text(0))") }
         }
         // Further checks of a damaged file would only repeat the problem.
@@ -28,6 +29,15 @@ extension SampleStore {
             guard error.kind == .defect else { throw error }
             return ["database: unexpected table definitions (\(error.message))"]
         }
+    }
+
+    /// Throws an error if SQLite could not read a page, which it reports as text. The medium failed, and the file may be right.
+    private static func rejectFailure(of text: String) throws(StoreError) {
+        let prefix = "unable to get the page. error code="
+        guard let place = text.firstRange(of: prefix) else { return }
+        guard let code = Int32(text[place.upperBound...].prefix { $0.isNumber }) else { return }
+        let error = StoreError(code: code, message: "disk I/O error", sql: nil)
+        if error.kind == .inputOutput { throw error }
     }
 
     /// Checks the content, which SQLite itself cannot verify.

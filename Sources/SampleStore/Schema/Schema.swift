@@ -18,7 +18,7 @@ enum Schema {
         setting, series, origin, context, body, metadata, sample, deleted, place, record, derived, summary, summarized,
         decision, duplicateRow, duplicate, link, migration, repaired, readingAlias,
         device, deviceAlias, clock, person, sharedUse, scaleUser, characteristic, medication, annotation, goal, alert,
-        alertEvent, alertReceiver,
+        alertEvent, alertDelivery, alertReceiver,
         ingest, skipped, refused, quarantine, judgement, decided, pending,
         change, epoch, lost, target, setAside,
         client, token, granted, grantedObject, widening, asked, readBy, savedAnswer, pageCode, pageSession,

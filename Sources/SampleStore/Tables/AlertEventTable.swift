@@ -18,6 +18,30 @@ public struct AlertEvent: Hashable, Sendable {
     public var kind: Kind
     /// The start of the reading that changed the state, or when a reading had been missing for the hours of the alert.
     public var time: Instant
+    /// When the check noticed it.
+    public var noticed: Instant
+    /// Whether the reading arrived late, so that the message reports something that is over or began a while ago.
+    public var isLate = false
+    /// When a person acknowledged the beginning.
+    public var acknowledged: Instant?
+}
+
+/// The acknowledgement of a message about an alert by a receiver.
+public struct AlertReceipt: Hashable, Sendable {
+    /// The receiver's name.
+    public var receiver: String
+    /// When it acknowledged the message.
+    public var time: Instant
+}
+
+/// An entry of the history of alerts: from the beginning of an alert to its end.
+public struct AlertEpisode: Hashable, Sendable {
+    /// The beginning, with the alert.
+    public var began: AlertEvent
+    /// The end, or `nil` if it has not ended.
+    public var ended: AlertEvent?
+    /// The receivers that acknowledged the message about the beginning.
+    public var receipts: [AlertReceipt] = []
 }
 
 /// The progress of a receiver of alerts, such as a webhook.
@@ -32,38 +56,83 @@ public struct AlertReceiver: Hashable, Sendable {
     public var words: String?
 }
 
-/// The tables `alert_event` and `alert_receiver`: changes of alerts, and what their receivers have.
+/// The tables `alert_event`, `alert_delivery` and `alert_receiver`: the history of alerts, and what their receivers have.
 extension SampleStore.Alerts {
-    /// How long an event is stored, in microseconds: a week. A receiver that is away for longer misses it.
-    static let alertEventAge: Int64 = 7 * 86_400_000_000
-    private static let mostAlertEvents: Int64 = 10_000
+    /// The number of events that are stored for each person. One person's events never remove those of another.
+    static let mostAlertEvents: Int64 = 10_000
 
-    /// Adds an event and removes old ones. Used inside a transaction.
-    func add(_ kind: AlertEvent.Kind, of alert: Alert, time: Instant, at now: Instant) throws(StoreError) -> AlertEvent {
+    /// Adds an event and removes old ones of the same person. Used inside a transaction.
+    func add(
+        _ kind: AlertEvent.Kind, of alert: Alert, time: Instant, isLate: Bool, at now: Instant
+    ) throws(StoreError) -> AlertEvent {
         try connection.run(
-            "INSERT INTO alert_event(alert, subject, kind, time, noticed) VALUES(?, ?, ?, ?, ?)", .integer(alert.id),
-            .text(alert.subject), .text(kind.rawValue), .integer(time.microseconds), .integer(now.microseconds))
+            "INSERT INTO alert_event(alert, subject, kind, time, noticed, late) VALUES(?, ?, ?, ?, ?, ?)", .integer(alert.id),
+            .text(alert.subject), .text(kind.rawValue), .integer(time.microseconds), .integer(now.microseconds),
+            .integer(isLate ? 1 : 0))
         let id = connection.lastInsertedRow
+        let oldest = try connection.integer(
+            "SELECT id FROM alert_event WHERE subject = ? ORDER BY id DESC LIMIT 1 OFFSET ?", .text(alert.subject),
+            .integer(Self.mostAlertEvents))
+        if let oldest {
+            try connection.run("DELETE FROM alert_event WHERE subject = ? AND id <= ?", .text(alert.subject), .integer(oldest))
+            try connection.run(
+                "DELETE FROM alert_delivery WHERE subject = ? AND event <= ?", .text(alert.subject), .integer(oldest))
+        }
+        return AlertEvent(id: id, alert: alert, kind: kind, time: time, noticed: now, isLate: isLate)
+    }
+
+    func acknowledgeEvent(of alert: Int64, at now: Instant) throws(StoreError) {
         try connection.run(
-            "DELETE FROM alert_event WHERE noticed < ? OR id <= ?", .integer(now.microseconds &- Self.alertEventAge),
-            .integer(id - Self.mostAlertEvents))
-        return AlertEvent(id: id, alert: alert, kind: kind, time: time)
+            """
+            UPDATE alert_event SET acknowledged = ?2
+            WHERE id = (SELECT max(id) FROM alert_event WHERE alert = ?1 AND kind = 'began')
+            """, .integer(alert), .integer(now.microseconds))
     }
 
     func removeAlertEvents(of alert: Int64) throws(StoreError) {
+        try connection.run(
+            "DELETE FROM alert_delivery WHERE event IN (SELECT id FROM alert_event WHERE alert = ?)", .integer(alert))
         try connection.run("DELETE FROM alert_event WHERE alert = ?", .integer(alert))
     }
 
     /// Returns the events after a number, the first ones first. Events of removed alerts are not among them.
     public func events(after id: Int64, limit: Int = 100) throws(StoreError) -> [AlertEvent] {
+        try events("id > ? ORDER BY id LIMIT ?", [.integer(id), .integer(Int64(limit))])
+    }
+
+    private func events(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [AlertEvent] {
         let alerts = Dictionary(try all().map { ($0.id, $0) }) { first, _ in first }
         return try connection.list(
-            "SELECT id, alert, kind, time FROM alert_event WHERE id > ? ORDER BY id LIMIT ?",
-            [.integer(id), .integer(Int64(limit))]
+            "SELECT id, alert, kind, time, noticed, late, acknowledged FROM alert_event WHERE \(condition)", bindings
         ) { row -> AlertEvent? in
             guard let alert = alerts[row.integer(1)], let kind = AlertEvent.Kind(rawValue: row.text(2)) else { return nil }
-            return AlertEvent(id: row.integer(0), alert: alert, kind: kind, time: Instant(microseconds: row.integer(3)))
+            return AlertEvent(
+                id: row.integer(0), alert: alert, kind: kind, time: Instant(microseconds: row.integer(3)),
+                noticed: Instant(microseconds: row.integer(4)), isLate: row.integer(5) == 1,
+                acknowledged: row.optionalInteger(6).map { Instant(microseconds: $0) })
         }.compactMap { $0 }
+    }
+
+    /// Returns the history of alerts, the latest beginning first.
+    ///
+    /// - Parameters:
+    ///   - subject: The person, or `nil` for everybody.
+    ///   - alert: One alert, or `nil` for all.
+    public func history(of subject: String? = nil, alert: Int64? = nil, limit: Int = 100) throws -> [AlertEpisode] {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        let began = try events(
+            """
+            kind = 'began' AND (?1 IS NULL OR subject = ?1) AND (?2 IS NULL OR alert = ?2) ORDER BY id DESC LIMIT ?3
+            """, [.optional(subject), .optional(alert), .integer(Int64(limit))])
+        return try began.map { event in
+            let ended = try events(
+                "kind = 'ended' AND alert = ? AND id > ? ORDER BY id LIMIT 1", [.integer(event.alert.id), .integer(event.id)])
+            let receipts = try connection.list(
+                "SELECT receiver, time FROM alert_delivery WHERE event = ? ORDER BY receiver", [.integer(event.id)]
+            ) { AlertReceipt(receiver: $0.text(0), time: Instant(microseconds: $0.integer(1))) }
+            return AlertEpisode(began: event, ended: ended.first, receipts: receipts)
+        }
     }
 
     /// Returns the number of events that a receiver does not have yet.
@@ -92,10 +161,21 @@ extension SampleStore.Alerts {
     }
 
     /// Records what a receiver has.
-    public func save(_ receiver: AlertReceiver) throws(StoreError) {
-        try connection.run(
-            "UPDATE alert_receiver SET delivered = ?2, failing = ?3, words = ?4 WHERE name = ?1", .text(receiver.name),
-            .integer(receiver.delivered), .optional(receiver.failing?.microseconds), .optional(receiver.words))
+    ///
+    /// - Parameters:
+    ///   - events: The events that it acknowledged now.
+    ///   - now: The time of the acknowledgement.
+    public func save(_ receiver: AlertReceiver, acknowledged events: [AlertEvent] = [], at now: Instant? = nil) throws {
+        try connection.transaction {
+            try connection.run(
+                "UPDATE alert_receiver SET delivered = ?2, failing = ?3, words = ?4 WHERE name = ?1", .text(receiver.name),
+                .integer(receiver.delivered), .optional(receiver.failing?.microseconds), .optional(receiver.words))
+            for event in events {
+                try connection.run(
+                    "INSERT OR IGNORE INTO alert_delivery(event, receiver, subject, time) VALUES(?, ?, ?, ?)", .integer(event.id),
+                    .text(receiver.name), .text(event.alert.subject), .integer((now ?? event.noticed).microseconds))
+            }
+        }
     }
 
     /// Removes receivers that are no longer configured.

@@ -22,12 +22,48 @@ public struct Alert: Hashable, Sendable {
     public var condition: Condition
     /// The bound in the type's canonical unit, or in hours.
     public var bound: Double
-    /// When it was added. Earlier readings raise no alert.
+    /// How it begins and ends.
+    public var timing: AlertTiming
+    /// When it was added. Readings from before raise no alert.
     public var made: Instant
-    /// The start of the last reading that was checked.
+    /// The number of the last change that was judged.
+    var seq: Int64
+    /// The UUID of the reading that decides the state. Of the readings that have arrived it is the latest one by measured time.
+    var reading: String?
+    /// The time of that reading, or `nil` if its time is not known, such as after the clock was set back.
     public var checked: Instant?
+    /// Whether that reading ends the alert.
+    var isWithin: Bool
+    /// The first and the last reading beyond the limit, without one within it in between.
+    var since: Instant?
+    var last: Instant?
     /// Since when the condition is met, or `nil` if it is not.
     public var raised: Instant?
+    /// When a person acknowledged the raised alert, or `nil` if nobody did.
+    public var acknowledged: Instant?
+}
+
+/// How readings around a limit begin and end an alert. Times are in microseconds, between the readings' own times.
+public struct AlertTiming: Hashable, Sendable {
+    /// How far within the limit a reading must be to end the alert, in the type's canonical unit.
+    public var margin: Double
+    /// How long readings must be beyond the limit before the alert begins.
+    public var lasting: Int64
+    /// How long no reading must be beyond the limit before the alert ends.
+    public var hold: Int64
+
+    /// Creates a timing.
+    public init(margin: Double = 0, lasting: Int64 = 0, hold: Int64 = 0) {
+        (self.margin, self.lasting, self.hold) = (margin, lasting, hold)
+    }
+
+    /// Each reading begins or ends the alert at once.
+    public static let immediate = AlertTiming()
+    /// The timing of an alert for which a person chose nothing. It begins at once and ends after three minutes, so that a value that
+    /// varies around the limit gives one message.
+    public static let usual = AlertTiming(hold: 180_000_000)
+    /// The longest time, in microseconds: a day.
+    public static let longest: Int64 = 86_400_000_000
 }
 
 /// The table `alert`: conditions on readings.
@@ -41,15 +77,19 @@ extension SampleStore.Alerts {
     public func all(of subject: String? = nil) throws(StoreError) -> [Alert] {
         try connection.list(
             """
-            SELECT id, subject, type, condition, bound, made, checked, raised FROM alert WHERE ?1 IS NULL OR subject = ?1 ORDER BY id
+            SELECT id, subject, type, condition, bound, margin, lasting, hold, made, seq, reading, checked, within, since, last, raised,
+                acknowledged
+            FROM alert WHERE ?1 IS NULL OR subject = ?1 ORDER BY id
             """, [subject.map { .text($0) } ?? .null]
         ) { row -> Alert? in
             guard let type = SampleType(row.text(2)), let condition = Alert.Condition(rawValue: row.text(3)) else { return nil }
+            func time(_ column: Int32) -> Instant? { row.optionalInteger(column).map { Instant(microseconds: $0) } }
             return Alert(
                 id: row.integer(0), subject: row.text(1), type: type, condition: condition, bound: row.real(4),
-                made: Instant(microseconds: row.integer(5)),
-                checked: row.isNull(6) ? nil : Instant(microseconds: row.integer(6)),
-                raised: row.isNull(7) ? nil : Instant(microseconds: row.integer(7)))
+                timing: AlertTiming(margin: row.real(5), lasting: row.integer(6), hold: row.integer(7)),
+                made: Instant(microseconds: row.integer(8)), seq: row.integer(9), reading: row.optionalText(10),
+                checked: time(11),
+                isWithin: row.integer(12) == 1, since: time(13), last: time(14), raised: time(15), acknowledged: time(16))
         }.compactMap { $0 }
     }
 
@@ -60,21 +100,27 @@ extension SampleStore.Alerts {
     /// - Throws: ``StoreError`` of the kind `invalid` if the type is not a quantity, the bound is out of range, or there are too many.
     @discardableResult
     public func add(
-        of subject: String, type: SampleType, _ condition: Alert.Condition, bound: Double, at now: Instant
+        of subject: String, type: SampleType, _ condition: Alert.Condition, bound: Double, timing: AlertTiming = .immediate,
+        at now: Instant
     ) throws -> Int64 {
         guard type.kind == .quantity, bound.isFinite, condition != .missing || (bound > 0 && bound <= Self.longestMissing) else {
             throw StoreError(
                 .invalid,
                 "an alert has a quantity type and a number, or up to \(Int(Self.longestMissing)) hours without a reading")
         }
+        guard timing.margin.isFinite, timing.margin >= 0, (0...AlertTiming.longest).contains(timing.lasting),
+            (0...AlertTiming.longest).contains(timing.hold)
+        else { throw StoreError(.invalid, "the margin of an alert is not negative, and its times are at most a day") }
         return try connection.transaction {
             let count = try connection.integer("SELECT count(*) FROM alert WHERE subject = ?", .text(subject)) ?? 0
             guard count < Self.most else {
                 throw StoreError(.invalid, "a person has at most \(Self.most) alerts")
             }
             try connection.run(
-                "INSERT INTO alert(subject, type, condition, bound, made) VALUES(?, ?, ?, ?, ?)", .text(subject), .text(type.id),
-                .text(condition.rawValue), .real(bound), .integer(now.microseconds))
+                """
+                INSERT INTO alert(subject, type, condition, bound, margin, lasting, hold, made, seq) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """, .text(subject), .text(type.id), .text(condition.rawValue), .real(bound), .real(timing.margin),
+                .integer(timing.lasting), .integer(timing.hold), .integer(now.microseconds), .integer(try store.lastChange()))
             return connection.lastInsertedRow
         }
     }
@@ -95,15 +141,41 @@ extension SampleStore.Alerts {
         }
     }
 
+    /// Returns the number of the last change of the store.
+    public func lastChange() throws(StoreError) -> Int64 { try store.lastChange() }
+
     /// Records the state of an alert after a check.
     ///
     /// - Parameter before: The state that the check began with.
     /// - Returns: Whether it was recorded. It is not if another check recorded a state in the meantime.
     func save(_ alert: Alert, after before: Alert) throws(StoreError) -> Bool {
         try connection.run(
-            "UPDATE alert SET checked = ?2, raised = ?3 WHERE id = ?1 AND checked IS ?4 AND raised IS ?5", .integer(alert.id),
-            .optional(alert.checked?.microseconds), .optional(alert.raised?.microseconds),
-            .optional(before.checked?.microseconds), .optional(before.raised?.microseconds))
+            """
+            UPDATE alert SET seq = ?2, reading = ?3, checked = ?4, within = ?5, since = ?6, last = ?7, raised = ?8, acknowledged = ?9
+            WHERE id = ?1 AND seq = ?10 AND reading IS ?11 AND checked IS ?12 AND raised IS ?13
+            """, .integer(alert.id), .integer(alert.seq), .optional(alert.reading), .optional(alert.checked?.microseconds),
+            .integer(alert.isWithin ? 1 : 0), .optional(alert.since?.microseconds), .optional(alert.last?.microseconds),
+            .optional(alert.raised?.microseconds), .optional(alert.raised == nil ? nil : alert.acknowledged?.microseconds),
+            .integer(before.seq), .optional(before.reading), .optional(before.checked?.microseconds),
+            .optional(before.raised?.microseconds))
         return connection.changes > 0
+    }
+
+    /// Records that a person acknowledged a raised alert.
+    ///
+    /// - Parameter subject: The person that it must belong to, or `nil` for anybody.
+    /// - Returns: Whether it was raised and not acknowledged yet.
+    @discardableResult
+    public func acknowledge(_ id: Int64, of subject: String? = nil, at now: Instant) throws -> Bool {
+        try connection.transaction {
+            try connection.run(
+                """
+                UPDATE alert SET acknowledged = ?3
+                WHERE id = ?1 AND (?2 IS NULL OR subject = ?2) AND raised IS NOT NULL AND acknowledged IS NULL
+                """, .integer(id), .optional(subject), .integer(now.microseconds))
+            guard connection.changes > 0 else { return false }
+            try acknowledgeEvent(of: id, at: now)
+            return true
+        }
     }
 }

@@ -43,6 +43,13 @@ struct ChangeTable {
         )
     }
 
+    /// Whether an ingest that did not bring the sample added it with this number: a repair, an undo, or a restoration.
+    func isMoved(_ seq: Int64, series: Int64) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT ingest <> cause FROM change WHERE series = ? AND first_seq <= ? ORDER BY first_seq DESC LIMIT 1",
+            .integer(series), .integer(seq)) == 1
+    }
+
     /// Returns the next entries for an ingest's samples, in the order of their numbers.
     func entries(broughtBy ingest: Int64, after first: Int64, through last: Int64, limit: Int64) throws(StoreError) -> [Entry] {
         try entries(

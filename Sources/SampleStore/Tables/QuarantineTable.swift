@@ -99,6 +99,16 @@ struct QuarantineTable {
         Int(try connection.integer("SELECT count(*) FROM quarantine WHERE state = 'held'") ?? 0)
     }
 
+    /// Returns the number of quarantined readings by rule, the most frequent first.
+    func summary() throws(StoreError) -> [QuarantineSummary] {
+        try connection.list(
+            """
+            SELECT rule, count(*), min(start + \(Self.received)) FROM quarantine WHERE state = 'held'
+            GROUP BY rule ORDER BY count(*) DESC, rule
+            """, []
+        ) { QuarantineSummary(rule: $0.text(0), count: Int($0.integer(1)), since: Instant(microseconds: $0.integer(2))) }
+    }
+
     /// Returns the number of quarantined readings by series.
     func heldCounts() throws(StoreError) -> [Int64: Int] {
         let rows = try connection.list("SELECT series, count(*) FROM quarantine WHERE state = 'held' GROUP BY series", []) {

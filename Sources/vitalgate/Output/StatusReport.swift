@@ -59,6 +59,7 @@ struct StatusReport {
         let today = status.today
         text += "store   \(TerminalText.sanitized(status.store.path)), \(Readable.bytes(status.store.bytes))\n"
         if let failure = status.store.failure { text += "        \(TerminalText.sanitized(failure))\n" }
+        guard today.failure == nil else { return text + "today   unknown: the readings could not be counted\n" }
         let parts = [
             (today.stored, "stored"), (today.duplicate, "duplicate"), (today.quarantined, "quarantined"),
             (today.refused, "refused"),
@@ -67,7 +68,13 @@ struct StatusReport {
         text += parts.map { "\(Readable.count($0.0)) \($0.1)" }.joined(separator: ", ")
         text += "; \(Readable.count(today.skipped)) skipped"
         if let waiting = today.waiting, waiting > 0 { text += "; \(Readable.count(waiting)) not yet written" }
-        return text + "\n"
+        text += "\n"
+        for each in status.quarantine ?? [] {
+            let since = String(Readable.local(each.since, at: zone.offset(at: each.since)).prefix(16))
+            text +=
+                "held    \(Readable.count(each.count, "reading")) in quarantine since \(since): \(TerminalText.sanitized(each.rule))\n"
+        }
+        return text
     }
 
     private func sources(_ status: HubStatus) -> TextTable {
@@ -138,9 +145,19 @@ struct StatusReport {
         object.set("store", store)
         var today = JSONObject()
         today.set("since", status.today.since.description)
-        for (name, count) in counts(status.today) { today.set(name, count) }
+        for (name, count) in counts(status.today) { today.set(name, status.today.failure == nil ? count : nil) }
+        today.set("failure", status.today.failure)
         today.set("waiting", status.today.waiting)
         object.set("today", today)
+        object.set(
+            "quarantine",
+            (status.quarantine ?? []).map { each in
+                var object = JSONObject()
+                object.set("rule", each.rule)
+                object.set("count", each.count)
+                object.set("since", each.since.description)
+                return object
+            })
         object.set("sources", status.sources.map(Self.object))
         object.set("devices", status.devices.map(Self.object))
         object.set("devicesLeftOut", status.devicesLeftOut)
@@ -196,8 +213,12 @@ struct StatusReport {
         let store = status.store
         add("store", "", [("path", store.path), ("bytes", "\(store.bytes)"), ("failure", store.failure)])
         add("today", "", [("since", status.today.since.description)])
-        add("today", "", counts(status.today).map { ($0.0, "\($0.1)") })
+        add("today", "", counts(status.today).map { ($0.0, status.today.failure == nil ? "\($0.1)" : nil) })
+        add("today", "", [("failure", status.today.failure)])
         add("today", "", [("waiting", status.today.waiting.map(\.description))])
+        for each in status.quarantine ?? [] {
+            add("quarantine", each.rule, [("count", "\(each.count)"), ("since", each.since.description)])
+        }
         for source in status.sources {
             add(
                 "source", source.name,

@@ -36,7 +36,7 @@ import Testing
     }
 
     private func addAlert() throws {
-        let run = try folder.vitalgate("alerts", "add", "heartRate", "above", "100")
+        let run = try folder.vitalgate("alerts", "add", "heartRate", "above", "100", "--hold", "0")
         try #require(run.status == 0, "\(run.errors)")
     }
 

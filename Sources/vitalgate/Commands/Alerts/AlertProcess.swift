@@ -5,6 +5,7 @@ import ExportEngine
 import Glibc
 import HealthServing
 import Hub
+import Pipeline
 import Synchronization
 
 /// Checks the alerts and delivers their events, until it is stopped. It sleeps until a commit, or until a reading is missing.
@@ -40,9 +41,18 @@ final class AlertProcess {
             }
         }
         let (machine, runners) = (context.machine, self.runners)
+        let context = context
         watch = AlertWatch(
             path: store.path, bell: try CommitBell(store: store.path), now: { machine.now() },
-            onCheck: { for runner in runners { runner.wake() } })
+            onCheck: { for runner in runners { runner.wake() } },
+            onFailure: { error in
+                if let error {
+                    context.warn("alerts cannot be evaluated: \(error)")
+                } else {
+                    context.inform("alerts are evaluated again")
+                }
+                for runner in runners { runner.report(error == nil ? .resumed : .failed) }
+            })
     }
 
     func run() throws -> ExitCode {
@@ -87,6 +97,11 @@ private final class AlertRunner: @unchecked Sendable {
     /// Delivers new events, except during the pause after a failure.
     func wake() {
         queue.async { [self] in if !isPausing { step() } }
+    }
+
+    /// Reports that alerts cannot be evaluated, or that they are again. It is tried once.
+    func report(_ event: AlertMessage.Event) {
+        queue.async { [self] in if !isStopped { _ = delivery.report(event) } }
     }
 
     func stop(_ group: DispatchGroup) {

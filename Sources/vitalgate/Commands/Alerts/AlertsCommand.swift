@@ -12,8 +12,9 @@ enum AlertsCommand: Command {
         name: "alerts", summary: "Manage alerts on readings and their delivery.",
         discussion: """
             You define an alert for a type of readings. It is raised when a new reading is above or below a limit, or when there \
-            has been no reading for a number of hours. It ends with the next reading within the limit. Until then, further \
-            readings beyond the limit do not raise it again. A reading that is more than a day old never raises an alert.
+            has been no reading for a number of hours. It ends with a reading within the limit, at least three minutes after the \
+            last one beyond it. Until then, further readings beyond the limit do not raise it again. A reading that arrives late \
+            raises an alert that is marked as late. A reading that is more than a day old when it arrives raises none.
 
             The hub checks alerts after each commit, and the page shows them. The configuration defines other receivers:
 
@@ -21,7 +22,7 @@ enum AlertsCommand: Command {
 
             Kinds: \(AlertReceiverConfiguration.Kind.allCases.map(\.rawValue).joined(separator: ", ")) (see docs/how-to/alerts.md). Each \
             receiver gets one message when an alert begins and one when it ends. If a receiver does not answer, its messages wait in the \
-            store for a week.
+            store. Afterwards it gets the alerts that are still raised, and one summary if there are more than four messages.
             """,
         subcommands: [
             CommandSpecification(
@@ -37,14 +38,42 @@ enum AlertsCommand: Command {
                     Argument(
                         name: "UNIT", help: "Unit of the value, a UCUM code such as kg, mm[Hg] or [degF].", arity: .optional),
                 ],
-                options: [SharedOptions.subject],
+                options: [
+                    Option(
+                        names: ["--margin"], value: "VALUE",
+                        help: "How far within the limit a reading must be to end the alert, in the same unit (default: 0)."),
+                    Option(
+                        names: ["--for"], value: "DURATION",
+                        help:
+                            "How long readings must be beyond the limit, such as 10min (default: the first one begins the alert)."
+                    ),
+                    Option(
+                        names: ["--hold"], value: "DURATION",
+                        help: "How long no reading must be beyond the limit before the alert ends (default: 3min, 0 for at once)."
+                    ),
+                    SharedOptions.subject,
+                ],
                 examples: [
                     Example("vitalgate alerts add bloodGlucose below 70 mg/dL", "Alert when glucose is low."),
+                    Example(
+                        "vitalgate alerts add heartRate above 120 --margin 10 --for 5min", "Alert when the pulse stays high."),
                     Example("vitalgate alerts add bodyMass missing 48", "Alert after two days without a weight."),
                 ]),
             CommandSpecification(
                 name: "remove", summary: "Remove an alert.",
                 arguments: [Argument(name: "N", help: "Number of the alert.")]),
+            CommandSpecification(
+                name: "acknowledge", summary: "Note that somebody has seen a raised alert.",
+                discussion:
+                    "The alert stays raised until its condition is over. The page and the history show the acknowledgement.",
+                arguments: [Argument(name: "N", help: "Number of the alert.")]),
+            CommandSpecification(
+                name: "history", summary: "Show when alerts began and ended, and who was notified.",
+                options: [
+                    Option(names: ["--alert"], value: "N", help: "Only this alert."),
+                    Option(names: ["--limit"], value: "N", help: "Show at most N entries, the latest first (default: 50)."),
+                    SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe,
+                ]),
             CommandSpecification(
                 name: "receivers", summary: "Show the receivers of alerts, with waiting messages and errors.",
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
@@ -65,6 +94,8 @@ enum AlertsCommand: Command {
         switch context.invocation.path.last {
         case "add": try add(context)
         case "remove": try remove(context)
+        case "acknowledge": try acknowledge(context)
+        case "history": try AlertHistoryReport(context: context).write()
         case "receivers": try AlertReceiverReport(context: context).write()
         case "test": return try AlertReceiverReport(context: context).test(context.invocation.argument("NAME") ?? "")
         case "watch":
@@ -89,6 +120,12 @@ enum AlertsCommand: Command {
                 object.set("limit", alert.bound)
                 object.set("unit", alert.condition == .missing ? "h" : alert.type.canonicalUnit.code)
                 if let raised = alert.raised { object.set("raised", raised.description) }
+                if let acknowledged = alert.acknowledged { object.set("acknowledged", acknowledged.description) }
+                if alert.condition != .missing {
+                    object.set("margin", alert.timing.margin)
+                    object.set("for", Double(alert.timing.lasting) / 1e6)
+                    object.set("hold", Double(alert.timing.hold) / 1e6)
+                }
                 try context.streams.output.write(object.line)
             }
             return
@@ -120,17 +157,55 @@ enum AlertsCommand: Command {
         guard var bound = (try? Numeral(text))?.doubleValue else {
             throw invocation.invalid("LIMIT", value: text, expected: "a number such as 70")
         }
+        var timing = AlertTiming.usual
         if condition != .missing {
             var unit = try context.configuration().unit(of: type) ?? type.canonicalUnit
             if let code = invocation.argument("UNIT") { unit = try HealthModel.Unit(written: code) }
-            bound = try unit.conversion(to: type.canonicalUnit, molarMass: type.molarMass)(bound)
+            let convert = try unit.conversion(to: type.canonicalUnit, molarMass: type.molarMass)
+            timing = try self.timing(invocation) { convert(bound + $0) - convert(bound) }
+            bound = convert(bound)
+        } else if let option = ["--margin", "--for", "--hold"].first(where: { invocation.string($0) != nil }) {
+            throw invocation.invalid(option, value: invocation.string(option) ?? "", expected: "above or below, not missing")
         } else if let code = invocation.argument("UNIT"), code != "h" {
             throw invocation.invalid("UNIT", value: code, expected: "h for missing readings")
         }
         let store = try context.access().openForWriting(creating: true)
         let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
-        let number = try store.alerts.add(of: subject, type: type, condition, bound: bound, at: context.machine.now())
+        let number = try store.alerts.add(
+            of: subject, type: type, condition, bound: bound, timing: timing, at: context.machine.now())
         try context.streams.output.write("\(number)\n")
+    }
+
+    /// The options about the beginning and the end.
+    ///
+    /// - Parameter convert: Converts a difference to the canonical unit.
+    private static func timing(_ invocation: Invocation, _ convert: (Double) -> Double) throws -> AlertTiming {
+        var timing = AlertTiming.usual
+        if let text = invocation.string("--margin") {
+            guard let value = (try? Numeral(text))?.doubleValue, value >= 0 else {
+                throw invocation.invalid("--margin", value: text, expected: "a number such as 5")
+            }
+            timing.margin = abs(convert(value))
+        }
+        func duration(_ option: String, _ usual: Int64) throws -> Int64 {
+            guard let text = invocation.string(option) else { return usual }
+            let value = text == "0" ? 0 : Repair.duration(text)
+            guard let value, (0...AlertTiming.longest).contains(value) else {
+                throw invocation.invalid(option, value: text, expected: "a duration of at most a day, such as 5min or 30s")
+            }
+            return value
+        }
+        timing.lasting = try duration("--for", timing.lasting)
+        timing.hold = try duration("--hold", timing.hold)
+        return timing
+    }
+
+    private static func acknowledge(_ context: CommandContext) throws {
+        let number = try context.invocation.integer(argument: "N", in: 1...Int.max) ?? 0
+        let store = try context.access().openForWriting(creating: false)
+        guard try store.alerts.acknowledge(Int64(number), at: context.machine.now()) else {
+            throw StoreError(.invalid, "alert \(number) is not raised, or is acknowledged already (see 'vitalgate alerts list')")
+        }
     }
 
     private static func remove(_ context: CommandContext) throws {

@@ -147,7 +147,13 @@ final class ExportProcess {
         switch outcome {
         case .more: turn()
         case .stopped where agent != nil: again = loop.after(Self.stoppedPause) { [weak self] in self?.turn() }
-        case .stopped, .upToDate(nil): break
+        case .stopped:
+            // A person may have repaired the target without telling the hub.
+            again = loop.after(target.pauseOfStopped) { [weak self] in
+                self?.target.reconsider()
+                self?.turn()
+            }
+        case .upToDate(nil): break
         case .upToDate(let duration?): again = loop.after(duration) { [weak self] in self?.turn() }
         case .wait(let duration): pause = loop.after(duration) { [weak self] in self?.turn() }
         }

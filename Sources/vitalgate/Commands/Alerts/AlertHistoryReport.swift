@@ -1,0 +1,62 @@
+import CommandLineKit
+import Formats
+import HealthModel
+import Hub
+import SampleStore
+
+/// Shows the history of alerts.
+struct AlertHistoryReport {
+    let context: CommandContext
+
+    /// Writes the episodes, the latest first.
+    func write() throws {
+        let invocation = context.invocation
+        let (store, times) = (try context.openForReading(), try context.times())
+        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
+        let alert = try invocation.integer("--alert", in: 1...Int.max).map { Int64($0) }
+        let limit = try invocation.integer("--limit", in: 1...100_000) ?? 50
+        let (episodes, names) = (try store.alerts.history(of: subject, alert: alert, limit: limit), try store.people.names())
+        if context.format == .ndjson {
+            for episode in episodes { try context.streams.output.write(object(episode, store).line) }
+            return
+        }
+        try TableOutput(context: context).write(
+            header: [
+                "alert", "person", "type", "condition", "began", "late", "noticed", "ended", "acknowledged", "delivered to",
+            ],
+            rows: episodes.map { episode in
+                let (began, alert) = (episode.began, episode.began.alert)
+                return [
+                    "\(alert.id)", names[alert.subject] ?? alert.subject, alert.type.id, alert.condition.rawValue,
+                    times.local(began.time), began.isLate ? "late" : "", times.local(began.noticed),
+                    episode.ended.map { times.local($0.time) } ?? "", began.acknowledged.map { times.local($0) } ?? "",
+                    episode.receipts.map(\.receiver).joined(separator: ", "),
+                ]
+            })
+    }
+
+    private func object(_ episode: AlertEpisode, _ store: SampleStore) -> JSONObject {
+        let (began, alert) = (episode.began, episode.began.alert)
+        var object = JSONObject()
+        object.set("alert", Int(alert.id))
+        object.set("subject", alert.subject == store.subject ? "me" : alert.subject)
+        object.set("type", alert.type.id)
+        object.set("condition", alert.condition.rawValue)
+        object.set("limit", alert.bound)
+        object.set("unit", alert.condition == .missing ? "h" : alert.type.canonicalUnit.code)
+        object.set("began", began.time.description)
+        object.set("noticed", began.noticed.description)
+        object.set("late", began.isLate)
+        object.set("ended", episode.ended?.time.description)
+        object.set("acknowledged", began.acknowledged?.description)
+        object.set(
+            "delivered",
+            episode.receipts.map { receipt in
+                var object = JSONObject()
+                object.set("receiver", receipt.receiver)
+                object.set("time", receipt.time.description)
+                return object
+            })
+        return object
+    }
+}
