@@ -26,6 +26,7 @@ package struct OwnRecords {
     // MARK: Alerts
 
     package func alerts() throws -> [Alert] { try store.alerts.all(of: subject) }
+    package func alertHistory(limit: Int) throws -> [AlertEpisode] { try store.alerts.history(of: subject, limit: limit) }
     /// The receivers of everybody's alerts, which belong to the hub.
     package func alertReceivers() throws -> [AlertReceiver] { try store.alerts.receivers() }
 

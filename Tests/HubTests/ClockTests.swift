@@ -173,7 +173,7 @@ import Testing
         bench.compareClocks(ahead: ahead)
         bench.hear("gatt:2A18", RadioBench.glucose(number: 1, hour: 6))
         try bench.stop()
-        let zone = TimeZoneRules.berlin
+        let zone = try TimeZoneRules.berlin
         let july = WallTime(microseconds: Int64(Calendar.days(year: 2026, month: 7, day: 1)) * Calendar.day)
         let clock = LearnedClock(
             shown: WallTime(

@@ -57,8 +57,8 @@ enum AlertsPage {
 
     /// The last alerts of the person: when they began and ended, who was notified, and whether somebody acknowledged them.
     private static func history(_ call: PageCall) throws -> HTML {
-        let (texts, subject) = (call.texts, try call.person().subject)
-        let episodes = try call.hubReader().store.alerts.history(of: subject, limit: 50)
+        let texts = call.texts
+        let episodes = try call.records().alertHistory(limit: 50)
         func time(_ time: Instant?) -> HTML { time.map { "\(call.times.element($0))" } ?? "" }
         let rows: [HTML] = episodes.map { episode in
             let late: HTML = HTML.choose(episode.began.isLate, " (\(texts("alerts.late")))")
