@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func manyStreamsShareTwoThreadsAndOneReaderAtATime() throws {
-        let served = try ServedStore()
+        let served = try ServedStore { $0.server.streamsPerPayer = 64 }
         let clients = try (0..<64).map { _ in try served.client() }
         for client in clients {
             client.send("GET /v1/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")

@@ -71,12 +71,13 @@ import Testing
 
     @Test func whatWasNotGrantedIsNotMadeMore() throws {
         try served.add([61])
-        #expect(try post("do=read&type=heartRate&from.heartRate=") == 400)
+        // A client that never asked is not there.
+        #expect(try post("do=read&type=heartRate&from.heartRate=") == 404)
         try ask(ObjectType(.heartRate))
         #expect(try post("do=read&type=heartRate&from.heartRate=") == 400)
         // Nor by another person.
         #expect(try post("do=answer&asked=read.heartRate&yes=read.heartRate") == 303)
-        #expect(try post("do=read&type=heartRate&from.heartRate=", PageTests.cookie(served, as: PageTests.other)) == 400)
+        #expect(try post("do=read&type=heartRate&from.heartRate=", PageTests.cookie(served, as: PageTests.other)) == 404)
     }
 
     @Test func whoAnsweredWithNothingMarkedMayAnswerAgain() throws {
@@ -102,9 +103,11 @@ import Testing
         #expect(try page().contains("asker"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         #expect(try !#require(try served.client().get("/page/clients", theirs)).text.contains("asker"))
-        // An answer for a client that never asked does not reveal it either.
-        #expect(try post("do=withdraw&type=heartRate", theirs) == 303)
-        #expect(try post("do=answer&asked=read.heartRate&yes=read.heartRate", theirs) == 303)
+        // An answer for a client that never asked does not reveal it either. It is the same as for a client that does not exist.
+        for body in ["do=withdraw&type=heartRate", "do=answer&asked=read.heartRate&yes=read.heartRate"] {
+            #expect(try post(body, theirs) == 404)
+            #expect(try PageTests.post(served, "/page/clients/999999", body, theirs).status == 404)
+        }
         #expect(try !#require(try served.client().get("/page/clients", theirs)).text.contains("asker"))
         #expect(try served.store.clients.grants(of: client).isEmpty)
     }

@@ -99,11 +99,16 @@ import Testing
         func lab(_ value: String, _ second: Int64) throws -> SampleIdentity {
             let resource = """
                 {"resourceType":"Observation","id":"\(second)","code":{"coding":[{"system":"http://loinc.org","code":"4548-4"}]},\
-                "valueQuantity":{"value":\(value),"unit":"%"},"referenceRange":[{"low":{"value":4},"high":{"value":5.6}}]}
+                "valueQuantity":{"value":\(value),"unit":"%"},\
+                "referenceRange":[{"low":{"value":4,"unit":"%"},"high":{"value":5.6,"unit":"%"}}]}
                 """
+            func percent(_ value: String) -> ClinicalResult.Quantity { .init(value: value, unit: "%") }
             let record = ClinicalRecord(
                 displayName: "HbA1c", resourceType: "Observation", identifier: "\(second)", version: "R4",
-                dates: ["issued": "2027-01-14"], codes: [Coding(system: "http://loinc.org", code: "4548-4")])
+                dates: ["issued": "2027-01-14"], codes: [Coding(system: "http://loinc.org", code: "4548-4")],
+                result: ClinicalResult(
+                    quantity: percent(value),
+                    ranges: [ClinicalResult.ReferenceRange(low: percent("4"), high: percent("5.6"))]))
             return try keep(
                 "labResultRecord", second, body: SampleBody(encoding: record, content: try PackedContent(Array(resource.utf8))))
         }

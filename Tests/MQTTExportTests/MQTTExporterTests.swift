@@ -82,7 +82,8 @@ import Testing
         try test.add(samples)
         let exporter = try exporter(broker.port)
         #expect(try exporter.check().map(\.weight) == [.good, .warning])
-        #expect(try listener.heard().isEmpty, "a look tells nothing")
+        // The check tries its topics with empty messages, which tell nothing and leave nothing.
+        #expect(try listener.heard().allSatisfy { $0.payload.isEmpty })
         let run = try test.run(exporter, settings)
         try test.finish(run)
         #expect(try copied(listener) == test.contents())
@@ -309,9 +310,12 @@ import Testing
         try Data("right\n".utf8).write(to: URL(filePath: secret))
         // In, but Home Assistant's topics are not ours to write. The changes are published, and the check names the topic.
         run = try test.run(entered(), settings)
-        #expect(try run.step() == .more)
-        guard case .wait = try run.step() else {
-            Issue.record("it does not wait")
+        var outcome = try run.step()
+        #expect(outcome == .more)
+        // One more step ends the backlog.
+        while outcome == .more { outcome = try run.step() }
+        guard case .wait = outcome else {
+            Issue.record("it does not wait: \(outcome)")
             return
         }
         #expect(run.target.words?.hasPrefix("the broker reports: Not authorized (publishing homeassistant/") == true)

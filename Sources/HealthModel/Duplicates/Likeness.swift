@@ -35,16 +35,6 @@ public struct ReadingTrace: Hashable, Sendable {
         self.method = method
     }
 
-    /// Whether a report with this trace is more precise than another one, in the order of ``ReportPrecision``.
-    ///
-    /// - Parameter ifEqual: The result if the two are equally precise.
-    public func isMorePrecise(than other: ReadingTrace, ifEqual: Bool) -> Bool {
-        if timeResolution != other.timeResolution { return timeResolution < other.timeResolution }
-        if isArrival != other.isArrival { return other.isArrival }
-        if valueResolution != other.valueResolution { return valueResolution < other.valueResolution }
-        return ifEqual
-    }
-
     /// Whether the numerals have different units, so that one of them may have been rounded twice.
     @inlinable func isConverted(to other: ReadingTrace) -> Bool { scale != other.scale || zero != other.zero }
 }

@@ -26,13 +26,11 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         public var changed: Int64
         /// Whether all samples that it was computed from are live. True for measurements, which are not computed.
         public var isFounded: Bool
-        /// How precise it is, if its group has other reports.
-        public var precision: ReportPrecision?
 
         /// A report with its parts.
         public init(
             place: Place, group: Int, agreement: Place? = nil, entry: Int64, isActive: Bool = true, changed: Int64? = nil,
-            isFounded: Bool = true, precision: ReportPrecision? = nil
+            isFounded: Bool = true
         ) {
             self.place = place
             self.group = group
@@ -41,7 +39,6 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
             self.isActive = isActive
             self.changed = changed ?? entry
             self.isFounded = isFounded
-            self.precision = precision
         }
     }
 
@@ -147,9 +144,9 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
     ///    computed from other samples counts only while they are live.
     /// 2. A group yields to a group with a counting report of a higher version of the same record.
     /// 3. A group is deleted if the last active decision about it is a deletion. Deleting a version also deletes the lower ones.
-    /// 4. The most precise counting report of a group represents it, in the form made by the applied repairs. A report that only counts
-    ///    because it was restored comes after those whose entries are active, and one that a repair merged into a correct report comes after
-    ///    that report.
+    /// 4. The first counting report of a group represents it, in the form made by the applied repairs. A report that only counts because it
+    ///    was restored comes after those whose entries are active, unless the others were compared with it. One that a repair merged into a
+    ///    correct report comes after that report.
     public var live: [Place] {
         // Usually there is a single report and nothing else.
         if reports.count == 1, repaired.isEmpty, decisions.isEmpty {
@@ -339,11 +336,19 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
                 return merges.contains { forms.contains($0.old) && places.contains(roots[$0.new] ?? $0.new) }
             }
         }
-        func comes(_ one: Report, before other: Report) -> Bool {
-            if one.isActive != other.isActive { return one.isActive }
-            guard let precision = one.precision, let another = other.precision, precision != another else { return one.entry < other.entry }
-            return precision < another
+        // A report comes after the one that it was compared with.
+        let firsts = Dictionary(reports.map { ($0.place, $0.agreement) }) { one, _ in one }
+        let places = Set(current.map(\.place))
+        let roots = self.roots
+        current.removeAll { report in
+            var first = report.agreement.map { roots[$0] ?? $0 }
+            for _ in reports {
+                guard let next = first else { return false }
+                if places.contains(next) { return true }
+                first = (firsts[next] ?? nil).map { roots[$0] ?? $0 }
+            }
+            return false
         }
-        return current.min(by: comes)?.place
+        return (current.first { $0.isActive } ?? current.first)?.place
     }
 }

@@ -12,8 +12,8 @@ final class NearDuplicateSearch {
         var row: Int
         /// The original sample, even if a duplicate was promoted to replace it.
         var of: SampleKey
-        /// Whether the original is known to be live and at least as precise as the row, so that it stays the sample.
-        var staysLive = false
+        /// Whether the original is known to be live.
+        var isLive = false
     }
 
     /// The result of a search.
@@ -101,8 +101,8 @@ final class NearDuplicateSearch {
             {
                 continue
             }
-            if let best = try Self.takeBest(found, of: &scans, for: trace, &taken) {
-                matches.witnesses.append(Match(row: index, of: best.first, staysLive: best.staysLive))
+            if let best = try Self.takeBest(found, of: scans, &taken) {
+                matches.witnesses.append(Match(row: index, of: best.first, isLive: best.isLive))
                 continue
             }
             // Link the best match from each other device.
@@ -132,8 +132,8 @@ final class NearDuplicateSearch {
     /// Takes the best match that is the same measurement and has no duplicate yet from the row's series. Matches that
     /// were not undone come first.
     private static func takeBest(
-        _ found: [Finding], of scans: inout [RelatedSeriesScan], for trace: ReadingTrace, _ taken: inout Set<SampleKey>
-    ) throws(StoreError) -> (first: SampleKey, staysLive: Bool)? {
+        _ found: [Finding], of scans: [RelatedSeriesScan], _ taken: inout Set<SampleKey>
+    ) throws(StoreError) -> (first: SampleKey, isLive: Bool)? {
         for isWithdrawn in [false, true] {
             for finding in found
             where finding.verdict == .duplicate && (scans[finding.scan].table == .withdrawn) == isWithdrawn {
@@ -141,8 +141,7 @@ final class NearDuplicateSearch {
                 let candidate = scan.candidates[finding.candidate]
                 guard !taken.contains(candidate.first), try !scan.isWitnessed(candidate.first) else { continue }
                 taken.insert(candidate.first)
-                let isSame = scan.table == .live && candidate.first == candidate.place
-                return (candidate.first, isSame && !trace.isMorePrecise(than: candidate.trace, ifEqual: scan.related.comesLater))
+                return (candidate.first, scan.table == .live && candidate.first == candidate.place)
             }
         }
         return nil

@@ -343,25 +343,24 @@ public final class Ingest: SampleSink {
     /// A row that became a duplicate.
     private struct Report {
         let original: SampleKey
-        /// Whether the original is known to stay the sample.
-        let staysLive: Bool
+        /// Whether the original is known to be live.
+        let isLive: Bool
         let row: SampleKey
         let index: Int
 
         init(_ match: NearDuplicateSearch.Match, _ row: SampleRow) {
-            (original, staysLive, self.row, index) = (match.of, match.staysLive, row.place, Int(row.index))
+            (original, isLive, self.row, index) = (match.of, match.isLive, row.place, Int(row.index))
         }
     }
 
-    /// Recomputes the measurements whose sample may change: the original is not live or was restored, or the row is more precise. Marks the
-    /// rows that became samples as stored.
+    /// Recomputes the measurements whose original is not live or was restored, and marks the rows that became samples as stored.
     private func settle(_ reports: [Report], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
-        let decisions = connection.decisions
+        let (table, decisions) = (connection.samples, connection.decisions)
         // A restored sample may be live without an active report, so a new report can take its place.
         let hasDecisions = try !decisions.isEmpty
         var open: [SampleKey] = []
-        for report in reports where hasDecisions || !report.staysLive {
-            var isOpen = !report.staysLive
+        for report in reports where hasDecisions || !report.isLive {
+            var isOpen = try report.isLive ? false : !table.contains(report.original)
             if !isOpen, hasDecisions { isOpen = try decisions.isRestored(report.original) }
             if isOpen { open.append(report.row) }
         }

@@ -56,7 +56,7 @@ import Testing
 
     @Test func undoingARejectionTells() throws {
         let folder = try TestFolder()
-        _ = try folder.write("hr.csv", "time,type,value,unit,source\n2026-01-01T00:00:00Z,heartRate,0,/min,Strap\n")
+        _ = try folder.write("hr.csv", "time,type,value,unit,source\n2026-01-01T00:00:00Z,heartRate,255,/min,Strap\n")
         try folder.vitalgate("import", folder.path("hr.csv"))
         try folder.vitalgate("quarantine", "reject", "1")
         #expect(
