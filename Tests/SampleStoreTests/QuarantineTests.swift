@@ -70,31 +70,43 @@ import Testing
         }
     }
 
-    @Test func undoOfAnAcceptance() throws {
-        for forget in [false, true] {
-            try TestStore.with { test in
-                let bad = try SampleMaker()("999", at: 0, rule: .impossible)
-                let good = try SampleMaker()("72", at: 0)
-                let ingest = try test.keep([bad, good]).account.id
-                let acceptance = try test.store.quarantine.accept([1], description: TestStore.description(.accept)).ingest
-                // Undoing the import keeps readings that a user accepted.
-                try test.store.ledger.undo(ingest, forget: forget, description: TestStore.description(.undo))
-                #expect(try test.identities() == [bad.sample.identity])
-                #expect(try test.store.check() == [])
-                try test.store.ledger.undo(acceptance, forget: false, description: TestStore.description(.undo))
-                #expect(try test.samples().isEmpty)
-                #expect(try test.keep([bad]).outcomes == [[.duplicate]])
-                // It is quarantined as before. It can be accepted again, or the undo can be undone.
-                #expect(try test.store.quarantine.all().map(\.id) == [1])
-                #expect(try test.store.check() == [])
-                let again = try test.store.quarantine.accept([1], description: TestStore.description(.accept)).ingest
-                #expect(try test.identities() == [bad.sample.identity])
-                #expect(try test.store.check() == [])
-                let undoing = try test.store.ledger.undo(again, forget: false, description: TestStore.description(.undo)).ingest
-                try test.store.ledger.undo(undoing, forget: false, description: TestStore.description(.undo))
-                #expect(try test.store.quarantine.all(state: "accepted").map(\.id) == [1])
-                #expect(try test.identities() == [bad.sample.identity])
+    /// An accepted reading is live while its import and its acceptance are active.
+    @Test func acceptedReadingsFollowTheirImport() throws {
+        try TestStore.with { test in
+            func undo(_ entry: Int64) throws -> Int64 {
+                try test.store.ledger.undo(entry, forget: false, description: TestStore.description(.undo)).ingest
             }
+            let bad = try SampleMaker()("999", at: 0, rule: .impossible)
+            let good = try SampleMaker()("72", at: 0)
+            let ingest = try test.keep([bad, good]).account.id
+            let acceptance = try test.store.quarantine.accept([1], description: TestStore.description(.accept)).ingest
+            #expect(try test.identities().count == 2)
+            let undoing = try undo(ingest)
+            #expect(try test.samples().isEmpty && test.store.quarantine.all().isEmpty)
+            #expect(try test.store.check(deep: true) == [])
+            let second = try undo(acceptance)
+            #expect(try test.samples().isEmpty && test.store.quarantine.all().isEmpty)
+            #expect(try test.keep([bad]).outcomes == [[.duplicate]])
+            // The import applies again, and the reading waits for a decision.
+            _ = try undo(undoing)
+            #expect(try test.identities() == [good.sample.identity])
+            #expect(try test.store.quarantine.all().map(\.id) == [1])
+            _ = try undo(second)
+            #expect(try test.identities().count == 2)
+            #expect(try test.store.quarantine.all(state: "accepted").map(\.id) == [1])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    @Test func forgetsAcceptedReadingsWithTheirImport() throws {
+        try TestStore.with { test in
+            let bad = try SampleMaker()("999", at: 0, rule: .impossible)
+            let ingest = try test.keep([bad]).account.id
+            try test.store.quarantine.accept([1], description: TestStore.description(.accept))
+            try test.store.ledger.undo(ingest, forget: true, description: TestStore.description(.undo))
+            #expect(try test.samples().isEmpty)
+            #expect(try test.store.check() == [])
+            #expect(try test.keep([bad]).outcomes == [[.quarantined]])
         }
     }
 

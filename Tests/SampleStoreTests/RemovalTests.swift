@@ -220,8 +220,9 @@ import Testing
             #expect(try test.keep([versions[0]]).outcomes == [[.stored]])
             #expect(try test.keep([versions[1]]).outcomes == [[.stored]])
             #expect(try test.keep([versions[0], versions[1]]).outcomes == [[.duplicate, .duplicate]])
-            // The same version at another time is the same version.
-            #expect(try test.keep([try Self.record("99", 2, at: 5)]).outcomes == [[.duplicate]])
+            // The same version with another value contradicts the stored one.
+            #expect(try test.keep([try Self.record("99", 2, at: 5)]).outcomes == [[.quarantined]])
+            #expect(try test.store.quarantine.all().map(\.rule) == [GateRule.versionConflict.name])
             #expect(try test.identities() == [versions[1].sample.identity])
             try test.delete(versions[1])
             // Equal and lower versions are ignored after deletion too. A higher one is new.
@@ -256,7 +257,7 @@ import Testing
         try TestStore.with { test in
             let other = try SampleMaker(source: "other")("80", at: 0, record: RecordIdentifier(id: "r", version: 1))
             let batch = [try Self.record("70", 1), try Self.record("70", 1, at: 9), other, try Self.record("71", 1, id: "s")]
-            #expect(try test.keep(batch).outcomes == [[.stored, .duplicate, .stored, .stored]])
+            #expect(try test.keep(batch).outcomes == [[.stored, .quarantined, .stored, .stored]])
         }
     }
 

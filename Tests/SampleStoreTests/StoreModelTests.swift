@@ -65,11 +65,11 @@ import Testing
         let makers = [
             try SampleMaker(), try SampleMaker(.bodyMass, source: "b", unit: "[lb_av]"), try SampleMaker(.stepCount, source: "c"),
         ]
-        // Few readings, so that they collide, each under several assumed zones.
+        // Few readings, so that they collide, each in one of several assumed zones.
         func sample() throws -> GatedSample {
             let index = Int.random(in: 0..<24, using: &random)
             var maker = makers[index % 3]
-            if index % 4 != 0 { maker = maker.local(Int.random(in: -1...2, using: &random)) }
+            if index % 4 != 0 { maker = maker.local(index % 4 - 2) }
             return try maker(
                 ["72", "72.50", "+7e1"][index % 2], at: Double(index / 3), lasting: Double(index % 2),
                 ordinal: UInt32(index % 5 == 0 ? 1 : 0),

@@ -36,7 +36,11 @@ struct Forgetting {
             }
             count += places.count
         }
-        try step { _ in count += try forgetDecisions() }
+        try step { deletion in
+            let accepted = try connection.quarantine.acceptedSamples(broughtBy: ingest).filter { try !table.contains($0) }
+            try forget(accepted, deletion)
+            count += try accepted.count + forgetDecisions()
+        }
         try forEachPart(of: tombstones) { places in
             try step { _ in
                 let forgotten = try table.forget(places)
