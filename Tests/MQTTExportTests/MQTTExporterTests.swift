@@ -82,7 +82,7 @@ import Testing
         try test.add(samples)
         let exporter = try exporter(broker.port)
         #expect(try exporter.check().map(\.weight) == [.good, .warning])
-        #expect(try listener.heard().isEmpty, "a look tells nothing")
+        #expect(try listener.heard().allSatisfy { $0.payload.isEmpty }, "a look tells nothing")
         let run = try test.run(exporter, settings)
         try test.finish(run)
         #expect(try copied(listener) == test.contents())
@@ -309,8 +309,9 @@ import Testing
         try Data("right\n".utf8).write(to: URL(filePath: secret))
         // In, but Home Assistant's topics are not ours to write. The changes are published, and the check names the topic.
         run = try test.run(entered(), settings)
-        #expect(try run.step() == .more)
-        guard case .wait = try run.step() else {
+        var outcome = TargetRun.Outcome.more
+        while outcome == .more { outcome = try run.step() }
+        guard case .wait = outcome else {
             Issue.record("it does not wait")
             return
         }
