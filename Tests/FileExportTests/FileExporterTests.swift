@@ -90,7 +90,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.file("export"))
         try FileManager.default.moveItem(atPath: folder.file("disk"), toPath: folder.file("export"))
         _ = try exporter.deliver(delivered(5..<10, 2))
-        #expect(try numbers() == Array(0..<10))
+        #expect(try numbers() == Array(1...10))
     }
 
     @Test func linesAsChangesPrintsThem() throws {
@@ -250,7 +250,7 @@ import Testing
     /// The state names the folder, the last delivery and the store. Another folder has no such state, and checking it creates nothing.
     @Test func whoFillsTheFolder() throws {
         let exporter = try exporter()
-        #expect(try exporter.found() == FoundMark(identity: nil, mark: nil))
+        #expect(try exporter.found().map { $0.identity == nil && $0.mark == nil } == true)
         #expect(!FileManager.default.fileExists(atPath: folder.file("export")))
         let first = try #require(try marked(0..<5, 1).mark)
         _ = try exporter.claim(TargetMark(identity: "folder", count: 0, anchor: "0", holder: first.holder))

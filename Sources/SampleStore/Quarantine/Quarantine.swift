@@ -17,16 +17,6 @@ public struct QuarantinedSample: Sendable {
     public var frame: String?
 }
 
-/// The readings that a rule quarantined and that nobody has judged yet.
-public struct QuarantineSummary: Hashable, Sendable {
-    /// The rule.
-    public var rule: String
-    /// The number of readings.
-    public var count: Int
-    /// When the first of them arrived.
-    public var since: Instant
-}
-
 extension SampleStore.Quarantine {
     /// Returns the number of quarantined readings by rule, the most frequent first.
     public func summary() throws(StoreError) -> [QuarantineSummary] { try connection.quarantine.summary() }

@@ -299,7 +299,9 @@ struct AlertJudge {
     /// Checks whether the latest reading is too long ago.
     mutating func lookForMissing(_ rule: SampleStore.Alerts.MissingRule) throws {
         let latest = try latest()
-        let since = try latest.map { max(try heard($0.stored, $0.time, rule), min(alert.made, now)) } ?? added()
+        let measured = try latest.map { try heard($0.stored, $0.time, rule) }
+        // A time of adding after now comes from a clock that was ahead.
+        let since = measured.map { alert.made <= now ? max($0, alert.made) : $0 } ?? added()
         let due = Instant(microseconds: since.microseconds + Int64(alert.bound * 3_600_000_000))
         let raises = Instant(microseconds: due.microseconds + rule.settling)
         if raises > now {
@@ -312,9 +314,9 @@ struct AlertJudge {
 
     /// When the alert was added, on the scale of the hub's current clock.
     private mutating func added() -> Instant {
+        // If the clock was ahead, the time of the first check counts, also when the clock is past the time of adding.
+        if alert.reading == nil, let checked = alert.checked, checked <= now { return checked }
         if alert.made <= now { return alert.made }
-        // The clock was ahead. The time of the first check counts.
-        if let checked = alert.checked, checked <= now { return checked }
         (alert.reading, alert.checked) = (nil, now)
         return now
     }
@@ -323,13 +325,13 @@ struct AlertJudge {
     private mutating func heard(_ stored: StoredSample, _ time: Instant?, _ rule: SampleStore.Alerts.MissingRule) throws
         -> Instant
     {
+        // If the clock was ahead at an earlier start, the time of the first check that found the reading counts.
+        if alert.reading == stored.uuid.description, let checked = alert.checked, checked <= now { return checked }
         let measured = min(stored.sample.start, stored.sample.received)
         let steps = rule.steps.filter { stored.seq <= $0.after }.reduce(0) { $0 + $1.by }
         let moved = Instant(microseconds: measured.microseconds &+ steps)
         if let time { return moved <= now && steps > 0 ? moved : time }
         if moved <= now, steps < 0 { return moved }
-        // The clock was ahead at an earlier start. The time of the first check that found the reading counts.
-        if alert.reading == stored.uuid.description, let checked = alert.checked, checked <= now { return checked }
         (alert.reading, alert.checked) = (stored.uuid.description, now)
         return now
     }

@@ -1,5 +1,15 @@
 import HealthModel
 
+/// The readings that a rule quarantined and that nobody has judged yet.
+public struct QuarantineSummary: Hashable, Sendable {
+    /// The rule.
+    public var rule: String
+    /// The number of readings.
+    public var count: Int
+    /// When the first of them arrived.
+    public var since: Instant
+}
+
 /// The quarantined readings and the decisions about them. It has all SQL on ``Schema/quarantine`` and ``Schema/judgement``. Used inside a
 /// transaction.
 ///

@@ -178,7 +178,7 @@ private final class PropertySequence {
         // Few readings on a coarse grid, so that they collide. The fourth maker's readings equal the results of repairing the second's.
         func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
         var maker = makers[pick(4)]
-        if pick(6) == 0 { maker = maker.local(Int.random(in: -1...2, using: &random)) }
+        if pick(6) == 0 { maker = maker.local(1) }
         let ordinal: UInt32 = pick(8) == 0 ? 1 : 0
         return (
             try maker(

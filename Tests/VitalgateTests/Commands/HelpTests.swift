@@ -10,6 +10,7 @@ import Testing
         "repair show", "profile", "profile list", "profile show", "profile check", "profile test", "profile suggest", "unit",
         "unit convert", "types", "setup", "store", "store check", "store backup", "store stats", "store merge", "store adopt",
         "store prune", "store restore", "alerts", "alerts list", "alerts add", "alerts remove", "alerts receivers", "alerts test",
+        "alerts acknowledge", "alerts history",
         "alerts watch", "run", "status", "scan", "devices", "devices list", "devices adopt", "devices pair", "devices forget",
         "devices merge", "devices part", "devices assign", "devices request", "people", "people list", "people add",
         "people rename", "people remove", "people erase", "api", "api serve", "api openapi", "api certificate", "page",

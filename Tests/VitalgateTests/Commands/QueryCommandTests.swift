@@ -70,7 +70,7 @@ import Testing
                 "device.key", "device.name", "device.manufacturer", "device.model", "device.serial", "device.hardware",
                 "device.firmware",
                 "device.software", "device.udi", "original.value", "original.unit", "time.origin", "time.received", "group",
-                "metadata",
+                "metadata", "name", "date", "result", "range", "interpretation",
                 "ingest", "seq",
             ])
         #expect(csv.count == lines.count + 1)
