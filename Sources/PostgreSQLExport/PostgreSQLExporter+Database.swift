@@ -13,7 +13,7 @@ extension PostgreSQLExporter {
         ]
         try checkVersion(try schema.found(connection))
         try checkRights(connection)
-        if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle) }
+        if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle, isLasting: true) }
         findings.append(Finding(.good, "schema \(settings.schema)", "Vitalgate's tables, version \(schema.version)"))
         let year = Calendar.date(days: Int(context.now().microseconds / Calendar.day)).year
         if let warning = try schema.warning(for: year, connection) { findings.append(warning) }
@@ -149,7 +149,7 @@ extension PostgreSQLExporter {
         } else {
             connection = try PostgreSQLConnection(settings)
             try checkVersion(try schema.found(connection))
-            if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle) }
+            if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle, isLasting: true) }
             try makeTemporaries(connection)
         }
         do throws(DeliveryError) {

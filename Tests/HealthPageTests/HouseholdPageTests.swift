@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func anAlertIsABanner() throws {
-        #expect(try post("/page/alerts", "do=add&type=bloodGlucose&condition=below&bound=70").status == 303)
+        #expect(try post("/page/alerts", "do=add&type=bloodGlucose&condition=below&bound=70&hold=0").status == 303)
         #expect(try post("/page/alerts", "do=add&type=bodyMass&condition=missing&bound=9999").status == 422)
         #expect(try post("/page/alerts", "do=add&type=workout&condition=above&bound=1").status == 400)
         #expect(try get("/page/alerts").text.contains("Blood Glucose below 70 mg/dL"))

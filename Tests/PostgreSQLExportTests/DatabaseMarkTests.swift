@@ -75,8 +75,12 @@ import Testing
         try test.finish(try test.run(exporter()))
         try sql("DROP SCHEMA \(schema) CASCADE")
         let run = try test.run(exporter())
-        #expect(try run.step() == .stopped)
-        #expect(run.target.words?.contains("--create") == true && run.target.words?.contains("targets verify other") == true)
+        // It may be a restoration in progress. The reason is shown meanwhile.
+        guard case .wait = try run.step() else {
+            Issue.record("a missing schema of a target that has worked is an outage first")
+            return
+        }
+        #expect(run.target.words?.contains("--create") == true)
         _ = try exporter().create()
         #expect(try test.run(exporter()).step() == .stopped)
         #expect(try comparison(exporter()).repair().differences.missing == 50)
