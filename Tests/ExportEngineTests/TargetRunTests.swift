@@ -144,7 +144,7 @@ import Testing
         run.reconsider()
         try test.finish(run)
         #expect(run.target.delivered == 2 && run.target.state == .delivering)
-        // A file that another program has changed is no outage.
+        // A file that another program has changed is not an outage.
         exporter.error = DeliveryError(.unfit, "changed", isLasting: true)
         try test.add([try test.sample(62, at: 2)])
         #expect(try run.step() == .stopped)

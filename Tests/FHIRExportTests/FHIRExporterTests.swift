@@ -351,7 +351,6 @@ import Testing
             Issue.record("an answer to a target that has worked is an outage first")
             return
         }
-        #expect(last.target.state == .waiting)
     }
 
     // MARK: Blood pressure

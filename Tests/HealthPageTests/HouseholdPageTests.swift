@@ -149,7 +149,6 @@ import Testing
     }
 
     @Test func anAlertIsABanner() throws {
-        // Without a hold, the first reading within the limit ends it.
         #expect(try post("/page/alerts", "do=add&type=bloodGlucose&condition=below&bound=70&hold=0").status == 303)
         #expect(try post("/page/alerts", "do=add&type=bodyMass&condition=missing&bound=9999").status == 422)
         #expect(try post("/page/alerts", "do=add&type=workout&condition=above&bound=1").status == 400)

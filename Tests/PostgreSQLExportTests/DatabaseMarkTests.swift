@@ -75,7 +75,7 @@ import Testing
         try test.finish(try test.run(exporter()))
         try sql("DROP SCHEMA \(schema) CASCADE")
         let run = try test.run(exporter())
-        // It may be a restoration in progress. The reason is shown meanwhile.
+        // It may be a restoration in progress. The status shows the reason.
         guard case .wait = try run.step() else {
             Issue.record("a missing schema of a target that has worked is an outage first")
             return

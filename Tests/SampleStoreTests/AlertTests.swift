@@ -4,7 +4,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What people note, aim at, and want to be told of.
+/// Alerts, and their events for receivers.
 @Suite struct AlertTests {
     private static let base: Int64 = 1_767_225_600
 

@@ -63,12 +63,12 @@ enum AlertsCommand: Command {
                 name: "remove", summary: "Remove an alert.",
                 arguments: [Argument(name: "N", help: "Number of the alert.")]),
             CommandSpecification(
-                name: "acknowledge", summary: "Note that somebody has seen a raised alert.",
+                name: "acknowledge", summary: "Acknowledge a raised alert.",
                 discussion:
                     "The alert stays raised until its condition is over. The page and the history show the acknowledgement.",
                 arguments: [Argument(name: "N", help: "Number of the alert.")]),
             CommandSpecification(
-                name: "history", summary: "Show when alerts began and ended, and who was notified.",
+                name: "history", summary: "Show when alerts began and ended, with their deliveries.",
                 options: [
                     Option(names: ["--alert"], value: "N", help: "Only this alert."),
                     Option(names: ["--limit"], value: "N", help: "Show at most N entries, the latest first (default: 50)."),
