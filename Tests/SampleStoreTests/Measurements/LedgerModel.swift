@@ -21,6 +21,9 @@ struct LedgerModel {
         return changed
     }
 
+    /// The entry, the one that it undoes, and so on.
+    func chain(from entry: Int64) -> [Int64] { [entry] + (targets[entry].map { chain(from: $0) } ?? []) }
+
     /// The entry that is affected in the end: itself, or the one that the first of a chain of undos undid.
     func root(_ entry: Int64) -> Int64 { targets[entry].map { root($0) } ?? entry }
 }
@@ -31,6 +34,8 @@ struct MeasurementModel<Place: Hashable & Sendable> {
         var place: Place
         var group: Int
         var entry: Int64
+        /// The import of a quarantined reading that the entry accepted.
+        var accepted: Int64?
     }
 
     struct Repaired {
@@ -50,9 +55,9 @@ struct MeasurementModel<Place: Hashable & Sendable> {
     var decisions: [(kind: MeasurementHistory<Place>.Decision.Kind, place: Place, entry: Int64)] = []
 
     /// Adds a report, as a measurement of its own if no group is given.
-    mutating func report(_ place: Place, group: Int? = nil, entry: Int64) {
+    mutating func report(_ place: Place, group: Int? = nil, entry: Int64, acceptedFrom accepted: Int64? = nil) {
         groups += 1
-        reports.append(Report(place: place, group: group ?? 1_000_000 + groups, entry: entry))
+        reports.append(Report(place: place, group: group ?? 1_000_000 + groups, entry: entry, accepted: accepted))
     }
 
     mutating func forgetReports(of places: Set<Place>) { reports.removeAll { places.contains($0.place) } }
@@ -85,11 +90,12 @@ struct MeasurementModel<Place: Hashable & Sendable> {
             report.group = groups[report.place] ?? report.group
             let cluster = records[report.place].map { -1 - $0 } ?? report.group
             clusters[report.place] = cluster
-            let isActive = ledger.isActive(report.entry)
+            let undone = [report.entry, report.accepted].compactMap { $0 }.filter { !ledger.isActive($0) }
+            let isActive = undone.isEmpty
             histories[cluster, default: MeasurementHistory()].reports.append(
                 .init(
                     place: report.place, group: report.group, agreement: firsts[report.group], entry: report.entry,
-                    isActive: isActive, changed: isActive ? nil : ledger.changed(report.entry)))
+                    isActive: isActive, changed: undone.map { ledger.changed($0) }.max()))
             if firsts[report.group] == nil { firsts[report.group] = report.place }
         }
         for version in versions { if let cluster = clusters[version.place] { histories[cluster]?.versions.append(version) } }

@@ -238,7 +238,7 @@ private final class MeasurementSequence {
         if wasAccepted {
             model.decisions.append((.restored, place, entry))
         } else {
-            model.report(place, group: 200 + Int(id), entry: entry)
+            model.report(place, group: 200 + Int(id), entry: entry, acceptedFrom: held[id]?.ingest)
         }
     }
 
@@ -334,12 +334,12 @@ private final class MeasurementSequence {
         let undoing = try test.store.ledger.undo(entry, forget: false, description: description(.undo)).ingest
         story[story.count - 1] = "\(undoing): undo \(entry)"
         #expect(undoing > 0, comment)
-        let counted = held.filter { model.ledger.isActive($0.value.ingest) }
+        let chain = model.ledger.chain(from: entry)
         model.ledger.note(undoing, undoes: entry)
         entries.append(undoing)
-        // Undoing an import rejects its quarantined readings.
-        for (id, reading) in counted where !model.ledger.isActive(reading.ingest) && state(of: id) == "held" {
-            judged.append((id, "rejected", undoing))
+        // Undoing an import rejects its quarantined readings, also accepted ones.
+        for (id, reading) in held where chain.contains(reading.ingest) && !model.ledger.isActive(reading.ingest) {
+            if ["held", "accepted"].contains(state(of: id)) { judged.append((id, "rejected", undoing)) }
         }
         return true
     }

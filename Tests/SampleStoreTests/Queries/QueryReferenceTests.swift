@@ -138,7 +138,10 @@ import Testing
     /// What only a store knows, by looking at everything.
     private struct Knowledge {
         var correlated: Set<SampleIdentity> = []
+        /// The samples that a correlation names and that are of its person.
         var members: [SampleIdentity: Set<SampleIdentity>] = [:]
+        /// All that it names.
+        var named: [SampleIdentity: Set<SampleIdentity>] = [:]
         var workout: Sample?
 
         init(_ all: [(series: Int64, stored: StoredSample)], becomes: [SampleIdentity: SampleIdentity]) throws {
@@ -146,7 +149,9 @@ import Testing
                 if stored.sample.origin.kind == .workout { workout = stored.sample }
                 guard stored.sample.origin.kind == .correlation else { continue }
                 let named = try #require(try stored.sample.body?.decoded(as: Correlation.self)).objects
-                members[stored.uuid] = Set(named.compactMap { SampleIdentity($0) }.map { becomes[$0] ?? $0 })
+                let own = Set(all.lazy.map(\.stored.sample).filter { $0.origin.subject == stored.sample.origin.subject }.map(\.identity))
+                self.named[stored.uuid] = Set(named.compactMap { SampleIdentity($0) }.map { becomes[$0] ?? $0 })
+                members[stored.uuid] = self.named[stored.uuid]?.intersection(own)
                 correlated.formUnion(members[stored.uuid] ?? [])
             }
             // Frames with both halves, of which no stored correlation names one.
@@ -280,7 +285,7 @@ import Testing
                 var query = SampleQuery(types: [DerivedCorrelations.type])
                 query.derivesCorrelations = true
                 let pairs = try test.samples(query).map { Set(OwnedObjects.named(by: $0.sample)) }
-                let stored = knowledge.members.filter { uuid, _ in
+                let stored = knowledge.named.filter { uuid, _ in
                     all.contains { $0.stored.uuid == uuid && $0.stored.sample.origin.type == DerivedCorrelations.type }
                 }
                 #expect(Set(pairs) == Set(stored.values).union(knowledge.derived.map { [$0.high.uuid, $0.low.uuid] }))
