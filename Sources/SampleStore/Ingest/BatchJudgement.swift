@@ -21,7 +21,9 @@ struct BatchJudgement {
         let records = Records(connection: connection, ingest: ingest, acrossDevices: acrossDevices)
         var superseded: [(row: SampleRow, of: SampleKey)] = []
         var registered: [SampleKey: SampleRow] = [:]
-        let rows = groups.lazy.flatMap(\.rows).filter { batch[Int($0.index)].sample.record != nil && batch[Int($0.index)].rule == nil }
+        let rows = groups.lazy.flatMap(\.rows).filter {
+            batch[Int($0.index)].sample.record != nil && batch[Int($0.index)].rule == nil
+        }
         // If a batch has an open record several times, the last row counts.
         var last: [RecordPlace: Int32] = [:]
         for row in rows {

@@ -51,6 +51,7 @@ extension SampleStore.Quarantine {
         sample.numeral = Numeral(coefficient: Int64(number))
         sample.value = Double(number)
         guard sample.record == nil else { return sample }
+        sample.ordinal = 0
         // As an import computes it.
         let start = sample.nominalStart
         sample.identity = SampleIdentity(

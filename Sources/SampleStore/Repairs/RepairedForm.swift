@@ -55,7 +55,8 @@ struct RepairedForm {
             return nil
         }
         // The rules of a zone are not stored. Another report of the same measurement shows what they do to its time.
-        guard migration.repair.hasPrefix("zone "), let edge = others.first(where: { $0.repair == migration.id && !$0.isMerged }) else {
+        guard migration.repair.hasPrefix("zone "), let edge = others.first(where: { $0.repair == migration.id && !$0.isMerged })
+        else {
             return nil
         }
         var outcome = Repairer.Outcome(sample)

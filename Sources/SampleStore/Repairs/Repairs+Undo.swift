@@ -38,10 +38,21 @@ extension SampleStore.Repairs {
             }
             try writer.finish()
             try handBack(id, by: ingest.id)
+            try settleAgreements(with: id, settlement)
             try Settlement(Deletion(connection: connection, ingest: ingest.id)).settle(computedAfter: id)
             try closeAccount(ingest.id, writer, at: now)
             try connection.repairs.removeAliases(of: id)
             return (ingest.id, writer.restored)
+        }
+    }
+
+    /// Settles the readings that were found to agree with a result of the repair. They are measurements of their own again.
+    private func settleAgreements(with id: Int64, _ settlement: Settlement) throws(StoreError) {
+        guard try !connection.duplicates.isEmpty else { return }
+        settlement.reader.forgetTraces()
+        for form in try connection.repairs.forms(madeBy: id) {
+            let agreeing = try connection.duplicates.duplicates(of: form).map(\.place)
+            if !agreeing.isEmpty { try settlement.settle(agreeing + [form]) }
         }
     }
 

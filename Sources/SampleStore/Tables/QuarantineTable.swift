@@ -345,7 +345,8 @@ struct QuarantineTable {
 
     /// SQL for the entries that accepted or released the reading of a row. The sample that they added counts only while the reading's
     /// import is active, too. If the reading itself arrived again, another import brought the sample.
-    private static let acceptances = "judgement AS j ON j.held = quarantine.id JOIN ingest AS i ON i.id = j.ingest AND i.kind IN ('accept', 'release')"
+    private static let acceptances =
+        "judgement AS j ON j.held = quarantine.id JOIN ingest AS i ON i.id = j.ingest AND i.kind IN ('accept', 'release')"
 
     /// Whether the quarantine of a series has a reading that was accepted or released.
     func containsAccepted(series: Int64) throws(StoreError) -> Bool {

@@ -173,6 +173,12 @@ struct RepairTable {
             """, place.values)
     }
 
+    /// Returns the samples that a repair made.
+    func forms(madeBy migration: Int64) throws(StoreError) -> [SampleKey] {
+        try connection.sampleKeys(
+            "SELECT series, start, hash FROM repaired WHERE migration = ? AND NOT merged", [.integer(migration)])
+    }
+
     /// Records that a repair made a sample from another one.
     func add(_ new: SampleKey, from old: SampleKey, by migration: Int64) throws(StoreError) {
         try connection.run(

@@ -149,7 +149,8 @@ import Testing
                 if stored.sample.origin.kind == .workout { workout = stored.sample }
                 guard stored.sample.origin.kind == .correlation else { continue }
                 let named = try #require(try stored.sample.body?.decoded(as: Correlation.self)).objects
-                let own = Set(all.lazy.map(\.stored.sample).filter { $0.origin.subject == stored.sample.origin.subject }.map(\.identity))
+                let own = Set(
+                    all.lazy.map(\.stored.sample).filter { $0.origin.subject == stored.sample.origin.subject }.map(\.identity))
                 self.named[stored.uuid] = Set(named.compactMap { SampleIdentity($0) }.map { becomes[$0] ?? $0 })
                 members[stored.uuid] = self.named[stored.uuid]?.intersection(own)
                 correlated.formUnion(members[stored.uuid] ?? [])

@@ -177,8 +177,8 @@ private final class PropertySequence {
     private func sample() throws -> (GatedSample, UInt32) {
         // Few readings on a coarse grid, so that they collide. The fourth maker's readings equal the results of repairing the second's.
         func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
-        var maker = makers[pick(4)]
-        if pick(6) == 0 { maker = maker.local(1) }
+        let index = pick(4)
+        let maker = index == 0 ? makers[index].local(1) : makers[index]
         let ordinal: UInt32 = pick(8) == 0 ? 1 : 0
         return (
             try maker(
