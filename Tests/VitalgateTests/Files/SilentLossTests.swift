@@ -127,7 +127,7 @@ import Testing
         #expect(account.addsUp && account.stored == 30 && account.quarantined == 0 && run.status == 0)
         #expect(try skipped(run, "heart rate of 0") == 30)
         #expect(run.errors.contains("30 heart rates of 0"), "\(run.errors)")
-        #expect(try folder.vitalgate("quarantine", "list").output.isEmpty)
+        #expect(try folder.vitalgate("quarantine", "list", "--format", "ndjson").output.isEmpty)
     }
 
     /// The draft that the import suggests for a table without a header.

@@ -48,10 +48,17 @@ import Testing
     /// does not count.
     @Test func sixtyFourStreamsTakeLittle() throws {
         let hub = try ServingHub(Self.readings)
-        let token = try hub.token("page")
-        try hub.run("clients", "grant", "page", "--read", "bodyMass")
+        // Each client may have 16 streams.
+        let tokens = try (0..<4).map { number in
+            let token = try hub.token("page\(number)")
+            try hub.run("clients", "grant", "page\(number)", "--read", "bodyMass")
+            return token
+        }
+        var opened = 0
         func stream() throws -> RawClient {
             let client = try #require(RawClient(hub.address))
+            let token = tokens[opened % tokens.count]
+            opened += 1
             client.send("GET /v1/changes/stream?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n\r\n")
             #expect(client.read(until: "\"value\":80.1") != nil)
             return client
