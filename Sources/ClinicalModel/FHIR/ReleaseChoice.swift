@@ -57,10 +57,16 @@ struct ReleaseChoice {
         throw Self.fault(near.fault, near.release)
     }
 
-    /// Returns the release of a resource that records refer to. It is not validated, so that an error in an address does not lose the name
-    /// of a drug. Without a hint it is R4.
-    func release(ofReferenced tape: borrowing JSONTape, source: String, told: FHIRRelease?) -> FHIRRelease {
-        told ?? Self.hint(tape) ?? shown[source] ?? .r4
+    /// Returns the release of a resource that records refer to. An error in an address does not lose the name of a drug, so the resource need
+    /// not be valid. If it is valid in no release, or in both, the last known release of the same source is used, or R4.
+    mutating func release(ofReferenced tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?) -> FHIRRelease {
+        if let told { return told }
+        if let hint = Self.hint(tape) { return hint }
+        do throws(ResourceFault) {
+            return try release(of: tape, type: type, source: source, told: nil)
+        } catch {
+            return shown[source] ?? .r4
+        }
     }
 
     private static func fault(_ fault: ResourceFault, _ release: FHIRRelease) -> ResourceFault {

@@ -58,7 +58,7 @@ import Testing
             }
         }
         // Elements that are not records, which the authors of the vectors did not mention.
-        #expect(export.skipped == passed)
+        #expect(export.skipped.filter { $0 != "InstantaneousBeatsPerMinute" } == passed)
         let others = export.readings.filter { $0.place.kind != .record }
         #expect(others.map(\.origin.type.id) == ["bloodPressure", "bloodPressure", "workout"])
         #expect(Set(export.readings.compactMap(\.origin.device?.key)) == ["Apple Inc.|Watch|Watch6,2"])

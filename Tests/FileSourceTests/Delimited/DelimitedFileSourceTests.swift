@@ -61,7 +61,7 @@ func rows(_ bytes: [UInt8], delimiter: UInt8? = nil) throws -> [Row] {
         Case("CRLF", "a,b\r\n1,2\r\n", Row(1, "a", "b"), Row(2, "1", "2")),
         Case("CR", "a,b\r1,2\r", Row(1, "a", "b"), Row(2, "1", "2")),
         Case("a blank line", "a,b\n\n1,2\n", Row(1, "a", "b"), Row(2, ""), Row(3, "1", "2")),
-        Case("empty cells", ",\n,,\n", Row(1, "", ""), Row(2, "", "", "")),
+        Case("empty cells", "a\n,\n,,\n", Row(1, "a"), Row(2, "", ""), Row(3, "", "", "")),
         Case("quotes", "\"a,b\",\"c \"\"d\"\"\",\"\"\n", Row(1, "a,b", "c \"d\"", "")),
         Case("a newline in quotes", "\"a\nb\",c\nd,e\n", Row(1, "a\nb", "c"), Row(3, "d", "e")),
         Case("a CRLF in quotes", "\"a\r\nb\",c\r\nd,e", Row(1, "a\r\nb", "c"), Row(3, "d", "e")),
@@ -122,7 +122,7 @@ func rows(_ bytes: [UInt8], delimiter: UInt8? = nil) throws -> [Row] {
     @Test func refusesTooManyColumns() throws {
         let wide = String(repeating: ",", count: 9_999)
         #expect(try rows("a,b\n\(wide)\n1,2\n") == [Row(1, "a", "b"), .malformed(2), Row(3, "1", "2")])
-        #expect(try rows(String(repeating: ",", count: 4095) + "\n").first?.cells.count == 4096)
+        #expect(try rows("a" + String(repeating: ",", count: 4095) + "\n").first?.cells.count == 4096)
     }
 
     @Test func skipsAHugeLineWithoutKeepingIt() throws {
