@@ -19,9 +19,9 @@ import Testing
         return bench
     }
 
-    private func tellWhole(_ bench: RadioBench) {
-        bench.hear("gatt:2A34", Self.context)
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 7), continues: true)
+    private func tellWhole(_ bench: RadioBench, commitsFirst: Bool = true) {
+        bench.hear("gatt:2A34", Self.context, commitsFirst: commitsFirst)
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 7), continues: true, commitsFirst: commitsFirst)
     }
 
     @Test func aRecordThatIsToldWholeLater() throws {
@@ -54,7 +54,7 @@ import Testing
     @Test func bothInOneCommit() throws {
         let bench = try bench()
         bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
-        tellWhole(bench)
+        tellWhole(bench, commitsFirst: false)
         bench.pass(.seconds(2))
         let samples = try bench.samples().map(\.sample)
         #expect(samples.count == 1)

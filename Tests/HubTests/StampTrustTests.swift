@@ -42,7 +42,7 @@ import Testing
         // And again later: the same measurement, with the receipt of the first time. The one before it stays believed.
         #expect(
             judge(&trust, late: late + 3 * Calendar.day, at: 3 * Calendar.day, content: 2) == .doubted(.unproven, receipt: next))
-        #expect(judge(&trust, late: late + 3 * Calendar.day, at: 3 * Calendar.day + 1) == .believed(isFresh: false))
+        #expect(judge(&trust, late: late + 3 * Calendar.day + 1, at: 3 * Calendar.day + 1) == .believed(isFresh: false))
         // Trust ended for new ones, until a timestamp is right.
         #expect(judge(&trust, late: Self.hour, at: 4 * Calendar.day, content: 3) != .believed(isFresh: false))
         #expect(judge(&trust, late: 1_000_000, at: 5 * Calendar.day, content: 4) == .believed(isFresh: true))

@@ -12,7 +12,7 @@ import Pipeline
 /// - Source, type and id identify a resource. Its version is `meta.lastUpdated`, else the time when it was added, else now. A later
 ///   version replaces the record. The same or an earlier one is a duplicate.
 /// - Start and end are the time when it was added. Its identity uses `meta.lastUpdated` if present, so that it is the same on every hub.
-/// - The resources that records refer to, such as a Medication, are stored even if they are not valid.
+/// - The resources that records refer to, such as a Medication, are stored without validation.
 /// - A resource without an id is identified by a digest of its bytes, so the same bytes are the same resource.
 public final class ClinicalInterpreter: FrameInterpreter {
     private let registry: OriginRegistry

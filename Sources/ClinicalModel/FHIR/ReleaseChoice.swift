@@ -57,16 +57,26 @@ struct ReleaseChoice {
         throw Self.fault(near.fault, near.release)
     }
 
-    /// Returns the release of a resource that records refer to. An error in an address does not lose the name of a drug, so the resource need
-    /// not be valid. If it is valid in no release, or in both, the last known release of the same source is used, or R4.
-    mutating func release(ofReferenced tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?) -> FHIRRelease {
-        if let told { return told }
-        if let hint = Self.hint(tape) { return hint }
-        do throws(ResourceFault) {
-            return try release(of: tape, type: type, source: source, told: nil)
-        } catch {
-            return shown[source] ?? .r4
+    /// Returns the release of a resource that records refer to. It is not validated, so that an error in an address does not lose the name
+    /// of a drug. Without a hint, its form decides, then the last known release of the same source, and then it is R4.
+    func release(ofReferenced tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?) -> FHIRRelease {
+        told ?? Self.hint(tape) ?? Self.form(tape, type: type) ?? shown[source] ?? .r4
+    }
+
+    /// Returns the release that has an element of a resource in this form: one value in DSTU2, and a list or an object in R4.
+    private static func form(_ tape: borrowing JSONTape, type: String) -> FHIRRelease? {
+        var element: Int?
+        switch type {
+        case "PractitionerRole": return .r4
+        case "Encounter":
+            guard let element = tape.member("class", of: 0) else { return nil }
+            return tape.nodes[element].kind == .string ? .dstu2 : .r4
+        case "Practitioner": element = tape.member("name", of: 0)
+        case "Organization", "Location": element = tape.member("type", of: 0)
+        default: break
         }
+        guard let element else { return nil }
+        return tape.nodes[element].kind == .array ? .r4 : .dstu2
     }
 
     private static func fault(_ fault: ResourceFault, _ release: FHIRRelease) -> ResourceFault {

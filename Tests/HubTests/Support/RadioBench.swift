@@ -128,10 +128,10 @@ final class RadioBench {
 
     /// - Parameter continues: it belongs to the frame before it, and has its place.
     func hear(
-        _ channel: String, _ bytes: [UInt8], after delay: Duration = .zero, continues: Bool = false,
+        _ channel: String, _ bytes: [UInt8], after delay: Duration = .zero, continues: Bool = false, commitsFirst: Bool = true,
         of address: BluetoothAddress = RadioBench.address
     ) {
-        pass(delay)
+        if commitsFirst { pass(delay) }
         if !continues { frames += 1 }
         bytes.withUnsafeBytes {
             service.received(
