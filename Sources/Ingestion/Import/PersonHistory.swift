@@ -87,7 +87,7 @@ struct PersonHistory {
 
     /// Whether the store has the reading, or another report of its measurement.
     private func isKnown(_ sample: Sample) throws -> Bool {
-        try store.samples.knows(sample) || comparesPaths && store.samples.hasReport(of: sample)
+        try store.samples.knows(sample) || comparesPaths && store.duplicates.hasReport(of: sample)
     }
 
     private mutating func hasUnassigned() throws -> Bool {

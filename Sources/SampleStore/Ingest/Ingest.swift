@@ -369,9 +369,12 @@ public final class Ingest: SampleSink {
         let settlement = Settlement(deletion)
         try settlement.settle(open)
         try deletion.settleDerived()
-        let settled = Set(open)
+        let (settled, hasRepairs) = (Set(open), try !connection.repairs.isEmpty())
         for report in reports where settled.contains(report.row) && outcomes[report.index] == .duplicate {
-            guard try settlement.represents(report.row) else { continue }
+            // A repair that applies to the measurement has replaced the row by its form.
+            var isStored = try table.contains(report.row)
+            if !isStored, hasRepairs { isStored = try settlement.represents(report.row) }
+            guard isStored else { continue }
             outcomes[report.index] = .stored
             witnesses -= 1
         }

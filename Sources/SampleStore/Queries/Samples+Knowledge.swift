@@ -13,11 +13,6 @@ extension SampleStore.Samples {
         return try connection.quarantine.contains(uuid, inSeries: series)
     }
 
-    /// Whether another source or device has reported the measurement of a sample for its person, live or not.
-    public func hasReport(of sample: Sample) throws(StoreError) -> Bool {
-        try NearDuplicateSearch(connection: connection).hasReport(of: ReadingTrace(sample), origin: sample.origin)
-    }
-
     /// Returns the start and value (in the canonical unit) of a person's samples of a type that start within a time range.
     ///
     /// - Parameter isDescending: Whether the latest come first.

@@ -366,12 +366,19 @@ struct QuarantineTable {
 
     /// Returns the samples, live or not, that were readings of an import and were accepted or released.
     func acceptedSamples(broughtBy ingest: Int64) throws(StoreError) -> [SampleKey] {
-        try connection.sampleKeys(
+        let readings = try connection.list(
             """
-            SELECT DISTINCT series, coalesce((SELECT p.start FROM place AS p WHERE (p.series, p.nominal, p.hash)
-                = (quarantine.series, quarantine.start + context.skew, quarantine.hash)), start + context.skew), hash
-            FROM quarantine JOIN context ON context.id = context JOIN \(Self.acceptances) WHERE quarantine.ingest = ?1
-            """, [.integer(ingest)])
+            SELECT DISTINCT series, start + context.skew, hash FROM quarantine JOIN context ON context.id = context JOIN \(Self.acceptances)
+            WHERE quarantine.ingest = ?1
+            """, [.integer(ingest)]
+        ) { row throws(StoreError) in try SampleKey(row, at: 0) }
+        return try readings.map { reading throws(StoreError) in
+            // The clock may have been corrected since, which changes the start and not the nominal start.
+            var place = reading
+            let identity = SampleIdentity(nominalStart: reading.start, high: reading.high, low: reading.low)
+            place.start = try connection.samples.start(ofNominal: reading.start, identity, in: reading.series) ?? reading.start
+            return place
+        }
     }
 
     /// Removes the readings of an import, except those that are samples.

@@ -43,14 +43,6 @@ struct RecordTable {
             """, [.integer(series), .text(id)], Self.version)
     }
 
-    /// Returns the highest version of a record in a series.
-    func newest(of id: String, in series: Int64) throws(StoreError) -> Int64? {
-        let newest = try connection.first(
-            "SELECT max(version) FROM record WHERE series = ? AND id = ?", [.integer(series), .text(id)]
-        ) { $0.optionalInteger(0) }
-        return newest.flatMap { $0 }
-    }
-
     /// Returns the records in a range of ids whose version is lower than another.
     func places(ofIDs ids: Range<String>, in series: Int64, below version: Int64) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
