@@ -94,7 +94,7 @@ public final class AlertDelivery {
         }
     }
 
-    /// The last beginnings of the alerts that are still raised. They do not wait behind a summary.
+    /// The last beginnings of the alerts that are still raised. A summary does not delay them.
     private static func current(_ waiting: [AlertEvent]) -> [AlertEvent] {
         waiting.enumerated().filter { index, event in
             event.kind == .began && event.alert.raised != nil

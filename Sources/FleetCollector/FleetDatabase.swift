@@ -102,7 +102,7 @@ public struct FleetDatabase {
         }
     }
 
-    /// Checks that a store that has joined before comes back as the same hub. The identifier of a store is no secret: it is in each
+    /// Checks that a store that has joined before comes back as the same hub. The identifier of a store is not secret: it is in each
     /// message of the hub, and in each copy of its store. Only the key proves that a request comes from the hub itself.
     ///
     /// - Parameter name: The name that the code was made for.

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Memory that requests share. Strangers have an eighth of it, the people on the page a quarter, and clients the rest. One person or client
-/// has at most half of what the group has. The last quarter of a group's memory is for payers that have none yet.
+/// has at most half of the group's memory. The last quarter of a group's memory is for payers that have none yet.
 final class MemoryBudget: Sendable {
     private let most: Int
     private let taken = Mutex<[Payer: Int]>([:])

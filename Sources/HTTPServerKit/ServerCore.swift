@@ -40,7 +40,7 @@ final class ServerCore: Sendable {
         for sender in senders.withLock({ $0.values.compactMap(\.sender) }) { sender.wake() }
     }
 
-    /// Counts a request that was refused because there was no share left for it.
+    /// Counts a request that was refused because its share was used up.
     func countRefusal() {
         let isFirst = refused.withLock { refused in
             refused.count += 1

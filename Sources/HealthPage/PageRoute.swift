@@ -92,7 +92,7 @@ struct PageCall {
         return reader
     }
 
-    /// What the store keeps of the person besides samples.
+    /// The person's data besides samples.
     func records() throws -> OwnRecords {
         if let own = kept.records { return own }
         let records = try core.readers.lendRecords(ofPerson: try person().subject)

@@ -16,7 +16,7 @@ package final class AlertWatch: Sendable {
         package var quiet = Duration.seconds(300)
         /// The pause after a check that failed.
         package var retry = Duration.seconds(30)
-        /// After which time of failed checks a person is told.
+        /// The time of failed checks after which the receivers get a message.
         package var patience = Duration.seconds(60)
 
         package init() {}

@@ -1,7 +1,7 @@
 import HealthModel
 import SampleStore
 
-/// What the store keeps of a person besides samples: goals, notes, alerts, quarantined readings, grants. The tables of these have no
+/// A person's data besides samples: goals, notes, alerts, quarantined readings, grants. The tables of these have no
 /// restricted view, so each answer here is limited to the person by its query. Nothing else of the unrestricted reader can be reached.
 package struct OwnRecords {
     private let reader: Reader
@@ -81,7 +81,7 @@ package struct OwnerAuthority {
     }
 }
 
-/// Looks up tokens, sessions and codes. It is the only use of an unrestricted reader on behalf of somebody who is not known yet.
+/// Looks up tokens, sessions and codes. It is the only use of an unrestricted reader before the user is authenticated.
 package struct Authentication {
     private let readers: ReaderPool
 

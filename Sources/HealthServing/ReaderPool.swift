@@ -61,10 +61,10 @@ package final class ReaderPool: Sendable {
     /// Lends a reader of everything to the store's owner.
     package func lend(to owner: OwnerAuthority) throws -> Reader { try lend(.everything) }
 
-    /// Lends what the store keeps of a person besides samples.
+    /// Lends a reader of a person's data besides samples.
     package func lendRecords(ofPerson subject: String) throws -> OwnRecords { OwnRecords(try lend(.everything), of: subject) }
 
-    /// Lends a reader of everything. Outside this target nobody can get one except through ``OwnerAuthority``.
+    /// Lends a reader of everything. Outside this target it is available only through ``OwnerAuthority``.
     func lendUnrestricted() throws -> Reader { try lend(.everything) }
 
     private func lend(_ view: ReaderView) throws -> Reader {

@@ -159,7 +159,7 @@ public struct SettingsDoctor: Sendable {
             Finding(.warning, "store", "\(path): another program has locked it for a long time", command: "fuser -v \(path)")
         case .permission: Finding(.broken, "store", "\(error)", command: "sudo chown $USER \(path)*")
         case .corrupt: Finding(.broken, "store", "\(error)", command: "vitalgate --store \(path) store check")
-        // The medium failed, which says nothing about the file.
+        // The medium failed, which is not a fault of the file.
         case .inputOutput: Finding(.broken, "store", "\(error)", command: "journalctl -k --priority err")
         default: Finding(.broken, "store", "\(error)")
         }

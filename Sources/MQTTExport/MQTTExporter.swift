@@ -49,7 +49,7 @@ public final class MQTTExporter: Exporter {
         let connection = try MQTTConnection(.init(settings: settings, id: id + "-check", will: nil, birth: birth))
         try connection.demandRetention()
         var findings = [Finding(.good, settings.url, "accepts the connection, with MQTT 5")]
-        // An empty retained message removes nothing, because nobody publishes there.
+        // An empty retained message removes nothing, because no program publishes there.
         try connection.publish([MQTTMessage(topic: "\(topics.marks)/_check", payload: [], isRetained: true)], carefully: false)
         if !settings.discovery.isEmpty {
             let topic = topics.discovery("check")

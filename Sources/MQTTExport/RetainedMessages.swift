@@ -91,7 +91,7 @@ struct RetainedMessages {
 
     /// Divides or removes the messages that are too large for a broker.
     ///
-    /// - Returns: The names of what the broker cannot receive.
+    /// - Returns: The names of the messages that the broker cannot receive.
     mutating func fit(_ limit: Int?) -> [String] {
         guard limit != nil else { return [] }
         var tooLarge: [String] = []

@@ -26,7 +26,7 @@ public struct DeliveryError: Error, Hashable, Sendable, CustomStringConvertible 
     public var isAboutAccess: Bool { kind == .unauthorised || kind == .forbidden }
     /// The target's or the system's error text. It contains no health values, names or secrets.
     public var reason: String
-    /// Whether it is known that the target does not recover by itself, so that it is no outage.
+    /// Whether it is known that the target does not recover by itself, so that it is not an outage.
     public var isLasting: Bool
 
     /// An error with the target's text.

@@ -1,9 +1,9 @@
 import HealthModel
 
-/// The parts of a measurement that failed are no measurements, however plausible each of them is.
+/// The parts of a measurement that failed are not measurements, however plausible each of them is.
 extension Gate {
     /// Values without which nothing else in their frame was measured: the pulse of a cuff comes from its pressure, and the fat of a scale
-    /// from its weight. A pulse that was not found says nothing about the pressure.
+    /// from its weight. A missing pulse does not affect the pressure.
     private static let carriers: Set<SampleType> = [
         .bloodPressureSystolic, .bloodPressureDiastolic, .oxygenSaturation, .bodyMass,
     ]

@@ -30,7 +30,7 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
 
     /// The row may be truncated because it is the last of a table that ends without a line break.
     public static let provisional = GateRule("provisional-row")
-    /// A version of a record that is stored with another value, time, or unit. Nothing says which of the two is right.
+    /// A version of a record that is stored with another value, time, or unit. Vitalgate cannot decide which one is right.
     public static let versionConflict = GateRule("version-conflict")
 
     /// The meaning of the rule, as text for the user who reviews the sample.

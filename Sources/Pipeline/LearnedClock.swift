@@ -23,7 +23,7 @@ public struct LearnedClock: Hashable, Sendable {
 
     /// The number of comparisons to keep. In a connection that lasts for weeks the latest ones count.
     private static let maximum = 64
-    /// The error in microseconds from which a clock is one that nobody sets.
+    /// The error in microseconds from which a clock counts as never set.
     private static let unset: UInt64 = 1_800_000_000
     /// Even a clock without a crystal is off by less than half a percent.
     private static let drift = 200.0

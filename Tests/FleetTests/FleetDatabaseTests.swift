@@ -84,7 +84,7 @@ import Testing
         #expect(try fleet.hubs().allSatisfy { !$0.isRevoked })
     }
 
-    /// The identifier of a store is no secret: it is in each message, and on each copy of the card.
+    /// The identifier of a store is not secret. It is in each message, and on each copy of the card.
     @Test func aCodeDoesNotOpenThePlaceOfAnotherHub() throws {
         let (ward, copy) = (try key(), try key())
         try join(code("ward 3"), "a", ward)

@@ -13,13 +13,13 @@ import Testing
             return true
         }
         #expect(take(100, .stranger) && !take(1, .stranger))
-        // One person or client has half of what all of them have.
+        // One person or client has half of the shared memory.
         #expect(take(100, .person("a")) && !take(1, .person("a")))
         #expect(take(100, .person("b")) && !take(1, .person("c")))
         #expect(take(250, .client("a")) && !take(1, .client("a")))
         #expect(take(250, .client("b")) && !take(1, .client("c")))
         shares.removeAll()
-        // The last quarter is for those who have nothing yet.
+        // The last quarter is for payers without memory.
         #expect(take(50, .person("a")) && take(50, .person("a")) && take(40, .person("b")) && take(10, .person("b")))
         #expect(!take(10, .person("b")) && take(50, .person("c")) && !take(1, .person("d")))
         shares.removeAll()

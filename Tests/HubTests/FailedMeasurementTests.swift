@@ -34,7 +34,7 @@ import Testing
         #expect(found.rules.contains("failed-measurement"))
     }
 
-    /// A pulse that was not found says nothing about the pressure.
+    /// A missing pulse does not affect the pressure.
     @Test func missingPulse() throws {
         #expect(try cuff(121, 79, pulse: 1000).stored.contains("bloodPressureSystolic"))
     }

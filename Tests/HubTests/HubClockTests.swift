@@ -136,7 +136,7 @@ import Testing
         #expect(try beats().map { $0.seconds.rounded() } == [1])
     }
 
-    /// Nobody knows by how much the clock of the first boot was wrong.
+    /// The error of the first boot's clock is unknown.
     @Test("the power fails before the clock is set: what came is withdrawn once the time is known", arguments: [3 * 86_400, 0])
     func powerCut(behind: Int64) throws {
         bench.clock.now.microseconds -= behind * 1_000_000

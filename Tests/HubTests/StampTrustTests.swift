@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// The other user's measurement of the morning, sent in the evening, is no sign.
+    /// The other user's measurement of the morning, sent in the evening, is not a sign.
     @Test func usersHaveTheirOwnOrder() {
         var trust = StampTrust()
         for day in 0..<6 as Range<Int64> {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Hub
 
-/// What the hub believes of the machine's time.
+/// The machine's time as the hub uses it.
 @Suite struct SteadyClockTests {
     /// A machine's clocks that the test sets, in seconds.
     private final class Clocks: Sendable {
@@ -57,7 +57,7 @@ import Testing
         #expect(clock.time() == Instant(seconds: isRight ? Self.present + 70 : 70))
     }
 
-    /// A machine from a drawer: years that stand for a day are believed, but never 2036.
+    /// A machine from a drawer: years that are stable for a day are believed, but never 2036.
     @Test(arguments: [(2, false), (9, true)] as [(Int64, Bool)]) func years(count: Int64, isDoubted: Bool) {
         let clock = begin(at: Self.present)
         _ = clock.time()

@@ -82,7 +82,7 @@ import Testing
         try test.add(samples)
         let exporter = try exporter(broker.port)
         #expect(try exporter.check().map(\.weight) == [.good, .warning])
-        // The check tries its topics with empty messages, which tell nothing and leave nothing.
+        // The check tries its topics with empty messages, which contain nothing and leave nothing.
         #expect(try listener.heard().allSatisfy { $0.payload.isEmpty })
         let run = try test.run(exporter, settings)
         try test.finish(run)

@@ -7,10 +7,10 @@ import SQLiteKit
 ///     let database = try DatabaseFile(InputFile(path: "Gadgetbridge.db"))
 ///     let source = DatabaseFileSource(database, wanted: wanted, received: now)
 ///
-/// - A file that is shorter than its header says is refused, because SQLite reads the missing bytes as zeros.
+/// - A file that is shorter than the length in its header is refused, because SQLite reads the missing bytes as zeros.
 /// - If the database's log lies beside it (`NAME-wal`, `NAME-journal`), both are copied to a temporary folder, where SQLite applies the log.
 ///   The originals are never changed.
-/// - A database that uses a write-ahead log may have lost its last rows if the log is not there. A note says so.
+/// - A database that uses a write-ahead log may have lost its last rows if the log is not there. A note reports it.
 public final class DatabaseFile {
     /// The path of the database, which no program changes while this object exists.
     let path: String

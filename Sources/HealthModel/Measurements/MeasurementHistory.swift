@@ -16,7 +16,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         public var place: Place
         /// A number shared by all reports of the same reading. Different versions of a record are in different groups.
         public var group: Int
-        /// What it was found to agree with: another report of its group, or the result of a repair of one. `nil` if nothing was known then.
+        /// The report of its group, or the result of a repair of one, that it was found to agree with. `nil` for the first report.
         public var agreement: Place?
         /// The ledger entry that brought it.
         public var entry: Int64

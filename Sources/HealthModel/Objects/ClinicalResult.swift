@@ -83,7 +83,7 @@ public struct ClinicalResult: Hashable, Sendable, Codable {
     public var quantity: Quantity?
     /// The value in words, if it is not a number.
     public var words: String?
-    /// The reason why there is no value.
+    /// The reason for a missing value.
     public var absent: String?
     /// The interpretations of the laboratory, such as `High`.
     public var interpretation: [String]?
@@ -133,7 +133,7 @@ public struct ClinicalResult: Hashable, Sendable, Codable {
 }
 
 extension ClinicalRecord {
-    /// A number with the codes of what it measures: the record's result, or a part of its panel.
+    /// A number with the codes of its measurement: the record's result, or a part of its panel.
     public struct Measured: Hashable, Sendable {
         /// The name for people.
         public var name: String
@@ -142,7 +142,7 @@ extension ClinicalRecord {
         /// The result.
         public var result: ClinicalResult
 
-        /// The sample type that a LOINC code stands for, which may define the molar mass of the substance.
+        /// The sample type of a LOINC code, which may define the molar mass of the substance.
         public var type: SampleType? {
             codes.lazy.compactMap { coding in
                 CodeSystems.isLOINC(coding.system) ? coding.code.flatMap { SampleType.byLOINC[$0] } : nil
@@ -162,7 +162,7 @@ extension ClinicalRecord {
             + (result.components ?? []).map { Measured(name: $0.name, codes: $0.codes, result: $0.result) }
     }
 
-    /// The date of what the record describes, as written, such as the day of a test. `nil` if the resource has none.
+    /// The date of the described event, as written, such as the day of a test. `nil` if the resource has none.
     public var date: String? { Self.date(among: dates) }
 
     static func date(among dates: [String: String]) -> String? { ownDates.lazy.compactMap { dates[$0] }.first }

@@ -55,7 +55,7 @@ enum AlertsPage {
         return PageLayout(call: call, title: texts("alerts.title")).whole(body)
     }
 
-    /// The last alerts of the person: when they began and ended, who was notified, and whether somebody acknowledged them.
+    /// The last alerts of the person: the times, the notified receivers, and the acknowledgment.
     private static func history(_ call: PageCall) throws -> HTML {
         let texts = call.texts
         let episodes = try call.records().alertHistory(limit: 50)

@@ -24,7 +24,7 @@ public final class ServingProcess: HubSource {
     private static let longestLine = 256
 
     /// - Parameters: - command: the server's command, with its program's path first. It writes the number of invalid tokens to
-    ///   its standard output, one on each line, and the number of requests refused for load behind the word `refused`. - settings: returns the contents of files that the process reads only once, such
+    ///   its standard output, one on each line, and the number of requests refused for load after the word `refused`. - settings: returns the contents of files that the process reads only once, such
     ///   as the configuration.
     public init(_ command: [String], loop: EventLoop, settings: @escaping () -> [[UInt8]]) {
         (self.command, self.loop, self.settings) = (command, loop, settings)

@@ -11,7 +11,7 @@ import SampleStore
 ///
 /// A clock that the kernel reports as synchronised is not watched. ``SteadyClock`` hides leaps that no clock makes.
 ///
-/// If the power fails before the clock is set, nobody knows by how much it was wrong. That boot stays open until a later one knows the time:
+/// If the power fails before the clock is set, the error of that boot is unknown. That boot stays open until a later one knows the time:
 /// if the machine keeps no time while it is off, the samples of the open boots are withdrawn into quarantine.
 public final class HubClock {
     /// The machine's clock functions.

@@ -8,7 +8,7 @@ import Synchronization
 /// hour. Such a time is doubted (``PlausibleClock``), and the time since boot continues the time before the leap. Readings, alerts and
 /// devices' clocks are then right, and nothing is removed for its age. The doubt ends when the machine's time is plausible again.
 public final class SteadyClock: Sendable {
-    /// What is known of the machine's time; in microseconds.
+    /// The state of the machine's time, in microseconds.
     private struct State {
         /// The boot's time by the last time that was believed.
         var began: Int64?
@@ -21,9 +21,9 @@ public final class SteadyClock: Sendable {
     private let uptime: @Sendable () -> Duration
     private let state = Mutex(State())
 
-    /// A plausible time that stands for so long is believed: the machine was in a drawer for years.
+    /// A plausible time is believed after this long: the machine was in a drawer for years.
     private static let proof = Calendar.day
-    /// The largest difference of a time that stands.
+    /// The largest difference between two equal times.
     private static let slewed: UInt64 = 60_000_000
 
     /// - Parameters:
@@ -42,7 +42,7 @@ public final class SteadyClock: Sendable {
     private static func time(_ now: Instant, _ passed: Int64, _ state: inout State) -> Instant {
         let began = now.microseconds &- passed
         let known = state.began.map { Instant(microseconds: $0 &+ passed) }
-        // A clock that was never set can be set to any plausible time, and an earlier one is no worse.
+        // A clock that was never set can be set to any plausible time, and an earlier one is equally good.
         let isSet = known.map { PlausibleClock.allows($0) } ?? false
         let isBelieved =
             isSet
@@ -56,7 +56,7 @@ public final class SteadyClock: Sendable {
         return known ?? now
     }
 
-    /// Whether a doubted time has stood long enough.
+    /// Whether a doubted time has been stable long enough.
     private static func stands(_ began: Int64, _ passed: Int64, _ state: inout State) -> Bool {
         guard let doubted = state.doubted, (doubted.began &- began).magnitude <= slewed else {
             state.doubted = (began, passed)

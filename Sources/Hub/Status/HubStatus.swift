@@ -26,7 +26,7 @@ public struct HubStatus: Codable, Hashable, Sendable {
     /// The maximum number of rules in a status.
     public static let maximumRules = 20
 
-    /// The readings that a rule quarantined and that nobody has judged yet.
+    /// The readings that a rule quarantined and that are not judged yet.
     public struct Quarantined: Codable, Hashable, Sendable {
         /// The rule, truncated to 200 characters.
         public var rule: String

@@ -33,7 +33,7 @@ public struct FileReading {
     public let subject: String
     /// Measures how much of the file has been read.
     public let meter = ReadMeter()
-    /// The size in bytes of what is read, which for a compressed file is its content.
+    /// The size in bytes of the input, which for a compressed file is its content.
     public let size: Int64
     /// The source that splits the file into frames.
     public let source: any FrameSource

@@ -7,7 +7,7 @@ import HealthModel
 /// that is a memory, which some owners transfer at the same hour each evening. The newest record of a memory counts if it is an hour
 /// off, because a clock that nobody changes twice a year is.
 struct ArrivalAgreement: Codable, Equatable {
-    /// A measurement; times in microseconds.
+    /// A measurement, with times in microseconds.
     struct Arrival: Codable, Equatable {
         var shown: Int64
         var received: Int64

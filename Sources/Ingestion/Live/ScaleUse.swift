@@ -3,7 +3,7 @@ import SampleStore
 
 /// Finds scales that several people use, although all their weighings go to one person.
 ///
-/// Nobody loses a twentieth of the weight within half an hour. If that happens on three days, the weights are of two people.
+/// A person does not lose a twentieth of the weight within half an hour. If that happens on three days, the weights are of two people.
 public struct ScaleUse: Hashable, Sendable {
     /// The name of the scale, or its key.
     public var scale: String

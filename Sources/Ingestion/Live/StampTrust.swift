@@ -11,7 +11,7 @@ import HealthModel
 /// | any other of the past year | believed: the device may have a memory |
 ///
 /// Only a new measurement shows that a clock was reset, because devices send their memory again. A memory that is sent from its newest
-/// record on runs backwards as well: a record that follows a believed one at once is no sign. The users of a device have a memory
+/// record on runs backwards as well: a record that follows a believed one at once is not a sign. The users of a device have a memory
 /// each, so each has an order of its own.
 ///
 /// A measurement that is doubted is identified by its receipt. One that is sent again has the receipt of the first.
@@ -34,7 +34,7 @@ struct StampTrust: Equatable {
         var isFresh: Bool { late.magnitude < UInt64(StampTrust.fresh) }
     }
 
-    /// The order of a user's measurements; times in microseconds.
+    /// The order of a user's measurements, with times in microseconds.
     private struct Order: Codable, Equatable {
         var user: Int64
         /// Whether the clock was reset and has not been right since.

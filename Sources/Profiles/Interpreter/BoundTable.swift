@@ -156,7 +156,7 @@ final class BoundTable {
         // Objects made from the whole row belong to none of its groups.
         output += whole
         if let records, let time, output.count > first, let record = records.record(cells, time) {
-            // A reading at the start of the row is no statistic of its period.
+            // A reading at the start of the row is not a statistic of its period.
             for index in first..<output.count where !records.isPeriod || output[index].time == time {
                 output[index].record = record
             }

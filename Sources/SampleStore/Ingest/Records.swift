@@ -15,7 +15,7 @@ final class Records {
         self.acrossDevices = acrossDevices
     }
 
-    /// What a version is to the versions that are known already.
+    /// The relation of a version to the known versions.
     enum Claim {
         /// It is the highest version that counts, and is about to become the sample.
         case stored

@@ -39,7 +39,7 @@ public struct Alert: Hashable, Sendable {
     var last: Instant?
     /// Since when the condition is met, or `nil` if it is not.
     public var raised: Instant?
-    /// When a person acknowledged the raised alert, or `nil` if nobody did.
+    /// When a person acknowledged the raised alert, or `nil` if it is open.
     public var acknowledged: Instant?
 }
 

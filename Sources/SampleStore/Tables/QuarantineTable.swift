@@ -1,6 +1,6 @@
 import HealthModel
 
-/// The readings that a rule quarantined and that nobody has judged yet.
+/// The readings that a rule quarantined and that are not judged yet.
 public struct QuarantineSummary: Hashable, Sendable {
     /// The rule.
     public var rule: String

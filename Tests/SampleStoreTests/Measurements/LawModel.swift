@@ -42,7 +42,7 @@ struct LawModel {
     }
 
     var reports: [Report] = []
-    /// The ledger: what each step did.
+    /// The ledger of the steps.
     var entries: [Int: Kind] = [:]
     var decisions: [Decision] = []
     var repairs: [Repair] = []

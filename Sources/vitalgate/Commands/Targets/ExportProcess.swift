@@ -148,7 +148,7 @@ final class ExportProcess {
         case .more: turn()
         case .stopped where agent != nil: again = loop.after(Self.stoppedPause) { [weak self] in self?.turn() }
         case .stopped:
-            // A person may have repaired the target without telling the hub.
+            // A person may have repaired the target without a message to the hub.
             again = loop.after(target.pauseOfStopped) { [weak self] in
                 self?.target.reconsider()
                 self?.turn()
