@@ -23,6 +23,7 @@ struct RepairedForm {
         let new = SampleKey(series: try rows.series(of: after.origin), start: after.start.microseconds, of: after.identity)
         if try connection.samples.contains(new, among: .tombstones) {
             try deletion.revive([SampleTable.Revival(place: new, bringer: migration.ingest, number: found.stored.seq)])
+            try connection.ledger.add(deleted: 0, restored: 1, to: migration.ingest)
         } else if try !connection.samples.contains(new) {
             let duration = after.end.microseconds - new.start
             let group: Int64? = sample.group.map { Int64(bitPattern: $0) }

@@ -56,7 +56,10 @@ extension SampleStore.Repairs {
                         state: "applied", matched: plan.matched, repaired: plan.repaired, merged: plan.merged,
                         alreadyRight: plan.left(.alreadyRight), ambiguous: plan.left(.ambiguous),
                         impossible: plan.left(.impossible)))
-                try Settlement(Deletion(connection: connection, ingest: ingest.id)).settle(computedAfter: migration)
+                let settlement = Settlement(Deletion(connection: connection, ingest: ingest.id))
+                // The same repair was made before, so readings may have agreed with its results.
+                if reader.isKnownRepair { try settleAgreements(with: migration, settlement) }
+                try settlement.settle(computedAfter: migration)
                 return (plan, migration)
             }
         } catch let nothing as NothingToRepair {

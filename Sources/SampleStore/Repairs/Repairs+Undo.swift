@@ -46,8 +46,9 @@ extension SampleStore.Repairs {
         }
     }
 
-    /// Settles the readings that were found to agree with a result of the repair. They are measurements of their own again.
-    private func settleAgreements(with id: Int64, _ settlement: Settlement) throws(StoreError) {
+    /// Settles the readings that were found to agree with a result of the repair. They are its duplicates while the repair is applied, and
+    /// measurements of their own while it is undone.
+    func settleAgreements(with id: Int64, _ settlement: Settlement) throws(StoreError) {
         guard try !connection.duplicates.isEmpty else { return }
         settlement.reader.forgetTraces()
         for form in try connection.repairs.forms(madeBy: id) {

@@ -61,6 +61,8 @@ private final class MeasurementSequence {
     private var entries: [Int64] = []
     private var migrations: [(id: Int64, ingest: Int64)] = []
     private var held: [Int64: (place: String, ingest: Int64)] = [:]
+    /// The days by which each repair moves.
+    private var shifts: [Int64: Int] = [:]
     private var judged: [(id: Int64, what: String, entry: Int64)] = []
     private var story: [String] = []
     private var anchor: Int64 = 0
@@ -289,6 +291,7 @@ private final class MeasurementSequence {
         hasRepaired = true
         model.applied.insert(migration)
         migrations.append((migration, ingest))
+        shifts[migration] = days
         var pairs: [SampleIdentity: SampleIdentity] = [:]
         try test.store.repairs.forEachPair(of: migration) { pairs[$0.old] = $0.new }
         #expect(pairs.count == moved.count, comment)
@@ -305,6 +308,22 @@ private final class MeasurementSequence {
             note(new, stored.sample)
             model.repaired.removeAll { $0.old == place && $0.new == new }
             model.repaired.append(.init(old: place, new: new, migration: migration))
+        }
+    }
+
+    /// A repair applies to whichever report represents its measurement, also if that is another one than before.
+    private func followRepairs(_ samples: [StoredSample]) {
+        var tried: Set<MeasurementHistory<String>.Outstanding> = []
+        while let next = model.outstanding.first(where: { !tried.contains($0) }) {
+            tried.insert(next)
+            guard let days = shifts[next.repair], var words = looks[next.place]?.split(separator: " ").map(String.init),
+                words.count > 3, let start = Int64(words[3])
+            else { continue }
+            words[3] = "\(start + Int64(days) * 86_400_000_000)"
+            guard let form = samples.first(where: { look($0.sample) == words.joined(separator: " ") }) else { continue }
+            let new = "\(next.place)+\(days)"
+            note(new, form.sample)
+            model.repaired.append(.init(old: next.place, new: new, migration: next.repair))
         }
     }
 
@@ -348,8 +367,9 @@ private final class MeasurementSequence {
     // MARK: Comparison
 
     private func compare() throws {
-        let live = model.live
         let samples = try test.samples()
+        followRepairs(samples)
+        let live = model.live
         #expect(samples.map { look($0.sample) }.sorted() == live.compactMap { looks[$0] }.sorted(), comment)
         #expect(Set(samples.map(\.uuid)) == Set(live.compactMap { uuids[$0] }), comment)
         known.formUnion(live)
