@@ -327,25 +327,20 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
                 known.contains { version in version.place == report.place && known.contains { $0.replaces(version) } }
             }
         }
-        let merges = repaired.filter { $0.isActive && $0.isMerged }
-        if current.count > 1, !merges.isEmpty {
-            let roots = self.roots
-            let places = Set(current.map(\.place))
-            current.removeAll { report in
-                let forms = Set([report.place] + chain(from: report.place).map(\.new))
-                return merges.contains { forms.contains($0.old) && places.contains(roots[$0.new] ?? $0.new) }
-            }
-        }
-        // A report comes after the one that it was compared with.
-        let firsts = Dictionary(reports.map { ($0.place, $0.agreement) }) { one, _ in one }
-        let places = Set(current.map(\.place))
+        // A report comes after the one that it was compared with, or into which a repair merged it.
         let roots = self.roots
+        var firsts: [Place: Place] = [:]
+        for report in reports { firsts[report.place] = report.agreement.map { roots[$0] ?? $0 } }
+        for merge in repaired where merge.isActive && merge.isMerged {
+            firsts[roots[merge.old] ?? merge.old] = roots[merge.new] ?? merge.new
+        }
+        let places = Set(current.map(\.place))
         current.removeAll { report in
-            var first = report.agreement.map { roots[$0] ?? $0 }
+            var first = firsts[report.place]
             for _ in reports {
                 guard let next = first else { return false }
                 if places.contains(next) { return true }
-                first = (firsts[next] ?? nil).map { roots[$0] ?? $0 }
+                first = firsts[next]
             }
             return false
         }

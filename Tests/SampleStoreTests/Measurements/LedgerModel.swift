@@ -87,16 +87,17 @@ struct MeasurementModel<Place: Hashable & Sendable> {
             for place in groups.keys where groups[place] == own { groups[place] = other }
         }
         for var report in reports {
-            report.group = groups[report.place] ?? report.group
+            let own = report.group
+            report.group = groups[report.place] ?? own
             let cluster = records[report.place].map { -1 - $0 } ?? report.group
             clusters[report.place] = cluster
             let undone = [report.entry, report.accepted].compactMap { $0 }.filter { !ledger.isActive($0) }
             let isActive = undone.isEmpty
             histories[cluster, default: MeasurementHistory()].reports.append(
                 .init(
-                    place: report.place, group: report.group, agreement: firsts[report.group], entry: report.entry,
+                    place: report.place, group: report.group, agreement: firsts[own], entry: report.entry,
                     isActive: isActive, changed: undone.map { ledger.changed($0) }.max()))
-            if firsts[report.group] == nil { firsts[report.group] = report.place }
+            if firsts[own] == nil { firsts[own] = report.place }
         }
         for version in versions { if let cluster = clusters[version.place] { histories[cluster]?.versions.append(version) } }
         for edge in repaired {
