@@ -157,7 +157,7 @@ struct DeepCheck {
             """
             SELECT m.id, count(*) FROM migration AS m JOIN repaired AS r ON r.migration = m.id
                 JOIN deleted AS d ON d.series = r.series AND d.start = r.start AND d.hash = r.hash AND d.ingest = m.ingest
-            WHERE m.state = 'applied' GROUP BY m.id
+            WHERE m.state = 'applied' AND r.merged GROUP BY m.id
             """)
         var problems: [String] = []
         while try statement.step() {
