@@ -145,12 +145,13 @@ final class Exchange {
         guard case .stream(let stream)? = answer?.content, stream.isLive else { return }
         streamPlace = core.streams.take(for: payer)
         guard streamPlace == nil else { return }
-        refuseForLoad("Too many streams are open. Close one of them, then try again.", core, seconds: 30)
-    }
-
-    private func refuseForLoad(_ detail: String, _ core: ServerCore, seconds: Int) {
+        stream.close()
         core.countRefusal()
-        let problem = Problem(503, detail, headers: ["Retry-After": "\(seconds)", "Connection": "close"])
+        // The client can help itself only if its own share is used up.
+        let isOwn = core.streams.isShareUsed(by: payer)
+        let problem = Problem(
+            isOwn ? 429 : 503, "Too many streams are open.\(isOwn ? " Close one of them, then try again." : "")",
+            headers: ["Retry-After": "30", "Connection": "close"])
         answer = Answering.finished(problem.response, to: head)
     }
 

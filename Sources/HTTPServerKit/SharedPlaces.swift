@@ -34,6 +34,9 @@ public final class SharedPlaces: Sendable {
         return isTaken ? Place(self, payer) : nil
     }
 
+    /// Whether a payer has all places of its share.
+    public func isShareUsed(by payer: Payer) -> Bool { taken.withLock { $0[payer, default: 0] >= own } }
+
     private func release(_ payer: Payer) {
         taken.withLock { taken in
             let rest = taken[payer, default: 0] - 1

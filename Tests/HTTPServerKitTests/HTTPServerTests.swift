@@ -247,8 +247,24 @@ import Testing
         #expect(eventually { handler.bell.open == 0 })
     }
 
+    /// A stream beyond the share of its client is refused with 429, is not left open, and leaves the other streams alone.
+    @Test func refusesStreamsBeyondTheShare() throws {
+        let server = try server { $0.streamsPerPayer = 2 }
+        let request = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        let clients = try (0..<2).map { _ in try #require(RawClient(server.address)) }
+        for client in clients { client.send(request) }
+        #expect(eventually { handler.bell.open == 2 })
+        let refused = try #require(RawClient(server.address))
+        refused.send(request)
+        let answer = try #require(refused.answer())
+        #expect(answer.status == 429 && answer.headers["retry-after"] == "30")
+        #expect(handler.bell.open == 2)
+        handler.bell.ring()
+        for client in clients { #expect(client.read(until: "id: 1") != nil) }
+    }
+
     @Test func whoGoesAwayLeavesNothing() throws {
-        let server = try server { $0.streamsPerPayer = 100 }
+        let server = try server()
         for round in 0..<100 {
             let client = try #require(RawClient(server.address, receiveBuffer: 4096))
             client.send("GET /\(round % 2 == 0 ? "count" : "events") HTTP/1.1\r\nHost: localhost\r\n\r\n")

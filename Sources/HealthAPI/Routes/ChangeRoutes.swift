@@ -27,7 +27,7 @@ enum ChangeRoutes {
             sent every 15 seconds if nothing changes. If a client leaves more than 32 KiB unread for 30 seconds, the stream ends with the \
             event gone, and the client can reconnect.
             """,
-        parameters: [after, .types], answers: [.events], problems: [410], answer: stream)
+        parameters: [after, .types], answers: [.events], problems: [410, 429], answer: stream)
 
     @Sendable private static func changes(_ call: Call) throws -> HTTPResponse {
         let (reader, caller) = (try call.reader(), try call.caller())

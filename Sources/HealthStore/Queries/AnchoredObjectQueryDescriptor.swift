@@ -28,7 +28,7 @@ public struct AnchoredObjectQueryDescriptor: Sendable {
         /// The deleted samples in order, each with its last state and the UUID of its replacement after a repair.
         public var deletedObjects: [StoredDeletion]
         /// The samples that retention removed since the anchor, for types of the predicate. They are not among the deleted objects.
-        /// Remove each sample for which ``Pruning/removes(_:)`` returns `true`, including added ones.
+        /// Remove each sample for which `Pruning.removes(_:)` returns `true`, including added ones.
         public var prunings: [Pruning]
         /// The anchor after these changes.
         public var newAnchor: QueryAnchor
