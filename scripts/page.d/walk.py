@@ -52,9 +52,10 @@ def pulse_moves(driver, hub):
 
     def several():
         shown.add(one(driver, "[data-type=heartRate] time").get_attribute("datetime"))
-        return len(shown) > 3
+        return len(shown) > 1
 
-    eventually("the strap's pulse moves", several)
+    # The hub commits a strap's beats twice a minute, also while a page is open.
+    eventually("the strap's pulse moves", several, seconds=90)
 
 
 def charts(driver, hub):

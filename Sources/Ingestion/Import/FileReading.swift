@@ -132,8 +132,12 @@ public struct FileReading {
 
     /// The assumptions that were made. Complete once the file has been read.
     public var notes: [String] {
-        sourceNotes + (text?.notes ?? []) + (table?.notes ?? []) + ((interpreter as? LineInterpreter)?.notes ?? [])
-            + ((interpreter as? DatabaseInterpreter)?.notes ?? [])
+        var notes = sourceNotes
+        notes += text?.notes ?? []
+        notes += table?.notes ?? []
+        notes += (interpreter as? LineInterpreter)?.notes ?? []
+        notes += (interpreter as? DatabaseInterpreter)?.notes ?? []
+        return notes
     }
 
     /// Returns a source for text in memory of the given form, as `profile test` needs it.
