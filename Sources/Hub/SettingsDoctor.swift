@@ -22,12 +22,17 @@ public struct SettingsDoctor: Sendable {
     /// Checks everything without changes. If the configuration cannot be read, that is the only finding.
     public func examine() -> [Finding] {
         switch configuration {
-        case .failure(let error): [Finding(.broken, "configuration", error.description)]
+        case .failure(let error): return [Finding(.broken, "configuration", error.description)]
         case .success(let configuration):
-            [settings(configuration)] + api(configuration) + store(configuration) + estimates(configuration)
-                + scales(configuration) + alerts(configuration) + clock() + [
-                    powerCut(configuration), profiles(configuration),
-                ]
+            var findings = [settings(configuration)]
+            findings += api(configuration)
+            findings += store(configuration)
+            findings += estimates(configuration)
+            findings += scales(configuration)
+            findings += alerts(configuration)
+            findings += clock()
+            findings += [powerCut(configuration), profiles(configuration)]
+            return findings
         }
     }
 
