@@ -1,6 +1,12 @@
 #pragma once
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdio.h>
+
+// A GNU extension of poll(2), with the value of Linux.
+#ifndef POLLRDHUP
+#define POLLRDHUP 0x2000
+#endif
 
 /// What a server is started with.
 typedef struct {
@@ -64,6 +70,12 @@ static inline int vitalgate_http_ends_plainly(const char *value, size_t size) {
 static inline int vitalgate_http_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
+}
+
+/// Whether the client has closed its side of a connection, also if bytes of it have not been read.
+static inline int vitalgate_http_has_left(int socket) {
+    struct pollfd polled = {.fd = socket, .events = POLLRDHUP};
+    return poll(&polled, 1, 0) > 0;
 }
 
 /// MHD_get_connection_info is variadic.

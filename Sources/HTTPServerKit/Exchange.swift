@@ -29,6 +29,8 @@ final class Exchange {
     /// The response, once it is known.
     private(set) var answer: HTTPResponse?
 
+    private var socket: Int32 = -1
+
     init(target: String) { self.target = target }
 
     /// Checks the head.
@@ -36,6 +38,7 @@ final class Exchange {
     /// - Returns: whether to respond at once without reading the body.
     func begin(_ connection: OpaquePointer, method: String, _ core: ServerCore) -> Bool {
         isBegun = true
+        socket = vitalgate_http_socket(connection)
         do throws(Problem) {
             let head = try Self.head(connection, method: method, target, core.settings)
             self.head = head
@@ -143,7 +146,9 @@ final class Exchange {
     /// Takes a place for a live stream. A client with too many of them is disconnected, because a connection is a share as well.
     private func boundStream(_ core: ServerCore) {
         guard case .stream(let stream)? = answer?.content, stream.isLive else { return }
-        streamPlace = core.streams.take(for: payer)
+        // A suspended connection does not notice that its client left, such as a browser that opened another page. A completed request
+        // releases its place before its socket is closed.
+        streamPlace = core.streams.take(for: payer) { [socket] in vitalgate_http_has_left(socket) != 0 }
         guard streamPlace == nil else { return }
         stream.close()
         core.countRefusal()

@@ -247,6 +247,16 @@ import Testing
         #expect(eventually { handler.bell.open == 0 })
     }
 
+    /// A browser that goes from page to page leaves streams that have nothing to send. They do not count when it opens the next one.
+    @Test func streamsOfClientsThatLeftDoNotCount() throws {
+        let server = try server { $0.streamsPerPayer = 2 }
+        for _ in 0..<10 {
+            let client = try #require(RawClient(server.address))
+            client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(client.read(until: "200 OK") != nil)
+        }
+    }
+
     /// A stream beyond the share of its client is refused with 429, is not left open, and leaves the other streams alone.
     @Test func refusesStreamsBeyondTheShare() throws {
         let server = try server { $0.streamsPerPayer = 2 }

@@ -107,6 +107,12 @@ struct RelatedSeriesScan {
         }
     }
 
+    /// Whether a compared reading is the sample if it and a reading of the series are one measurement.
+    func isBetter(_ trace: ReadingTrace, than other: ReadingTrace) -> Bool {
+        let (own, others) = (trace.precision, other.precision)
+        return own == others ? related.comesLater : own < others
+    }
+
     /// Whether an original already has a duplicate from the series of the compared rows.
     func isWitnessed(_ first: SampleKey) throws(StoreError) -> Bool { try witnessed.contains(first) }
 

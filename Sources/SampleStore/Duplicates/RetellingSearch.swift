@@ -109,8 +109,13 @@ final class RetellingSearch {
         var matched: Set<Int> = []
         for finding in found where !matched.contains(finding.order) && open[finding.of] != nil {
             matched.insert(finding.order)
+            let precision = retold[finding.order].trace.precision
+            let staysLive = open[finding.of]?.contains {
+                $0.isLive && $0.place == finding.of && $0.trace.precision < precision
+            }
             open[finding.of] = nil
-            matches.append(NearDuplicateSearch.Match(row: retold[finding.order].row, of: finding.of))
+            matches.append(
+                NearDuplicateSearch.Match(row: retold[finding.order].row, of: finding.of, staysLive: staysLive ?? false))
         }
         return matches
     }

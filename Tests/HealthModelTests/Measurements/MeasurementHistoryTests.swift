@@ -66,14 +66,37 @@ import Testing
         #expect(history.live == [])
     }
 
-    @Test func theFirstActiveReportRepresentsTheMeasurement() {
+    @Test func theMostPreciseActiveReportRepresentsTheMeasurement() {
         #expect(Self.reported().live == ["a"])
         #expect(Self.reported(undone: [1: 3]).live == ["b"])
         #expect(Self.reported(undone: [2: 3]).live == ["a"])
-        // The one that the others were compared with goes before an earlier one.
-        var history = Self.reported()
-        history.reports[0].agreement = "b"
-        history.reports[1].agreement = nil
+        func precision(_ seconds: Int32, _ step: Double, _ source: String, isArrival: Bool = false, device: String = "")
+            -> ReportPrecision
+        {
+            let measure = ReportPrecision.Measure(
+                timeResolution: seconds, isArrival: isArrival, value: 80.15, valueResolution: step)
+            return ReportPrecision(
+                measure, source: source, device: device, identity: SampleIdentity(milliseconds: 0, high: 0, low: 0))
+        }
+        // Each pair in both orders of arrival: the first one is the more precise.
+        let pairs = [
+            (precision(1, 0.1, "z"), precision(60, 0.01, "a")), (precision(1, 0.1, "z"), precision(1, 0.01, "a", isArrival: true)),
+            (precision(1, 0.01, "z"), precision(1, 0.1, "a")), (precision(1, 0.1, "a"), precision(1, 0.1, "z")),
+            (precision(1, 0.1, "z"), precision(1, 1e-10, "a")), (precision(1, 0.1, "z", device: "scale"), precision(1, 0.1, "a")),
+        ]
+        for (better, worse) in pairs {
+            for isFirst in [true, false] {
+                var history = Self.reported()
+                history.reports[0].precision = isFirst ? better : worse
+                history.reports[1].precision = isFirst ? worse : better
+                #expect(history.live == [isFirst ? "a" : "b"])
+            }
+        }
+        // One that counts only because it was restored comes after one with an active entry.
+        var history = Self.reported(undone: [1: 3])
+        history.decisions = [.init(.restored, place: "a", entry: 4)]
+        history.reports[0].precision = precision(1, 0.1, "a")
+        history.reports[1].precision = precision(60, 0.1, "b")
         #expect(history.live == ["b"])
     }
 
