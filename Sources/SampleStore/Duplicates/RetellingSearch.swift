@@ -151,6 +151,8 @@ final class RetellingSearch {
     func readings(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [EarlierReading] {
         var found: [EarlierReading] = []
         var known: [SampleKey: Int] = [:]
+        // A record is identified by its source.
+        let hasRecords = try connection.records.contains(series: series)
         for report in try connection.samples.reports(of: series, atNominal: instant) {
             let (place, duplicate) = (report.place, report.duplicate)
             // A promoted duplicate is a sample too.
@@ -158,6 +160,7 @@ final class RetellingSearch {
                 if let duplicate { found[index].first = duplicate.original }
                 continue
             }
+            if hasRecords, try !connection.records.records(at: place).isEmpty { continue }
             known[place] = found.count
             let telling = try relatedSeries.telling(report.context, of: type)
             found.append(

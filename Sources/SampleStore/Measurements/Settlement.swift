@@ -233,9 +233,15 @@ final class Settlement {
         while try rows.next() { found.append((try rows.key, rows.change)) }
     }
 
-    /// Settles the decisions of an entry. Each decision changes something, so the change log is used to find them.
+    /// Settles the decisions of an entry. Each decision changes something, so the change log is used to find them, except those that were
+    /// applied to another report since.
     private func settleDecisions(of entry: Int64) throws(StoreError) {
         let decisions = connection.decisions
+        if try decisions.hasMoved {
+            return try settlePages { last throws(StoreError) in
+                try decisions.places(decidedBy: entry, after: last, limit: Self.chunk)
+            }
+        }
         for span in try connection.changeTable.starts(causedBy: entry) {
             try settlePages { last throws(StoreError) in
                 try decisions.places(

@@ -77,7 +77,13 @@ extension SampleStore.Sources {
             let priority = SourcePriority(own.flatMap(\.names) + named)
             ranked.append((priority.rank(of: try names(of: series)), series))
         }
-        return ranked.sorted { ($0.rank, $0.series.id) < ($1.rank, $1.series.id) }.map(\.series)
+        // The order in which sources were first seen must not matter.
+        return ranked.sorted { one, other in
+            guard one.rank == other.rank else { return one.rank < other.rank }
+            let (own, next) = (one.series, other.series)
+            if ReportPrecision.isBefore(own.source, own.device, next.source, next.device) { return true }
+            return !ReportPrecision.isBefore(next.source, next.device, own.source, own.device) && own.id < next.id
+        }.map(\.series)
     }
 
     /// Returns the series of a query by priority, as in statistics.

@@ -165,6 +165,8 @@ struct LawModel {
             if !decisions(on: group).allSatisfy({ $0.kind == .accept || $0.kind == .reject }) { return true }
         }
         let own = decisions(on: group)
+        // Sources number their records independently.
+        if Set(group.filter { reports[$0].reading.record != nil }.map { reports[$0].reading.series }).count > 1 { return true }
         let versions = Set(group.compactMap { reports[$0].reading.record == nil ? nil : reports[$0].reading.version })
         if !versions.isEmpty {
             let hasOthers = group.contains { reports[$0].reading.record == nil }

@@ -211,6 +211,8 @@ private final class MeasurementSequence {
     }
 
     private func state(of id: Int64) -> String {
+        // Undoing an import rejects its quarantined readings, also accepted ones.
+        if let ingest = held[id]?.ingest, !model.ledger.isActive(ingest) { return "rejected" }
         if let last = judged.last(where: { $0.id == id && model.ledger.isActive($0.entry) }) { return last.what }
         return "held"
     }
@@ -358,13 +360,8 @@ private final class MeasurementSequence {
         let undoing = try test.store.ledger.undo(entry, forget: false, description: description(.undo)).ingest
         story[story.count - 1] = "\(undoing): undo \(entry)"
         #expect(undoing > 0, comment)
-        let chain = model.ledger.chain(from: entry)
         model.ledger.note(undoing, undoes: entry)
         entries.append(undoing)
-        // Undoing an import rejects its quarantined readings, also accepted ones.
-        for (id, reading) in held where chain.contains(reading.ingest) && !model.ledger.isActive(reading.ingest) {
-            if ["held", "accepted"].contains(state(of: id)) { judged.append((id, "rejected", undoing)) }
-        }
         return true
     }
 
