@@ -38,7 +38,7 @@ public struct ReadingTrace: Hashable, Sendable {
     /// How precise the report is.
     public var precision: ReportPrecision.Measure {
         ReportPrecision.Measure(
-            timeResolution: timeResolution, isArrival: isArrival, value: value, valueResolution: valueResolution)
+            start: start, timeResolution: timeResolution, isArrival: isArrival, value: value, valueResolution: valueResolution)
     }
 
     /// Whether the numerals have different units, so that one of them may have been rounded twice.

@@ -1,19 +1,16 @@
-/// How precisely a report describes its measurement. The most precise report becomes the sample, whichever arrived first.
-///
-/// If two reports are equally precise, one that names its device comes first. Then the names of source and device decide, and then the
-/// identity. These are the same on every hub.
+/// How precisely a report describes its measurement. The most precise report becomes the sample, whichever arrived first. Of equally precise
+/// ones, the first to arrive does.
 public struct ReportPrecision: Hashable, Comparable, Sendable {
+    /// Whether it was reported together with other values, such as the two of a blood pressure. A report without them would part the pair.
+    public var isGrouped: Bool
     /// The precision of the time and the value.
     public var measure: Measure
-    /// The identifier of the source.
-    public var source: String
-    /// The key of the device, empty if it is unknown.
-    public var device: String
-    public var identity: SampleIdentity
+    /// Whether it names its device.
+    public var namesDevice: Bool
 
     /// The precision of the time and the value of a report.
     public struct Measure: Hashable, Comparable, Sendable {
-        /// The resolution of the time in seconds.
+        /// The resolution of the time in seconds, at least a minute if the time is a whole minute: many programs write `06:31:00` for 06:31.
         public var timeResolution: Int32
         /// Whether the time is a time of arrival.
         public var isArrival: Bool
@@ -28,10 +25,12 @@ public struct ReportPrecision: Hashable, Comparable, Sendable {
         /// The precision of a report.
         ///
         /// - Parameters:
+        ///   - start: The time in microseconds since 1970.
         ///   - value: The value in the canonical unit.
         ///   - valueResolution: One step of the numeral's last digit, in the canonical unit.
-        public init(timeResolution: Int32, isArrival: Bool, value: Double, valueResolution: Double) {
-            (self.timeResolution, self.isArrival, self.valueResolution) = (timeResolution, isArrival, valueResolution)
+        public init(start: Int64, timeResolution: Int32, isArrival: Bool, value: Double, valueResolution: Double) {
+            self.timeResolution = start % 60_000_000 == 0 ? max(timeResolution, 60) : timeResolution
+            (self.isArrival, self.valueResolution) = (isArrival, valueResolution)
             isConverted = abs(value) > valueResolution * Self.digits
         }
 
@@ -45,22 +44,14 @@ public struct ReportPrecision: Hashable, Comparable, Sendable {
     }
 
     /// A precision with its parts.
-    public init(_ measure: Measure, source: String, device: String, identity: SampleIdentity) {
-        (self.measure, self.source, self.device, self.identity) = (measure, source, device, identity)
+    public init(isGrouped: Bool = false, _ measure: Measure, namesDevice: Bool) {
+        (self.isGrouped, self.measure, self.namesDevice) = (isGrouped, measure, namesDevice)
     }
 
     /// Smaller means more precise.
     public static func < (one: ReportPrecision, other: ReportPrecision) -> Bool {
+        if one.isGrouped != other.isGrouped { return one.isGrouped }
         if one.measure != other.measure { return one.measure < other.measure }
-        if isBefore(one.source, one.device, other.source, other.device) { return true }
-        if isBefore(other.source, other.device, one.source, one.device) { return false }
-        return (one.identity.high, one.identity.low) < (other.identity.high, other.identity.low)
-    }
-
-    /// Whether reports of a source and device come before equally precise ones of another.
-    public static func isBefore(_ source: String, _ device: String, _ otherSource: String, _ otherDevice: String) -> Bool {
-        if device.isEmpty != otherDevice.isEmpty { return otherDevice.isEmpty }
-        if source != otherSource { return source < otherSource }
-        return device < otherDevice
+        return one.namesDevice && !other.namesDevice
     }
 }

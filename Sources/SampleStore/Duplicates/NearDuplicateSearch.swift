@@ -101,7 +101,7 @@ final class NearDuplicateSearch {
             {
                 continue
             }
-            if let best = try Self.takeBest(found, of: &scans, for: trace, &taken) {
+            if let best = try Self.takeBest(found, of: &scans, for: trace, isGrouped: row.group != 0, &taken) {
                 matches.witnesses.append(Match(row: index, of: best.first, staysLive: best.staysLive))
                 // A row that may become the sample is linked as well.
                 if best.staysLive { continue }
@@ -133,7 +133,8 @@ final class NearDuplicateSearch {
     /// Takes the best match that is the same measurement and has no duplicate yet from the row's series. Matches that
     /// were not undone come first.
     private static func takeBest(
-        _ found: [Finding], of scans: inout [RelatedSeriesScan], for trace: ReadingTrace, _ taken: inout Set<SampleKey>
+        _ found: [Finding], of scans: inout [RelatedSeriesScan], for trace: ReadingTrace, isGrouped: Bool,
+        _ taken: inout Set<SampleKey>
     ) throws(StoreError) -> (first: SampleKey, staysLive: Bool)? {
         for isWithdrawn in [false, true] {
             for finding in found
@@ -143,7 +144,7 @@ final class NearDuplicateSearch {
                 guard !taken.contains(candidate.first), try !scan.isWitnessed(candidate.first) else { continue }
                 taken.insert(candidate.first)
                 let isSame = scan.table == .live && candidate.first == candidate.place
-                return (candidate.first, isSame && !scan.isBetter(trace, than: candidate.trace))
+                return (candidate.first, isSame && !scan.mayBeBetter(trace, isGrouped: isGrouped, than: candidate.trace))
             }
         }
         return nil

@@ -9,8 +9,8 @@ struct RelatedSeries {
     var lasts: Bool
     /// The relation of its device to that of the compared readings.
     var kinship: DeviceKinship
-    /// Whether the compared readings come first if they are equally precise (``ReportPrecision``).
-    var comesLater: Bool
+    /// Whether the compared readings name their device, and these do not.
+    var namesLess: Bool
 }
 
 /// A cache of the related series of series and of the resolution and units of their readings.
@@ -62,7 +62,7 @@ final class RelatedSeriesCache {
             relatedSeries.append(
                 RelatedSeries(
                     series: other.id, coarsest: other.coarsest, lasts: other.longest > 0, kinship: kinship,
-                    comesLater: ReportPrecision.isBefore(origin.source.id, origin.device?.key ?? "", other.source, other.device)))
+                    namesLess: other.device.isEmpty && origin.device?.key.isEmpty == false))
         }
         return relatedSeries
     }

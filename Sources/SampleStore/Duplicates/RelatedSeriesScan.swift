@@ -107,10 +107,10 @@ struct RelatedSeriesScan {
         }
     }
 
-    /// Whether a compared reading is the sample if it and a reading of the series are one measurement.
-    func isBetter(_ trace: ReadingTrace, than other: ReadingTrace) -> Bool {
+    /// Whether a compared reading may be the sample if it and a reading of the series are one measurement (``ReportPrecision``).
+    func mayBeBetter(_ trace: ReadingTrace, isGrouped: Bool, than other: ReadingTrace) -> Bool {
         let (own, others) = (trace.precision, other.precision)
-        return own == others ? related.comesLater : own < others
+        return isGrouped || (own == others ? related.namesLess : own < others)
     }
 
     /// Whether an original already has a duplicate from the series of the compared rows.

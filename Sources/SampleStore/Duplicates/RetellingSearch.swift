@@ -80,7 +80,12 @@ final class RetellingSearch {
                             method: try relatedSeries.method(ofMetadata: row.metadata))
                     ))
             }
-            matches += try matched(retold, in: unit, by: ingest, with: told)
+            matches += try matched(retold, in: unit, by: ingest, with: told).map { match in
+                var match = match
+                // It may belong to a pair, which is not parted.
+                if rows[match.row].group != 0 { match.staysLive = false }
+                return match
+            }
         }
         return matches
     }
@@ -111,7 +116,7 @@ final class RetellingSearch {
             matched.insert(finding.order)
             let precision = retold[finding.order].trace.precision
             let staysLive = open[finding.of]?.contains {
-                $0.isLive && $0.place == finding.of && $0.trace.precision < precision
+                $0.isLive && $0.place == finding.of && !(precision < $0.trace.precision)
             }
             open[finding.of] = nil
             matches.append(

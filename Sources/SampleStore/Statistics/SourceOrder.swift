@@ -80,9 +80,7 @@ extension SampleStore.Sources {
         // The order in which sources were first seen must not matter.
         return ranked.sorted { one, other in
             guard one.rank == other.rank else { return one.rank < other.rank }
-            let (own, next) = (one.series, other.series)
-            if ReportPrecision.isBefore(own.source, own.device, next.source, next.device) { return true }
-            return !ReportPrecision.isBefore(next.source, next.device, own.source, own.device) && own.id < next.id
+            return (one.series.source, one.series.device, one.series.id) < (other.series.source, other.series.device, other.series.id)
         }.map(\.series)
     }
 
