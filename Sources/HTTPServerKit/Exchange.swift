@@ -93,9 +93,8 @@ final class Exchange {
     private func reserve(_ head: RequestHead, _ payer: Payer, _ core: ServerCore) throws(Problem) {
         bodyShare = core.bodies.reserve(bodySize(head), for: payer)
         guard bodyShare != nil else {
-            core.countRefusal()
             isDiscarding = payer != .stranger && head.header("expect") == nil
-            throw Problem(503, "Too much data is being sent at once. Try again.", headers: ["Retry-After": "1"])
+            throw Problem(503, "Too much data is being sent at once. Try again.", bound: .bodies)
         }
     }
 
@@ -133,6 +132,7 @@ final class Exchange {
 
     /// Makes the response, including the common headers.
     func makeAnswer(_ core: ServerCore) {
+        defer { if let bound = answer?.bound { core.countRefusal(bound) } }
         guard let head, let resolved, refusal == nil else {
             answer = Answering.finished((refusal ?? Problem(400, "The request is malformed.")).response, to: head)
             return
@@ -151,12 +151,12 @@ final class Exchange {
         streamPlace = core.streams.take(for: payer) { [socket] in vitalgate_http_has_left(socket) != 0 }
         guard streamPlace == nil else { return }
         stream.close()
-        core.countRefusal()
         // The client can help itself only if its own share is used up.
         let isOwn = core.streams.isShareUsed(by: payer)
-        let problem = Problem(
+        var problem = Problem(
             isOwn ? 429 : 503, "Too many streams are open.\(isOwn ? " Close one of them, then try again." : "")",
             headers: ["Retry-After": "30", "Connection": "close"])
+        problem.bound = .streams
         answer = Answering.finished(problem.response, to: head)
     }
 
@@ -165,8 +165,7 @@ final class Exchange {
         guard case .octets(let octets)? = answer?.content, octets.count > Self.smallAnswer else { return }
         answerShare = core.answers.reserve(octets.count, for: payer)
         guard answerShare == nil else { return }
-        core.countRefusal()
-        let problem = Problem(503, "Too many responses have not been read yet. Try again.", headers: ["Retry-After": "1"])
+        let problem = Problem(503, "Too many responses have not been read yet. Try again.", bound: .responses)
         answer = Answering.finished(problem.response, to: head)
     }
 

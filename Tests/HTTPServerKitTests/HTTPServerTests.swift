@@ -269,6 +269,8 @@ import Testing
         let answer = try #require(refused.answer())
         #expect(answer.status == 429 && answer.headers["retry-after"] == "30")
         #expect(handler.bell.open == 2)
+        // Each refusal is counted by its bound.
+        #expect(server.refusals == [.streams: 1])
         handler.bell.ring()
         for client in clients { #expect(client.read(until: "id: 1") != nil) }
     }

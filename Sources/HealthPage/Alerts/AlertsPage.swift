@@ -108,7 +108,6 @@ enum AlertsPage {
     }
 
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
-        let subject = try call.person().subject
         switch call.text("do") {
         case "add":
             var fields = FormFields(call: call)
@@ -146,13 +145,13 @@ enum AlertsPage {
                 }
             }
             try call.doing {
-                try call.writer().alerts.add(of: subject, type: type, condition, bound: bound, timing: timing, at: call.now)
+                try call.changes().addAlert(type, condition, bound: bound, timing: timing, at: call.now)
             }
         case "acknowledge":
             guard let id = call.text("id").flatMap({ Int64($0) }) else { throw PageProblem(404, "alert") }
-            try call.writer().alerts.acknowledge(id, of: subject, at: call.now)
+            try call.changes().acknowledgeAlert(id, at: call.now)
         case "remove":
-            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().alerts.remove(id, of: subject) else {
+            guard let id = call.text("id").flatMap({ Int64($0) }), try call.changes().removeAlert(id) else {
                 throw PageProblem(404, "alert")
             }
         default: throw PageProblem(400, "field", "do")
