@@ -154,11 +154,11 @@ import Testing
         try TestStore.with { test in
             var file = try Self.file(.heartRate)
             file.timeResolution = 1
-            try test.keep([try Self.ble(.heartRate)("72", at: 0), Self.ble(.heartRate)("72", at: 60)])
+            try test.keep([try Self.ble(.heartRate)("72", at: 0), Self.ble(.heartRate)("72", at: 70)])
             #expect(try test.keep([try file("72", at: 0)]).outcomes == [[.duplicate]])
             #expect(try test.keep([try file("72", at: 1)]).outcomes == [[.stored]], "the one at 0 s has its witness")
-            #expect(try test.keep([try file("72", at: 61)]).outcomes == [[.duplicate]])
-            #expect(try test.keep([try file("72", at: 59)]).outcomes == [[.stored]])
+            #expect(try test.keep([try file("72", at: 71)]).outcomes == [[.duplicate]])
+            #expect(try test.keep([try file("72", at: 69)]).outcomes == [[.stored]])
             // Seconds away, and found by the index.
             try test.keep([try Self.ble()("80.15", at: 24)])
             #expect(try test.keep([try Self.file()("80.2", at: 0)]).outcomes == [[.duplicate]])
