@@ -25,7 +25,7 @@ public struct SettingsDoctor: Sendable {
         case .failure(let error): [Finding(.broken, "configuration", error.description)]
         case .success(let configuration):
             [settings(configuration)] + api(configuration) + store(configuration) + estimates(configuration)
-                + scales(configuration) + alerts(configuration) + clock() + [
+                + scales(configuration) + alerts(configuration) + clock() + retention(configuration) + [
                     powerCut(configuration), profiles(configuration),
                 ]
         }
@@ -122,6 +122,17 @@ public struct SettingsDoctor: Sendable {
                     + "ranges",
                 command: "vitalgate devices assign --help")
         }
+    }
+
+    /// Checks whether the daily removal of old samples waits for a person.
+    private func retention(_ configuration: Configuration) -> [Finding] {
+        guard configuration.prunesDaily, PlausibleClock.allows(machine.now()),
+            let store = try? StoreAccess(configuration: configuration, machine: machine).openForReading(),
+            let dates = try? configuration.retention.dates(in: store, now: machine.now()),
+            let doubt = try? store.pruningDoubt(
+                dates, at: machine.now(), waitingFor: Set(configuration.targets.map(\.name)))
+        else { return [] }
+        return [Finding(.warning, "retention", "old samples are not removed: \(doubt)", command: "vitalgate store prune")]
     }
 
     /// Checks whether the machine's clock can be right.
