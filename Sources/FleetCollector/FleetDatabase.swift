@@ -162,8 +162,8 @@ public struct FleetDatabase {
             .unauthorised,
             isRevoked == "t"
                 ? "the center has revoked this hub: it needs a new code to join again"
-                : "the request is not sealed with the key of this hub: 'nkey' and 'seedFile' are not those with which it has joined"
-        )
+                : "the request is not sealed with the key of this hub: 'nkey' and 'seedFile' are not those with which it has joined",
+            isLasting: isRevoked == "t")
     }
 
     /// The public key of a sender, or a word that is not one.

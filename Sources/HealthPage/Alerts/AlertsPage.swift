@@ -62,8 +62,9 @@ enum AlertsPage {
         func time(_ time: Instant?) -> HTML { time.map { "\(call.times.element($0))" } ?? "" }
         let rows: [HTML] = episodes.map { episode in
             let late: HTML = HTML.choose(episode.began.isLate, " (\(texts("alerts.late")))")
+            let doubt: HTML = HTML.choose(episode.began.isDoubtful, " (\(texts("alerts.doubtful")))")
             return """
-                <tr><th scope="row">\(text(episode.began.alert, call))</th><td>\(time(episode.began.time))\(late)</td>\
+                <tr><th scope="row">\(text(episode.began.alert, call))</th><td>\(time(episode.began.time))\(late)\(doubt)</td>\
                 <td>\(time(episode.ended?.time))</td><td>\(episode.receipts.map(\.receiver).joined(separator: ", "))</td>\
                 <td>\(time(episode.began.acknowledged))</td></tr>
                 """
