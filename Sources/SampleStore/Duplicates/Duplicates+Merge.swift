@@ -23,7 +23,8 @@ extension SampleStore.Duplicates {
         func note(_ place: SampleKey, _ first: SampleKey, _ isLeft: Bool) throws(StoreError) {
             var (place, first) = (place, first)
             // The more precise report remains, as it was reported before repairs.
-            if let own = try names.precision(of: reader.root(of: place)), let other = try names.precision(of: reader.root(of: first)),
+            if let own = try names.precision(of: reader.root(of: place)),
+                let other = try names.precision(of: reader.root(of: first)),
                 own < other
             {
                 (place, first) = (first, place)

@@ -178,7 +178,8 @@ struct Erasure {
     ///
     /// - Returns: The number of marked rows.
     private func markOtherReports() throws(StoreError) -> Int {
-        let duplicates = "witness_row AS w CROSS JOIN decision AS d ON d.id = w.decision AND d.rule <> '\(DuplicateRule.version.rawValue)'"
+        let duplicates =
+            "witness_row AS w CROSS JOIN decision AS d ON d.id = w.decision AND d.rule <> '\(DuplicateRule.version.rawValue)'"
         try connection.run(
             """
             INSERT OR IGNORE INTO gone SELECT d.of_series, w.of_start, w.of_hash FROM \(duplicates)

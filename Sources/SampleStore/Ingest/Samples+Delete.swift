@@ -113,7 +113,9 @@ extension SampleStore.Samples {
             }
             let settlement = Settlement(deletion)
             // The decision is about the measurement. Its sample may be another report, which arrived after the deletion.
-            let deleted = try (theirs + places).filter { try settlement.reader.measurement(of: $0).history.state(of: $0) == .deleted }
+            let deleted = try (theirs + places).filter {
+                try settlement.reader.measurement(of: $0).history.state(of: $0) == .deleted
+            }
             try deletion.decide(.restored, theirs + places)
             settlement.reader.forgetTraces()
             try settlement.settle(theirs + places)

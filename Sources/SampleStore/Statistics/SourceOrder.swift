@@ -80,7 +80,9 @@ extension SampleStore.Sources {
         // The order in which sources were first seen must not matter.
         return ranked.sorted { one, other in
             guard one.rank == other.rank else { return one.rank < other.rank }
-            return (one.series.source, one.series.device, one.series.id) < (other.series.source, other.series.device, other.series.id)
+            return (one.series.source, one.series.device, one.series.id) < (
+                other.series.source, other.series.device, other.series.id
+            )
         }.map(\.series)
     }
 

@@ -181,7 +181,8 @@ struct DuplicateTable {
     /// Returns the duplicates that an import brought, by start.
     func duplicates(broughtBy ingest: Int64, limit: Int) throws(StoreError) -> [Duplicate] {
         try connection.list(
-            "SELECT \(Self.columns) FROM witness WHERE ingest = ? ORDER BY start LIMIT ?", [.integer(ingest), .integer(Int64(limit))],
+            "SELECT \(Self.columns) FROM witness WHERE ingest = ? ORDER BY start LIMIT ?",
+            [.integer(ingest), .integer(Int64(limit))],
             Self.read)
     }
 

@@ -126,7 +126,8 @@ extension SampleTable {
             """, place.values
         ) { row throws(StoreError) in
             let value = row.real(0)
-            let numeral = row.isNull(1) ? Numeral(shortest: value) : (try? Numeral(parsing: row.blob(1))) ?? Numeral(shortest: value)
+            let numeral =
+                row.isNull(1) ? Numeral(shortest: value) : (try? Numeral(parsing: row.blob(1))) ?? Numeral(shortest: value)
             let scale = Self.scale(ofUnit: row.text(2), molarMass: row.isNull(3) ? nil : row.real(3), type: row.text(6))
             let measure = ReportPrecision.Measure(
                 start: place.start, timeResolution: Int32(truncatingIfNeeded: row.integer(4)),

@@ -71,11 +71,13 @@ import Testing
         #expect(Self.reported(undone: [1: 3]).live == ["b"])
         #expect(Self.reported(undone: [2: 3]).live == ["a"])
         func precision(
-            _ seconds: Int32, _ step: Double, start: Int64 = 1, isArrival: Bool = false, namesDevice: Bool = false, isGrouped: Bool = false
+            _ seconds: Int32, _ step: Double, start: Int64 = 1, isArrival: Bool = false, namesDevice: Bool = false,
+            isGrouped: Bool = false
         ) -> ReportPrecision {
             ReportPrecision(
                 isGrouped: isGrouped,
-                .init(start: start, timeResolution: seconds, isArrival: isArrival, value: 80.15, valueResolution: step), namesDevice: namesDevice)
+                .init(start: start, timeResolution: seconds, isArrival: isArrival, value: 80.15, valueResolution: step),
+                namesDevice: namesDevice)
         }
         // Each pair in both orders of arrival: the first one is the more precise.
         let pairs = [

@@ -89,7 +89,8 @@ import Testing
             #expect(outcomes == [[.stored]])
             #expect((account.stored, account.duplicate) == (1, 0))
             #expect(try test.identities() == [sensed.sample.identity])
-            #expect(try test.store.duplicates.explain(sensed.sample.identity)?.witnesses.map(\.other.uuid) == [file.sample.identity])
+            #expect(
+                try test.store.duplicates.explain(sensed.sample.identity)?.witnesses.map(\.other.uuid) == [file.sample.identity])
             // A follower removes the one and adds the other.
             #expect(try test.store.changedUUIDs() == [sensed.sample.identity])
             #expect(try test.keep([file], [sensed]).account.duplicate == 2)

@@ -58,7 +58,8 @@ import Testing
             let far = try Self.maker("distanceWalkingRunning", "m")("5020", at: 0)
             #expect(
                 try test.keep([two, one, three, far]).outcomes == [[.stored, .stored, .stored, .stored]])
-            #expect(try test.samples().map { "\($0.sample.numeral.text) \($0.sample.unit.code)" } .sorted() == ["5000 m", "5020 m"])
+            #expect(
+                try test.samples().map { "\($0.sample.numeral.text) \($0.sample.unit.code)" }.sorted() == ["5000 m", "5020 m"])
             #expect(try test.keep([far], [three], [one], [two]).account.duplicate == 4)
         }
         try TestStore.with { test in

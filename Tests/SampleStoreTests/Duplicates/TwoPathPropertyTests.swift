@@ -22,7 +22,9 @@ import Testing
         /// The source whose sample was deleted.
         var deleted: Int?
         /// The source whose sample is live: the most precise one that has not been undone.
-        var standing: Int? { isDeleted ? nil : arrivals.filter { !$0.isGone }.map(\.path).min { Self.ranks[$0] < Self.ranks[$1] } }
+        var standing: Int? {
+            isDeleted ? nil : arrivals.filter { !$0.isGone }.map(\.path).min { Self.ranks[$0] < Self.ranks[$1] }
+        }
 
         /// Seconds are more precise than minutes, and a tenth of a pound more than a tenth of a kilogram.
         private static let ranks = [0, 2, 1]

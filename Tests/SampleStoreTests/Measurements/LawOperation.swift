@@ -123,7 +123,8 @@ struct LawFlags: OptionSet {
 
     /// The groups that are tested. `VITALGATE_LAW` names others, separated by commas, or `all`.
     static let enabled: LawFlags = [
-        .undoUndo, .undoAgain, .units, .paths, .noDevice, .records, .conflicts, .quarantine, .exact, .forget, .delete, .restore, .readAs,
+        .undoUndo, .undoAgain, .units, .paths, .noDevice, .records, .conflicts, .quarantine, .exact, .forget, .delete, .restore,
+        .readAs,
         .shift, .halve, .assign, .undoRepair, .withoutMerge, .merge, .reopen, .guests, .anyOrder,
     ]
 }

@@ -106,7 +106,8 @@ struct MeasurementModel<Place: Hashable & Sendable> {
                     place: report.place, group: report.group, agreement: firsts[own], entry: report.entry,
                     isActive: isActive, changed: undone.map { ledger.changed($0) }.max(),
                     precision: ReportPrecision(
-                        .init(start: 1, timeResolution: Int32(report.rank), isArrival: false, value: 1, valueResolution: 1), namesDevice: true)))
+                        .init(start: 1, timeResolution: Int32(report.rank), isArrival: false, value: 1, valueResolution: 1),
+                        namesDevice: true)))
             if firsts[own] == nil { firsts[own] = report.place }
         }
         for version in versions { if let cluster = clusters[version.place] { histories[cluster]?.versions.append(version) } }
