@@ -92,7 +92,7 @@ extension SampleStore.Alerts {
             where judges[index].alert.held < held.id && judges[index].alert.type == origin.type
                 && judges[index].alert.subject == origin.subject
             {
-                try judges[index].judge(held)
+                try judges[index].judge(doubtful: held.stored)
             }
         }
         for index in crossing { judges[index].alert.held = last }
@@ -182,11 +182,11 @@ struct AlertJudge {
     }
 
     /// Judges a reading that is quarantined as implausible. It can begin the alert, and ends none.
-    mutating func judge(_ held: QuarantinedSample) throws {
-        guard isBeyond(held.stored.sample.value) else { return }
+    mutating func judge(doubtful stored: StoredSample) throws {
+        guard isBeyond(stored.sample.value) else { return }
         isDoubtful = true
         defer { isDoubtful = false }
-        try judge(held.stored)
+        try judge(stored)
     }
 
     private mutating func judge(_ stored: StoredSample) throws {

@@ -117,7 +117,7 @@ extension SampleTable {
     /// Returns how precise a report is, live or not, or `nil` if there is none.
     func precision(of place: SampleKey) throws(StoreError) -> ReportPrecision? {
         let tables = Rows.allCases.map { rows in
-            "SELECT value, numeral, context, grp FROM main.\(rows == .duplicates ? "witness_row" : rows.rawValue) WHERE series = ?1 AND start = ?2 AND hash = ?3"
+            "SELECT value, numeral, context, grp FROM main.\(rows.rawValue) WHERE series = ?1 AND start = ?2 AND hash = ?3"
         }
         let report = try connection.first(
             """
