@@ -65,33 +65,6 @@ import Testing
         #expect(found.nobodys.count == 1)
     }
 
-    /// A heavy guest uses the scale of a light person twice in the first days, and the person's weights are taken for the guest's. When the
-    /// guest has gone, the person gets all of them back.
-    @Test func ownWeighingsAreGivenBack() throws {
-        var rows = [row(0, 0, "62.0"), row(0, 5, "131.0"), row(1, 0, "62.1"), row(1, 5, "131.2")]
-        let early = try weights(rows, isOneFile: false)
-        #expect(early.own == [131, 131.2] && early.nobodys == [62, 62.1])
-        rows = (2..<20).map { row($0, 0, "62.\($0 % 10)") }
-        let found = try weights(rows, isOneFile: false)
-        #expect(found.own.count == 20 && found.own.allSatisfy { $0 < 63 }, "\(found.own)")
-        #expect(found.nobodys.sorted() == [131, 131.2])
-        // A weight that somebody unassigned stays unassigned.
-        let one = try #require(try story.samples(.bodyMass).first { $0.value == 62.5 })
-        _ = try story.store.people.assign([one.identity], to: Origin.unassigned, now: story.received)
-        try story.load([FileStoryTests.header, row(21, 0, "62.6")])
-        let nobodys = try story.samples(.bodyMass).filter { $0.origin.subject == Origin.unassigned }
-        #expect(nobodys.map(\.value).sorted() == [62.5, 131, 131.2])
-    }
-
-    /// Weights of a source that several people use are not given back.
-    @Test func othersWeighingsAreNotGivenBack() throws {
-        let other = "7f9c0000-0000-4000-8000-000000000001"
-        try story.load([FileStoryTests.header + ",subject", row(0, 10, "62.9") + "," + other])
-        let rows = [row(0, 0, "62.0"), row(0, 5, "131.0"), row(1, 0, "62.1"), row(1, 5, "131.2")]
-        let found = try weights(rows + (2..<20).map { row($0, 0, "62.\($0 % 10)") }, isOneFile: false)
-        #expect(found.nobodys.count { $0 < 63 } > 2)
-    }
-
     /// Real changes of a body: a newborn child, a child that is weighed twice a year, a diet, an operation, a pregnancy.
     @Test(arguments: [
         [(0, "3.2"), (3, "3.0"), (30, "4.1"), (150, "7.2"), (365, "9.9"), (730, "12.8")],

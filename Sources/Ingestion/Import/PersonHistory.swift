@@ -17,8 +17,6 @@ import SampleStore
 ///   heavier one is. Otherwise nothing is decided, because a single weighing may be a guest or a mistake. ``EarlierMistakes``
 ///   takes earlier weights of the other group from the person.
 ///
-/// When the history is clear, ``EarlierMistakes`` also gives back the person's own weighings that were unassigned before.
-///
 /// A reading whose source names its person (``Origin/namesPerson``) is not compared.
 ///
 /// A body does not halve or double its weight within a week, so real changes stay with the person.
@@ -81,10 +79,7 @@ struct PersonHistory {
 
     private mutating func isNobodys(_ sample: Sample) throws -> Bool {
         // A weighing stored for the person before there was a history keeps its owner.
-        if try isAnothers(sample) {
-            hasUnassignedWeighings = true
-            return try !isKnown(sample)
-        }
+        if try isAnothers(sample) { return try !isKnown(sample) }
         if try hasUnassigned(), let other = Self.reading(sample, of: Origin.unassigned), try isKnown(other) { return true }
         weights[sample.origin.subject]?.note(sample.value, at: sample.start.microseconds)
         return false
@@ -110,37 +105,17 @@ struct PersonHistory {
         let sorted = recent.map(\.value).sorted()
         let median = sorted[sorted.count / 2]
         if recent.count >= Self.least, sorted[0] > median * 0.75, sorted[sorted.count - 1] < median * 1.25 {
-            if Self.isApart(sample.value, median, by: time &- last.time <= Self.month ? 2 : 4) { return true }
-            if try hasUnassigned() { note(EarlierMistakes(of: sample, takes: false, gives: true)) }
-            return false
+            return Self.isApart(sample.value, median, by: time &- last.time <= Self.month ? 2 : 4)
         }
         let rivals = recent.filter { time &- $0.time <= Self.week && Self.isApart(sample.value, $0.value) }.map(\.value).sorted()
+        guard !rivals.isEmpty else { return false }
         let others = recent.count { Self.isApart(sample.value, $0.value) }
-        let own = recent.count - others + 1
-        let isClear = own >= max(Self.least, 2 * others)
-        guard !rivals.isEmpty else {
-            let isOfOneBody = recent.allSatisfy {
-                Self.isApart(sample.value, $0.value) || abs($0.value / sample.value - 1) < 0.25
-            }
-            if others > 0, isClear, isOfOneBody { note(EarlierMistakes(of: sample, takes: true, gives: true)) }
-            return false
-        }
-        guard let isRivals = Self.isRivals(others, own: own, rivals[rivals.count / 2] > sample.value) else { return false }
+        guard let isRivals = Self.isRivals(others, own: recent.count - others + 1, rivals[rivals.count / 2] > sample.value)
+        else { return false }
         guard !isRivals else { return true }
-        note(EarlierMistakes(of: sample, takes: true, gives: isClear))
+        mistakes.removeAll { $0.subject == sample.origin.subject }
+        mistakes.append(EarlierMistakes(subject: sample.origin.subject, weight: sample.value, time: time))
         return false
-    }
-
-    /// Replaces what an earlier weighing of the batch showed about the person.
-    private mutating func note(_ mistake: EarlierMistakes) {
-        var mistake = mistake
-        if let index = mistakes.firstIndex(where: { $0.subject == mistake.subject }) {
-            let before = mistakes.remove(at: index)
-            if !Self.isApart(before.weight, mistake.weight) {
-                (mistake.takes, mistake.gives) = (mistake.takes || before.takes, mistake.gives || before.gives)
-            }
-        }
-        mistakes.append(mistake)
     }
 
     /// Whether a weight is not the person's, of two groups of weights that cannot be of one body. `nil` if nobody can know.

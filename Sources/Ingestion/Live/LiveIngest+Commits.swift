@@ -144,18 +144,13 @@ extension LiveIngest {
         for mistake in mistakes { try repair(mistake) }
     }
 
-    /// Takes earlier weighings of someone else from a person, and gives the person's own back. The rest are found with the next weighing.
+    /// Takes earlier weighings of someone else from a person. The rest are found with the next weighing.
     func repair(_ mistake: EarlierMistakes) throws {
-        for done in try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) {
-            let isOne = done.count == 1
-            let change =
-                done.isGivenBack
-                ? "unassigned \(isOne ? "weighing matches" : "weighings match") the later ones and \(isOne ? "is" : "are") the person's again"
-                : "earlier \(isOne ? "weighing does" : "weighings do") not match the later ones and \(isOne ? "is" : "are") unassigned now"
-            note(
-                SourceNotice(
-                    .action, "weights", "\(done.count) \(change): undo this with 'vitalgate repair undo \(done.migration)'"))
-        }
+        guard let done = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) else { return }
+        let text =
+            "\(done.count) earlier \(done.count == 1 ? "weighing does" : "weighings do") not match the later ones and "
+            + "\(done.count == 1 ? "is" : "are") unassigned now: undo this with 'vitalgate repair undo \(done.migration)'"
+        note(SourceNotice(.action, "weights", text))
     }
 
     /// Looks for wrong units after a commit, so that the commit does not wait for it.
