@@ -269,8 +269,9 @@ import Testing
                 #expect(try test.keep([second]).outcomes == [[.duplicate]])
                 #expect(try test.store.changedUUIDs() == [second.sample.identity])
                 if forget {
-                    // The first arrives again and is now the duplicate.
-                    #expect(try test.keep([first]).outcomes == [[.duplicate]])
+                    // The first arrives again, and is the more precise one.
+                    #expect(try test.keep([first]).outcomes == [[.stored]])
+                    #expect(try test.identities() == [first.sample.identity])
                     #expect(try test.store.check() == [])
                     return
                 }
