@@ -2,6 +2,7 @@
 #include <microhttpd.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 // A GNU extension of poll(2), with the value of Linux.
 #ifndef POLLRDHUP
@@ -72,10 +73,12 @@ static inline int vitalgate_http_socket(struct MHD_Connection *connection) {
     return info ? info->connect_fd : -1;
 }
 
-/// Whether the client has closed its side of a connection, also if bytes of it have not been read.
-static inline int vitalgate_http_has_left(int socket) {
+/// Ends a connection if its client has closed its side, also if bytes of it have not been read. Returns whether it did.
+static inline int vitalgate_http_end_if_left(int socket) {
     struct pollfd polled = {.fd = socket, .events = POLLRDHUP};
-    return poll(&polled, 1, 0) > 0;
+    if (poll(&polled, 1, 0) <= 0) return 0;
+    shutdown(socket, SHUT_RDWR);
+    return 1;
 }
 
 /// MHD_get_connection_info is variadic.

@@ -29,6 +29,7 @@ final class Exchange {
     /// The response, once it is known.
     private(set) var answer: HTTPResponse?
 
+    /// The socket of the connection.
     private var socket: Int32 = -1
 
     init(target: String) { self.target = target }
@@ -146,9 +147,9 @@ final class Exchange {
     /// Takes a place for a live stream. A client with too many of them is disconnected, because a connection is a share as well.
     private func boundStream(_ core: ServerCore) {
         guard case .stream(let stream)? = answer?.content, stream.isLive else { return }
-        // A suspended connection does not notice that its client left, such as a browser that opened another page. A completed request
-        // releases its place before its socket is closed.
-        streamPlace = core.streams.take(for: payer) { [socket] in vitalgate_http_has_left(socket) != 0 }
+        // A suspended connection does not notice that its client left, such as a browser that opened another page. It is ended, because a
+        // client that only stops sending could read on. A completed request releases its place before its socket is closed.
+        streamPlace = core.streams.take(for: payer) { [socket] in vitalgate_http_end_if_left(socket) != 0 }
         guard streamPlace == nil else { return }
         stream.close()
         // The client can help itself only if its own share is used up.

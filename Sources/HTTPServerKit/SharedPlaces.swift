@@ -5,7 +5,7 @@ import Synchronization
 public final class SharedPlaces: Sendable {
     private let total: Int
     private let own: Int
-    /// The taken places of each payer, with a check whether whoever took it has left.
+    /// The taken places of each payer. Each has a check whether its client has left.
     private let taken = Mutex<(places: [Payer: [UInt64: @Sendable () -> Bool]], next: UInt64)>(([:], 0))
 
     /// - Parameters:
@@ -28,8 +28,8 @@ public final class SharedPlaces: Sendable {
 
     /// Takes a place. Returns `nil` if the payer has its share already, or if too few are left.
     ///
-    /// - Parameter hasLeft: Whether whoever takes the place has left without releasing it. If the places are used up, those of clients that
-    ///   have left are free.
+    /// - Parameter hasLeft: Whether the client has left without releasing the place. It is called if no place is free, and the places of
+    ///   clients that have left are then given to others.
     public func take(for payer: Payer, hasLeft: @escaping @Sendable () -> Bool = { false }) -> Place? {
         let number = taken.withLock { taken -> UInt64? in
             if !hasRoom(for: payer, in: taken.places) {

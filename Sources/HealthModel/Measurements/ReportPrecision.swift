@@ -14,7 +14,7 @@ public struct ReportPrecision: Hashable, Comparable, Sendable {
         public var timeResolution: Int32
         /// Whether the time is a time of arrival.
         public var isArrival: Bool
-        /// Whether the value has so many digits that it is the result of a conversion.
+        /// Whether the number of digits shows that the value is the result of a conversion.
         public var isConverted: Bool
         /// One step of the numeral's last digit, in the canonical unit.
         public var valueResolution: Double

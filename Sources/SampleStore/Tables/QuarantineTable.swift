@@ -313,14 +313,12 @@ struct QuarantineTable {
     ///
     /// - Returns: Whether there were any.
     func reject(heldOf source: String, by ingest: Int64) throws(StoreError) -> Bool {
-        try reject("series IN (SELECT id FROM series WHERE source = ?1) AND state = 'held'", .text(source), by: ingest)
-        return connection.changes > 0
-    }
-
-    private func reject(_ condition: String, _ binding: Value, by ingest: Int64) throws(StoreError) {
         try connection.run(
-            "INSERT OR IGNORE INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE \(condition)", binding,
-            .integer(ingest))
+            """
+            INSERT OR IGNORE INTO judgement SELECT id, ?2, 'rejected' FROM quarantine
+            WHERE series IN (SELECT id FROM series WHERE source = ?1) AND state = 'held'
+            """, .text(source), .integer(ingest))
+        return connection.changes > 0
     }
 
     /// Computes the state of all readings that an entry of the ledger brought or judged. Those of an undone import are rejected.

@@ -151,7 +151,7 @@ enum StoreCommand: Command {
             context.note(
                 count == 0
                     ? "there is nothing to merge"
-                    : "\(Readable.count(count, "sample")) would become \(count == 1 ? "a duplicate" : "duplicates") of the first. "
+                    : "\(Readable.count(count, "sample")) would become \(count == 1 ? "a duplicate" : "duplicates"). "
                         + "Nothing was changed. Use --yes to merge"
             )
             return .success
@@ -165,7 +165,7 @@ enum StoreCommand: Command {
         }
         try store.checkpoint()
         context.note(
-            "\(Readable.count(count, "sample")) became \(count == 1 ? "a duplicate" : "duplicates") of the first "
+            "\(Readable.count(count, "sample")) became \(count == 1 ? "a duplicate" : "duplicates") "
                 + "(this is ledger entry \(ingest), 'vitalgate ledger undo \(ingest)' reverts it)")
         return .success
     }
