@@ -95,7 +95,7 @@ import Testing
         // Berlin's 25 October 2026 is from 22:00 UTC to 23:00 UTC of the next day.
         try await store.save([
             try steps(10, utc(23, 10), utc(23, 11)), try steps(1, utc(24, 22), utc(24, 23)),
-            try steps(2, utc(25, 22), utc(25, 23)),
+            try steps(2, utc(25, 21), utc(25, 22)),
             try steps(40, utc(25, 22), utc(26, 2)),
         ])
         let collection = try await StatisticsCollectionQueryDescriptor(

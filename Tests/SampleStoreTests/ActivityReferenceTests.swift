@@ -39,8 +39,8 @@ import Testing
             let type = types[Int.random(in: 0..<types.count, using: &random)]
             // The days before and after have samples, too, and no day has them all.
             let start = first - 720 + 30 * Int.random(in: 0..<192, using: &random)
-            // Totals of a day are in the tests of statistics.
-            var length = [0, 30, 30, 60, 120, 1080][Int.random(in: 0..<6, using: &random)]
+            // Totals, which end on a quarter of an hour, are in the tests of statistics.
+            var length = [0, 30, 30, 70, 130, 1090][Int.random(in: 0..<6, using: &random)]
             if type == "appleStandHour" { length = 60 }
             let value =
                 type == "appleStandHour"

@@ -270,7 +270,9 @@ public final class Ingest: SampleSink {
             let matches = versions.indices.map { NearDuplicateSearch.Match(row: $0, of: versions[$0].of) }
             try WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: type, rule: .version)
                 .record(witnesses: matches, among: rows, text: text)
-            try connection.series.lengthen(series, to: rows.map(\.duration).max() ?? 0)
+            var longest = SeriesTable.Longest()
+            for row in rows { longest.add(row.start, row.duration) }
+            try connection.series.lengthen(series, to: longest)
             witnesses += rows.count
         }
     }

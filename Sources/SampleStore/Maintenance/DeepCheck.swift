@@ -119,6 +119,13 @@ struct DeepCheck {
             """
         ),
         (
+            "series with a total longer than the longest",
+            """
+            SELECT count(*) FROM series WHERE longest_total < (SELECT coalesce(max(duration), 0) FROM sample
+                WHERE sample.series = series.id AND \(Totals.isTotal))
+            """
+        ),
+        (
             "identities stored for a repair that is undone or unknown",
             "SELECT count(*) FROM reading_alias WHERE migration NOT IN (SELECT id FROM migration WHERE state = 'applied')"
         ),

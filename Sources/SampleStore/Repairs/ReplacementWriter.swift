@@ -112,14 +112,14 @@ final class ReplacementWriter {
     /// Updates the longest duration and the coarsest resolution of the series. Statistics and the search for near-duplicates depend on
     /// them.
     private func lengthen(_ rows: [Replacement]) throws(StoreError) {
-        var longest: [SeriesPair: Int64] = [:]
+        var longest: [SeriesPair: SeriesTable.Longest] = [:]
         for row in rows {
             let pair = SeriesPair(old: row.old.series, new: row.new.series)
-            longest[pair] = max(longest[pair] ?? 0, row.duration)
+            longest[pair, default: .init()].add(row.new.start, row.duration)
         }
         let series = connection.series
-        for (pair, duration) in longest {
-            try series.lengthen(pair.new, to: duration)
+        for (pair, longest) in longest {
+            try series.lengthen(pair.new, to: longest)
             try series.coarsen(pair.new, to: try series.coarsest(of: pair.old))
         }
     }

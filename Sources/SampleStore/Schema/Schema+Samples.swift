@@ -7,12 +7,14 @@ extension Schema {
     /// The person, type, source, and device that are part of a sample's identity.
     ///
     /// - `longest`: the longest duration in microseconds of any of its samples so far.
+    /// - `longest_total`: that of any of its samples that is the total of an hour, a day, or longer (``Totals``), 0 without any.
     /// - `coarsest`: the coarsest `context.resolution` of any of its samples.
     /// - `kind`: the kind of its objects (``SampleKind``).
     static let series = """
         CREATE TABLE series(
             id INTEGER PRIMARY KEY, subject TEXT NOT NULL, type TEXT NOT NULL, source TEXT NOT NULL, device TEXT NOT NULL,
-            longest INTEGER NOT NULL DEFAULT 0, coarsest INTEGER NOT NULL DEFAULT 1, kind INTEGER NOT NULL DEFAULT 0,
+            longest INTEGER NOT NULL DEFAULT 0, longest_total INTEGER NOT NULL DEFAULT 0, coarsest INTEGER NOT NULL DEFAULT 1,
+            kind INTEGER NOT NULL DEFAULT 0,
             UNIQUE(type, subject, source, device));
         """
 

@@ -69,6 +69,7 @@ struct Accumulator {
         }
     }
 
+    /// Adds another accumulator, whose samples come after those of this one in the order in which they are read.
     mutating func merge(_ other: Accumulator) {
         count += other.count
         sum += other.sum
@@ -76,7 +77,7 @@ struct Accumulator {
         duration += other.duration
         minimum = min(minimum, other.minimum)
         maximum = max(maximum, other.maximum)
-        if other.latest > latest {
+        if other.latest >= latest {
             latest = other.latest
             mostRecent = other.mostRecent
         }

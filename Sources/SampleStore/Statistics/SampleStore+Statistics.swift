@@ -78,18 +78,24 @@ struct StatisticsGathering {
     ) throws(StoreError) -> Int {
         let isMerged = own.count > 1 && !query.bySource && !query.countsEvery
         let margin = zones == nil ? 0 : StatisticsWindow.zones
-        let totals =
-            plan.isCumulative && isMerged
-            ? try Totals(
-                own, StatisticsWindow(from: window.from.shifted(by: -margin), to: window.to.shifted(by: margin)), conditions,
-                pauses: query.without, store.connection) : nil
-        let shared = isMerged || totals != nil ? Coverage(totals?.covered ?? query.without) : nil
+        let reached = StatisticsWindow(from: window.from.shifted(by: -margin), to: window.to.shifted(by: margin))
+        func totals(_ series: [SeriesDescription]) throws(StoreError) -> Totals? {
+            guard plan.isCumulative, !query.countsEvery,
+                series.contains(where: { $0.longestTotal >= Totals.minimum(of: query.type) })
+            else { return nil }
+            return try Totals(
+                series, store.sources.positions(series, by: query.priority), reached, conditions, pauses: query.without,
+                store.connection)
+        }
+        let merged = isMerged ? try totals(own) : nil
+        let shared = isMerged ? Coverage(merged?.covered ?? query.without) : nil
         let reach = isMerged && !plan.isCumulative ? own.lazy.map(\.longest).max() ?? 0 : 0
         var read = 0
         for (index, series) in own.enumerated() {
+            let totals = isMerged ? merged : try totals([series])
+            let covered = totals?.covered ?? query.without
             let neighbours = SeriesGatherer.Neighbours(
-                better: isMerged ? own[..<index].map(\.id) : [],
-                coverage: shared ?? (query.without.isEmpty ? nil : Coverage(query.without)),
+                better: isMerged ? own[..<index].map(\.id) : [], coverage: shared ?? (covered.isEmpty ? nil : Coverage(covered)),
                 covers: isMerged && index + 1 < own.count)
             var gatherer = SeriesGatherer(store.connection, plan, window, reach: reach, zones: zones, totals: totals)
             read += try gatherer.gather(series, neighbours, where: conditions[series.id], into: &gathered)

@@ -162,7 +162,7 @@ struct SeriesGatherer {
             }
             if let condition, try !condition.counts(found) { continue }
             let shift = try zones?.shift(found.context, at: start) ?? 0
-            if let totals, duration > 0, Totals.isTotal(start, duration) {
+            if let totals, duration > 0, totals.isTotal(start, duration) {
                 share(value, from: start, totals.parts(of: series.id, start, duration), of: duration, shift, into: &gathered)
                 continue
             }

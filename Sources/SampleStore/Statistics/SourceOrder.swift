@@ -71,11 +71,7 @@ extension SampleStore.Sources {
         let orders = try orders()
         var ranked: [(rank: Int, series: SeriesDescription)] = []
         for series in series {
-            let own = orders.filter {
-                ($0.subject ?? series.subject) == series.subject && ($0.type ?? series.type) == series.type
-            }
-            let priority = SourcePriority(own.flatMap(\.names) + named)
-            ranked.append((priority.rank(of: try names(of: series)), series))
+            ranked.append((Self.priority(of: series, orders, named).rank(of: try names(of: series)), series))
         }
         // The order in which sources were first seen must not matter.
         return ranked.sorted { one, other in
@@ -84,6 +80,25 @@ extension SampleStore.Sources {
                 other.series.source, other.series.device, other.series.id
             )
         }.map(\.series)
+    }
+
+    /// Returns the position of each series in the user's order. Those that no order names share the last position.
+    ///
+    /// - Parameters:
+    ///   - series: Series of one type and person.
+    ///   - named: Sources and devices by id or name, after the orders.
+    func positions(_ series: [SeriesDescription], by named: [String]) throws(StoreError) -> [Int] {
+        let orders = try orders()
+        var positions: [Int] = []
+        for series in series {
+            positions.append(Self.priority(of: series, orders, named).position(of: try names(of: series)))
+        }
+        return positions
+    }
+
+    private static func priority(of series: SeriesDescription, _ orders: [SourceOrder], _ named: [String]) -> SourcePriority {
+        let own = orders.filter { ($0.subject ?? series.subject) == series.subject && ($0.type ?? series.type) == series.type }
+        return SourcePriority(own.flatMap(\.names) + named)
     }
 
     /// Returns the series of a query by priority, as in statistics.

@@ -11,13 +11,20 @@ struct SourcePriority {
 
     /// Returns the rank of a series with these names. The lowest is the best.
     func rank(of names: [String]) -> Int {
+        let position = position(of: names)
+        guard position == named.count else { return position }
         let names = names.map { $0.lowercased() }
-        if let place = named.firstIndex(where: names.contains) { return place }
         if names.contains(where: ClientSource.contains) { return named.count + 3 }
         let words = names.flatMap { $0.split { !$0.isLetter } }
         if words.contains(where: { ["watch", "band", "ring", "wrist", "whoop", "fitbit"].contains($0) }) { return named.count }
         if words.contains(where: { ["phone", "iphone", "pixel", "galaxy", "ipad"].contains($0) }) { return named.count + 2 }
         return named.count + 1
+    }
+
+    /// Returns the position of a series with these names in the user's order. All others share the last position.
+    func position(of names: [String]) -> Int {
+        let names = names.map { $0.lowercased() }
+        return named.firstIndex(where: names.contains) ?? named.count
     }
 }
 

@@ -28,6 +28,8 @@ public final class StatisticsCollection {
     private let store: SampleStore
     private let plan: StatisticsPlan
     private var series: [[SeriesDescription]] = []
+    /// The user's orders of sources at the last update.
+    private var orders: [SourceOrder] = []
     private var rows: [StatisticsKey: Statistics] = [:]
     /// The accumulated pieces of each row.
     private var pieces: [StatisticsKey: [Int: Accumulator]] = [:]
@@ -86,7 +88,8 @@ public final class StatisticsCollection {
         var epochs = Epochs(store.connection)
         let new = seq == 0 ? nil : try epochs.anchor(behind: seq)
         var windows: [StatisticsWindow]?
-        if let anchor, hasOrder(of: ranked) {
+        let orders = try store.sources.orders()
+        if let anchor, orders == self.orders, hasOrder(of: ranked) {
             // An anchor with the same number may belong to another epoch.
             if anchor == new { return Update(changed: [], read: 0) }
             if try store.changes.knows(anchor) { windows = try touched(since: anchor.seq, all) }
@@ -98,6 +101,7 @@ public final class StatisticsCollection {
         let gathering = try StatisticsGathering(store: store, query: query, plan: plan, series: ranked)
         let whole = StatisticsWindow(query)
         series = ranked
+        self.orders = orders
         var (read, touched) = (0, Set<StatisticsKey>())
         for window in windows ?? [whole] {
             let window = whole.clipped(window.from, window.to)

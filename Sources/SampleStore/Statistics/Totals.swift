@@ -1,17 +1,30 @@
 import HealthModel
 
-/// Decides which totals of a day count, if samples of other sources report parts of the same time.
+/// Decides which totals of an hour, a day, or longer count, if samples of other sources report parts of the same time.
 ///
 /// A total does not show when within its time something happened, so it never fills the gaps between finer samples. It counts only if the
 /// finer samples within its time, each moment of them once, add up to less than half of it. Then it counts as a whole instead of them.
-/// Otherwise the finer samples explain it, and it does not count. So a day is never more than the larger of both.
+/// Otherwise the finer samples explain it, and it does not count. So an hour or a day is never more than the larger of both. Samples of a
+/// source that the user ordered after the total's do not count against it. It is the same for samples of one source, because two exports of
+/// an app may contain the same steps by the minute and by the day.
 struct Totals {
-    /// The shortest total. Some days are shorter than 24 hours.
-    static let minimum: Int64 = 20 * 3_600_000_000
+    /// The shortest total.
+    static let minimum: Int64 = 3_600_000_000
+    /// The shortest total of a type whose values are events, such as meals. A meal of an hour is not the total of other meals.
+    private static let minimumOfEvents: Int64 = 20 * 3_600_000_000
     /// Totals begin and end on a quarter of an hour in every time zone. Other long samples are measured.
     private static let quarter: Int64 = 900_000_000
+    /// The SQL condition for a sample that is a total.
+    static let isTotal = "duration >= \(minimum) AND start % \(quarter) = 0 AND duration % \(quarter) = 0"
+
+    /// The shortest total of a type.
+    static func minimum(of type: SampleType) -> Int64 { type.isCountedOverTime ? minimum : minimumOfEvents }
 
     /// Whether a sample with this time is a total.
+    @inline(__always)
+    func isTotal(_ start: Int64, _ duration: Int64) -> Bool { duration >= minimum && Self.isTotal(start, duration) }
+
+    /// Whether a sample with this time is a total, if its type is counted over time.
     @inline(__always)
     static func isTotal(_ start: Int64, _ duration: Int64) -> Bool {
         duration >= minimum && start % quarter == 0 && duration % quarter == 0
@@ -28,6 +41,8 @@ struct Totals {
         var key: Key
         /// The position of its series, best first.
         var rank: Int
+        /// The position of its series in the user's order.
+        var order: Int
         var value: Double
         /// The sum of the finer samples in its time.
         var finer = 0.0
@@ -41,6 +56,7 @@ struct Totals {
         }
     }
 
+    private let minimum: Int64
     /// The counted parts of the totals that count.
     private var parts: [Key: [(start: Int64, end: Int64)]] = [:]
     /// The time that totals cover, and the pauses.
@@ -48,19 +64,20 @@ struct Totals {
 
     /// - Parameters:
     ///   - own: The series of one person, best first.
+    ///   - orders: The position of each series in the user's order (``SampleStore/Sources/positions(_:by:)``).
     ///   - window: The time for which the totals are needed, extended by the offsets of zones.
     /// - Returns: nil without totals.
     init?(
-        _ own: [SeriesDescription], _ window: StatisticsWindow, _ conditions: [Int64: StatisticsCondition],
+        _ own: [SeriesDescription], _ orders: [Int], _ window: StatisticsWindow, _ conditions: [Int64: StatisticsCondition],
         pauses: [(start: Int64, end: Int64)], _ connection: Connection
     ) throws(StoreError) {
-        guard own.contains(where: { $0.longest >= Self.minimum }) else { return nil }
+        minimum = own.first.map { Self.minimum(of: $0.type) } ?? Self.minimum
         var (groups, reach): ([Group], StatisticsWindow) = ([], window)
         // A total depends on those that overlap it, also beyond the window.
         while true {
             groups = []
-            for (rank, series) in own.enumerated() where series.longest >= Self.minimum {
-                groups += try Self.totals(of: series, rank, reach, conditions[series.id], connection)
+            for (rank, series) in own.enumerated() where series.longestTotal >= minimum {
+                groups += try totals(of: series, rank, orders[rank], reach, conditions[series.id], connection)
             }
             let from = groups.lazy.map(\.key.start).min().map { min($0, reach.from) } ?? reach.from
             let to = groups.lazy.map(\.end).max().map { max($0, reach.to) } ?? reach.to
@@ -69,7 +86,7 @@ struct Totals {
         }
         guard !groups.isEmpty else { return nil }
         groups.sort { ($0.key.start, $0.key.duration, $0.rank) < ($1.key.start, $1.key.duration, $1.rank) }
-        try Self.addFiner(of: own, conditions, to: &groups, connection)
+        try addFiner(of: own, orders, conditions, to: &groups, connection)
         Self.decide(&groups)
         let won = Coverage(pauses)
         for rank in own.indices {
@@ -88,28 +105,28 @@ struct Totals {
         parts[Key(series: series, start: start, duration: duration)] ?? []
     }
 
-    private static func totals(
-        of series: SeriesDescription, _ rank: Int, _ window: StatisticsWindow, _ condition: StatisticsCondition?,
+    private func totals(
+        of series: SeriesDescription, _ rank: Int, _ order: Int, _ window: StatisticsWindow, _ condition: StatisticsCondition?,
         _ connection: Connection
     ) throws(StoreError) -> [Group] {
         var fields: SampleFields = [.start, .value, .duration]
         if let condition { fields.formUnion(condition.fields) }
         let rows = try connection.samples.scan(
-            fields, of: series.id, from: window.from.shifted(by: -series.longest), through: window.to.shifted(by: -1),
+            fields, of: series.id, from: window.from.shifted(by: -series.longestTotal), through: window.to.shifted(by: -1),
             .lasting(minimum))
         var groups: [Key: Group] = [:]
         while try rows.next() {
             guard isTotal(rows.start, rows.duration), rows.start + rows.duration > window.from else { continue }
             if let condition, try !condition.counts(rows) { continue }
             let key = Key(series: series.id, start: rows.start, duration: rows.duration)
-            groups[key, default: Group(key: key, rank: rank, value: 0)].value += rows.value
+            groups[key, default: Group(key: key, rank: rank, order: order, value: 0)].value += rows.value
         }
         return Array(groups.values)
     }
 
     /// Adds up all other samples, each moment once, within each total's time.
-    private static func addFiner(
-        of own: [SeriesDescription], _ conditions: [Int64: StatisticsCondition], to groups: inout [Group],
+    private func addFiner(
+        of own: [SeriesDescription], _ orders: [Int], _ conditions: [Int64: StatisticsCondition], to groups: inout [Group],
         _ connection: Connection
     ) throws(StoreError) {
         let stretches = Coverage()
@@ -135,6 +152,7 @@ struct Totals {
                     for part in open {
                         for index in first..<groups.count {
                             guard groups[index].key.start < part.end else { break }
+                            guard orders[rank] <= groups[index].order else { continue }
                             groups[index].finer +=
                                 rows.value * groups[index].share(of: part.start, part.end, of: max(1, duration))
                         }
@@ -148,6 +166,7 @@ struct Totals {
     /// Decides from the shortest to the longest, because the total of a day is finer than that of its week.
     private static func decide(_ groups: inout [Group]) {
         let longest = groups.lazy.map(\.key.duration).max() ?? 0
+        let shortest = groups.lazy.map(\.key.duration).min() ?? 0
         let order = groups.indices.sorted {
             (groups[$0].key.duration, groups[$0].rank, $0) < (groups[$1].key.duration, groups[$1].rank, $1)
         }
@@ -156,7 +175,7 @@ struct Totals {
             // Sums of shares may be off by a last bit.
             guard group.finer == 0 || group.finer * 2 < group.value * (1 - 1e-9) else { continue }
             groups[index].counts = true
-            guard group.key.duration * 2 <= longest || group.key.duration >= 2 * minimum else { continue }
+            guard group.key.duration * 2 <= longest || group.key.duration >= 2 * shortest else { continue }
             var isFirst = true
             var near = index
             while near > 0, groups[near - 1].key.start + longest > group.key.start { near -= 1 }
@@ -173,7 +192,7 @@ struct Totals {
             near = index
             while near > 0, groups[near - 1].key.start + longest > group.key.start { near -= 1 }
             while near < groups.count, groups[near].key.start < group.end {
-                if groups[near].key.duration >= group.key.duration * 2 {
+                if groups[near].key.duration >= group.key.duration * 2, group.order <= groups[near].order {
                     let share = groups[near].share(of: group.key.start, group.end, of: group.key.duration)
                     groups[near].finer += (group.value - group.finer) * share
                 }

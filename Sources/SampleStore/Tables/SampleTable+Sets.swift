@@ -15,11 +15,11 @@ extension SampleTable {
         for group in groups.sorted(by: { $0.series < $1.series }) where !group.rows.isEmpty {
             // Rows with the same start are numbered in the order of arrival, because the intervals of one frame have the same start.
             group.rows.sortIfNeeded { ($0.start, $0.index) < ($1.start, $1.index) }
-            var longest: Int64 = 0
+            var longest = SeriesTable.Longest()
             for index in group.rows.indices {
                 number += 1
                 group.rows[index].seq = number
-                longest = max(longest, group.rows[index].duration)
+                longest.add(group.rows[index].start, group.rows[index].duration)
                 if group.rows[index].nominal != group.rows[index].start { skewed = true }
             }
             try connection.series.lengthen(group.series, to: longest)

@@ -41,7 +41,9 @@ struct SampleTable {
                 "INSERT OR IGNORE INTO place(series, nominal, hash, start) VALUES(?, ?, ?, ?)", .integer(series),
                 .integer(start &+ skew), .blob(hash), .integer(start))
         }
-        try connection.series.lengthen(series, to: duration)
+        var longest = SeriesTable.Longest()
+        longest.add(start, duration)
+        try connection.series.lengthen(series, to: longest)
         try setLast(number: number)
         try connection.grants.addObjects(of: series, start...start, from: number)
         try ChangeLog(connection: connection, cause: cause)

@@ -14,4 +14,6 @@ public struct SeriesDescription: Hashable, Sendable {
     public var device: String
     /// The longest duration of any of its samples, in microseconds.
     public var longest: Int64
+    /// The longest duration of those samples that are totals of an hour, a day, or longer, in microseconds. 0 without any.
+    var longestTotal: Int64 = 0
 }

@@ -9,11 +9,11 @@ struct SeriesTable {
 
     /// Returns all series, in the order of their ids.
     func all() throws(StoreError) -> [SeriesDescription] {
-        try connection.list("SELECT id, subject, type, source, device, longest, kind FROM series ORDER BY id") {
+        try connection.list("SELECT id, subject, type, source, device, longest, kind, longest_total FROM series ORDER BY id") {
             row throws(StoreError) in
             SeriesDescription(
                 id: row.integer(0), subject: row.text(1), type: try Self.type(row.text(2), kind: row.integer(6)),
-                source: row.text(3), device: row.text(4), longest: row.integer(5))
+                source: row.text(3), device: row.text(4), longest: row.integer(5), longestTotal: row.integer(7))
         }
     }
 
@@ -139,12 +139,30 @@ struct SeriesTable {
             "UPDATE series SET coarsest = ?2 WHERE id = ?1 AND coarsest < ?2", .integer(series), .integer(resolution))
     }
 
-    /// Records the duration of a sample in microseconds. Statistics look back by the longest duration, and the search for near-duplicates
+    /// The longest durations among some samples of a series, in microseconds.
+    struct Longest {
+        /// Of all samples.
+        private(set) var any: Int64 = 0
+        /// Of those that are totals (``Totals``).
+        private(set) var total: Int64 = 0
+
+        @inline(__always)
+        mutating func add(_ start: Int64, _ duration: Int64) {
+            any = max(any, duration)
+            if duration > total, Totals.isTotal(start, duration) { total = duration }
+        }
+    }
+
+    /// Records the durations of samples. Statistics look back by the longest duration, and the search for near-duplicates
     /// skips durations if it is zero. This must be called for each stored sample that has a duration.
-    func lengthen(_ series: Int64, to duration: Int64) throws(StoreError) {
-        guard duration > 0 else { return }
+    func lengthen(_ series: Int64, to longest: Longest) throws(StoreError) {
+        guard longest.any > 0 else { return }
         try connection.run(
-            "UPDATE series SET longest = ?2 WHERE id = ?1 AND longest < ?2", .integer(series), .integer(duration))
+            """
+            UPDATE series SET longest = max(longest, ?2), longest_total = max(longest_total, ?3)
+            WHERE id = ?1 AND (longest < ?2 OR longest_total < ?3)
+            """,
+            .integer(series), .integer(longest.any), .integer(longest.total))
     }
 
     // MARK: Shared properties

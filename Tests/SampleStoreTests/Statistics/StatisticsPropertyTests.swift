@@ -102,8 +102,11 @@ import Testing
         let offset = zone.offset(at: Instant(microseconds: anchorWall.microseconds))
         let anchor = anchorWall.instant(at: offset)
         let intervals = CalendarIntervals(try #require(CalendarInterval(interval)), zone: zone, anchor: anchor)
+        // Sources without an order are sorted by their ids.
+        let ordered = Int.random(in: 0...3, using: &random)
         var query = StatisticsQuery(
-            type: person.type, intervals: intervals, subject: person.subject, priority: ["source0", "source1", "source2"])
+            type: person.type, intervals: intervals, subject: person.subject,
+            priority: Array(["source0", "source1", "source2"].prefix(ordered)))
         query.countsEvery = Int.random(in: 0..<4, using: &random) == 0
         query.usesSampleZones = ownZones
         let isDiscrete = person.type.aggregation != .cumulative
@@ -119,7 +122,7 @@ import Testing
         }
         let reference = StatisticsReference(
             style: person.type.aggregation, told: person.told, first: first, zone: zone, ownZones: ownZones,
-            countsEvery: query.countsEvery, from: bounds.0, to: bounds.1,
+            countsEvery: query.countsEvery, ordered: ordered, from: bounds.0, to: bounds.1,
             bucket: { time in
                 hours > 0
                     ? Int(

@@ -41,6 +41,8 @@ struct StatisticsReference {
     let ownZones: Bool
     /// Whether each series counts in full.
     let countsEvery: Bool
+    /// How many series the user ordered, beginning with the first. The others share the position after them.
+    let ordered: Int
     /// Ticks after the first, in the local time that assigns samples to days.
     let from: Int
     let to: Int
@@ -92,11 +94,13 @@ struct StatisticsReference {
         var counts = false
     }
 
-    /// Twenty hours or longer, between quarters of hours, of a type that adds up and that several series report.
+    /// An hour or longer, between quarters of hours, of a type that adds up.
     private func isTotal(_ sample: ReferenceSample) -> Bool {
-        guard style == .cumulative, !countsEvery, told.contains(where: { $0.series != sample.series }) else { return false }
-        return sample.length >= 240 && (first + sample.start) % 3 == 0 && sample.length % 3 == 0
+        style == .cumulative && !countsEvery && sample.length >= 12 && (first + sample.start) % 3 == 0 && sample.length % 3 == 0
     }
+
+    /// Whether a series may explain a total of another one: the user did not order it after that one.
+    private func isComparable(_ series: Int, to total: Int) -> Bool { min(series, ordered) <= min(total, ordered) }
 
     /// The totals, with those that count: finer samples do not add up to half of them.
     private func totals() -> [Total] {
@@ -104,7 +108,8 @@ struct StatisticsReference {
         for (key, samples) in Dictionary(grouping: told.filter(isTotal), by: { [$0.series, $0.start, $0.length] }) {
             var finer = 0.0
             for tick in key[1]..<key[1] + key[2] {
-                for sample in told where !isTotal(sample) && !isCovered(tick, for: sample) {
+                for sample in told
+                where !isTotal(sample) && !isCovered(tick, for: sample) && isComparable(sample.series, to: key[0]) {
                     if sample.length == 0, sample.start == tick { finer += Double(sample.value) }
                     if covers(tick, sample) { finer += Double(sample.value) / Double(sample.length) }
                 }
@@ -124,7 +129,7 @@ struct StatisticsReference {
                 let common = ticks.clamped(to: totals[other].start..<totals[other].start + totals[other].length).count
                 guard common > 0 else { continue }
                 if 2 * totals[other].length <= own.length { totals[other].counts = false }
-                if !isTold, totals[other].length >= 2 * own.length {
+                if !isTold, totals[other].length >= 2 * own.length, isComparable(own.series, to: totals[other].series) {
                     totals[other].finer += (own.value - own.finer) * Double(common) / Double(own.length)
                 }
             }

@@ -14,6 +14,38 @@ import Testing
         return try test.store.statistics(query).map(\.sum)
     }
 
+    /// A watch's totals of hours, and the phone's minutes: the minutes explain the first hour, and are too few for the second one. No gap
+    /// between minutes is filled with a share of an hour.
+    @Test func hoursBesideMinutes() throws {
+        try TestStore.with { test in
+            let watch = try SampleMaker(.stepCount, source: "hours", sourceName: "Ring")
+            let phone = try SampleMaker(.stepCount, source: "minutes", sourceName: "iPhone")
+            try test.keep([try watch("500", at: 9 * 3600, lasting: 3600), try watch("500", at: 10 * 3600, lasting: 3600)])
+            try test.keep(
+                try (0..<30).map { try phone("10", at: 9 * 3600 + Double($0) * 60, lasting: 60) }
+                    + (0..<30).map { try phone("2", at: 10 * 3600 + Double($0) * 60, lasting: 60) })
+            #expect(try Self.total(test, .stepCount) == [800])
+            #expect(try Self.total(test, .stepCount, priority: ["iPhone"]) == [800])
+            // The user prefers the source of the totals.
+            #expect(try Self.total(test, .stepCount, priority: ["Ring"]) == [1000])
+        }
+    }
+
+    /// An app's exports contain the same steps by the minute and by the day. A meal of an hour is not the total of the others.
+    @Test func totalsBesideMinutesOfOneSource() throws {
+        try TestStore.with { test in
+            let steps = try SampleMaker(.stepCount)
+            try test.keep(
+                try [steps("7000", at: 0, lasting: 86_400)]
+                    + (0..<70).map { try steps("90", at: 3600 + Double($0) * 60, lasting: 60) })
+            #expect(try Self.total(test, .stepCount) == [6300])
+            let energy = try #require(SampleType("dietaryEnergyConsumed"))
+            let meals = try SampleMaker(energy)
+            try test.keep([try meals("500", at: 12 * 3600, lasting: 3600), try meals("300", at: 12 * 3600 + 600)])
+            #expect(try Self.total(test, energy) == [800])
+        }
+    }
+
     /// The example of Apple's talk on statistics: a watch and a phone that count the same steps, and a day on which the watch stayed at home.
     @Test(
         "Apple's talk: 6,902 steps from the watch alone, 8,002 with the phone's 1,100 of the day the watch stayed home, its 900 overlapping ignored"
@@ -31,9 +63,9 @@ import Testing
                 try phone("900", at: 9 * 3600 + 600, lasting: 1200), try phone("1100", at: 2 * day + 9 * 3600, lasting: 3600),
             ])
             #expect(try Self.total(test, .stepCount) == [8002])
-            // The other way round the phone's 900 count, and the watch's for the rest of its hour.
-            // 900 + 3402 × 40/60 + 3500 + 1100.
-            #expect(try Self.total(test, .stepCount, priority: ["iPhone"]) == [7768])
+            // The watch's whole hour is a total. The phone's 900 are less than half of it, so they do not explain it, and it does not fill
+            // the gaps between them.
+            #expect(try Self.total(test, .stepCount, priority: ["iPhone"]) == [8002])
             // Nothing was lost: each source in full.
             var query = StatisticsQuery(
                 type: .stepCount,

@@ -18,13 +18,13 @@ import Testing
             func seconds(_ text: String) throws -> Double { Double(try Instant(text).microseconds - 1_767_225_600_000_000) / 1e6 }
             try test.keep([
                 try maker("1000", at: seconds("2026-03-28T23:50:00+01:00"), lasting: 1200),
-                // The whole of the day of 23 hours, and one hour more at each end.
-                try maker("2500", at: seconds("2026-03-28T23:00:00+01:00"), lasting: 25 * 3600),
+                // The whole of the day of 23 hours, and 65 minutes more at each end, one for each minute. Off the quarters of hours, it is no total.
+                try maker("1510", at: seconds("2026-03-28T22:55:00+01:00"), lasting: 1510 * 60),
                 try maker("7", at: seconds("2026-03-29T12:00:00+02:00")),
             ])
             let query = StatisticsQuery(type: .stepCount, intervals: try Self.intervals("1d", .berlin))
             let statistics = try test.store.statistics(query)
-            #expect(statistics.map(\.sum) == [600, 500 + 2300 + 7, 100])
+            #expect(statistics.map(\.sum) == [565, 500 + 1380 + 7, 65])
             #expect(statistics.map(\.count) == [2, 3, 1])
             let hours: [Int64] = statistics.map { ($0.end.microseconds - $0.start.microseconds) / 3_600_000_000 }
             #expect(hours == [24, 23, 24])
@@ -34,7 +34,7 @@ import Testing
             part.from = try Instant("2026-03-29T00:00:00+01:00")
             part.to = try Instant("2026-03-29T01:00:00+01:00")
             let sums = try test.store.statistics(part).map(\.sum)
-            #expect(sums == [600.0])
+            #expect(sums == [560.0])
         }
     }
 
@@ -57,7 +57,7 @@ import Testing
         try TestStore.with { test in
             let maker = try SampleMaker(.stepCount)
             try test.keep([
-                try maker("100", at: 0, lasting: 7200), try maker("5", at: 3599), try maker("11", at: 3600),
+                try maker("100", at: 1, lasting: 7200), try maker("5", at: 3599), try maker("11", at: 3600),
                 try maker("13", at: 7200),
             ])
             var query = StatisticsQuery(type: .stepCount, intervals: try Self.intervals("1h", TimeZoneRules(fixed: .utc)))
