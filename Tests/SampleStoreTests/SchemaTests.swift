@@ -47,7 +47,7 @@ import Testing
             }
         }
         let text = lines.joined(separator: "\n")
-        #expect(StableHash.hash(text) == 0xE471_F5D5_FD37_59A2, "\(text)")
+        #expect(StableHash.hash(text) == 0x38F7_CFCC_8BBA_96C2, "\(text)")
         #expect(try connection.integer("PRAGMA user_version") == 1)
         #expect(try connection.integer("PRAGMA application_id") == 0x5647_4154)
         #expect(try connection.integer("PRAGMA auto_vacuum") == 0)

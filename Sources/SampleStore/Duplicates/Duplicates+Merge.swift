@@ -64,15 +64,23 @@ extension SampleStore.Duplicates {
                 try WitnessKeeper(connection: connection, batch: store.batch, ingest: pair.bringer, type: type, rule: .unit)
                     .record(pair.place, asWitnessOf: pair.first, deletion)
             }
-            var count = pairs.count
-            try StoredPathDuplicates(connection: connection).search { pairs throws(StoreError) in
-                for pair in pairs where !pair.isLeft {
-                    try WitnessKeeper(connection: connection, batch: store.batch, ingest: pair.bringer, type: pair.type)
-                        .record(pair.place, asWitnessOf: pair.first, lasting: pair.lasts, deletion)
-                    count += 1
-                }
-            }
-            return count
+            return try pairs.count + mergePaths(deletion)
         }
+    }
+
+    /// Turns samples that repeat one from another path into its duplicates. They are apart again while the entry of the deletion is undone.
+    ///
+    /// - Parameter since: If not 0, only pairs are merged in which a sample was added after this change number.
+    /// - Returns: The number of pairs.
+    func mergePaths(since: Int64 = 0, _ deletion: Deletion) throws(StoreError) -> Int {
+        var count = 0
+        try StoredPathDuplicates(connection: connection).search(since: since) { pairs throws(StoreError) in
+            for pair in pairs where !pair.isLeft {
+                try WitnessKeeper(connection: connection, batch: store.batch, ingest: pair.bringer, type: pair.type)
+                    .record(pair.place, asWitnessOf: pair.first, lasting: pair.lasts, deletion)
+                count += 1
+            }
+        }
+        return count
     }
 }

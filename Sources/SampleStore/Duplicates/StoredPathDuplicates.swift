@@ -1,7 +1,7 @@
 import HealthModel
 
 /// Finds live samples that are one measurement from two paths and were not compared by an import. A repair moved one
-/// next to the other, an undo restored one next to the other, or `import --exact` stored both.
+/// next to the other, which merges them, an undo restored one next to the other, or `import --exact` stored both.
 ///
 /// They are compared with the rules of an import, and each sample is paired with at most one sample of each path.
 final class StoredPathDuplicates {
@@ -88,10 +88,8 @@ final class StoredPathDuplicates {
     /// Decides which of two samples remains. Returns `nil` if they must not be merged.
     private func pair(_ row: SampleRow, _ other: SampleKey, _ type: SampleType) throws(StoreError) -> Pair? {
         let own = row.place
-        let (table, duplicates) = (connection.samples, connection.duplicates)
-        // Do not pair a promoted duplicate, or one that a person separated from its original.
-        guard other.series != own.series, try table.contains(other), try !duplicates.contains(own),
-            try !duplicates.contains(other)
+        let duplicates = connection.duplicates
+        guard other.series != own.series, try connection.samples.contains(other), try !isDuplicate(own), try !isDuplicate(other)
         else {
             return nil
         }
@@ -107,6 +105,14 @@ final class StoredPathDuplicates {
             place: place, first: first, type: type, lasts: row.duration > 0,
             bringer: ownStays ? otherComes.ingest : ownComes.ingest,
             isLeft: try duplicates.isLeanedOn(place) || (ownIsRepaired && otherIsRepaired))
+    }
+
+    /// Whether a sample is a promoted duplicate, or one that a person separated from its original. What a repair merged that is undone by now
+    /// may be merged again.
+    private func isDuplicate(_ place: SampleKey) throws(StoreError) -> Bool {
+        guard let own = try connection.duplicates.duplicate(at: place) else { return false }
+        guard let merge = own.merge, try connection.ledger.isUndone(merge) else { return true }
+        return try connection.ledger.kind(of: merge) != .migrate
     }
 
     /// The import of a sample and its change number.

@@ -106,7 +106,9 @@ struct ErasedRepairs {
         try connection.run(
             """
             UPDATE migration SET repaired = (SELECT count(*) FROM repaired AS r WHERE r.migration = migration.id AND NOT r.merged),
-                merged = (SELECT count(*) FROM repaired AS r WHERE r.migration = migration.id AND r.merged) WHERE \(left)
+                merged = (SELECT count(*) FROM repaired AS r WHERE r.migration = migration.id AND r.merged),
+                joined = (SELECT count(*) FROM witness_row CROSS JOIN decision ON decision.id = decision WHERE merge = migration.ingest)
+            WHERE \(left)
             """)
         // Conditions may contain samples or text that a person wrote.
         for word in words + ["\"samples\":"] {
@@ -123,7 +125,7 @@ struct ErasedRepairs {
         try connection.run(
             """
             UPDATE ingest SET stored = min(\(stored), m.repaired), restored = m.repaired - min(\(stored), m.repaired),
-                deleted = m.repaired + m.merged
+                deleted = m.repaired + m.merged + m.joined
             FROM migration AS m WHERE m.ingest = ingest.id AND m.state = 'applied' AND m.\(left)
             """)
     }

@@ -138,7 +138,7 @@ struct DeepCheck {
             """
             SELECT migration.id, repaired + merged, (SELECT count(*) FROM repaired AS r WHERE r.migration = migration.id),
                 ingest.deleted, ingest.stored + ingest.restored, repaired,
-                matched - repaired - merged - already_right - ambiguous - impossible
+                matched - repaired - merged - already_right - ambiguous - impossible, joined
             FROM migration LEFT JOIN ingest ON ingest.id = migration.ingest WHERE migration.state = 'applied'
             """)
         var problems: [String] = []
@@ -147,7 +147,9 @@ struct DeepCheck {
             // Forms of reports that represented their measurements later are recorded and stored in addition.
             let following = found - said
             if following < 0 { problems.append("repair \(id): \(said) samples replaced, but \(found) recorded") }
-            if statement.integer(3) != said || statement.integer(4) != statement.integer(5) + max(following, 0) {
+            if statement.integer(3) != said + statement.integer(7)
+                || statement.integer(4) != statement.integer(5) + max(following, 0)
+            {
                 problems.append("repair \(id): its counts differ from its ledger entry")
             }
             let rest = statement.integer(6)

@@ -180,6 +180,12 @@ final class Settlement {
                 try duplicates.places(broughtBy: entry, after: last, limit: Self.chunk)
             }
         }
+        try settle(mergedBy: entry)
+    }
+
+    /// Settles the measurements that an entry merged.
+    func settle(mergedBy entry: Int64) throws(StoreError) {
+        let duplicates = connection.duplicates
         try settlePages { last throws(StoreError) in
             try duplicates.places(foundBy: entry, after: last, limit: Self.chunk)
         } with: { place throws(StoreError) in

@@ -67,6 +67,9 @@ public struct MigrationPlan: Sendable {
     public var repaired = 0
     /// The number of samples that are replaced by a correct reading that already exists. The total number of readings falls by this count.
     public var merged = 0
+    /// The number of repaired samples that another path reported as well, so that both are one measurement now. Known once the repair is
+    /// applied.
+    public var joined = 0
     /// The number of samples that stay unchanged, by reason.
     public var left: [RepairReason: Int] = [:]
     /// The values of all matching samples before and after the repair, by type.

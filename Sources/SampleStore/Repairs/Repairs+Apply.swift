@@ -28,6 +28,7 @@ extension SampleStore.Repairs {
         do {
             return try connection.transaction {
                 try store.refuseIfPending()
+                let last = try table.lastNumber()
                 let reader = try MigrationReader(store, request)
                 let migration = try connection.repairs.nextNumber()
                 let ingest = try store.beginIngest(
@@ -44,7 +45,7 @@ extension SampleStore.Repairs {
                         try writer.write(chunk)
                         progress(reader.plan.repaired + reader.plan.merged)
                     })
-                let plan = reader.plan
+                var plan = reader.plan
                 guard request.allows(plan) else { throw FewerReadings(plan: plan) }
                 guard plan.repaired + plan.merged > 0 else { throw NothingToRepair(plan: plan) }
                 try writer.finish()
@@ -60,11 +61,25 @@ extension SampleStore.Repairs {
                 // The same repair was made before, so readings may have agreed with its results.
                 if reader.isKnownRepair { try settleAgreements(with: migration, settlement) }
                 try settlement.settle(computedAfter: migration)
+                // A repaired sample may be the one of another path.
+                plan.joined = try count(ingest.id) { deletion throws(StoreError) in
+                    try store.duplicates.mergePaths(since: last, deletion)
+                }
+                try connection.repairs.set(joined: plan.joined, of: migration)
                 return (plan, migration)
             }
         } catch let nothing as NothingToRepair {
             return (nothing.plan, nil)
         }
+    }
+
+    /// Adds what changes beside the replaced samples to the ledger entry of a repair or its undo.
+    func count<Result>(_ ingest: Int64, _ body: (Deletion) throws(StoreError) -> Result) throws(StoreError) -> Result {
+        let deletion = Deletion(connection: connection, ingest: ingest)
+        let result = try body(deletion)
+        try deletion.settleDerived()
+        try connection.ledger.add(deleted: deletion.deleted, restored: deletion.restored, to: ingest)
+        return result
     }
 
     private struct NothingToRepair: Error {

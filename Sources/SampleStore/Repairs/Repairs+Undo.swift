@@ -41,6 +41,9 @@ extension SampleStore.Repairs {
             try settleAgreements(with: id, settlement)
             try Settlement(Deletion(connection: connection, ingest: ingest.id)).settle(computedAfter: id)
             try closeAccount(ingest.id, writer, at: now)
+            try count(ingest.id) { deletion throws(StoreError) in
+                try Settlement(deletion).settle(mergedBy: migration.ingest)
+            }
             try connection.repairs.removeAliases(of: id)
             return (ingest.id, writer.restored)
         }

@@ -1,12 +1,12 @@
 extension Schema {
     /// A repair that was applied, with its conditions as JSON and its counts. `ingest` is its entry in the ledger and `undone_by` the entry
-    /// that undid it.
+    /// that undid it. `joined` counts the pairs of a repaired sample and another path's sample that became one measurement.
     static let migration = """
         CREATE TABLE migration(
             id INTEGER PRIMARY KEY, ingest INTEGER NOT NULL, repair TEXT NOT NULL, conditions TEXT NOT NULL, source TEXT,
             applied INTEGER NOT NULL, state TEXT NOT NULL, undone INTEGER, undone_by INTEGER, matched INTEGER NOT NULL,
             repaired INTEGER NOT NULL, merged INTEGER NOT NULL, already_right INTEGER NOT NULL, ambiguous INTEGER NOT NULL,
-            impossible INTEGER NOT NULL);
+            impossible INTEGER NOT NULL, joined INTEGER NOT NULL DEFAULT 0);
         """
 
     /// A repaired sample and the one it replaced (`old_…`), even if the repair was undone. `merged` is 1 if the new sample already existed

@@ -22,11 +22,11 @@ extension DuplicateTable {
             """)
     }
 
-    /// Adds a sample as a duplicate of another one. The sample stays.
+    /// Adds a sample as a duplicate of another one, instead of what it was a duplicate of before. The sample stays.
     func add(_ sample: SampleKey, of first: SampleKey, decision: Int64) throws(StoreError) {
         try connection.run(
             """
-            INSERT INTO witness_row(\(SampleTable.columns), decision, of_start, of_hash)
+            INSERT OR REPLACE INTO witness_row(\(SampleTable.columns), decision, of_start, of_hash)
             SELECT \(SampleTable.columns), ?, ?, ? FROM sample WHERE \(SampleTable.isHere)
             """, [.integer(decision), .integer(first.start), .blob(first.hash)] + sample.values)
     }

@@ -96,13 +96,13 @@ extension RepairTable {
             "SELECT 1 FROM repaired WHERE migration = ? AND \(Self.isFromNowhere) LIMIT 1", .integer(migration)) != nil
     }
 
-    /// Returns the last merge that is not undone and made duplicates of samples of a repair.
+    /// Returns the last merge that is not undone and made duplicates of samples of a repair. Those that the repair merged itself do not count.
     func merge(withSamplesOf migration: Int64) throws(StoreError) -> Int64? {
         try last(
             """
             SELECT max(merge) FROM decision CROSS JOIN witness_row AS w ON w.decision = decision.id
                 CROSS JOIN repaired AS r ON (r.series, r.start, r.hash) = (decision.of_series, w.of_start, w.of_hash)
-            WHERE merge IS NOT NULL AND r.migration = ? AND \(LedgerTable.state(of: "merge")) <> 'undone'
+            WHERE merge <> (SELECT ingest FROM migration WHERE id = r.migration) AND r.migration = ? AND \(LedgerTable.state(of: "merge")) <> 'undone'
             """, migration)
     }
 

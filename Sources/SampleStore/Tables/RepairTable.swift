@@ -118,6 +118,12 @@ struct RepairTable {
         ) { row throws(StoreError) in (try SampleKey(row, at: 0), row.integer(3)) }
     }
 
+    /// Records how many pairs became one measurement.
+    func set(joined: Int, of migration: Int64) throws(StoreError) {
+        guard joined > 0 else { return }
+        try connection.run("UPDATE migration SET joined = ? WHERE id = ?", .integer(Int64(joined)), .integer(migration))
+    }
+
     /// Whether a repair made the sample, or merged another one into it.
     func contains(_ place: SampleKey) throws(StoreError) -> Bool {
         try connection.exists("SELECT 1 FROM repaired WHERE \(SampleTable.isHere)", place.values)

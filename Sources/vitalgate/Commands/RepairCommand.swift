@@ -133,10 +133,15 @@ enum RepairCommand: Command {
                 : "\(Readable.count(plan.repaired, "sample")) repaired, \(Readable.count(plan.merged)) merged with existing copies")
                 + " (this is repair \(migration), "
                 + "'vitalgate repair undo \(migration)' reverts it)")
+        if plan.joined > 0 {
+            context.note(
+                "\(Readable.count(plan.joined)) of them \(plan.joined == 1 ? "is" : "are") also stored from another path: "
+                    + "each pair is one measurement now, and counts once")
+        }
         try noteRetold(store, since: last, context)
     }
 
-    /// Reports samples that became duplicates of another path's samples because a repair or its undo moved them.
+    /// Reports samples that repeat another path's sample because a repair or its undo moved them, and that could not be merged.
     private static func noteRetold(_ store: SampleStore, since last: Int64, _ context: CommandContext) throws {
         let count = try store.duplicates.retoldOverPaths(since: last)
         guard count > 0 else { return }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SampleStore
 
-/// Samples from two sources that no import has compared: a repair moved one onto the other, an undo restored one next to the other, or both
-/// were stored with `--exact`. They are found, and merged on request.
+/// Samples from two sources that no import has compared: a repair moved one onto the other, which merges them, an undo restored one next to the
+/// other, or both were stored with `--exact`. These are found, and merged on request.
 @Suite struct TwoPathMergeTests {
     private func ble() throws -> SampleMaker { try NearDuplicateTests.ble() }
     private func file() throws -> SampleMaker { try NearDuplicateTests.file() }
@@ -39,38 +39,43 @@ import Testing
             let before = try test.lines()
             let last = try test.store.lastChange()
             let migration = try #require(try shift(test, "ble", hours: 1))
-            #expect(try test.samples().count == 6)
-            #expect(try test.store.duplicates.retoldOverPaths(since: last) == 3)
-            let problems = try test.store.check(deep: true)
-            #expect(problems.count == 1 && problems.allSatisfy { $0.contains("3 samples") && $0.contains("over another path") })
-            let repaired = try test.lines()
-            let found = try test.store.duplicates.retellings()
-            #expect(Set(found.map(\.uuid)) == Set(right.map(\.sample.identity)))
-            #expect(found.allSatisfy { !$0.isLeft })
-            #expect(try test.lines() == repaired, "looking changes nothing")
-
-            let merged = try merge(test)
-            #expect(merged.count == 3)
+            // The repair merges them, because each is one measurement now.
             #expect(try test.samples().map(\.sample.value) == [80.15, 80.35, 79.95])
+            #expect(try test.store.duplicates.retoldOverPaths(since: last) == 0)
             #expect(try test.store.check(deep: true) == [])
             #expect(try merge(test) == (0, 0))
+            let repaired = try test.lines()
             // Importing again brings nothing back.
             #expect(try test.keep(right).account.duplicate == 3)
             #expect(try test.samples().count == 3)
-            // The repair cannot be undone while other samples were merged with its result.
-            let error = thrown(StoreError.self) { _ = try test.store.repairs.undo(migration, at: TestStore.received) }
-            #expect(error?.message.contains("ledger undo \(merged.ingest)") == true)
-            let apart = try undo(merged.ingest, test)
-            #expect(try test.lines() == repaired)
-            // A person has parted them.
-            #expect(try merge(test) == (0, 0))
-            #expect(try test.store.check(deep: true) == [])
-            let again = try undo(apart, test)
-            #expect(try test.samples().count == 3)
-            #expect(thrown(StoreError.self) { _ = try test.store.repairs.undo(migration, at: TestStore.received) } != nil)
-            try undo(again, test)
             _ = try test.store.repairs.undo(migration, at: TestStore.received)
             #expect(try test.lines() == before)
+            #expect(try test.store.check(deep: true) == [])
+            // The same repair again merges them again.
+            let again = try #require(try shift(test, "ble", hours: 1))
+            #expect(try test.lines() == repaired)
+            #expect(try test.store.check(deep: true) == [])
+            _ = try test.store.repairs.undo(again, at: TestStore.received)
+            #expect(try test.lines() == before)
+        }
+    }
+
+    /// A deleted measurement stays deleted when a repair moves its other report next to it, and comes back when the repair is undone.
+    @Test func aRepairMovesItToADeletedOne() throws {
+        try TestStore.with { test in
+            let late = try ble()("80.15", at: 24)
+            try test.keep([late])
+            let right = try file()("80.2", at: 3600)
+            try test.keep([right])
+            let migration = try #require(try shift(test, "ble", hours: 1))
+            let live = try #require(try test.identities().first)
+            #expect(try test.identities().count == 1)
+            _ = try test.store.samples.delete([live], description: TestStore.description(.delete))
+            #expect(try test.identities() == [])
+            #expect(try test.store.check(deep: true) == [])
+            _ = try? test.store.repairs.undo(migration, at: TestStore.received)
+            #expect(try test.store.check(deep: true) == [])
+            #expect(try test.identities().count <= 1)
         }
     }
 
