@@ -67,7 +67,8 @@ struct EarlierMistakes: Hashable {
         // A person's decision is not changed.
         let lost = try unassigned.filter { try store.repairs.repair(thatMade: $0).map { $0.source == Self.source } ?? true }
         var done: [Repair] = []
-        for (found, subject) in [(takes ? mistaken.map(\.identity) : [], Origin.unassigned), (lost, subject)] where !found.isEmpty {
+        for (found, subject) in [(takes ? mistaken.map(\.identity) : [], Origin.unassigned), (lost, subject)] where !found.isEmpty
+        {
             let changed = Array(found.suffix(Self.maximum))
             let made = try store.people.assign(changed, to: subject, now: now, owner: owner, source: Self.source)
             guard let migration = made.migration else { continue }

@@ -135,7 +135,8 @@ extension LiveDevice {
     /// Drops an error derived from timestamps when a timestamp contradicts it: the clock was set, or lost its battery.
     func forgetWhatStampsShowed(_ received: Instant) {
         // A hub whose own clock was not confirmed contradicts nothing.
-        guard isLearnedFromStamps, isHubConfirmed, case .wall(let shown, _, _)? = readings.first?.time, let learned = normaliser.learnedClock
+        guard isLearnedFromStamps, isHubConfirmed, case .wall(let shown, _, _)? = readings.first?.time,
+            let learned = normaliser.learnedClock
         else { return }
         func isFresh(_ time: Instant) -> Bool {
             (received.microseconds &- time.microseconds).magnitude < UInt64(StampTrust.fresh)

@@ -216,7 +216,10 @@ extension StampTrust: Codable {
         try values.encode(orders, forKey: .orders)
         try values.encode(
             recent.map { sent in
-                [sent.user, sent.shown, Int64(bitPattern: sent.content), sent.first, sent.late, sent.heard &- sent.first, sent.moved]
+                [
+                    sent.user, sent.shown, Int64(bitPattern: sent.content), sent.first, sent.late, sent.heard &- sent.first,
+                    sent.moved,
+                ]
                     + (sent.doubt.flatMap { ClockDoubt.allCases.firstIndex(of: $0) }.map { [Int64($0)] } ?? [])
             }, forKey: .recent)
     }

@@ -89,7 +89,8 @@ extension SampleStore.Alerts {
             return Alert(
                 id: row.integer(0), subject: row.text(1), type: type, condition: condition, bound: row.real(4),
                 timing: AlertTiming(margin: row.real(5), lasting: row.integer(6), hold: row.integer(7)),
-                made: Instant(microseconds: row.integer(8)), seq: row.integer(9), held: row.integer(17), reading: row.optionalText(10),
+                made: Instant(microseconds: row.integer(8)), seq: row.integer(9), held: row.integer(17),
+                reading: row.optionalText(10),
                 checked: time(11),
                 isWithin: row.integer(12) == 1, since: time(13), last: time(14), raised: time(15), acknowledged: time(16))
         }.compactMap { $0 }

@@ -20,10 +20,13 @@ final class SimulatedHome {
 
     /// A device of the home.
     enum Machine: UInt8, CaseIterable {
-        case cuff = 1, resetCuff, thermometer, meter, scale
+        case cuff = 1
+        case resetCuff, thermometer, meter, scale
 
         var address: BluetoothAddress { BluetoothAddress("C0:01:02:03:04:0\(rawValue)") ?? RadioBench.address }
-        var device: Device { Device(key: "Maker/\(self)/\(rawValue)", manufacturer: "Maker", model: "\(self)", serial: "\(rawValue)") }
+        var device: Device {
+            Device(key: "Maker/\(self)/\(rawValue)", manufacturer: "Maker", model: "\(self)", serial: "\(rawValue)")
+        }
         var profile: String {
             switch self {
             case .cuff, .resetCuff: "sig-blood-pressure"
@@ -203,7 +206,8 @@ final class SimulatedHome {
             hear(
                 "advert:manufacturer:06D0",
                 [
-                    1, machine.rawValue, 4, 3, 2, 1, 0xC0, 0, 0, 0, UInt8(grams & 0xFF), UInt8(grams >> 8 & 0xFF), UInt8(grams >> 16), 0, 0, 1, 0,
+                    1, machine.rawValue, 4, 3, 2, 1, 0xC0, 0, 0, 0, UInt8(grams & 0xFF), UInt8(grams >> 8 & 0xFF),
+                    UInt8(grams >> 16), 0, 0, 1, 0,
                     0, 0, UInt8(number & 0xFF),
                 ], of: machine)
         }

@@ -88,7 +88,8 @@ private final class SimulatedYear {
             values[machine] = range.shuffled(using: &random)
         }
         for (machine, condition, bound) in [
-            (Machine.cuff, Alert.Condition.above, 160.0), (.resetCuff, .above, 150), (.thermometer, .above, 38.5), (.meter, .below, 80),
+            (Machine.cuff, Alert.Condition.above, 160.0), (.resetCuff, .above, 150), (.thermometer, .above, 38.5),
+            (.meter, .below, 80),
             (.scale, .above, 64),
         ] {
             let id = try home.store.alerts.add(
@@ -197,7 +198,11 @@ private final class SimulatedYear {
 
     private var trace: [(Int64, String)] = []
     private func send(_ measurement: Measurement, number: Int = 0) {
-        trace.append((home.now, "\(Instant(microseconds: home.now)) hub \(home.clock.now): send \(measurement.machine) \(measurement.digits) taken \(Instant(microseconds: measurement.time)) shown \(WallTime(microseconds: measurement.shown))"))
+        trace.append(
+            (
+                home.now,
+                "\(Instant(microseconds: home.now)) hub \(home.clock.now): send \(measurement.machine) \(measurement.digits) taken \(Instant(microseconds: measurement.time)) shown \(WallTime(microseconds: measurement.shown))"
+            ))
         measurement.sent = measurement.sent ?? home.now
         home.send(measurement.machine, digits: measurement.digits, shown: measurement.shown, number: number)
     }
@@ -252,7 +257,8 @@ private final class SimulatedYear {
                 observers[measurement.machine]?.withdraw(measurement.time)
             } else if isAdded, !measurement.isKnown {
                 measurement.isKnown = true
-                observers[measurement.machine]?.arrive(Double(measurement.digits) * measurement.machine.digit, at: measurement.time, sent: measurement.sent ?? 0)
+                observers[measurement.machine]?.arrive(
+                    Double(measurement.digits) * measurement.machine.digit, at: measurement.time, sent: measurement.sent ?? 0)
             }
         }
         let events = try home.store.alerts.check(at: home.clock.now).events
@@ -300,10 +306,14 @@ private final class SimulatedYear {
         for measurement in measurements.values.joined() where measurement.sent != nil {
             let times = stored[measurement.machine]?[measurement.digits] ?? []
             let count = held[measurement.machine]?[measurement.digits] ?? 0
-            let name = "seed \(seed): \(measurement.machine) of \(Instant(microseconds: measurement.time)) with \(measurement.digits)"
+            let name =
+                "seed \(seed): \(measurement.machine) of \(Instant(microseconds: measurement.time)) with \(measurement.digits)"
             if times.count + count != 1 || times.contains(where: { abs($0 - measurement.time) > 60_000_000 }) {
                 print("TRACE for", name, times.map { Instant(microseconds: $0) }, count)
-                for (time, text) in trace where abs(time - measurement.time) < 10 * SimulatedHome.hour || text.contains("\(measurement.machine) \(measurement.digits) ") { print("    ", text) }
+                for (time, text) in trace
+                where abs(time - measurement.time) < 10 * SimulatedHome.hour
+                    || text.contains("\(measurement.machine) \(measurement.digits) ")
+                { print("    ", text) }
             }
             #expect(times.count + count == 1, "\(name) is stored \(times.count) times and held \(count) times")
             if let time = times.first {

@@ -22,7 +22,8 @@ struct AlertHistoryReport {
         }
         try TableOutput(context: context).write(
             header: [
-                "alert", "person", "type", "condition", "began", "late", "doubt", "noticed", "ended", "acknowledged", "delivered to",
+                "alert", "person", "type", "condition", "began", "late", "doubt", "noticed", "ended", "acknowledged",
+                "delivered to",
             ],
             rows: episodes.map { episode in
                 let (began, alert) = (episode.began, episode.began.alert)
