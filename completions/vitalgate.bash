@@ -156,7 +156,7 @@ _vitalgate_options() {
         '/store') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/merge') candidates=('--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/store/prune') candidates=('--type' '--before' '--yes' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store/prune') candidates=('--type' '--before' '--yes' '--confirm' '--set-back' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/restore') candidates=('--with-objects' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/backup') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/adopt') candidates=('--moved' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -562,6 +562,8 @@ _vitalgate_option() {
         '/store/prune --type') kind=program; candidates=('types' '--ids') ;;
         '/store/prune --before') kind=none ;;
         '/store/prune --yes') kind= ;;
+        '/store/prune --confirm') kind= ;;
+        '/store/prune --set-back') kind= ;;
         '/store/prune --time-zone') kind=none ;;
         '/store/restore --with-objects') kind= ;;
         '/store/adopt --moved') kind= ;;
