@@ -43,6 +43,8 @@ public struct StampEvidence: Hashable, Sendable {
     public var number: Int64?
     /// The time of first receipt, or `nil` if the device has the measurement in its memory and may send it again at any time.
     public var receipt: Instant?
+    /// The time of first receipt, if the measurement was sent before.
+    public var first: Instant?
 
     /// Evidence with its parts.
     public init(doubt: ClockDoubt? = nil, isFresh: Bool, number: Int64?, receipt: Instant?) {

@@ -36,8 +36,9 @@ import Testing
         return samples
     }
 
-    /// Each measurement is quarantined as a whole. The third one of 2021 has the values and the timestamp of the first, so it is the same.
-    @Test(arguments: [("clock-anew-2021", 3, 1), ("clock-anew-2026", 3, 0)])
+    /// Each measurement is quarantined as a whole. The third one of 2021 has the values and the default date of the first, but the second one
+    /// arrived without them.
+    @Test(arguments: [("clock-anew-2021", 4, 0), ("clock-anew-2026", 3, 0)])
     func aClockThatBeginsAnew(name: String, measurements: Int, repetitions: Int) throws {
         let account = try replay(name)
         #expect((account.stored, account.duplicate, account.quarantined) == (0, 4 * repetitions, 4 * measurements))

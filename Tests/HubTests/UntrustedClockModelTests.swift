@@ -54,6 +54,7 @@ import Testing
         var now = start
         var offset: Int64 = 0
         var sent: Set<[Int64]> = []
+        var last: [Int64] = []
         var (cuff, records) = (0, [(shown: Int64, value: UInt8)]())
         var meterOffset: Int64 = 0
         for _ in 0..<14 {
@@ -69,11 +70,16 @@ import Testing
                 default: break
                 }
                 let shown = (now + zone + offset) / minute * minute
-                // The same values of the same minute are the same measurement.
+                // The same values of the same minute are the same measurement, unless the clock shows its default date and another
+                // measurement came in between.
                 var values: [UInt8]
+                var content: [Int64]
+                let isDefault = StampTrust.isDefaultDate(WallTime(microseconds: shown))
                 repeat {
                     values = (0..<3).map { _ in UInt8.random(in: 100...102, using: &random) }
-                } while !sent.insert([shown] + values.map { Int64($0) }).inserted
+                    content = [shown] + values.map { Int64($0) }
+                } while !sent.insert(content).inserted && (!isDefault || content == last)
+                last = content
                 events.append(.measurement(after: pause, shown: shown, values: values, isAgain: false))
                 cuff += 1
                 if Bool.random(using: &random) {

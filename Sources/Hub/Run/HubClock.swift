@@ -102,6 +102,7 @@ public final class HubClock {
         watch = questions.watch { [weak self] in self?.look() }
         // NTP may also find that the clock is right.
         live.beforeCommit = { [weak self] in self?.look() }
+        live.isClockConfirmed = false
     }
 
     private func look() {
@@ -110,7 +111,7 @@ public final class HubClock {
         guard abs(step) > Self.tolerance else { return finishIfRight() }
         self.known?.began += step
         wasWrong = wasWrong || abs(step) > Self.kept
-        for source in hub.sources { for each in source.source.devices { each.device.clockWasSet(by: step) } }
+        for source in hub.sources { for each in source.source.devices { each.device.clockWasSet(by: step, since: known.began) } }
         live.clockWasSet(by: step) { [weak self] in try self?.correct(known, by: step) }
         hub.told(
             SourceNotice(
@@ -134,6 +135,7 @@ public final class HubClock {
     private func finishIfRight() {
         guard known != nil, questions.isSynchronised() else { return }
         (watch, known, live.beforeCommit) = (nil, nil, nil)
+        live.isClockConfirmed = true
         live.change { [store = live.store] in try store.clock.save(nil) }
         live.change { [weak self] in try self?.closeEarlier() }
     }

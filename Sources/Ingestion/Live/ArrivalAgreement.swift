@@ -1,11 +1,11 @@
 import HealthModel
 
-/// Finds the error of a clock that cannot be read: three live measurements in a row that arrive the same time after their timestamps, or
+/// Finds the error of a clock that cannot be read: two live measurements in a row that arrive the same time after their timestamps, or
 /// before them.
 ///
-/// Two could agree by chance. A measurement that was sent before proves nothing, and neither does one that arrives together with others:
-/// that is a memory, which some owners transfer at the same hour each evening. The newest record of a memory counts if it is an hour
-/// off, because a clock that nobody changes twice a year is.
+/// One proves nothing, because it may be from a memory. Neither does a measurement that was sent before, nor one that arrives together
+/// with others: that is a memory, which some owners transfer at the same hour each evening. The newest record of a memory counts if it is
+/// an hour off, because a clock that nobody changes twice a year is.
 struct ArrivalAgreement: Codable, Equatable {
     /// A measurement, with times in microseconds.
     struct Arrival: Codable, Equatable {
@@ -19,7 +19,7 @@ struct ArrivalAgreement: Codable, Equatable {
     private(set) var agreeing: [Arrival] = []
     private var last: Arrival?
 
-    private static let needed = 3
+    private static let needed = 2
     /// The maximum difference in microseconds. Some devices have no seconds to set.
     private static let tolerance: UInt64 = 10_000_000
     private static let hour: Int64 = 3_600_000_000

@@ -55,6 +55,7 @@ extension LiveDevice {
             if !isFresh { evidence.doubt = StampTrust.isDefaultDate(shown) ? .defaultDate : isPossible ? nil : .notCompared }
         } else {
             let content = MeasurementIdentity.content(of: samples.lazy.map(\.sample))
+            evidence.first = trust.firstReceipt(shown, content: content, user: Self.user(of: sample), received: received)
             let verdict = trust.judge(
                 shown, late: late, content: content, user: Self.user(of: sample), received: received)
             if case .doubted(let doubt, let receipt) = verdict { (evidence.doubt, evidence.receipt) = (doubt, receipt) }
@@ -92,7 +93,7 @@ extension LiveDevice {
     ///
     /// - Returns: whether it is known now, and the measurement has to be timed again.
     func learnsFromArrival(_ samples: ArraySlice<GatedSample>, _ frame: RawFrame) -> Bool {
-        guard !isClockKnown, !hasRecords, records == nil, normaliser.learnedClock == nil,
+        guard !isClockKnown, !hasRecords, records == nil, normaliser.learnedClock == nil || isLearnedFromStamps,
             PlausibleClock.allows(frame.received), case .wall(let shown, _, _)? = readings.first?.time,
             let own = samples.firstIndex(where: { $0.place == frame.place })
         else { return false }
@@ -106,35 +107,42 @@ extension LiveDevice {
         let learned = LearnedClock(shown: shown, received: frame.received, zone: zone)
         normaliser.learnedClock = learned
         isLearnedFromStamps = true
+        learnedAt = frame.received.microseconds
         let error = shown.microseconds &- frame.received.microseconds
         var comparison = ClockComparison(
             device: key, shown: shown.microseconds, received: frame.received.microseconds, ahead: error,
             ofZone: learned.followsZone ? learned.ahead(at: shown) : nil, releases: .takenWhenSent)
-        // Those that were believed are moved. A clock that follows the zone has the same error against each of their times.
+        // Those that were believed are moved.
         comparison.moves = agreeing.dropLast().map { earlier in
             let stored = earlier.received &- earlier.late
-            return ClockComparison.Move(
-                received: earlier.received, step: comparison.ofZone.map { -$0 } ?? earlier.shown &- error &- stored)
+            let right = instants(of: WallTime(microseconds: earlier.shown), by: learned).map(\.microseconds)
+            let nearest = right.min { ($0 &- earlier.received).magnitude < ($1 &- earlier.received).magnitude }
+            return ClockComparison.Move(received: earlier.received, step: (nearest ?? earlier.shown &- error) &- stored)
         }
         evidence = comparison
         return true
     }
 
+    /// The instants that a timestamp of a clock with a known error can mean.
+    private func instants(of shown: WallTime, by learned: LearnedClock) -> [Instant] {
+        guard let local = learned.corrected(shown) else {
+            return [Instant(microseconds: shown.microseconds &- learned.ahead(at: shown))]
+        }
+        let instants = zone.offsets(at: local).map { local.instant(at: $0) }
+        return instants.isEmpty ? [local.instant(at: zone.offset(at: local.instant(at: .utc)))] : instants
+    }
+
     /// Drops an error derived from timestamps when a timestamp contradicts it: the clock was set, or lost its battery.
     func forgetWhatStampsShowed(_ received: Instant) {
-        guard isLearnedFromStamps, case .wall(let shown, _, _)? = readings.first?.time, let learned = normaliser.learnedClock
+        // A hub whose own clock was not confirmed contradicts nothing.
+        guard isLearnedFromStamps, isHubConfirmed, case .wall(let shown, _, _)? = readings.first?.time,
+            let learned = normaliser.learnedClock
         else { return }
         func isFresh(_ time: Instant) -> Bool {
             (received.microseconds &- time.microseconds).magnitude < UInt64(StampTrust.fresh)
         }
-        let taken: Instant
-        if let local = learned.corrected(shown) {
-            let times = zone.offsets(at: local).map { local.instant(at: $0) }
-            taken = times.first(where: isFresh) ?? times.first ?? local.instant(at: zone.offset(at: received))
-        } else {
-            taken = Instant(microseconds: shown.microseconds &- learned.ahead(at: shown))
-        }
-        guard !isFresh(taken) else { return }
+        let times = instants(of: shown, by: learned)
+        guard let taken = times.first, !times.contains(where: isFresh) else { return }
         let late = received.microseconds &- taken.microseconds
         // A late one is of its memory.
         guard
@@ -172,9 +180,12 @@ extension LiveDevice {
     func recallClock() {
         guard let lastComparison else { return }
         self.lastComparison = nil
-        guard !hasRecords, !isClockKnown, normaliser.learnedClock == nil, let ahead = lastComparison(key)?.ahead else { return }
-        normaliser.learnedClock = LearnedClock(ahead: ahead)
+        guard !hasRecords, !isClockKnown, normaliser.learnedClock == nil, let known = lastComparison(key), known.ahead != nil
+        else { return }
+        normaliser.learnedClock = LearnedClock(
+            shown: WallTime(microseconds: known.shown), received: Instant(microseconds: known.received), zone: zone)
         isLearnedFromStamps = true
+        learnedAt = known.received
     }
 
     /// Notes a fresh timestamp. For a device without records it proves nothing about the next one.
@@ -225,6 +236,7 @@ extension LiveDevice {
             normaliser.learnedClock = nil
             return nil
         }
+        learnedAt = received.microseconds
         let shown = WallTime(microseconds: received.microseconds &+ ofUTC)
         if normaliser.learnedClock == nil {
             normaliser.learnedClock = LearnedClock(shown: shown, received: received, zone: zone)
@@ -235,7 +247,9 @@ extension LiveDevice {
     }
 
     /// Moves all times after our own clock was set, by this many microseconds. Comparisons with our clock lose their value.
-    package func clockWasSet(by step: Int64) {
+    ///
+    /// - Parameter began: when the machine was switched on, by our clock. What was learned before that is right.
+    package func clockWasSet(by step: Int64, since began: Int64 = .min) {
         for channel in lastAdverts.keys { lastAdverts[channel]?.heard &+= step }
         joins.clockWasSet(by: step)
         repeats.clockWasSet(by: step)
@@ -245,7 +259,7 @@ extension LiveDevice {
         lastWeighing?.start.microseconds &+= step
         beats.clockWasSet(by: step)
         arrivals.clockWasSet()
-        normaliser.learnedClock?.hubWasSet(by: step)
+        if learnedAt ?? .max >= began { normaliser.learnedClock?.hubWasSet(by: step) }
         if normaliser.learnedClock == nil { isClockKnown = false }
     }
 }

@@ -67,6 +67,10 @@ public final class LiveDevice {
     /// Whether BlueZ has confirmed its last frame to it, as it does with each indication. The device may then forget the measurement.
     var isConfirmedAtOnce: Bool { heardByGATT && !isStream && records == nil }
     var heardByGATT = false
+    /// When the clock's error was learned, by our clock.
+    var learnedAt: Int64?
+    /// Whether our own clock is known to be right.
+    var isHubConfirmed = true
     /// Whether its clock was compared with ours.
     var isClockKnown = false
     var evidence: ClockComparison?

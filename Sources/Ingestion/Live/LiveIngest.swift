@@ -80,6 +80,8 @@ public final class LiveIngest {
         // A recording cannot contain beats from before its start.
         willSet { if onEvent == nil, newValue != nil { finishBeats() } }
     }
+    /// Whether the hub's own clock is known to be right.
+    package var isClockConfirmed = true
     /// Called before each commit.
     package var beforeCommit: (() -> Void)?
     /// Called after each commit.
@@ -163,6 +165,7 @@ public final class LiveIngest {
             let before = heard.updateValue(device, forKey: device.adopted.address)
             recallState(of: device, after: before)
         }
+        device.isHubConfirmed = isClockConfirmed
         device.meet(frame)
         unsaved.insert(device.adopted.address)
         onEvent?(.frame(frame, device))
@@ -186,7 +189,7 @@ public final class LiveIngest {
                 comparisons.append(evidence)
                 if evidence.ahead != nil {
                     let text =
-                        "three of its readings show that its clock is wrong, and its times are corrected while that is so"
+                        "two of its readings show that its clock is wrong, and its times are corrected while that is so"
                     note(SourceNotice(.information, device.adopted.bluetoothAddress ?? device.adopted.address, text))
                 }
             }

@@ -80,6 +80,8 @@ struct MeasurementIdentity {
             for candidate in order where try known(frame, as: candidate).isEmpty { return candidate }
             return .record(number)
         }
+        // It keeps the identity of the first time, also if its clock is known now.
+        if let first = evidence.first, try !known(frame, as: .receipt(first)).isEmpty { return .receipt(first) }
         let known = try known(frame, as: nil)
         guard let one = known.first else {
             return evidence.isTrusted ? nil : evidence.receipt.map { .receipt($0) }

@@ -6,6 +6,7 @@ import HealthModel
 /// |---|---|
 /// | within five minutes of its arrival | believed; the clock is right again |
 /// | sent before with the same values | the same measurement: the verdict of the first time |
+/// | a maker's default date that was sent before with the same values, now alone, after another measurement came without it | another measurement: doubted, alone |
 /// | ahead of its arrival, more than a year old, or a maker's default date | doubted, alone |
 /// | before one of an earlier transfer of its user, or the same again with other values | doubted, and all new ones of the user until the clock is right |
 /// | any other of the past year | believed: the device may have a memory |
@@ -13,6 +14,9 @@ import HealthModel
 /// Only a new measurement shows that a clock was reset, because devices send their memory again. A memory that is sent from its newest
 /// record on runs backwards as well: a record that follows a believed one at once is not a sign. The users of a device have a memory
 /// each, so each has an order of its own.
+///
+/// A clock that begins at a default date whenever it is switched on shows the same times again and again. If such a device sent its memory,
+/// the first measurement would have come with the later ones.
 ///
 /// A measurement that is doubted is identified by its receipt. One that is sent again has the receipt of the first.
 struct StampTrust: Equatable {
@@ -28,9 +32,14 @@ struct StampTrust: Equatable {
         var shown: Int64
         var content: UInt64
         var first: Int64
+        /// When it was last sent.
+        var heard: Int64
         /// By how much it was older than its first arrival.
         var late: Int64
+        /// By how much the hub's clock was set since its first arrival. The receipt that identifies it stays the same.
+        var moved: Int64 = 0
         var doubt: ClockDoubt?
+        var receipt: Instant { Instant(microseconds: first &- moved) }
         var isFresh: Bool { late.magnitude < UInt64(StampTrust.fresh) }
     }
 
@@ -102,12 +111,14 @@ struct StampTrust: Equatable {
     mutating func judge(_ shown: WallTime, late: Int64, content: UInt64, user: Int64?, received: Instant) -> Verdict {
         let order = order(of: user ?? 0)
         let (stamp, now) = (shown.microseconds, received.microseconds)
-        if let sent = find(shown, content, user) {
+        if let index = find(shown, content, user), !isAnother(index, now) {
+            recent[index].heard = now
+            let sent = recent[index]
             orders[order].note(stamp, now, isBelieved: sent.doubt == nil)
-            if let doubt = sent.doubt { return .doubted(doubt, receipt: Instant(microseconds: sent.first)) }
+            if let doubt = sent.doubt { return .doubted(doubt, receipt: sent.receipt) }
             return .believed(isFresh: late.magnitude < UInt64(Self.fresh))
         }
-        var sent = Sent(user: user ?? 0, shown: stamp, content: content, first: now, late: late)
+        var sent = Sent(user: user ?? 0, shown: stamp, content: content, first: now, heard: now, late: late)
         if sent.isFresh {
             for index in orders.indices { orders[index].isDoubted = false }
         } else if Self.isDefaultDate(shown) {
@@ -126,11 +137,27 @@ struct StampTrust: Equatable {
     /// Whether a measurement was sent before.
     func knows(_ shown: WallTime, content: UInt64, user: Int64?) -> Bool { find(shown, content, user) != nil }
 
+    /// The first receipt of a measurement that was sent before.
+    func firstReceipt(_ shown: WallTime, content: UInt64, user: Int64?, received: Instant) -> Instant? {
+        find(shown, content, user).flatMap { isAnother($0, received.microseconds) ? nil : recent[$0].receipt }
+    }
+
+    /// Whether a measurement with the timestamp and the values of an earlier one is another one.
+    private func isAnother(_ index: Int, _ now: Int64) -> Bool {
+        let sent = recent[index]
+        guard Self.isDefaultDate(WallTime(microseconds: sent.shown)),
+            recent.allSatisfy({ now &- $0.heard >= Self.apart })
+        else { return false }
+        return recent.contains { $0.first &- sent.heard >= Self.apart }
+    }
+
     /// The hub's clock was set by this number of microseconds. A measurement that then agrees with its arrival is not doubted any more.
     mutating func clockWasSet(by step: Int64) {
         var isRight = false
         for index in recent.indices {
             recent[index].first &+= step
+            recent[index].heard &+= step
+            recent[index].moved &+= step
             recent[index].late &+= step
             guard recent[index].isFresh, recent[index].doubt != nil else { continue }
             recent[index].doubt = nil
@@ -142,8 +169,8 @@ struct StampTrust: Equatable {
         }
     }
 
-    private func find(_ shown: WallTime, _ content: UInt64, _ user: Int64?) -> Sent? {
-        recent.last { $0.shown == shown.microseconds && $0.content == content && $0.user == user ?? 0 }
+    private func find(_ shown: WallTime, _ content: UInt64, _ user: Int64?) -> Int? {
+        recent.lastIndex { $0.shown == shown.microseconds && $0.content == content && $0.user == user ?? 0 }
     }
 
     /// Whether an earlier transfer had other values with the same timestamp.
@@ -176,10 +203,11 @@ extension StampTrust: Codable {
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
         orders = try values.decode([Order].self, forKey: .orders)
-        recent = try values.decode([[Int64]].self, forKey: .recent).filter { $0.count >= 5 }.map {
+        recent = try values.decode([[Int64]].self, forKey: .recent).filter { $0.count >= 7 }.map {
             Sent(
-                user: $0[0], shown: $0[1], content: UInt64(bitPattern: $0[2]), first: $0[3], late: $0[4],
-                doubt: $0.count > 5 ? ClockDoubt.allCases.dropFirst(Int(clamping: max($0[5], 0))).first : nil)
+                user: $0[0], shown: $0[1], content: UInt64(bitPattern: $0[2]), first: $0[3], heard: $0[3] &+ $0[5],
+                late: $0[4], moved: $0[6],
+                doubt: $0.count > 7 ? ClockDoubt.allCases.dropFirst(Int(clamping: max($0[7], 0))).first : nil)
         }
     }
 
@@ -188,7 +216,10 @@ extension StampTrust: Codable {
         try values.encode(orders, forKey: .orders)
         try values.encode(
             recent.map { sent in
-                [sent.user, sent.shown, Int64(bitPattern: sent.content), sent.first, sent.late]
+                [
+                    sent.user, sent.shown, Int64(bitPattern: sent.content), sent.first, sent.late, sent.heard &- sent.first,
+                    sent.moved,
+                ]
                     + (sent.doubt.flatMap { ClockDoubt.allCases.firstIndex(of: $0) }.map { [Int64($0)] } ?? [])
             }, forKey: .recent)
     }

@@ -87,7 +87,8 @@ extension SampleStore.Devices {
     private func apply(_ move: ClockComparison.Move, of comparison: ClockComparison, _ description: IngestDescription) throws {
         var conditions = SampleConditions()
         conditions.device = comparison.device
-        conditions.conditionText = "time.origin = device"
+        // A former error may have corrected it.
+        conditions.conditionText = "time.origin = device or time.origin = device-corrected"
         conditions.condition = try SamplePredicate(conditions.conditionText ?? "")
         var request = MigrationRequest(
             .shift(move.step), of: conditions, takesAmbiguous: true, now: Instant(microseconds: description.received))
@@ -104,6 +105,14 @@ extension SampleStore.Devices {
     /// Returns the last comparison of a device, or `nil` if there is none.
     public func lastClockComparison(of device: String) throws(StoreError) -> ClockComparison? {
         try clockComparisons(of: device, "ORDER BY received DESC LIMIT 1").first
+    }
+
+    /// Returns the keys of devices whose clocks were last compared before a time of the hub's clock, and are wrong.
+    func clocksKnown(before time: Int64) throws(StoreError) -> [String] {
+        try connection.list(
+            "SELECT device FROM clock GROUP BY device HAVING max(received) < ? AND max(ahead) IS NOT NULL ORDER BY device",
+            [.integer(time)]
+        ) { $0.text(0) }
     }
 
     private func clockComparisons(of device: String, _ order: String) throws(StoreError) -> [ClockComparison] {
@@ -165,7 +174,8 @@ extension SampleStore.Devices {
         let start = ofZone.map { held.place.start &- $0 } ?? ahead.map { nominal &- $0 } ?? held.place.start
         let arrived = isReceipt ? start : held.place.start &+ held.received
         let context = try store.interner.context(like: held.context) { row in
-            row.timeOrigin = Int64((ahead == nil ? TimeOrigin.device : .deviceCorrected).rawValue)
+            // Without an error, the time stays what it is.
+            if ahead != nil { row.timeOrigin = Int64(TimeOrigin.deviceCorrected.rawValue) }
             row.skew = nominal &- start
         }
         var metadata = held.metadata?.id

@@ -67,8 +67,8 @@ extension SampleStore.HubClock {
         return try connection.transaction {
             let end = try mark()
             var conditions = SampleConditions()
-            conditions.conditionText = "time.origin = receipt or time.origin = device-corrected"
-            conditions.condition = try SamplePredicate(conditions.conditionText ?? "")
+            let condition = try Self.isTimed(by: clock, in: store)
+            (conditions.condition, conditions.conditionText) = (condition, condition.description)
             var request = MigrationRequest(.shift(step), of: conditions, takesAmbiguous: true, now: now)
             request.changes = clock.mark.change + 1...max(clock.mark.change + 1, end.change)
             request.received = clock.began &- Self.drift...clock.began &+ max(uptime, 0) &+ Self.drift
@@ -165,18 +165,28 @@ extension SampleStore.HubClock {
         }
     }
 
+    /// A condition for samples with a time from the hub's clock: that of their arrival, or that of a device's clock that was compared with
+    /// it since the machine was switched on. An error that was known before is right.
+    private static func isTimed(by clock: UnsetClock, in store: SampleStore) throws -> SamplePredicate {
+        let known = try store.devices.clocksKnown(before: clock.began &- drift).map { key in
+            SamplePredicate.not(.comparison(.device(.key), .equal, .text(key)))
+        }
+        let corrected = try SamplePredicate("time.origin = device-corrected")
+        return .or([try SamplePredicate("time.origin = receipt"), known.isEmpty ? corrected : .and([corrected] + known)])
+    }
+
     /// The samples of a boot with a time from the hub's clock.
     private func samples(of clock: UnsetClock, through end: UnsetClock.Mark) throws -> [Sample] {
         guard clock.mark.change < end.change else { return [] }
-        let changes = clock.mark.change + 1...end.change
         let from = Instant(microseconds: clock.began &- Self.drift)
-        let cursor = try store.samples.cursor(matching: SampleQuery(from: from))
-        defer { cursor.close() }
+        let condition = try Self.isTimed(by: clock, in: store)
         var found: [Sample] = []
-        while let next = try cursor.next() {
-            let sample = next.sample
-            guard changes.contains(next.seq), sample.timeOrigin != .device, sample.received >= from else { continue }
-            found.append(sample)
+        // A record from a device's memory may have been measured before the machine was switched on.
+        try store.changes.read(after: clock.mark.change, types: nil) { change in
+            guard case .added(let stored) = change, stored.seq <= end.change, stored.sample.received >= from,
+                condition.matches(stored.sample)
+            else { return }
+            found.append(stored.sample)
         }
         return found
     }

@@ -225,8 +225,8 @@ struct QuarantineTable {
             SELECT quarantine.id, start, start + skew, start + \(Self.received),
                 (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata)
             FROM quarantine JOIN context ON context.id = context
-            WHERE rule = ? AND state = 'held' AND quarantine.id > ? AND quarantine.id <= ? AND time_origin = ? ORDER BY quarantine.id
-            """, [.text(rule), .integer(first), .integer(last), .integer(Int64(TimeOrigin.device.rawValue))]
+            WHERE rule = ? AND state = 'held' AND quarantine.id > ? AND quarantine.id <= ? AND time_origin <> ? ORDER BY quarantine.id
+            """, [.text(rule), .integer(first), .integer(last), .integer(Int64(TimeOrigin.receipt.rawValue))]
         ) {
             Times(
                 id: $0.integer(0), start: $0.integer(1), nominal: $0.integer(2),
