@@ -107,8 +107,8 @@ final class StoredPathDuplicates {
             isLeft: try duplicates.isLeanedOn(place) || (ownIsRepaired && otherIsRepaired))
     }
 
-    /// Whether a sample is a promoted duplicate, or one that a person separated from its original. What a repair merged that is undone by now
-    /// may be merged again.
+    /// Whether a sample is a promoted duplicate, or one that a person separated from its original. A duplicate of an undone
+    /// repair may be merged again.
     private func isDuplicate(_ place: SampleKey) throws(StoreError) -> Bool {
         guard let own = try connection.duplicates.duplicate(at: place) else { return false }
         guard let merge = own.merge, try connection.ledger.isUndone(merge) else { return true }

@@ -122,7 +122,7 @@ struct DeepCheck {
             "series with a total longer than the longest",
             """
             SELECT count(*) FROM series WHERE longest_total < (SELECT coalesce(max(duration), 0) FROM sample
-                WHERE sample.series = series.id AND \(Totals.isTotal))
+                WHERE sample.series = series.id AND \(TotalPeriod.condition))
             """
         ),
         (

@@ -7,7 +7,7 @@ extension Schema {
     /// The person, type, source, and device that are part of a sample's identity.
     ///
     /// - `longest`: the longest duration in microseconds of any of its samples so far.
-    /// - `longest_total`: that of any of its samples that is the total of an hour, a day, or longer (``Totals``), 0 without any.
+    /// - `longest_total`: that of any of its samples that is the total of an hour, a day, or longer (``TotalPeriod``), 0 without any.
     /// - `coarsest`: the coarsest `context.resolution` of any of its samples.
     /// - `kind`: the kind of its objects (``SampleKind``).
     static let series = """

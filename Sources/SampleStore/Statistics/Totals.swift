@@ -8,27 +8,14 @@ import HealthModel
 /// source that the user ordered after the total's do not count against it. It is the same for samples of one source, because two exports of
 /// an app may contain the same steps by the minute and by the day.
 struct Totals {
-    /// The shortest total.
-    static let minimum: Int64 = 3_600_000_000
     /// The shortest total of a type whose values are events, such as meals. A meal of an hour is not the total of other meals.
     private static let minimumOfEvents: Int64 = 20 * 3_600_000_000
-    /// Totals begin and end on a quarter of an hour in every time zone. Other long samples are measured.
-    private static let quarter: Int64 = 900_000_000
-    /// The SQL condition for a sample that is a total.
-    static let isTotal = "duration >= \(minimum) AND start % \(quarter) = 0 AND duration % \(quarter) = 0"
-
     /// The shortest total of a type.
-    static func minimum(of type: SampleType) -> Int64 { type.isCountedOverTime ? minimum : minimumOfEvents }
+    static func minimum(of type: SampleType) -> Int64 { type.isCountedOverTime ? TotalPeriod.minimum : minimumOfEvents }
 
     /// Whether a sample with this time is a total.
     @inline(__always)
-    func isTotal(_ start: Int64, _ duration: Int64) -> Bool { duration >= minimum && Self.isTotal(start, duration) }
-
-    /// Whether a sample with this time is a total, if its type is counted over time.
-    @inline(__always)
-    static func isTotal(_ start: Int64, _ duration: Int64) -> Bool {
-        duration >= minimum && start % quarter == 0 && duration % quarter == 0
-    }
+    func isTotal(_ start: Int64, _ duration: Int64) -> Bool { duration >= minimum && TotalPeriod.contains(start, duration) }
 
     private struct Key: Hashable {
         var series: Int64
@@ -71,7 +58,7 @@ struct Totals {
         _ own: [SeriesDescription], _ orders: [Int], _ window: StatisticsWindow, _ conditions: [Int64: StatisticsCondition],
         pauses: [(start: Int64, end: Int64)], _ connection: Connection
     ) throws(StoreError) {
-        minimum = own.first.map { Self.minimum(of: $0.type) } ?? Self.minimum
+        minimum = own.first.map { Self.minimum(of: $0.type) } ?? TotalPeriod.minimum
         var (groups, reach): ([Group], StatisticsWindow) = ([], window)
         // A total depends on those that overlap it, also beyond the window.
         while true {

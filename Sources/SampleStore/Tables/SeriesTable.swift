@@ -143,13 +143,13 @@ struct SeriesTable {
     struct Longest {
         /// Of all samples.
         private(set) var any: Int64 = 0
-        /// Of those that are totals (``Totals``).
+        /// Of those that are totals (``TotalPeriod``).
         private(set) var total: Int64 = 0
 
         @inline(__always)
         mutating func add(_ start: Int64, _ duration: Int64) {
             any = max(any, duration)
-            if duration > total, Totals.isTotal(start, duration) { total = duration }
+            if duration > total, TotalPeriod.contains(start, duration) { total = duration }
         }
     }
 

@@ -12,7 +12,7 @@ import Testing
 
 /// A home with a hub that has no battery-backed clock: the machine, its store, and the devices' frames. The test sets the true time.
 ///
-/// A power cut leaves what was committed. After it, the machine's clock shows the time of the cut until a time server sets it.
+/// A power cut leaves the committed readings. After it, the machine's clock shows the time of the cut until a time server sets it.
 final class SimulatedHome {
     static let minute: Int64 = 60_000_000
     static let hour = 60 * minute

@@ -9,14 +9,14 @@ import Testing
 ///
 /// | device | clock |
 /// | --- | --- |
-/// | a cuff that sends its memory again | nobody sets it to summer time |
+/// | a cuff that sends its memory again | always in winter time |
 /// | a cuff that begins at its default date after a battery change | set after some weeks |
 /// | a thermometer | 20 minutes fast, changed twice a year |
 /// | a meter whose clock can be read | 45 seconds slow, and used away from home |
 /// | a scale | none |
 ///
 /// Each true measurement is stored once, at its true time within the device's resolution, or it is quarantined with a reason. An observer
-/// who knows the true times and values, and what the store has, raises the same alerts. The values of a device are different, so that the
+/// who knows the true times and values, and the content of the store, raises the same alerts. The values of a device are different, so that the
 /// fate of each measurement is known. `VITALGATE_YEARS` sets the number of years, and `VITALGATE_SEED` the seed of the first (1).
 ///
 /// No year runs by default, because a few measurements and alerts of a year are still wrong: `VITALGATE_YEARS=2` shows which.
@@ -44,7 +44,7 @@ private final class SimulatedYear {
         /// The digits of the value (``SimulatedHome/Machine/digit``).
         let digits: Int
         let time: Int64
-        /// What the device's clock showed.
+        /// The time on the device's clock.
         let shown: Int64
         /// When it reached the hub.
         var sent: Int64?
@@ -155,7 +155,7 @@ private final class SimulatedYear {
         return date.month != 4 && !(date.month == 3 && date.day > 20)
     }
 
-    /// What the clock of a device shows at a time.
+    /// The time on the clock of a device.
     private func shown(_ machine: Machine, at time: Int64) -> Int64 {
         let local = Instant(microseconds: time).wallTime(at: home.zone.offset(at: Instant(microseconds: time))).microseconds
         switch machine {
