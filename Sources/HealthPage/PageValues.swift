@@ -215,6 +215,23 @@ struct PageTimes {
         return (parts.count == 2 ? month : texts("time.day", "\(numbers[2])", month)) + " " + parts[0]
     }
 
+    /// The time of a sample: the own date of a health record, such as the day of a test, the morning after a night, or else the start.
+    func text(of sample: Sample) -> String {
+        if let date = Self.recordDate(of: sample) { return written(date) }
+        return text(StatisticsQuery.isNightly(sample.origin.type) ? sample.end : sample.start)
+    }
+
+    /// The time of a sample as an element. See ``text(of:)``.
+    func element(of sample: Sample, hasSeconds: Bool = false) -> HTML {
+        if let date = Self.recordDate(of: sample) { return KindPage.cell(written(date)) }
+        return element(StatisticsQuery.isNightly(sample.origin.type) ? sample.end : sample.start, hasSeconds: hasSeconds)
+    }
+
+    private static func recordDate(of sample: Sample) -> String? {
+        guard sample.origin.kind == .clinicalRecord else { return nil }
+        return (try? sample.body?.decoded(as: ClinicalRecord.self))?.date
+    }
+
     /// A time element with a machine-readable value.
     func element(_ instant: Instant, hasSeconds: Bool = false) -> HTML {
         "<time datetime=\"\(instant.description)\">\(text(instant, hasSeconds: hasSeconds))</time>"
