@@ -194,6 +194,32 @@ import Testing
         #expect(data.contains("\"kind\":\"range\"") && data.contains(",79.0,124.0,124.0]]"))
     }
 
+    /// 132/88 and 141/73 were measured, and 132/73 never was.
+    @Test func theLowestPressureIsOneReading() throws {
+        for (index, pair) in [("132", "88"), ("141", "73")].enumerated() {
+            try keep("bloodPressureSystolic", value: pair.0, Int64(index) * 600 + 60, group: UInt64(index + 7))
+            try keep("bloodPressureDiastolic", value: pair.1, Int64(index) * 600 + 60, group: UInt64(index + 7))
+        }
+        let text = try get("/page/type/bloodPressure?range=week")
+        #expect(text.contains("<td>132/88</td><td>141/73</td>") && !text.contains("132/73"))
+    }
+
+    /// The goal of yesterday's summary, and one that was set on the page.
+    @Test func ringsHaveGoals() throws {
+        var summary = ActivitySummary(date: "2027-01-14")
+        summary.activeEnergyBurned = Amount(try Numeral("310"), try Unit(ucum: "kcal"))
+        summary.activeEnergyBurnedGoal = Amount(try Numeral("500"), try Unit(ucum: "kcal"))
+        try keep("activitySummary", -86_400, body: SampleBody(encoding: summary))
+        try keep("activeEnergyBurned", value: "120", 60, to: 120)
+        try keep("appleExerciseTime", value: "10", 60, to: 120)
+        let type = try #require(SampleType("appleExerciseTime"))
+        let unit = try Unit(ucum: "min").conversion(to: type.canonicalUnit, molarMass: nil)
+        try served.store.people.save(Goal(type: type, span: .day, value: unit(30)), of: ServedStore.person)
+        let text = try get("/page/")
+        #expect(text.contains("Move 120 / 500 kcal") && text.contains("10 / 30 min"))
+        #expect(text.contains("stroke-dasharray"))
+    }
+
     @Test func medicationsAndCharacteristicsHaveAPage() throws {
         #expect(try get("/page/characteristics").contains("No characteristics are recorded."))
         try served.store.people.save(
