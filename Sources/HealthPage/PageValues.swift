@@ -85,6 +85,10 @@ struct PageValues {
         let type = sample.origin.type
         switch type.kind {
         case .quantity: return amount(sample.value, of: type)
+        // A type with a single case, such as a mindful session, is shown by its duration.
+        case .category where type.caseName(of: sample.value) == "notApplicable":
+            let duration = duration(from: sample.start, to: sample.end)
+            return (duration.isEmpty ? name(of: type) : duration, "")
         case .category, .electrocardiogram, .visionPrescription:
             return (caseName(of: sample) ?? texts("value.unknown"), "")
         case .workout:

@@ -117,6 +117,9 @@ import Testing
             first.contains("<dd>5.1 %</dd>") && first.contains("<dd>4–5.6 %</dd>") && first.contains("Within the reference range")
         )
         #expect(!first.contains("<h2>Trend</h2>"))
+        // The date is that of the test, not of the import.
+        let today = try get("/page/")
+        #expect(first.contains("14 Jan 2027") && today.contains("<span data-time>14 Jan 2027</span>"))
         let second = try object(try lab("6.2", 60))
         #expect(second.contains("Outside the reference range") && second.contains("<h2>Trend</h2>"))
         #expect(second.contains("class=\"range\"") && !second.contains("valueQuantity"))
@@ -202,6 +205,12 @@ import Testing
         }
         let text = try get("/page/type/bloodPressure?range=week")
         #expect(text.contains("<td>132/88</td><td>141/73</td>") && !text.contains("132/73"))
+    }
+
+    @Test func aMindfulSessionHasItsDuration() throws {
+        try keep("mindfulSession", 60, to: 660)
+        let text = try get("/page/")
+        #expect(text.contains("10 min") && !text.contains("applicable"))
     }
 
     /// The goal of yesterday's summary, and one that was set on the page.
