@@ -24,6 +24,8 @@
         return all;
     }
 
+    // The English page writes 20 Nov 2026, as the server does.
+    const locale = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
     const digits = new Intl.NumberFormat(document.documentElement.lang, { maximumSignificantDigits: 4 });
 
     /** The scale of one or more series on one side of the chart. */
@@ -406,7 +408,7 @@
             const style = { dateStyle: "medium", timeStyle: this.told.to - this.told.from < 30 * 24 * 3600e3 ? "short" : undefined };
             let said;
             try {
-                said = new Intl.DateTimeFormat(document.documentElement.lang, { ...style, timeZone: this.told.zone }).format(time);
+                said = new Intl.DateTimeFormat(locale, { ...style, timeZone: this.told.zone }).format(time);
             } catch {
                 said = new Date(time).toISOString();
             }
