@@ -205,7 +205,7 @@ enum ClientsPage {
         return """
             <form class="grant" method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="grant">\
             <label>\(texts("clients.grantType")) <select name="type">\(options)</select></label> \
-            <button class="quiet" aria-label="\(texts("clients.grantTo", client.name))">\(texts("clients.grant"))</button></form>
+            <button class="quiet" id="grant\(Int(client.id))" aria-labelledby="grant\(Int(client.id)) client\(Int(client.id))">\(texts("clients.grant"))</button></form>
             """
     }
 
