@@ -24,6 +24,8 @@
         return all;
     }
 
+    // The English page writes 20 Nov 2026, as the server does.
+    const locale = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
     const digits = new Intl.NumberFormat(document.documentElement.lang, { maximumSignificantDigits: 4 });
 
     /** The scale of one or more series on one side of the chart. */
@@ -68,7 +70,10 @@
             this.plot.addEventListener("pointermove", (event) => this.point(event));
             this.plot.addEventListener("pointerup", (event) => this.release(event));
             this.plot.addEventListener("pointercancel", () => this.select());
-            this.plot.addEventListener("pointerleave", () => { if (!this.pressed) this.read(); });
+            // What was tapped or clicked stays.
+            this.plot.addEventListener("pointerleave", () => { if (!this.pressed) this.read(this.held); });
+            this.plot.addEventListener("keydown", (event) => this.key(event));
+            this.plot.tabIndex = 0;
             // Also while the first figures are on their way.
             new ResizeObserver(() => { if (Math.abs(this.plot.clientWidth - this.room) > 8) this.load(); }).observe(this.plot);
             document.addEventListener("latest", (event) => this.hear(event.detail));
@@ -158,6 +163,7 @@
                 // A later request has another answer.
                 if (number !== this.asked) return;
                 this.told = { ...told, events: happened ? happened.events : [] };
+                this.held = null;
                 this.draw();
                 if (withTable) await this.table(number);
             } catch (error) {
@@ -189,7 +195,8 @@
             this.width = whole - this.left - (sides[1].series.length ? sides[1].room : 14);
             const inner = whole < 560 ? 240 : 320;
             const height = top + inner + foot;
-            const svg = element("svg", { viewBox: `0 0 ${whole} ${height}`, width: whole, height, role: "img", "aria-label": this.words() });
+            const svg = element("svg", { viewBox: `0 0 ${whole} ${height}`, width: whole, height, "aria-hidden": "true" });
+            this.describe();
             for (const event of events) {
                 const from = Math.max(this.left, this.x(event.from));
                 const until = Math.min(this.left + this.width, Math.max(this.x(event.to), from + 2));
@@ -343,7 +350,43 @@
             const [from, to] = [this.pressed, this.place(event)].sort((one, other) => one - other);
             this.pressed = null;
             this.select();
-            if (to - from > 8) this.set({ range: null, back: null, from: Math.round(this.time(from)), to: Math.round(this.time(to)) });
+            if (to - from > 8) return this.set({ range: null, back: null, from: Math.round(this.time(from)), to: Math.round(this.time(to)) });
+            this.held = to;
+            this.read(to);
+        }
+
+        /** The points of the first series that are in the chart, for the keyboard. */
+        get reached() { return this.told.series[0].points.filter((point) => point[1] >= this.told.from && point[0] <= this.told.to); }
+
+        /** Moves the cursor from point to point. */
+        key(event) {
+            const points = this.told ? this.reached : [];
+            if (!points.length) return;
+            if (event.key === "Escape") this.held = null;
+            else if (event.key === "Enter" && this.held) return this.reading.querySelector("a")?.click();
+            else {
+                const places = points.map((point) => this.clamped(this.x((point[0] + point[1]) / 2)));
+                const now = this.held ? places.reduce((best, place, index) => (Math.abs(place - this.held) < Math.abs(places[best] - this.held) ? index : best), 0) : null;
+                const last = points.length - 1;
+                const next = { Home: 0, End: last, ArrowLeft: now === null ? last : Math.max(0, now - 1), ArrowRight: now === null ? 0 : Math.min(last, now + 1) }[event.key];
+                if (next === undefined) return;
+                this.held = places[next];
+                this.plot.setAttribute("aria-valuenow", next + 1);
+            }
+            event.preventDefault();
+            this.read(this.held);
+        }
+
+        /** The chart is a slider along its points, so that the keyboard and screen readers reach each value. */
+        describe() {
+            const count = this.reached.length;
+            this.plot.setAttribute("role", count ? "slider" : "img");
+            this.plot.setAttribute("aria-label", this.words());
+            for (const [name, value] of Object.entries({ min: 1, max: count, now: count })) {
+                if (count) this.plot.setAttribute("aria-value" + name, value);
+                else this.plot.removeAttribute("aria-value" + name);
+            }
+            this.plot.removeAttribute("aria-valuetext");
         }
 
         select(x = 0, width = 0) {
@@ -361,21 +404,27 @@
             this.cursor.setAttribute("x1", x);
             this.cursor.setAttribute("x2", x);
             const time = this.time(x);
+            let end = time;
             const style = { dateStyle: "medium", timeStyle: this.told.to - this.told.from < 30 * 24 * 3600e3 ? "short" : undefined };
             let said;
             try {
-                said = new Intl.DateTimeFormat(document.documentElement.lang, { ...style, timeZone: this.told.zone }).format(time);
+                said = new Intl.DateTimeFormat(locale, { ...style, timeZone: this.told.zone }).format(time);
             } catch {
                 said = new Date(time).toISOString();
             }
             for (const series of this.told.series) {
                 const near = series.points.reduce((best, point) => (!best || Math.abs(point[0] + point[1] - 2 * time) < Math.abs(best[0] + best[1] - 2 * time) ? point : best), null);
                 if (!near || Math.abs(near[0] - time) > Math.max(series.gap, near[1] - near[0])) continue;
+                if (series === this.told.series[0]) end = near[1];
                 const [low, high, middle] = near.slice(2).map((value) => digits.format(value));
                 const figure = series.kind === "range" ? `${high}/${low}` : low === high ? middle : `${middle} (${low}–${high})`;
                 said += ` · ${series.name} ${figure} ${series.unit}`;
             }
-            this.reading.textContent = said;
+            this.plot.setAttribute("aria-valuetext", said);
+            const link = document.createElement("a");
+            link.href = `${location.pathname}?before=${Math.ceil(end) * 1000 + 1000}#latest`;
+            link.textContent = words.readings;
+            this.reading.replaceChildren(said + " · ", link);
         }
     }
 

@@ -111,9 +111,8 @@ public final class DataPointLine {
     private static func set(workout sample: Sample, in body: inout JSONObject) {
         body.set("activity_name", sample.origin.type.caseName(of: sample.value) ?? sample.numeral.text)
         guard let told = try? sample.body?.decoded(as: Workout.self) else { return }
-        let distance = told.totalDistance ?? told.statistics.first { $0.type.hasPrefix("distance") && $0.sum != nil }?.sum
         let lengths = [("m", "m"), ("km", "km"), ("[mi_i]", "mi"), ("[yd_i]", "yd")]
-        if let octets = distance.flatMap({ amount($0, lengths) }) { body.set("distance", raw: octets) }
+        if let octets = told.distance.flatMap({ amount($0, lengths) }) { body.set("distance", raw: octets) }
         let energy = told.statistics.first { $0.type == "activeEnergyBurned" }?.sum
         if let octets = energy.flatMap({ amount($0, [("kcal", "kcal")]) }) { body.set("kcal_burned", raw: octets) }
     }

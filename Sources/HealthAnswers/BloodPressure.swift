@@ -31,6 +31,37 @@ public struct BloodPressure: Hashable, Sendable {
         (self.systolic, self.diastolic) = (systolic, diastolic)
     }
 
+    private init(systolic: Double, diastolic: Double) { (self.systolic, self.diastolic) = (systolic, diastolic) }
+
+    /// A person's blood pressures in a range by time. The two values of each are of one measurement: they have the same time, source, and
+    /// device, and the same group if the source has one.
+    public static func readings(
+        of subject: String, from start: Instant, to end: Instant, in store: SampleStore
+    ) throws(StoreError) -> [(time: Instant, pressure: BloodPressure)] {
+        struct Measurement: Hashable {
+            var start: Instant
+            var source: String
+            var device: String?
+            var group: UInt64?
+        }
+        var lower: [Measurement: Double] = [:]
+        var readings: [(time: Instant, pressure: BloodPressure)] = []
+        for type in [SampleType.bloodPressureDiastolic, .bloodPressureSystolic] {
+            let cursor = try store.samples.cursor(matching: SampleQuery(types: [type], from: start, to: end, subject: subject))
+            defer { cursor.close() }
+            while let sample = try cursor.next()?.sample {
+                let key = Measurement(
+                    start: sample.start, source: sample.origin.source.id, device: sample.origin.device?.key, group: sample.group)
+                if type == .bloodPressureDiastolic {
+                    lower[key] = sample.value
+                } else if let diastolic = lower[key] {
+                    readings.append((sample.start, BloodPressure(systolic: sample.value, diastolic: diastolic)))
+                }
+            }
+        }
+        return readings
+    }
+
     /// The pressures as they are written in practice, such as `124/79`, with at most one decimal.
     ///
     /// - Parameter conversion: The conversion from mm[Hg] to the unit of the text.

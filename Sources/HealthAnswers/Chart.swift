@@ -85,7 +85,7 @@ public struct Chart: Sendable {
             to: intervals.start(of: intervals.index(of: frame.end) + 1), priority: priority)
         query.subject = subject
         if let source { query.predicate = .comparison(.source(.id), .equal, .text(source)) }
-        points = try store.statistics(query).compactMap { row in
+        points = try store.calendarStatistics(query).compactMap { row in
             let (start, end) = (row.start.microseconds / 1000, row.end.microseconds / 1000)
             if isSum { return Point(start: start, end: end, low: row.sum, high: row.sum, middle: row.sum) }
             guard let low = row.minimum, let high = row.maximum, let average = row.average else { return nil }

@@ -43,7 +43,7 @@ public struct DailyFigures {
         query.subject = subject
         query.ranges = ranges
         var rows = [Statistics?](repeating: nil, count: count)
-        for row in try store.statistics(query) {
+        for row in try store.calendarStatistics(query) {
             let index = days.index(of: row.start) - last + count - 1
             if rows.indices.contains(index) { rows[index] = row }
         }

@@ -6,14 +6,14 @@ extension NightReader {
     private static let day: Int64 = 86_400_000_000
 
     /// A person's last nights, the latest last. A night belongs to the day on which it ends. Of several sleeps of a day, the longest
-    /// counts.
+    /// is the night, and the others are naps.
     ///
     /// - Parameters:
     ///   - count: The number of days, at most 400.
     ///   - now: A time on the last day.
     public func history(
         of subject: String, days count: Int, through now: Instant, zone: TimeZoneRules
-    ) throws(StoreError) -> [(date: Instant, night: Night)] {
+    ) throws(StoreError) -> [(date: Instant, night: Night, naps: [Night])] {
         guard let type = SampleType("sleepAnalysis"), count > 0 else { return [] }
         let days = CalendarIntervals(.day, zone: zone)
         let last = days.index(of: now)
@@ -21,15 +21,14 @@ extension NightReader {
         // A night may begin on the day before.
         let query = SampleQuery(
             types: [type], from: Instant(microseconds: from.microseconds - Self.day), to: now, subject: subject)
-        var longest: [Int: Night] = [:]
-        for night in try nights(query, from: from, to: nil) {
-            let day = days.index(of: Instant(microseconds: night.end))
-            guard let other = longest[day] else {
-                longest[day] = night
-                continue
-            }
-            if (night.asleep, night.end - night.start) > (other.asleep, other.end - other.start) { longest[day] = night }
+        let sleeps = Dictionary(grouping: try nights(query, from: from, to: nil)) {
+            days.index(of: Instant(microseconds: $0.end))
         }
-        return longest.sorted { $0.key < $1.key }.map { (days.start(of: $0.key), $0.value) }
+        return sleeps.sorted { $0.key < $1.key }.compactMap { day, sleeps in
+            let ranked = sleeps.map { (night: $0, rank: ($0.asleep, $0.end - $0.start)) }
+            guard let longest = ranked.indices.max(by: { ranked[$0].rank < ranked[$1].rank }) else { return nil }
+            let naps = ranked.indices.filter { $0 != longest && ranked[$0].rank.0 > 0 }.map { ranked[$0].night }
+            return (days.start(of: day), ranked[longest].night, naps)
+        }
     }
 }

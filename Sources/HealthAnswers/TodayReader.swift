@@ -77,18 +77,20 @@ public struct TodayReader {
         let comparesBody = type.kind == .quantity && !isSum && HealthGroup(of: type) == .body
         let isGlucose = type == .bloodGlucose
         let rows = try figures.daily(
-            of: type, subject: subject, count: comparesBody ? ValueChange.reach : 7, through: now,
+            of: type, subject: subject, count: 7, through: now,
             ranges: isGlucose ? [ValueRange(GlucoseInRange.range.low, GlucoseInRange.range.high)].compactMap { $0 } : [])
         let daily = rows.map { row in row.flatMap { isSum ? $0.sum : $0.average } }
         let day = rows.last.flatMap { $0 }
+        let nights = type.id == "sleepAnalysis" ? NightReader(store, priority: priority) : nil
+        let alike = comparesBody ? try figures.figures(alike: stored.sample, count: ValueChange.reach, through: now) : []
         return TypeToday(
-            type: type, latest: stored, week: Array(daily.suffix(7)), diastolicWeek: [],
+            type: type, latest: stored, week: daily, diastolicWeek: [],
             total: try figures.total(of: stored.sample, known: daily, through: now),
             soFar: isSum && day != nil ? try figures.soFar(of: type, subject: subject, at: now) : nil,
-            day: isSum ? nil : day, changes: comparesBody ? ValueChange.changes(in: daily) : [],
+            day: isSum ? nil : day, changes: ValueChange.changes(in: alike),
             inRange: isGlucose ? day.flatMap(Self.inRange) : nil,
-            night: type.id == "sleepAnalysis"
-                ? try NightReader(store, priority: priority).lastNight(of: subject, before: now) : nil, pressure: nil)
+            night: try nights?.lastNight(of: subject, before: now),
+            naps: try nights?.history(of: subject, days: 1, through: now, zone: zone).first?.naps ?? [], pressure: nil)
     }
 
     private static func inRange(_ day: Statistics) -> GlucoseInRange? {
@@ -101,6 +103,6 @@ public struct TodayReader {
             type: stored.sample.origin.type, latest: stored,
             week: try figures.figures(of: upper, subject: subject, count: 7, through: now),
             diastolicWeek: try figures.figures(of: lower, subject: subject, count: 7, through: now), total: nil, soFar: nil,
-            day: nil, changes: [], inRange: nil, night: nil, pressure: try BloodPressure(stored.sample, in: store))
+            day: nil, changes: [], inRange: nil, night: nil, naps: [], pressure: try BloodPressure(stored.sample, in: store))
     }
 }

@@ -18,17 +18,20 @@ public struct TypeToday: Sendable {
     public let soFar: DaySoFar?
     /// Today's lowest, highest, and average value, for other quantity types with data today.
     public let day: Statistics?
-    /// The changes over a week and a month, for measurements of the body.
+    /// The changes over a week and a month, for measurements of the body. Only readings of one source and device at about the same time
+    /// of day are compared.
     public let changes: [ValueChange]
     /// Today's readings in the target range, for blood glucose.
     public let inRange: GlucoseInRange?
     /// The last night, for sleep.
     public let night: Night?
+    /// Today's naps, for sleep.
+    public let naps: [Night]
     /// The pressures, for blood pressure.
     public let pressure: BloodPressure?
 }
 
-/// The change of a measurement over some days, from daily averages.
+/// The change of a measurement over some days, from daily averages of comparable readings.
 public struct ValueChange: Hashable, Sendable {
     /// The number of days, 7 or 30.
     public let days: Int

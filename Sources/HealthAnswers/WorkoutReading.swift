@@ -36,7 +36,7 @@ public struct WorkoutReading: Sendable {
     public let seconds: Double
     /// Whether the source reported the duration.
     public let isDurationTold: Bool
-    /// The total distance in metres as the source reported it.
+    /// The distance in metres as the source reported it.
     public let distance: Double?
     /// The figures that the source reported, then those computed from samples, by type.
     public let figures: [Figure]
@@ -56,7 +56,7 @@ public struct WorkoutReading: Sendable {
         let (start, end) = (sample.start.microseconds, sample.end.microseconds)
         seconds = workout.seconds(from: sample.start, to: sample.end)
         isDurationTold = workout.duration != nil
-        distance = workout.totalDistance?.value(in: Self.metre)
+        distance = workout.distance?.value(in: Self.metre)
         pauses = end > start ? workout.pauses(within: end - start).map { (start + $0.start, start + $0.end) } : []
         var tracks: [RouteTrack] = []
         for uuid in workout.routes.prefix(Self.mostRoutes) {
@@ -77,8 +77,11 @@ public struct WorkoutReading: Sendable {
     private static func heartRate(
         of sample: Sample, _ store: SampleStore, _ zone: TimeZoneRules, _ priority: [String]
     ) throws(StoreError) -> [Chart.Point] {
-        let (from, to) = (sample.start.microseconds / 1000, sample.end.microseconds / 1000 + 1)
-        guard let frame = ChartFrame(from: from, to: to, width: 340) else { return [] }
+        let (from, to) = (sample.start.microseconds / 1000, sample.end.microseconds / 1000)
+        // At least a pixel for each minute, so that no interval of statistics reaches beyond the workout.
+        guard let frame = ChartFrame(from: from, to: to, width: max(340, Int(min((to - from) / 60_000, 4000)) + 1)) else {
+            return []
+        }
         return try Chart(.heartRate, subject: sample.origin.subject, in: frame, of: store, zone: zone, priority: priority).points
     }
 

@@ -19,6 +19,10 @@ struct CardFacts {
             let text = values.change(from: change.from, to: change.to, of: type)
             facts.append(texts(change.days == 7 ? "card.week" : "card.month", text))
         }
+        for nap in today.naps {
+            let ends = [nap.start, nap.end].map { call.times.clock(Instant(microseconds: $0)) }
+            facts.append(texts("sleep.nap", ends.joined(separator: "–"), SleepNight.text(nap.asleep, values)))
+        }
         if let share = today.inRange {
             let unit = values.unit(of: type)
             let conversion = try? values.conversion(of: type, to: unit)

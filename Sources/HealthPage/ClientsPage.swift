@@ -16,7 +16,7 @@ enum ClientsPage {
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let (records, own) = (try call.records(), try call.reader())
         let texts = call.texts
-        // Clients that only other people know stay hidden.
+        // Clients that only other people know stay hidden, except from the owner of the hub.
         let clients: [HTML] = try records.clients().map { client in
             let key = "client\(client.id)"
             let policy: HTML = client.policy.map { "<p class=\"note\">\(texts("clients.policy")) \($0)</p>" } ?? ""
@@ -26,6 +26,7 @@ enum ClientsPage {
                 \(try requests(of: client, records, own.store, call))
                 \(try grants(of: client, records, own.store, call))
                 \(try refusals(of: client, records, own.store, call))
+                \(try granting(client, records, own.store, call))
                 \(try ledger(of: client, records, call))
                 </section>
                 """
@@ -190,6 +191,24 @@ enum ClientsPage {
             """
     }
 
+    /// The form that grants a client read access to one of the person's types. Clinical records are granted one by one, after a request.
+    private static func granting(
+        _ client: Client, _ records: OwnRecords, _ own: SampleStore, _ call: PageCall
+    ) throws -> HTML {
+        let granted = Set(try records.grants(of: client).filter { $0.reading != .none }.map(\.type))
+        let types = try Set(own.samples.latest().map(\.sample.origin.type)).compactMap { ObjectType($0.id) }
+            .filter { !granted.contains($0) && !$0.isAskedByObject }.map { (value: $0.id, text: name(of: $0, call)) }
+            .sorted { ($0.text, $0.value) < ($1.text, $1.value) }
+        guard !types.isEmpty else { return "" }
+        let texts = call.texts
+        let options: [HTML] = types.map { "<option value=\"\($0.value)\">\($0.text)</option>" }
+        return """
+            <form class="grant" method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="grant">\
+            <label>\(texts("clients.grantType")) <select name="type">\(options)</select></label> \
+            <button class="quiet" id="grant\(Int(client.id))" aria-labelledby="grant\(Int(client.id)) client\(Int(client.id))">\(texts("clients.grant"))</button></form>
+            """
+    }
+
     // MARK: What it read
 
     private static func ledger(of client: Client, _ records: OwnRecords, _ call: PageCall) throws -> HTML {
@@ -233,6 +252,11 @@ enum ClientsPage {
             if known.contains(where: { $0.type == type }) {
                 try change(type, [.read, .write]) { ($0.reading, $0.mayWrite) = (.none, false) }
             }
+        case "grant":
+            guard let type = call.text("type").flatMap({ ObjectType($0) }), !type.isAskedByObject else {
+                throw PageProblem(400, "field", "type")
+            }
+            try change(type, [.read]) { $0.reading = .all }
         case "read":
             // This only changes what the client may already read. Further access has to be requested first.
             guard let type = call.text("type").flatMap({ ObjectType($0) }),

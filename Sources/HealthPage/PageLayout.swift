@@ -25,7 +25,7 @@ struct PageLayout {
             <html lang="\(texts.language)">
             <head>
             <meta charset="utf-8">
-            <title>\(title) · Vitalgate</title>
+            <title>\(title)\(person.map { " · \($0)" } ?? "") · Vitalgate</title>
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
             <link rel="icon" href="\(files.address(of: "icon.svg"))" type="image/svg+xml">
@@ -72,9 +72,32 @@ struct PageLayout {
             <span class="brand">Vitalgate</span>
             <button type="button" class="quiet menu" popovertarget="pages">\(texts("nav.menu"))\(badge)</button>
             <nav id="pages" popover aria-label="\(texts("nav.label"))"><ul>\(links)</ul></nav>
+            \(whose)
             <form method="post" action="/page/logout"><button class="quiet">\(texts("nav.logout"))</button></form>
             </header>
             """
+    }
+
+    /// The name of the person whose data the page shows. `nil` if the person has no name.
+    private var person: String? {
+        guard call.session != nil, let name = try? call.records().name(), !name.isEmpty, name != "me" else { return nil }
+        return name
+    }
+
+    /// The person's name with a way to the other people, or back to the person who logged in.
+    private var whose: HTML {
+        let texts = call.texts
+        let name = person ?? texts.person("me")
+        if call.session?.opener != nil {
+            return """
+                <form class="whose" method="post" action="/page/people/back"><span class="person">\(name)</span> \
+                <button class="quiet">\(texts("people.back"))</button></form>
+                """
+        }
+        if call.isKeeper {
+            return "<a class=\"person\" href=\"/page/people\" aria-label=\"\(texts("people.whose", name))\">\(name)</a>"
+        }
+        return "<span class=\"person\">\(name)</span>"
     }
 
     /// The number of readings that need a decision.

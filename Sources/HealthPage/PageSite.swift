@@ -151,7 +151,9 @@ package final class PageSite: Site {
         }
         return try withExtendedLifetime(call) {
             do {
-                return try PageLocale.language.withValue(call.texts.language) { try route.answer(call) }
+                var response = try PageLocale.language.withValue(call.texts.language) { try route.answer(call) }
+                if let header = renewal(of: session, token, call) { response.headers.append(header) }
+                return response
             } catch let problem as PageProblem {
                 return try failed(problem, call)
             } catch let problem as Problem where !call.isForData {
@@ -160,6 +162,15 @@ package final class PageSite: Site {
                 return try failed(shown, call)
             }
         }
+    }
+
+    /// The cookie of a session that was extended because a page was opened, at most once a day. A session ends thirty days after its last
+    /// use.
+    private func renewal(of session: PageSession?, _ token: String?, _ call: PageCall) -> (name: String, value: String)? {
+        guard let session, let token, call.request.head.method == "GET", !call.isForData else { return nil }
+        // A store that is busy now extends it at the next request.
+        guard let isExtended = try? core.renew(session, at: call.now), isExtended else { return nil }
+        return cookie.header(token)
     }
 
     /// An error page. Requests for data get the error as API clients do.

@@ -85,6 +85,10 @@ struct PageValues {
         let type = sample.origin.type
         switch type.kind {
         case .quantity: return amount(sample.value, of: type)
+        // A type with a single case, such as a mindful session, is shown by its duration.
+        case .category where type.caseName(of: sample.value) == "notApplicable":
+            let duration = duration(from: sample.start, to: sample.end)
+            return (duration.isEmpty ? name(of: type) : duration, "")
         case .category, .electrocardiogram, .visionPrescription:
             return (caseName(of: sample) ?? texts("value.unknown"), "")
         case .workout:
@@ -213,6 +217,23 @@ struct PageTimes {
         guard numbers.count == parts.count, parts.count > 1, parts.count < 4, (1...12).contains(numbers[1]) else { return date }
         let month = texts("month.\(numbers[1])")
         return (parts.count == 2 ? month : texts("time.day", "\(numbers[2])", month)) + " " + parts[0]
+    }
+
+    /// The time of a sample: the own date of a health record, such as the day of a test, the morning after a night, or else the start.
+    func text(of sample: Sample) -> String {
+        if let date = Self.recordDate(of: sample) { return written(date) }
+        return text(StatisticsQuery.isNightly(sample.origin.type) ? sample.end : sample.start)
+    }
+
+    /// The time of a sample as an element. See ``text(of:)``.
+    func element(of sample: Sample, hasSeconds: Bool = false) -> HTML {
+        if let date = Self.recordDate(of: sample) { return KindPage.cell(written(date)) }
+        return element(StatisticsQuery.isNightly(sample.origin.type) ? sample.end : sample.start, hasSeconds: hasSeconds)
+    }
+
+    private static func recordDate(of sample: Sample) -> String? {
+        guard sample.origin.kind == .clinicalRecord else { return nil }
+        return (try? sample.body?.decoded(as: ClinicalRecord.self))?.date
     }
 
     /// A time element with a machine-readable value.

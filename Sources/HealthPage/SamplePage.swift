@@ -35,7 +35,7 @@ enum SamplePage {
             ? "<p>\(texts("sample.alone"))</p>" : ""
         let body: HTML = """
             <h1>\(name): \(said.value) \(said.unit)</h1>
-            <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(sample.start))\(HTML.choose(sample.end > sample.start, " – \(call.times.element(sample.end))"))</dd>
+            <dl><dt>\(texts("figure.when"))</dt><dd>\(sample.origin.kind == .clinicalRecord ? call.times.element(of: sample) : call.times.element(sample.start))\(HTML.choose(sample.end > sample.start, " – \(call.times.element(sample.end))"))</dd>
             <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.sources(of: sample, texts))</dd>
             <dt>\(texts("sample.received"))</dt><dd>\(HTML.choose(sample.origin.kind == .quantity, "\(PageValues.local(sample.numeral.text)) \(call.values.symbol(sample.unit)), "))\(call.times.element(sample.received))</dd></dl>
             \(try PressureKind.category(of: sample, in: store, call))

@@ -47,7 +47,7 @@ struct TypeCard {
             <li class="card" data-type="\(type.id)">
             <h3><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a></h3>
             <p class="value"><span data-value>\(value.value)</span> <span class="unit" data-unit>\(value.unit)</span></p>
-            <p class="from">\(HTML.choose(isTotal, "\(call.texts("card.until")) "))<span data-time>\(call.times.element(latest.start))</span> · <span data-source>\(Self.source(of: latest, call.texts))</span></p>
+            <p class="from">\(HTML.choose(isTotal, "\(call.texts("card.until")) "))<span data-time>\(call.times.element(of: latest))</span> · <span data-source>\(Self.source(of: latest, call.texts))</span></p>
             \(HTML.choose(!facts.isEmpty, "<ul class=\"facts\">\(facts)</ul>"))\(GoalsPage.cardNote(of: type, call))\(doubt(call))\(drawing)\(night?.html(call) ?? "")
             </li>
 
@@ -62,8 +62,11 @@ struct TypeCard {
         return words.isEmpty ? "" : "<p class=\"doubt\"><a href=\"/page/care\">\(words.joined(separator: " "))</a></p>"
     }
 
+    /// The finished days of the week. Today is not comparable with them yet.
     private var drawing: HTML {
-        today.diastolicWeek.isEmpty ? Self.line(today.week) : Self.bars(from: today.diastolicWeek, to: today.week)
+        func finished(_ week: [Double?]) -> [Double?] { Array(week.dropLast()) }
+        return today.diastolicWeek.isEmpty
+            ? Self.line(finished(today.week)) : Self.bars(from: finished(today.diastolicWeek), to: finished(today.week))
     }
 
     /// The name of the measuring device, or else of the source.
@@ -138,7 +141,7 @@ struct TypeCard {
         object.set("value", value.value)
         object.set("unit", value.unit)
         object.set("start", sample.start.description)
-        object.set("when", call.times.text(sample.start))
+        object.set("when", call.times.text(of: sample))
         object.set("source", source(of: sample, call.texts))
         return object
     }

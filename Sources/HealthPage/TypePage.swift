@@ -77,7 +77,7 @@ enum TypePage {
         let query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: call.zone), from: window.start, to: window.end,
             subject: try call.person().subject, priority: call.core.settings.priority)
-        let rows = try reader.store.statistics(query).map { $0.converted(by: conversion) }
+        let rows = try reader.store.calendarStatistics(query).map { $0.converted(by: conversion) }
         guard !rows.isEmpty else { return "<p>\(texts("type.nothing"))</p>" }
         let isSum = type.aggregation == .cumulative
         let names =
@@ -100,23 +100,43 @@ enum TypePage {
         }
     }
 
-    private static func latest(_ types: [SampleType], _ reader: Reader) throws -> [StoredSample] {
-        var query = SampleQuery(types: Set(types))
-        query.order = [SampleOrder("-start")].compactMap { $0 }
-        query.limit = shownSamples
-        query.derivesCorrelations = types.contains { $0.kind == .correlation }
-        let cursor = try reader.store.samples.cursor(matching: query)
-        defer { cursor.close() }
-        var all: [StoredSample] = []
-        while let stored = try cursor.next() { all.append(stored) }
-        return all
+    /// A page of readings, the newest first, and the start before which the next older ones begin. `nil` if there are no older ones.
+    ///
+    /// Readings of one instant are on one page, so that none is lost between two.
+    private static func page(
+        _ types: [SampleType], before: Instant?, _ reader: Reader
+    ) throws -> (readings: [StoredSample], older: Instant?) {
+        func read(from: Instant?, to: Instant?, limit: Int?) throws -> [StoredSample] {
+            var query = SampleQuery(types: Set(types), from: from, to: to, descending: true, limit: limit)
+            query.derivesCorrelations = types.contains { $0.kind == .correlation }
+            let cursor = try reader.store.samples.cursor(matching: query)
+            defer { cursor.close() }
+            var all: [StoredSample] = []
+            while let stored = try cursor.next() { all.append(stored) }
+            return all
+        }
+        var readings = try read(from: nil, to: before, limit: shownSamples + 1)
+        guard readings.count > shownSamples, let next = readings.popLast()?.sample.start, let last = readings.last?.sample.start
+        else { return (readings, nil) }
+        if next == last {
+            readings.removeAll { $0.sample.start == last }
+            readings += try read(from: last, to: Instant(microseconds: last.microseconds + 1), limit: nil)
+        }
+        let isLast = try read(from: nil, to: last, limit: 1).isEmpty
+        return (readings, isLast ? nil : last)
+    }
+
+    /// The end of the shown page of readings, in microseconds since 1970.
+    private static func before(_ call: PageCall) -> Instant? {
+        call.text("before").flatMap { Int64($0) }.map { Instant(microseconds: $0) }
     }
 
     private static func samples(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> HTML {
-        var all = try latest([type], reader)
+        let before = before(call)
+        var (all, older) = try page([type], before: before, reader)
         // Some sources report both pressures without saying that they are of one measurement.
         let isUnpaired = all.isEmpty && type.id == BloodPressure.type
-        if isUnpaired { all = try latest(EntryForm.pressures, reader) }
+        if isUnpaired { (all, older) = try page(EntryForm.pressures, before: before, reader) }
         // Readings of one minute differ by their seconds.
         let minutes = Set(all.map { $0.sample.start.microseconds / 60_000_000 })
         let hasSeconds = minutes.count < all.count
@@ -124,11 +144,7 @@ enum TypePage {
         let rows: [HTML] = try all.map { stored in
             let stored = try names.named(stored)
             let said = try call.values.shown(stored.sample, in: reader.store)
-            // A health record has its own date, such as the day of a test.
-            let record = type.kind == .clinicalRecord ? try? stored.sample.body?.decoded(as: ClinicalRecord.self) : nil
-            let when: HTML =
-                record?.date.map { KindPage.cell(call.times.written($0)) }
-                ?? call.times.element(stored.sample.start, hasSeconds: hasSeconds)
+            let when = call.times.element(of: stored.sample, hasSeconds: hasSeconds)
             let name = isUnpaired ? call.values.name(of: stored.sample.origin.type) + ": " : ""
             return """
                 <tr><th scope="row"><a href="/page/sample/\(stored.uuid.description)">\(when)</a></th><td>\(name)\(said.value) \(said.unit)</td>\
@@ -139,10 +155,20 @@ enum TypePage {
         guard !rows.isEmpty else { return "<p>\(texts("type.nothing"))</p>" }
         return """
             <div class="scroll" role="region" tabindex="0" aria-labelledby="latest">
-            <table><caption id="latest">\(texts("type.newest", "\(rows.count)"))</caption>
+            <table><caption id="latest">\(texts(before == nil ? "type.newest" : "type.older", "\(rows.count)"))</caption>
             <thead><tr><th scope="col">\(texts("figure.when"))</th><th scope="col">\(texts("figure.value"))</th>\
             <th scope="col">\(texts("figure.source"))</th></tr></thead>
             <tbody>\(rows)</tbody></table></div>
+            \(pages(of: type, before, older, call))
             """
+    }
+
+    /// The links to older readings, and back to the newest.
+    private static func pages(of type: SampleType, _ before: Instant?, _ older: Instant?, _ call: PageCall) -> HTML {
+        func link(_ query: String, _ key: String) -> HTML {
+            "<p><a class=\"button\" href=\"/page/type/\(type.id)\(query)#latest\">\(call.texts(key))</a></p>"
+        }
+        let newest: HTML = before == nil ? "" : link("", "type.toNewest")
+        return newest + (older.map { link("?before=\($0.microseconds)", "type.toOlder") } ?? "")
     }
 }

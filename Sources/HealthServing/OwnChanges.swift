@@ -25,9 +25,9 @@ package struct OwnChanges {
     /// Corrects samples of one measurement.
     ///
     /// - Returns: The UUID of the first new sample, or `nil` if a sample is not the person's.
-    package func correct(_ uuids: [SampleIdentity], with entry: HandEntry, at now: Instant) throws -> SampleIdentity? {
+    package func correct(_ uuids: [SampleIdentity], with correction: Correction, at now: Instant) throws -> SampleIdentity? {
         for uuid in uuids { guard try isLive(uuid) else { return nil } }
-        return try store.samples.correct(uuids, with: own(entry), received: now).samples.first?.identity
+        return try store.samples.correct(uuids, with: correction, received: now).samples.first?.identity
     }
 
     /// Undoes a correction.
@@ -124,6 +124,14 @@ package struct OwnChanges {
 
     // MARK: Sessions
 
+    /// Shows the data of the person who logged in again, in a session that was switched to another person. Returns `false` if the
+    /// session was not switched.
+    package func showOpener(in session: PageSession) throws -> Bool {
+        guard session.subject == subject, let opener = session.opener else { return false }
+        try store.pageSessions.show(opener, in: session)
+        return true
+    }
+
     /// Ends a session of the person.
     package func end(_ session: PageSession) throws {
         guard session.subject == subject else { return }
@@ -147,13 +155,11 @@ package struct HubChanges {
         return (name, try store.pageSessions.makeCode(for: subject, at: now))
     }
 
-    /// Opens a session of a person in place of another session. Returns `nil` if there is no such person.
-    package func open(_ subject: String, endingOther session: PageSession?, at now: Instant) throws -> String? {
-        guard let (_, code) = try makeCode(for: subject, at: now),
-            let (_, token) = try store.pageSessions.open(with: code, at: now)
-        else { return nil }
-        if let session { try store.pageSessions.end(session.id) }
-        return token
+    /// Shows the data of another person in a session. Returns `false` if there is no such person.
+    package func show(_ subject: String, in session: PageSession) throws -> Bool {
+        guard subject != Origin.unassigned, try store.people.names()[subject] != nil else { return false }
+        try store.pageSessions.show(subject, in: session)
+        return true
     }
 
     /// Assigns a device to a person. Returns `false` if there is no such person.
@@ -215,6 +221,13 @@ extension ServiceCore {
 
     /// The changes of the hub itself.
     package func hubChanges(by owner: OwnerAuthority) throws -> HubChanges { HubChanges(try writable()) }
+
+    /// Extends a session that is in use. Returns whether it was extended.
+    package func renew(_ session: PageSession, at now: Instant) throws -> Bool {
+        // Most requests open no connection for writing.
+        guard SampleStore.PageSessions.isDue(session, at: now) else { return false }
+        return try writable().pageSessions.renew(session, at: now)
+    }
 
     /// Opens a session with a code. Returns its token, or `nil` if the code is invalid.
     package func open(withCode code: String, at now: Instant) throws -> String? {

@@ -56,8 +56,11 @@ package struct OwnRecords {
 
     // MARK: Clients
 
-    /// The clients that have asked the person for access or have it.
-    package func clients() throws -> [Client] { try store.clients.all().filter { try store.clients.isKnown($0, to: subject) } }
+    /// The clients that have asked the person for access or have it. The owner of the hub sees all of them.
+    package func clients() throws -> [Client] {
+        let all = try store.clients.all()
+        return subject == store.subject ? all : try all.filter { try store.clients.isKnown($0, to: subject) }
+    }
     package func openRequest(of client: Client) throws -> AuthorizationRequest? {
         try store.clients.openRequests(of: client).first { $0.subject == subject }
     }

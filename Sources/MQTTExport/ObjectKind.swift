@@ -61,12 +61,10 @@ enum ObjectKind: String {
         return (object.closed, change)
     }
 
-    /// Returns the distance in metres: the total, or else the first kind of distance.
+    /// Returns the distance in metres.
     private static func distance(of workout: Workout) -> Double? {
         guard let metre = try? Unit(ucum: "m") else { return nil }
-        if let total = workout.totalDistance?.value(in: metre) { return total }
-        let told = workout.statistics.first { $0.type.hasPrefix("distance") && $0.sum != nil }
-        return told?.sum?.value(in: metre)
+        return workout.distance?.value(in: metre)
     }
 
     private static func sum(_ type: String, in code: String, of workout: Workout) -> Double? {

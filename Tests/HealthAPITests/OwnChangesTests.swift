@@ -36,7 +36,7 @@ import Testing
         for uuid in beats {
             #expect(try !own.delete(uuid, withParts: true, at: now))
             #expect(try !own.restore(uuid, at: now))
-            #expect(try own.correct([uuid], with: entry, at: now) == nil)
+            #expect(try own.correct([uuid], with: Correction(amounts: [nil]), at: now) == nil)
             #expect(try own.undoCorrection(uuid, at: now) == nil)
         }
         for held in try served.store.quarantine.all() { #expect(try !own.judge(held.id, accepting: true, at: now)) }

@@ -99,6 +99,25 @@ import Testing
         #expect(splits.count == 3 && abs(splits[0].seconds - (60 / 1.11195 - 15)) < 0.1)
     }
 
+    /// Exports since iOS 16 have the distance in the statistics only.
+    @Test func aDistanceOfStatisticsIsTheSources() throws {
+        let statistics = Workout.Statistics(
+            type: "distanceWalkingRunning", sum: Amount(try Numeral("10"), try Unit(ucum: "km")))
+        let sample = try keep("workout", value: 37, 8, to: 9, SampleBody(encoding: Workout(statistics: [statistics])))
+        let read = try #require(try WorkoutReading(sample, in: answered.store, zone: utc, priority: []))
+        #expect(read.distance == 10_000)
+    }
+
+    /// The pulse after a workout of six hours is not part of it.
+    @Test func thePulseEndsWithTheWorkout() throws {
+        for (hours, value) in [(7.99, "50"), (8, "140"), (14, "150"), (14.01, "60")] {
+            try answered.add("heartRate", value, hours)
+        }
+        let sample = try keep("workout", value: 37, 8, to: 14.001, SampleBody(encoding: Workout()))
+        let read = try #require(try WorkoutReading(sample, in: answered.store, zone: utc, priority: []))
+        #expect(read.heartRate.map(\.middle) == [140, 150])
+    }
+
     // MARK: Electrocardiograms
 
     @Test func aTraceIsInMillivolts() throws {

@@ -83,4 +83,32 @@ import Testing
         let day = try #require(try types().first?.day)
         #expect(day.minimum == 48 && day.maximum == 131 && day.count == 4)
     }
+
+    /// 71 kg each morning, 72 kg each evening. At noon, today has only a morning.
+    @Test func aMorningIsComparedWithMornings() throws {
+        for day in -40...0 {
+            try answered.add("bodyMass", "71", Double(day) * 24 + 7)
+            if day < 0 { try answered.add("bodyMass", "72", Double(day) * 24 + 21) }
+        }
+        #expect(
+            try types().first?.changes == [ValueChange(days: 7, from: 71, to: 71), ValueChange(days: 30, from: 71, to: 71)])
+    }
+
+    @Test func aScaleIsComparedWithItself() throws {
+        try answered.add("bodyMass", "72.5", -8 * 24 + 7, source: "other scale")
+        try answered.add("bodyMass", "71", 7, source: "scale")
+        #expect(try types().first?.changes == [])
+        try answered.add("bodyMass", "71.5", -9 * 24 + 7, source: "scale")
+        #expect(try types().first?.changes == [ValueChange(days: 7, from: 71.5, to: 71)])
+    }
+
+    @Test func aNightIsOfTheDayOnWhichItEndsAndANapIsNotPartOfIt() throws {
+        try answered.add("appleSleepingWristTemperature", "35.5", -1, to: 6)
+        let wrist = try #require(try types().first { $0.type.id == "appleSleepingWristTemperature" })
+        #expect(wrist.week == [nil, nil, nil, nil, nil, nil, 35.5] && wrist.day?.average == 35.5)
+        try answered.sleep("asleepCore", -1, to: 6)
+        try answered.sleep("asleepCore", 10, to: 10.5)
+        let sleep = try #require(try types().first { $0.type.id == "sleepAnalysis" })
+        #expect(sleep.night?.asleep == 7 * 3_600_000_000 && sleep.naps.map(\.asleep) == [1_800_000_000])
+    }
 }

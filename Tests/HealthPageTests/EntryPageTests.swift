@@ -1,6 +1,7 @@
 import HTTPServerTesting
 import HealthModel
 import HealthServingTesting
+import Pipeline
 import SampleStore
 import Testing
 
@@ -66,9 +67,51 @@ import Testing
         let id = systolic.identity.description
         // Both are corrected together.
         #expect(try get("/page/sample/\(id)/correct").text.contains("name=\"value2\""))
-        #expect(try post("/page/sample/\(id)/correct", "value=134&value2=79&at=2026-11-20T07%3A30&zone=Z").status == 422)
-        #expect(try post("/page/sample/\(id)/correct", "value=134&value2=80&at=2026-11-20T07%3A30&zone=Z").status == 303)
-        #expect(try get("/page/data/today").text.contains("\"value\":\"134/80\""))
+        // Also if only one of them was wrong.
+        let corrected = try post("/page/sample/\(id)/correct", "value=134&value2=79&at=2026-11-20T07%3A30&zone=Z")
+        #expect(corrected.status == 303)
+        #expect(try get("/page/data/today").text.contains("\"value\":\"134/79\""))
+        #expect(try samples().count == 2)
+        // And back to the first value, which was deleted.
+        let again = try #require(corrected.headers["location"])
+        #expect(try post("\(again)/correct", "value=124&value2=79&at=2026-11-20T07%3A30&zone=Z").status == 303)
+        #expect(try get("/page/data/today").text.contains("\"value\":\"124/79\""))
+    }
+
+    /// A watch counts 169 steps from 17:30:26 to 17:40:01. They are corrected to 170.
+    @Test func aCorrectionChangesOnlyWhatItAsksFor() throws {
+        let steps = try Reading(
+            origin: Origin(
+                subject: ServedStore.person, type: .stepCount, source: SourceRevision(id: "watch", name: "Watch", version: "10"),
+                device: Device(key: "watch-1", name: "Watch")),
+            numeral: Numeral("169"), unit: SampleType.stepCount.canonicalUnit,
+            time: .instants(
+                start: Instant(seconds: 1_795_195_826), end: Instant(seconds: 1_795_196_401), offset: ZoneOffset("+01:00")),
+            metadata: Metadata([("room", .string("kitchen"))]), place: Place(.line, 1))
+        let old = try #require(try served.keep([steps]).first)
+        let form = try get("/page/sample/\(old)/correct").text
+        #expect(
+            form.contains("value=\"2026-11-20T18:30:26\"") && form.contains("value=\"+01:00\"") && form.contains("step=\"1\""))
+        let answer = try post("/page/sample/\(old)/correct", "value=170&at=2026-11-20T18%3A30%3A26&zone=%2B01%3A00")
+        #expect(answer.status == 303)
+        let new = try #require(try samples().first)
+        #expect(try samples().count == 1 && new.value == 170 && new.corrected == old)
+        #expect(new.start == Instant(seconds: 1_795_195_826) && new.end == Instant(seconds: 1_795_196_401))
+        #expect(new.zone == ZoneOffset("+01:00"))
+        #expect(new.origin.source.id == "watch" && new.origin.source.version == "10" && new.origin.device?.key == "watch-1")
+        #expect(new.metadata?["room"] == .string("kitchen") && new.metadata?["wasUserEntered"] == .boolean(true))
+        // Another time moves the end. A browser without seconds keeps them if the minute stays.
+        let moved = try post("/page/sample/\(new.identity)/correct", "value=170&at=2026-11-20T18%3A20%3A26&zone=%2B01%3A00")
+        #expect(moved.status == 303)
+        #expect(try samples().map(\.end) == [Instant(seconds: 1_795_195_801)])
+        let last = try #require(try samples().first).identity
+        #expect(try post("/page/sample/\(last)/correct", "value=171&at=2026-11-20T18%3A20&zone=%2B01%3A00").status == 303)
+        #expect(try samples().map(\.start) == [Instant(seconds: 1_795_195_226)])
+        // Nothing is changed by a form without a change.
+        let same = try #require(try samples().first).identity
+        #expect(try post("/page/sample/\(same)/correct", "value=171&at=2026-11-20T18%3A20%3A26&zone=%2B01%3A00").status == 303)
+        #expect(try samples().map(\.identity) == [same])
+        #expect(try served.store.check(deep: true).isEmpty)
     }
 
     @Test func anErrorIsBesideItsField() throws {

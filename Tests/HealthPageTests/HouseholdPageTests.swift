@@ -71,8 +71,17 @@ import Testing
 
     @Test func aReportOfBloodPressurePairsThePressures() throws {
         _ = try post("/page/add", "type=bloodPressure&value=124&value2=79&at=2026-09-21T07%3A30&zone=Z")
+        _ = try post("/page/add", "type=heartRate&value=64&at=2026-09-21T07%3A30&zone=Z")
+        _ = try post("/page/add", "type=bloodPressure&value=130&value2=85&at=2026-09-21T20%3A30&zone=Z")
+        let born = try #require(Characteristic(.dateOfBirth, "1990-01-16"))
+        try served.store.people.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", said: ServedStore.now)
         let report = try get("/page/report?\(Self.days)&type=bloodPressure").text
         #expect(report.contains("<td>124/79</td>") && report.contains("lane1"))
+        #expect(report.contains("Date of birth: 16 Jan 1990"))
+        // The pulse of the same measurement, and the averages of mornings and evenings.
+        #expect(report.contains("<td>124/79</td><td>64</td>") && report.contains("<td>130/85</td><td>–</td>"))
+        #expect(report.contains("Morning (4:00 to 12:00)</th><td>124/79</td><td>1</td>"))
+        #expect(report.contains("Evening (16:00 to 24:00)</th><td>130/85</td><td>1</td>"))
     }
 
     /// `vitalgate import` reads the columns of the profile generic-csv.
@@ -163,6 +172,12 @@ import Testing
         #expect(try post("/page/alerts", "do=remove&id=1", theirs).status == 404)
         try served.add([95], of: "bloodGlucose", from: ServedStore.now.microseconds / 1_000_000 + 60)
         #expect(eventually { (try? !get("/page/").text.contains("role=\"alert\"")) ?? false })
+        // Today shows it until the person has seen it.
+        #expect(try get("/page/").text.contains("Mark as seen"))
+        #expect(try post("/page/alerts", "do=acknowledge&id=1&then=today", theirs).status == 303)
+        #expect(try get("/page/").text.contains("Mark as seen"))
+        #expect(try post("/page/alerts", "do=acknowledge&id=1&then=today").headers["location"] == "/page/")
+        #expect(try !get("/page/").text.contains("Mark as seen"))
         #expect(try post("/page/alerts", "do=remove&id=1").status == 303)
     }
 
@@ -182,10 +197,19 @@ import Testing
         #expect(try post("/page/people", "do=add&name=Ben", theirs).status == 403)
         #expect(try post("/page/people", "do=invite&person=\(ServedStore.person)", theirs).status == 403)
         #expect(try post("/page/people", "do=invite&person=unassigned").status == 400)
-        // Switching replaces this browser's session.
-        let switched = try post("/page/people", "do=switch&person=\(anna.subject)")
-        #expect(switched.status == 303 && switched.headers["set-cookie"] != nil)
-        #expect(try get("/page/").status == 401)
+        #expect(try post("/page/people/back", "", theirs).status == 403)
+        // This browser shows Anna's data, without the keeper's rights, and returns.
+        try served.add([61])
+        #expect(try get("/page/").text.contains("data-type=\"heartRate\""))
+        #expect(try post("/page/people", "do=switch&person=unassigned").status == 400)
+        #expect(try post("/page/people", "do=switch&person=\(anna.subject)").status == 303)
+        let shown = try get("/page/").text
+        #expect(shown.contains("<title>Today · Anna · Vitalgate</title>") && shown.contains("/page/people/back"))
+        #expect(!shown.contains("data-type=\"heartRate\""))
+        #expect(try get("/page/people").status == 403)
+        #expect(try post("/page/people/back", "").headers["location"] == "/page/")
+        #expect(try get("/page/people").status == 200)
+        #expect(try get("/page/").text.contains("data-type=\"heartRate\""))
     }
 
     private func upload(_ cookie: String, person: String? = nil, name: String = "a.csv") throws -> Int {

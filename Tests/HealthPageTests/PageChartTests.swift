@@ -108,4 +108,69 @@ import Testing
             #expect(answer.status == 400, "\(query)")
         }
     }
+
+    /// Two doses a day for 300 days. The chart of a year has a mark for each day, up to the last.
+    @Test func aChartHasAllItsEvents() throws {
+        let type = try #require(SampleType("medicationDoseEvent"))
+        let taken = try #require(type.categoryValues?.value(of: "taken"))
+        let body = try SampleBody(encoding: MedicationDoseEvent(medication: "Ibu", scheduleType: "schedule"))
+        let begin = Self.first - 20_000_000
+        let last = begin + 600 * 43_200
+        try served.keep(
+            try (0...600).map { index in
+                let start = Instant(seconds: begin + Int64(index) * 43_200)
+                return Reading(
+                    origin: Origin(
+                        subject: ServedStore.person, type: type, source: SourceRevision(id: "x", name: "x", version: nil),
+                        device: nil),
+                    numeral: try Numeral("\(taken)"), unit: .one, time: .instants(start: start, end: start, offset: .utc),
+                    body: body,
+                    place: Place(.line, index + 1))
+            })
+        struct Events: Decodable {
+            struct Event: Decodable {
+                var from: Int64
+                var name: String
+            }
+            var events: [Event]
+        }
+        func events(_ width: Int) throws -> [Events.Event] {
+            let (from, to) = ((last - 365 * 86_400) * 1000, (last + 86_400) * 1000)
+            let answer = try #require(
+                try served.client().get("/page/data/events?types=heartRate&from=\(from)&to=\(to)&width=\(width)", cookie))
+            return try JSONDecoder().decode(Events.self, from: Data(answer.body)).events
+        }
+        let wide = try events(800)
+        #expect(wide.count >= 599 && wide.last?.from == last * 1000)
+        let narrow = try events(300)
+        #expect(narrow.count > 200 && narrow.count <= 300 && narrow.first?.from == begin * 1000)
+        #expect(narrow.contains { $0.name.hasSuffix("×2") })
+    }
+
+    /// All readings can be opened, also those of one instant at the end of a page.
+    @Test func allReadingsAreReachable() throws {
+        try served.add((0..<45).map { 50 + $0 })
+        for source in ["one", "two", "three"] {
+            try served.keep([
+                Reading(
+                    origin: Origin(
+                        subject: ServedStore.person, type: .heartRate,
+                        source: SourceRevision(id: source, name: source, version: nil),
+                        device: nil),
+                    numeral: try Numeral("40"), unit: SampleType.heartRate.canonicalUnit,
+                    time: .instants(
+                        start: Instant(seconds: Self.first + 25 * 60), end: Instant(seconds: Self.first + 25 * 60), offset: .utc),
+                    place: Place(.line, 1))
+            ])
+        }
+        var (found, target, pages) = (Set<Substring>(), "/page/type/heartRate", 0)
+        while pages < 9 {
+            let text = try #require(try served.client().get(target, cookie)).text
+            found.formUnion(text.matches(of: #/\/page\/sample\/([0-9a-f-]{36})/#).map(\.output.1))
+            pages += 1
+            guard let next = text.firstMatch(of: #/href="(\/page\/type\/heartRate\?before=[0-9]+)#latest"/#) else { break }
+            target = String(next.output.1)
+        }
+        #expect(found.count == 48 && pages == 3)
+    }
 }

@@ -71,8 +71,8 @@ import Testing
 
     @Test func whatWasNotGrantedIsNotMadeMore() throws {
         try served.add([61])
-        // A client that never asked is not there.
-        #expect(try post("do=read&type=heartRate&from.heartRate=") == 404)
+        // A client that never asked.
+        #expect(try post("do=read&type=heartRate&from.heartRate=") == 400)
         try ask(ObjectType(.heartRate))
         #expect(try post("do=read&type=heartRate&from.heartRate=") == 400)
         // Nor by another person.
@@ -98,7 +98,8 @@ import Testing
     }
 
     @Test func aProgramThatNeverAskedSomebodyIsNotListed() throws {
-        #expect(try !page().contains("asker"))
+        // Except to the owner of the hub, who added it.
+        #expect(try page().contains("asker") && page().contains("Charts"))
         try ask(ObjectType(.heartRate))
         #expect(try page().contains("asker"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
@@ -110,6 +111,21 @@ import Testing
         }
         #expect(try !#require(try served.client().get("/page/clients", theirs)).text.contains("asker"))
         #expect(try served.store.clients.grants(of: client).isEmpty)
+    }
+
+    @Test func aTypeIsGrantedWithoutARequest() throws {
+        try served.add([61])
+        _ = try served.addRecord("Flu")
+        let text = try page()
+        #expect(text.contains("<option value=\"heartRate\">") && !text.contains("<option value=\"immunizationRecord\">"))
+        // Clinical records are granted one by one, after a request.
+        #expect(try post("do=grant&type=immunizationRecord") == 400)
+        #expect(try post("do=grant&type=nothing") == 400)
+        #expect(try post("do=grant&type=heartRate", PageTests.cookie(served, as: PageTests.other)) == 404)
+        #expect(try served.store.clients.grants(of: client).isEmpty)
+        #expect(try post("do=grant&type=heartRate") == 303)
+        #expect(try reads("heartRate").contains("\"value\":61.0"))
+        #expect(try served.store.clients.grants(of: client).map(\.subject) == [ServedStore.person])
     }
 
     @Test func recordsAreGrantedOneByOne() throws {

@@ -117,6 +117,9 @@ import Testing
             first.contains("<dd>5.1 %</dd>") && first.contains("<dd>4–5.6 %</dd>") && first.contains("Within the reference range")
         )
         #expect(!first.contains("<h2>Trend</h2>"))
+        // The date is that of the test, not of the import.
+        let today = try get("/page/")
+        #expect(first.contains("14 Jan 2027") && today.contains("<span data-time>14 Jan 2027</span>"))
         let second = try object(try lab("6.2", 60))
         #expect(second.contains("Outside the reference range") && second.contains("<h2>Trend</h2>"))
         #expect(second.contains("class=\"range\"") && !second.contains("valueQuantity"))
@@ -192,6 +195,38 @@ import Testing
         #expect(text.contains("data-chart=\"bloodPressure\"") && text.contains("<td>124/79</td>"))
         let data = try get("/page/data/series?types=bloodPressure&range=week&width=300")
         #expect(data.contains("\"kind\":\"range\"") && data.contains(",79.0,124.0,124.0]]"))
+    }
+
+    /// 132/88 and 141/73 were measured, and 132/73 never was.
+    @Test func theLowestPressureIsOneReading() throws {
+        for (index, pair) in [("132", "88"), ("141", "73")].enumerated() {
+            try keep("bloodPressureSystolic", value: pair.0, Int64(index) * 600 + 60, group: UInt64(index + 7))
+            try keep("bloodPressureDiastolic", value: pair.1, Int64(index) * 600 + 60, group: UInt64(index + 7))
+        }
+        let text = try get("/page/type/bloodPressure?range=week")
+        #expect(text.contains("<td>132/88</td><td>141/73</td>") && !text.contains("132/73"))
+    }
+
+    @Test func aMindfulSessionHasItsDuration() throws {
+        try keep("mindfulSession", 60, to: 660)
+        let text = try get("/page/")
+        #expect(text.contains("10 min") && !text.contains("applicable"))
+    }
+
+    /// The goal of yesterday's summary, and one that was set on the page.
+    @Test func ringsHaveGoals() throws {
+        var summary = ActivitySummary(date: "2027-01-14")
+        summary.activeEnergyBurned = Amount(try Numeral("310"), try Unit(ucum: "kcal"))
+        summary.activeEnergyBurnedGoal = Amount(try Numeral("500"), try Unit(ucum: "kcal"))
+        try keep("activitySummary", -86_400, body: SampleBody(encoding: summary))
+        try keep("activeEnergyBurned", value: "120", 60, to: 120)
+        try keep("appleExerciseTime", value: "10", 60, to: 120)
+        let type = try #require(SampleType("appleExerciseTime"))
+        let unit = try Unit(ucum: "min").conversion(to: type.canonicalUnit, molarMass: nil)
+        try served.store.people.save(Goal(type: type, span: .day, value: unit(30)), of: ServedStore.person)
+        let text = try get("/page/")
+        #expect(text.contains("Move 120 / 500 kcal") && text.contains("10 / 30 min"))
+        #expect(text.contains("stroke-dasharray"))
     }
 
     @Test func medicationsAndCharacteristicsHaveAPage() throws {

@@ -97,6 +97,21 @@ import Testing
         }
     }
 
+    /// A goal applies until it is changed. Days before it, and days a month later, have none.
+    @Test func aDerivedDayHasTheLastGoal() throws {
+        try TestStore.with { test in
+            let energy = try SampleMaker(Self.type("activeEnergyBurned"))
+            let days = ["2026-10-19", "2026-10-21", "2026-11-20", "2026-11-21"]
+            try test.keep(try days.map { try energy("100", at: Self.seconds("\($0)T08:00:00+01:00"), lasting: 600) })
+            try test.keep([try Self.summary("2026-10-20", energy: "421.5")])
+            let query = ActivityQuery(zone: try .berlin)
+            #expect(try test.store.activity.days(query).map(\.day.move.goal) == [nil, 500, 500, 500, nil])
+            let late = ActivityQuery(
+                zone: try .berlin, from: try Instant("2026-11-20T00:00:00+01:00"), to: try Instant("2026-11-21T00:00:00+01:00"))
+            #expect(try test.store.activity.days(late).map(\.day.move.goal) == [500])
+        }
+    }
+
     /// No repair of times moves a day of the calendar.
     @Test func aToldDayIsNotMoved() throws {
         try TestStore.with { test in

@@ -159,7 +159,7 @@ import Testing
             let uuid = theirs[0].sample.identity
             try test.keep(theirs)
             try test.store.samples.delete([uuid], description: TestStore.description(.delete))
-            let metadata = Metadata([(HandEntry.correctsKey, .string(uuid.description))])
+            let metadata = Metadata([(Correction.key, .string(uuid.description))])
             let forged = try SampleMaker(source: HandEntry.source.id, subject: anna)("70", at: 10, metadata: metadata)
             try test.keep([forged])
             #expect(throws: StoreError.self) {

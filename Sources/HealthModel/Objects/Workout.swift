@@ -80,6 +80,11 @@ public struct Workout: Hashable, Sendable, Codable {
     /// The UUIDs of its routes, in the received order.
     public var routes: [String]
 
+    /// The source's distance: the total, or else the sum of its first statistics of a distance. Exports since iOS 16 have statistics only.
+    public var distance: Amount? {
+        totalDistance ?? statistics.first { $0.type.hasPrefix("distance") && $0.sum != nil }?.sum
+    }
+
     /// The duration in seconds without pauses: the source's, or else computed from start, end and pauses.
     public func seconds(from start: Instant, to end: Instant) -> Double {
         if let told = duration?.value(in: Self.second) { return told }

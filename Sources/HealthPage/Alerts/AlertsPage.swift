@@ -97,7 +97,30 @@ enum AlertsPage {
         return call.texts("alerts.text." + alert.condition.rawValue, name, unit.isEmpty ? value : "\(value) \(unit)")
     }
 
-    /// The raised alerts of the person.
+    /// The time in microseconds for which Today shows an alert that is over.
+    private static let shownAfterwards: Int64 = 86_400_000_000
+
+    /// The alerts of the last 24 hours that are over, until the person has seen them.
+    private static func past(_ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let past = try call.records().alertHistory(limit: 50).filter { episode in
+            guard let ended = episode.ended, episode.began.acknowledged == nil else { return false }
+            return call.now.microseconds - ended.noticed.microseconds < shownAfterwards
+        }
+        // One acknowledgment is for the last time that the alert began.
+        var known: Set<Int64> = []
+        let lines: [HTML] = past.filter { known.insert($0.began.alert.id).inserted }.map { episode in
+            let alert = episode.began.alert
+            return """
+                <div class="problem past"><a href="/page/type/\(alert.type.id)">\(text(alert, call))</a> \(call.times.element(episode.began.time)) – \(episode.ended.map { call.times.element($0.time) } ?? "")
+                <form class="inline" method="post" action="/page/alerts">\(FormFields.hidden([("do", "acknowledge"), ("id", "\(alert.id)"), ("then", "today")]))\
+                <button class="quiet" aria-label="\(texts("alerts.seenOf", text(alert, call)))">\(texts("alerts.seen"))</button></form></div>
+                """
+        }
+        return "\(lines)"
+    }
+
+    /// The raised alerts of the person, and those of the last 24 hours.
     static func banner(_ call: PageCall) throws -> HTML {
         let raised = try call.records().alerts().filter { $0.raised != nil }
         let lines: [HTML] = raised.map { alert in
@@ -105,7 +128,7 @@ enum AlertsPage {
             <p class="problem" role="alert"><a href="/page/type/\(alert.type.id)">\(text(alert, call))</a> \(alert.raised.map { "\(call.texts("alerts.since")) \(call.times.element($0))" as HTML } ?? "")</p>
             """
         }
-        return "\(lines)"
+        return try "\(lines)" + past(call)
     }
 
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
@@ -151,6 +174,7 @@ enum AlertsPage {
         case "acknowledge":
             guard let id = call.text("id").flatMap({ Int64($0) }) else { throw PageProblem(404, "alert") }
             try call.changes().acknowledgeAlert(id, at: call.now)
+            if call.text("then") == "today" { return call.see("/page/") }
         case "remove":
             guard let id = call.text("id").flatMap({ Int64($0) }), try call.changes().removeAlert(id) else {
                 throw PageProblem(404, "alert")

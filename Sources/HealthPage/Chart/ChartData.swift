@@ -70,31 +70,21 @@ enum ChartData {
 
     // MARK: Events
 
-    private static let mostEvents = 500
-
-    /// Workouts, nights and medication doses, for the background of a chart.
+    /// Workouts, nights and medication doses, for the background of a chart. There are at most as many as pixels can show.
     @Sendable private static func events(_ call: PageCall) throws -> HTTPResponse {
         let reader = try call.reader()
         let frame = try frame(call, types(call), reader)
-        var events: [JSONObject] = []
+        var marks = EventMarks(frame: frame)
         // An event that began earlier may still be visible.
         let before = Instant(microseconds: frame.start.microseconds - 86_400_000_000)
         for id in ["workout", "sleepAnalysis", "medicationDoseEvent"] {
             guard let type = SampleType(id) else { continue }
-            func add(_ name: String, _ start: Instant, _ end: Instant) {
-                guard end > frame.start, events.count < mostEvents else { return }
-                var object = JSONObject()
-                object.set("kind", id)
-                object.set("name", name)
-                object.set("from", Int(start.microseconds / 1000))
-                object.set("to", Int(end.microseconds / 1000))
-                events.append(object)
-            }
-            let query = SampleQuery(types: [type], from: before, to: frame.end, limit: 20_000)
+            let query = SampleQuery(types: [type], from: before, to: frame.end)
             guard id != "sleepAnalysis" else {
                 let nights = NightReader(reader.store, priority: call.core.settings.priority)
                 for night in try nights.nights(query, from: frame.start, to: frame.end) where night.asleep > 0 {
-                    add(call.texts("event.sleep"), Instant(microseconds: night.start), Instant(microseconds: night.end))
+                    marks.add(
+                        id, call.texts("event.sleep"), Instant(microseconds: night.start), Instant(microseconds: night.end))
                 }
                 continue
             }
@@ -102,13 +92,58 @@ enum ChartData {
             defer { cursor.close() }
             while let sample = try cursor.next()?.sample {
                 let name = id == "workout" ? try call.values.shown(sample, in: reader.store).value : call.values.name(of: type)
-                add(name, sample.start, sample.end)
+                marks.add(id, name, sample.start, sample.end)
             }
         }
-        events += try NotesPage.events(frame, call)
+        let events = try marks.json + NotesPage.events(frame, call)
         var object = JSONObject()
         object.set("events", events)
         return .data(object.line)
+    }
+}
+
+/// The marks of events in a chart. Events with the same name that begin in the same pixel are one mark, so that a chart of years has
+/// all of them.
+private struct EventMarks {
+    private struct Mark {
+        var kind: String
+        var name: String
+        var count = 1
+        var pixel: Int64
+        var (start, end): (Int64, Int64)
+    }
+
+    let frame: ChartFrame
+    private var marks: [Mark] = []
+
+    init(frame: ChartFrame) { self.frame = frame }
+
+    /// Adds an event. Events of a kind are added in the order of their start.
+    mutating func add(_ kind: String, _ name: String, _ start: Instant, _ end: Instant) {
+        guard end > frame.start || start >= frame.start else { return }
+        let (from, to) = (start.microseconds / 1000, end.microseconds / 1000)
+        let pixel = (from - frame.from) * Int64(frame.width) / frame.span
+        var index = marks.endIndex - 1
+        while index >= 0, marks[index].pixel == pixel, marks[index].kind == kind {
+            if marks[index].name == name {
+                marks[index].count += 1
+                marks[index].end = max(marks[index].end, to)
+                return
+            }
+            index -= 1
+        }
+        marks.append(Mark(kind: kind, name: name, pixel: pixel, start: from, end: to))
+    }
+
+    var json: [JSONObject] {
+        marks.map { mark in
+            var object = JSONObject()
+            object.set("kind", mark.kind)
+            object.set("name", mark.count > 1 ? "\(mark.name) ×\(mark.count)" : mark.name)
+            object.set("from", Int(mark.start))
+            object.set("to", Int(mark.end))
+            return object
+        }
     }
 }
 

@@ -7,6 +7,17 @@ import SampleStore
 enum RingsCard {
     private static let radii = [40, 30, 20]
 
+    /// Uses the daily goals that the person set on the page for rings without a reported goal.
+    private static func setGoals(of day: inout ActivityDay, _ call: PageCall) throws {
+        let goals = try call.records().goals()
+        func goal(_ id: String, _ unit: Unit?) -> Double? {
+            guard let type = SampleType(id), let goal = goals[type], goal.span == .day, let unit else { return nil }
+            return try? call.values.conversion(of: type, to: unit)(goal.value)
+        }
+        day.move.goal = day.move.goal ?? goal(day.movesByTime ? "appleMoveTime" : "activeEnergyBurned", day.move.unit)
+        day.exercise.goal = day.exercise.goal ?? goal("appleExerciseTime", day.exercise.unit)
+    }
+
     static func html(_ reader: Reader, _ call: PageCall) throws -> HTML {
         let query = ActivityQuery.today(
             call.now, zone: call.zone, subject: try call.person().subject, priority: call.core.settings.priority)
@@ -15,7 +26,8 @@ enum RingsCard {
             day = told.last?.day ?? day
             return true
         }
-        guard let day, day.move.value != nil || day.exercise.value != nil || day.stand.value != nil else { return "" }
+        guard var day, day.move.value != nil || day.exercise.value != nil || day.stand.value != nil else { return "" }
+        try setGoals(of: &day, call)
         let texts = call.texts
         let rings = [("rings.move", day.move), ("rings.exercise", day.exercise), ("rings.stand", day.stand)]
         let circles: [HTML] = zip(rings, radii).enumerated().map { index, each in

@@ -26,27 +26,38 @@ enum CorrectionPage {
         return try call.reader().store.samples.correctable(with: sample)
     }
 
-    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
-        let members = try members(call)
-        return .page(whole(EntryForm(types: members.map(\.origin.type), call), members, call))
-    }
-
-    private static func whole(_ form: EntryForm, _ members: [Sample], _ call: PageCall) -> HTML {
-        let texts = call.texts
+    /// The form with the contents of the samples.
+    private static func form(_ members: [Sample], _ call: PageCall) -> (form: EntryForm, shown: EntryForm.Shown) {
         let unit = call.values.unit(of: members[0].origin.type)
         let values = members.map { member in
             if member.unit == unit { return PageValues.local(member.numeral.text) }
-            return (try? call.values.conversion(of: member.origin.type, to: unit)).map {
-                PageValues.local(PageValues.plain($0(member.value)))
-            }
-                ?? ""
+            let conversion = try? call.values.conversion(of: member.origin.type, to: unit)
+            return conversion.map { PageValues.local(PageValues.plain($0(member.value))) } ?? ""
         }
-        let id = call.variables[0]
+        let (start, hub) = (members[0].start, call.core.settings.zone)
+        let offset = members[0].zone ?? hub.offset(at: start)
+        let wall = start.wallTime(at: offset)
+        let length = EntryForm.minuteLength + (wall.microseconds % 60_000_000 / 1_000_000 == 0 ? 0 : 3)
+        let shown = EntryForm.Shown(
+            values: values, unit: unit, at: String(wall.description.prefix(length)),
+            zone: hub.offset(at: start) == offset ? hub.identifier : offset.description)
+        var form = EntryForm(types: members.map(\.origin.type), call)
+        form.shown = shown
+        return (form, shown)
+    }
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        let members = try members(call)
+        return .page(whole(form(members, call).form, members, call))
+    }
+
+    private static func whole(_ form: EntryForm, _ members: [Sample], _ call: PageCall) -> HTML {
+        let (texts, id) = (call.texts, call.variables[0])
         let body: HTML = """
             <h1>\(texts("correct.of", members.map { call.values.name(of: $0.origin.type) }.joined(separator: ", ")))</h1>
             <p>\(texts("correct.how"))</p>
             <form class="entry" method="post" action="/page/sample/\(id)/correct">
-            \(form.html(values: values, unit: unit.code, time: members[0].start))<button>\(texts("correct.save"))</button></form>
+            \(form.html)<button>\(texts("correct.save"))</button></form>
             <p><a href="/page/sample/\(id)">\(texts("entry.cancel"))</a></p>
             """
         return PageLayout(call: call, title: texts("correct.title")).whole(body)
@@ -54,12 +65,16 @@ enum CorrectionPage {
 
     @Sendable private static func correct(_ call: PageCall) throws -> HTTPResponse {
         let members = try members(call)
-        var form = EntryForm(types: members.map(\.origin.type), call)
-        guard let entry = form.entry(of: try call.person().subject) else { return .page(whole(form, members, call), status: 422) }
+        var (form, shown) = form(members, call)
+        guard let correction = form.correction(of: shown) else { return .page(whole(form, members, call), status: 422) }
+        // A form that was sent without a change changes nothing.
+        guard correction.start != nil || correction.amounts.contains(where: { $0 != nil }) else {
+            return call.see("/page/sample/\(call.variables[0])")
+        }
         do {
             var new: SampleIdentity?
             try call.doing {
-                new = try call.changes().correct(members.map(\.identity), with: entry, at: call.now)
+                new = try call.changes().correct(members.map(\.identity), with: correction, at: call.now)
             }
             return call.see("/page/sample/\(new?.description ?? call.variables[0])")
         } catch let error as CorrectionError {

@@ -83,7 +83,7 @@ enum EntryPage {
             <h1>\(title)</h1>
             \(done(call))
             <form class="entry" method="post" action="/page/add">
-            \(FormFields.hidden([("type", type.id)]))\(form.html())\(person)<button>\(texts("entry.save"))</button></form>
+            \(FormFields.hidden([("type", type.id)]))\(form.html)\(person)<button>\(texts("entry.save"))</button></form>
             <p><a href="/page/type/\(type.id)">\(name)</a> · <a href="/page/add">\(texts("entry.another"))</a></p>
             """
         return PageLayout(call: call, title: title).whole(body)

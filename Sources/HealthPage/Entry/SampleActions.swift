@@ -17,10 +17,10 @@ struct SampleActions {
         if let old = sample.corrected {
             html += "<p><a href=\"/page/sample/\(old.description)\">\(texts("correct.old"))</a></p>"
         }
-        for new in try Self.corrections(of: sample, in: store) {
-            html += "<p><a href=\"/page/sample/\(new.identity.description)\">\(texts("correct.new"))</a></p>"
-        }
         guard case .live? = try store.samples.lookup(sample.identity) else {
+            for new in try Self.corrections(of: sample, in: store) {
+                html += "<p><a href=\"/page/sample/\(new.identity.description)\">\(texts("correct.new"))</a></p>"
+            }
             guard case .deleted(_, replacedBy: nil)? = try store.samples.lookup(sample.identity) else { return html }
             return html + "<p class=\"problem\">\(texts("deleted.is"))</p>" + Self.restoreForm(id, call)
         }
@@ -45,13 +45,13 @@ struct SampleActions {
             """
     }
 
-    /// The samples that correct a sample.
+    /// The samples that correct a deleted sample. They have its source.
     private static func corrections(of sample: Sample, in store: SampleStore) throws -> [Sample] {
         guard sample.origin.kind == .quantity else { return [] }
         let condition = SamplePredicate.comparison(
-            .metadata(HandEntry.correctsKey), .equal, .any(sample.identity.description, nil, nil))
+            .metadata(Correction.key), .equal, .any(sample.identity.description, nil, nil))
         let cursor = try store.samples.cursor(
-            matching: SampleQuery(types: [sample.origin.type], source: HandEntry.source.id, where: condition, limit: 8))
+            matching: SampleQuery(types: [sample.origin.type], source: sample.origin.source.id, where: condition, limit: 8))
         defer { cursor.close() }
         var found: [Sample] = []
         while let next = try cursor.next() { found.append(next.sample) }

@@ -17,10 +17,12 @@ enum NightsKind {
             of: call.person().subject, days: days, through: call.now, zone: call.zone)
         guard !nights.isEmpty else { return "" }
         let (texts, values) = (call.texts, call.values)
-        let heads = ["night.date", "night.asleep", "night.from", "sleep.deep", "sleep.core", "sleep.rem", "sleep.awake"].map {
+        let heads = [
+            "night.date", "night.asleep", "night.from", "sleep.deep", "sleep.core", "sleep.rem", "sleep.awake", "night.naps",
+        ].map {
             texts($0)
         }
-        let rows: [[HTML]] = nights.reversed().map { date, night in
+        let rows: [[HTML]] = nights.reversed().map { date, night, naps in
             let lengths = Self.lengths(of: night)
             let ends = [night.start, night.end].map { call.times.clock(Instant(microseconds: $0)) }
             func cell(_ levels: Int...) -> HTML {
@@ -29,6 +31,7 @@ enum NightsKind {
             return [
                 KindPage.cell(call.times.day(date)), KindPage.cell(SleepNight.text(night.asleep, values)),
                 KindPage.cell(ends.joined(separator: "–")), cell(3), cell(2), cell(1), cell(0),
+                KindPage.cell(SleepNight.text(naps.reduce(0) { $0 + $1.asleep }, values)),
             ]
         }
         return """
@@ -47,7 +50,7 @@ enum NightsKind {
     }
 
     /// A bar for each night, stacked by stage.
-    private static func drawing(_ nights: [(date: Instant, night: Night)], _ call: PageCall) -> HTML {
+    private static func drawing(_ nights: [(date: Instant, night: Night, naps: [Night])], _ call: PageCall) -> HTML {
         let (texts, all) = (call.texts, nights.map { (date: $0.date, lengths: lengths(of: $0.night)) })
         let most = all.map { Double($0.lengths.values.reduce(0, +)) / hour }.max() ?? 0
         guard most > 0, let first = all.first?.date else { return "" }

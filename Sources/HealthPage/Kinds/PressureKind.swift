@@ -3,7 +3,7 @@ import HealthModel
 import HealthServing
 import SampleStore
 
-/// The table of blood pressures: the averages of both pressures, and the highest and the lowest. Also the category of a pressure, if the
+/// The table of blood pressures: the averages of both pressures, and the readings with the highest and the lowest systolic pressure. Also the category of a pressure, if the
 /// owner chose a guideline.
 enum PressureKind {
     /// The category of a pressure with the name of the guideline: `High normal (ESC/ESH 2018)`. `nil` without a guideline.
@@ -30,15 +30,16 @@ enum PressureKind {
             return try reader.store.statistics(query).map { $0.converted(by: conversion) }
         }
         let lower = Dictionary(try rows(.bloodPressureDiastolic).map { ($0.start, $0) }) { first, _ in first }
+        let readings = try BloodPressure.readings(of: call.person().subject, from: window.start, to: window.end, in: reader.store)
         let lines: [[HTML]] = try rows(.bloodPressureSystolic).reversed().map { upper in
-            let other = lower[upper.start]
-            func pair(_ part: (Statistics) -> Double?) -> HTML {
-                KindPage.cell(
-                    [part(upper), other.flatMap(part)].map { $0.map { PageValues.text($0, places: 0) } ?? "–" }.joined(
-                        separator: "/"))
+            let average = [upper.average, lower[upper.start]?.average].map { $0.map { PageValues.text($0, places: 0) } ?? "–" }
+            // Each is one reading, so that its two values were measured together.
+            let own = readings.filter { upper.start <= $0.time && $0.time < upper.end }.map(\.pressure).sorted {
+                ($0.systolic, $0.diastolic) < ($1.systolic, $1.diastolic)
             }
             return [
-                TypePage.label(upper.start, window.interval, call), pair { $0.average }, pair { $0.minimum }, pair { $0.maximum },
+                TypePage.label(upper.start, window.interval, call), KindPage.cell(average.joined(separator: "/")),
+                KindPage.cell(own.first?.text(conversion) ?? "–"), KindPage.cell(own.last?.text(conversion) ?? "–"),
                 KindPage.cell(PageValues.grouped(Int64(upper.count))),
             ]
         }

@@ -3,12 +3,16 @@ import HealthModel
 import HealthServing
 import SampleStore
 
-/// The page where the keeper adds people and creates login codes for them. A person logs in with the code in any browser. In this browser,
-/// the code switches to the person.
+/// The page where the keeper adds people and creates login codes for them. A person logs in with the code in any browser. The keeper's
+/// own browser can switch to each person, and back.
 enum PeoplePage {
     static let routes = [
         PageRoute(method: "GET", path: "people", right: .keeper) { call in .page(try whole(FormFields(call: call), call)) },
         PageRoute(method: "POST", path: "people", right: .keeper, body: 4096, answer: change),
+        PageRoute(method: "POST", path: "people/back", body: 64) { call in
+            guard try call.changes().showOpener(in: call.person()) else { throw PageProblem(403, "owner") }
+            return call.see("/page/")
+        },
     ]
 
     private static let most = 100
@@ -75,13 +79,10 @@ enum PeoplePage {
             else { throw PageProblem(400, "choosePerson") }
             return .page(try whole(FormFields(call: call), call, code: (call.texts.person(name), code)))
         case "switch":
-            // This browser's own session is no longer used.
-            guard let subject = call.text("person"),
-                let token = try call.hubChanges().open(subject, endingOther: call.session, at: call.now)
-            else { throw PageProblem(400, "choosePerson") }
-            var response = call.see("/page/")
-            response.headers.append(call.site.cookie.header(token))
-            return response
+            guard let subject = call.text("person"), try call.hubChanges().show(subject, in: call.person()) else {
+                throw PageProblem(400, "choosePerson")
+            }
+            return call.see("/page/")
         default: throw PageProblem(400, "field", "do")
         }
     }

@@ -30,12 +30,15 @@ enum ReportPage {
             return .page(PageLayout(call: call, title: texts("report.title")).whole(body))
         }
         let name = try call.records().name()
+        let today = call.times.date(call.now)
+        let born = try call.records().characteristics().value(of: .dateOfBirth, on: today).map { call.times.written($0.value) }
         let sections: [HTML] = try request.types.map {
             try ReportSection(type: $0, request: request, call: call, reader: reader).html()
         }
         let body: HTML = """
             <article class="report">
             <h1>\(texts("report.of", name == "me" ? "" : name))</h1>
+            \(HTML.choose(born != nil, "<p>\(texts("characteristic.dateOfBirth")): \(born ?? "")</p>"))
             <p>\(texts("report.range", call.times.written(request.first), call.times.written(request.last))) · \(texts("report.zone", call.zone.identifier)) · \(texts("report.made", call.times.written(call.times.date(call.now))))</p>
             <p class="screen"><button type="button" data-print hidden>\(texts("report.print"))</button> <a class="button" href="/page/report/readings.csv?\(request.query)">\(texts("report.csv"))</a></p>
             \(sections)

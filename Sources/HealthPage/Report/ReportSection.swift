@@ -21,7 +21,7 @@ struct ReportSection {
         let unit = values.unit(of: parts[0])
         let conversion = try values.conversion(of: parts[0], to: unit)
         let days = try parts.map { part in
-            try reader.store.statistics(query(part, .day)).map { $0.converted(by: conversion) }
+            try reader.store.calendarStatistics(query(part, .day)).map { $0.converted(by: conversion) }
         }
         let symbol = values.symbol(unit)
         let title: HTML = "<h2>\(values.name(of: type))\(symbol.isEmpty ? "" : " (\(symbol))")</h2>"
@@ -29,6 +29,7 @@ struct ReportSection {
         return """
             <section>\(title)
             \(summary(days))
+            \(try partsOfDay(conversion))
             \(try plot(conversion))
             \(try table(days, conversion))</section>
             """
@@ -63,6 +64,46 @@ struct ReportSection {
             + ["report.readings", "report.days"]
         return ClientsPage.table(
             "summary-\(type.id)", caption("report.summary"), [texts("clients.type")] + heads.map { texts($0) }, rows)
+    }
+
+    /// The parts of the day that are compared, as hours: the morning and the evening.
+    private static let partsOfDay = [("report.morning", 4..<12), ("report.evening", 16..<24)]
+
+    /// The average blood pressures of the mornings and of the evenings. Empty for other types.
+    private func partsOfDay(_ conversion: UnitConversion) throws -> HTML {
+        guard type.id == BloodPressure.type else { return "" }
+        let readings = try BloodPressure.readings(
+            of: call.person().subject, from: request.from, to: request.to, in: reader.store)
+        let texts = call.texts
+        let rows: [HTML] = Self.partsOfDay.compactMap { key, hours in
+            let own = readings.filter { hours.contains(call.times.hour(of: $0.time)) }.map(\.pressure)
+            guard !own.isEmpty else { return nil }
+            let averages = [\BloodPressure.systolic, \.diastolic].map { part in
+                PageValues.text(conversion(own.reduce(0) { $0 + $1[keyPath: part] } / Double(own.count)), places: 0)
+            }
+            return """
+                <tr><th scope="row">\(texts(key, "\(hours.lowerBound)", "\(hours.upperBound)"))</th>\
+                <td>\(averages.joined(separator: "/"))</td><td>\(PageValues.grouped(Int64(own.count)))</td></tr>
+                """
+        }
+        guard !rows.isEmpty else { return "" }
+        let heads = ["report.time", "figure.average", "report.readings"].map { texts($0) }
+        return ClientsPage.table("parts-\(type.id)", caption("report.partsOfDay"), heads, rows)
+    }
+
+    /// The pulse that a cuff measured with a blood pressure. `nil` without one.
+    private func pulse(with pressure: Sample) throws -> String? {
+        let cursor = try reader.store.samples.cursor(
+            matching: SampleQuery(
+                types: [.heartRate], from: pressure.start, to: Instant(microseconds: pressure.start.microseconds + 1),
+                subject: pressure.origin.subject))
+        defer { cursor.close() }
+        while let sample = try cursor.next()?.sample {
+            guard sample.origin.source.id == pressure.origin.source.id, sample.origin.device?.key == pressure.origin.device?.key
+            else { continue }
+            return call.values.amount(sample.value, of: .heartRate).value
+        }
+        return nil
     }
 
     /// The caption of a table, which is different for each type.
@@ -116,22 +157,30 @@ struct ReportSection {
         query.derivesCorrelations = type.kind == .correlation
         let cursor = try reader.store.samples.cursor(matching: query)
         defer { cursor.close() }
-        var rows: [HTML] = []
-        while rows.count < Self.mostReadings * 2, let sample = try cursor.next()?.sample {
+        let isPressure = type.id == BloodPressure.type
+        var rows: [[HTML]] = []
+        while let sample = try cursor.next()?.sample {
             let value =
                 type.kind == .quantity
                 ? PageValues.text(conversion(sample.value)) : try call.values.shown(sample, in: reader.store).value
+            let pulse = isPressure ? [KindPage.cell(try pulse(with: sample) ?? "–")] : []
             rows.append(
-                """
-                <tr><th scope="row">\(call.times.dayAndTime(sample.start))</th><td>\(value)</td><td>\(TypeCard.source(of: sample, call.texts))</td></tr>
-                """)
+                [KindPage.cell(call.times.dayAndTime(sample.start)), KindPage.cell(value)] + pulse
+                    + [KindPage.cell(TypeCard.source(of: sample, call.texts))])
         }
-        let heads = ["figure.when", "figure.value", "figure.source"].map { call.texts($0) }
-        return ClientsPage.table("readings-\(type.id)", caption("report.each"), heads, rows)
+        let heads =
+            [call.texts("figure.when"), call.texts("figure.value")]
+            + (isPressure
+                ? ["\(call.values.name(of: .heartRate)) (\(call.values.symbol(call.values.unit(of: .heartRate))))"] : [])
+            + [call.texts("figure.source")]
+        return KindPage.table("readings-\(type.id)", caption("report.each"), heads, rows)
     }
 }
 
 extension PageTimes {
+    /// The hour of the day, from 0 to 23.
+    func hour(of instant: Instant) -> Int { Int(clock(instant).prefix(2)) ?? 0 }
+
     /// A time with its day, also of today: `20 Nov, 06:31`.
     func dayAndTime(_ instant: Instant) -> String { texts("time.at", day(instant), clock(instant)) }
 }

@@ -54,12 +54,14 @@ struct ActivityReader {
         for sums in [energy, moveTime, exercise, steps, pushes, standTime] { numbers.formUnion(sums.keys) }
         numbers.formUnion(hours.keys)
         var found: [ActivityDayWithSummary] = []
+        var latest = try told.isEmpty && numbers.isEmpty ? nil : summary(before: window.lowerBound)
         for number in numbers.sorted() {
             let date = Self.date(number)
             let movesByTime = history.value(of: .activityMoveMode, on: date)?.value == "appleMoveTime"
             let usesWheelchair = history.value(of: .wheelchairUse, on: date)?.value == "yes"
             let count = usesWheelchair ? pushes[number] : steps[number]
             if let (summary, stored) = told[number] {
+                latest = (number, summary)
                 var day = ActivityDay(summary, subject: subject, movesByTime: movesByTime)
                 (day.usesWheelchair, day.steps) = (usesWheelchair, count)
                 found.append((day, stored))
@@ -78,10 +80,26 @@ struct ActivityReader {
                 // Minutes on one's feet do not count for wheelchair users.
                 day.stand.value = Double(try hoursOnFeet(on: number))
             }
+            // A goal is valid until it is changed, so the last one that a source reported applies.
+            if let latest, number - latest.day <= Self.longestGoal {
+                let goals = ActivityDay(latest.summary, subject: subject, movesByTime: movesByTime)
+                if goals.movesByTime == movesByTime, goals.move.unit == day.move.unit { day.move.goal = goals.move.goal }
+                if goals.exercise.unit == day.exercise.unit { day.exercise.goal = goals.exercise.goal }
+                day.stand.goal = goals.stand.goal
+            }
             let isEmpty = day.move.value == nil && day.exercise.value == nil && day.stand.value == nil && count == nil
             if !isEmpty { found.append((day, nil)) }
         }
         return found
+    }
+
+    /// The number of days for which a reported goal applies.
+    private static let longestGoal = 31
+
+    /// Returns the last summary before a day, with its day, or `nil` if its goals no longer apply.
+    private func summary(before day: Int) throws -> (day: Int, summary: ActivitySummary)? {
+        let earlier = try summaries(in: day - Self.longestGoal..<day)
+        return earlier.max { $0.key < $1.key }.map { ($0.key, $0.value.0) }
     }
 
     /// Returns the sums of a type by day, in its canonical unit.

@@ -10,6 +10,8 @@ public struct PageSession: Hashable, Sendable {
     public let made: Instant
     /// When the session ends.
     public let expires: Instant
+    /// The person who logged in, if the session shows another person's data.
+    public var opener: String?
 }
 
 extension SampleStore.PageSessions {
@@ -67,6 +69,32 @@ extension SampleStore.PageSessions {
         }
     }
 
+    /// Shows another person's data in a session. The person who logged in stays known and can return.
+    ///
+    /// - Parameter subject: The person to show.
+    public func show(_ subject: String, in session: PageSession) throws(StoreError) {
+        let opener = session.opener ?? session.subject
+        try connection.run(
+            "UPDATE page_session SET subject = ?, opener = ? WHERE id = ?", .text(subject),
+            .optional(opener == subject ? nil : opener), .integer(session.id))
+    }
+
+    /// Extends a session that is in use, at most once a day.
+    ///
+    /// - Returns: Whether the session was extended.
+    public func renew(_ session: PageSession, at now: Instant) throws(StoreError) -> Bool {
+        guard Self.isDue(session, at: now) else { return false }
+        try connection.run(
+            "UPDATE page_session SET expires = ? WHERE id = ? AND expires > ?", .integer(now.microseconds + Self.times.session),
+            .integer(session.id), .integer(now.microseconds))
+        return connection.changes > 0
+    }
+
+    /// Whether a session was last extended more than a day ago.
+    public static func isDue(_ session: PageSession, at now: Instant) -> Bool {
+        session.expires.microseconds - now.microseconds < times.session - 86_400_000_000
+    }
+
     /// Whether a code opens the page now. This only reads, so wrong codes do not block writers.
     public func isCode(_ code: String, at now: Instant) throws(StoreError) -> Bool {
         try connection.integer(
@@ -103,26 +131,27 @@ extension SampleStore.PageSessions {
     }
 
     private func allPageSessions() throws(StoreError) -> [(session: PageSession, digest: [UInt8])] {
-        let statement = try connection.statement("SELECT id, subject, made, expires, digest FROM page_session ORDER BY id")
+        let statement = try connection.statement(
+            "SELECT id, subject, made, expires, digest, opener FROM page_session ORDER BY id")
         defer { statement.reset() }
         var sessions: [(PageSession, [UInt8])] = []
         while try statement.step() {
             let session = PageSession(
                 id: statement.integer(0), subject: statement.text(1), made: Instant(microseconds: statement.integer(2)),
-                expires: Instant(microseconds: statement.integer(3)))
+                expires: Instant(microseconds: statement.integer(3)), opener: statement.optionalText(5))
             sessions.append((session, Array(statement.blob(4))))
         }
         return sessions
     }
 
-    /// Ends all sessions of a person, and deletes the codes that open the person's page.
+    /// Ends all sessions of a person, also those that show another person, and deletes the codes that open the person's page.
     ///
     /// - Returns: The number of sessions.
     @discardableResult
     public func end(of subject: String) throws -> Int {
         try connection.transaction {
             try connection.run("DELETE FROM page_code WHERE subject = ?", .text(subject))
-            try connection.run("DELETE FROM page_session WHERE subject = ?", .text(subject))
+            try connection.run("DELETE FROM page_session WHERE subject = ?1 OR opener = ?1", .text(subject))
             return connection.changes
         }
     }

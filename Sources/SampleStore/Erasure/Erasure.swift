@@ -126,6 +126,8 @@ struct Erasure {
             case .stays, .shared, .own: break
             }
         }
+        // Sessions of the person that show another person's data.
+        try connection.run("DELETE FROM page_session WHERE opener = ?", .text(subject))
         try connection.quarantine.removeOrphans()
         try Epochs.forget(viewer: subject, connection)
         try repairs.finish()

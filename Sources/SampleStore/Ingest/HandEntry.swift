@@ -20,8 +20,8 @@ public struct HandEntry: Sendable {
 
     /// The source of readings by hand. It is part of their identity.
     public static let source = SourceRevision(id: "vitalgate.hand", name: "Entered by hand", version: nil)
-    /// The metadata key of a correction. Its value is the UUID of the sample that was deleted for it.
-    public static let correctsKey = "corrects"
+    /// The metadata key of numbers that a person typed (`HKMetadataKeyWasUserEntered`).
+    static let enteredKey = "wasUserEntered"
 
     /// The person.
     public var subject: String
@@ -38,29 +38,16 @@ public struct HandEntry: Sendable {
     }
 
     /// The samples of the entry, judged by the gate.
-    ///
-    /// - Parameter corrected: The samples that the amounts correct, in their order.
-    fileprivate func samples(received: Instant, correcting corrected: [SampleIdentity]) throws(Refusal) -> [GatedSample] {
+    fileprivate func samples(received: Instant) throws(Refusal) -> [GatedSample] {
         let readings = amounts.enumerated().map { index, amount in
-            var metadata: [(String, MetadataValue)] = [("wasUserEntered", .boolean(true))]
-            if index < corrected.count { metadata.append((Self.correctsKey, .string(corrected[index].description))) }
-            return Reading(
+            Reading(
                 origin: Origin(subject: subject, type: amount.type, source: Self.source, device: nil), numeral: amount.numeral,
                 unit: amount.unit, time: .instants(start: time, end: time, offset: zone.offset(at: time)),
-                group: amounts.count > 1 ? .frame : .none, metadata: Metadata(metadata), place: Place(.line, index + 1))
+                group: amounts.count > 1 ? .frame : .none, metadata: Metadata([(Self.enteredKey, .boolean(true))]),
+                place: Place(.line, index + 1))
         }
         return try ReadingPath.samples(of: readings, zone: zone, received: received)
     }
-}
-
-/// The reason why a correction was not made. Nothing was stored or deleted.
-public enum CorrectionError: Error, Hashable, Sendable {
-    /// The gate would quarantine the new value.
-    case quarantined
-    /// The new value is already stored, or was deleted.
-    case duplicate
-    /// The store does not accept the reading.
-    case refused
 }
 
 extension SampleStore.Samples {
@@ -79,106 +66,22 @@ extension SampleStore.Samples {
     /// - Parameter owner: The process that stores it.
     /// - Throws: ``Refusal`` if the reading is invalid, and ``StoreError``.
     public func add(_ entry: HandEntry, received: Instant, owner: String? = nil) throws -> HandResult {
-        try add(entry, correcting: [], received: received, owner: owner)
+        try add(
+            entry.samples(received: received),
+            as: IngestDescription(kind: .import, name: "add", received: received.microseconds, owner: owner))
     }
 
-    private func add(
-        _ entry: HandEntry, correcting corrected: [SampleIdentity], received: Instant, owner: String?
-    ) throws -> HandResult {
-        let samples = try entry.samples(received: received, correcting: corrected)
-        let ingest = try store.beginIngest(
-            IngestDescription(
-                kind: .import, name: corrected.isEmpty ? "add" : "correction", received: received.microseconds, owner: owner))
+    /// Stores typed samples with a ledger entry of their own.
+    func add(_ samples: [GatedSample], as description: IngestDescription) throws -> HandResult {
+        let ingest = try store.beginIngest(description)
         let outcomes: [SampleOutcome]
         do {
             outcomes = try ingest.store(samples)
         } catch {
-            _ = try? ingest.finish(at: received.microseconds, state: "failed")
+            _ = try? ingest.finish(at: description.received, state: "failed")
             throw error
         }
         return HandResult(
-            samples: samples.map(\.sample), outcomes: outcomes, account: try ingest.finish(at: received.microseconds))
-    }
-
-    /// Returns the samples that a person corrects together: both pressures of one measurement, or else the sample alone.
-    public func correctable(with sample: Sample) throws -> [Sample] {
-        let pressures = [SampleType.bloodPressureSystolic, .bloodPressureDiastolic]
-        guard pressures.contains(sample.origin.type) else { return [sample] }
-        let members = try store.people.together(with: sample)
-        let found = pressures.compactMap { type in
-            members.first { $0.origin.type == type && $0.origin.source.id == sample.origin.source.id }
-        }
-        return found.count == 2 ? found : [sample]
-    }
-
-    /// Corrects samples in one transaction: stores what the person typed as new samples, each with the UUID of the old one in its
-    /// metadata, and deletes the old ones.
-    ///
-    /// - Parameter uuids: The samples to correct, one for each amount of the entry.
-    /// - Throws: ``CorrectionError``, ``Refusal``, or ``StoreError``. Then nothing is changed.
-    public func correct(_ uuids: [SampleIdentity], with entry: HandEntry, received: Instant) throws -> HandResult {
-        try store.resumePending()
-        do {
-            return try connection.transaction {
-                let result = try add(entry, correcting: uuids, received: received, owner: nil)
-                for outcome in result.outcomes {
-                    switch outcome {
-                    case .stored: continue
-                    case .duplicate: throw CorrectionError.duplicate
-                    case .quarantined: throw CorrectionError.quarantined
-                    case .refused: throw CorrectionError.refused
-                    }
-                }
-                try delete(
-                    uuids, description: IngestDescription(kind: .delete, name: "correction", received: received.microseconds))
-                return result
-            }
-        } catch {
-            // The shared rows that the transaction created were rolled back too.
-            store.interner.forget()
-            throw error
-        }
-    }
-
-    /// Undoes a correction in one transaction: deletes the new samples and restores the old ones.
-    ///
-    /// - Parameter uuid: A sample that a correction stored.
-    /// - Returns: The restored samples.
-    /// - Throws: ``StoreError`` if the sample is not a correction. Then nothing is changed.
-    @discardableResult
-    public func undoCorrection(_ uuid: SampleIdentity, received: Instant) throws -> [SampleIdentity] {
-        guard let sample = try sample(uuid)?.sample, sample.corrected != nil else {
-            throw StoreError(.invalid, "this sample is not a correction")
-        }
-        let new = try correctable(with: sample).filter { $0.corrected != nil }
-        let old = new.compactMap(\.corrected)
-        let rule = ReferenceRule(of: sample.origin)
-        // The UUID is metadata, which a file can contain as well. It leads to the person's own samples only.
-        for uuid in old
-        where try !places(of: uuid, among: .tombstones).contains(where: { try connection.series.permits($0, by: rule) }) {
-            throw Self.notRestorable(uuid)
-        }
-        func description(_ kind: IngestKind) -> IngestDescription {
-            IngestDescription(kind: kind, name: "correction", received: received.microseconds)
-        }
-        try store.resumePending()
-        do {
-            try connection.transaction {
-                try delete(new.map(\.identity), description: description(.delete))
-                try restore(old, description: description(.restore))
-            }
-        } catch {
-            store.interner.forget()
-            throw error
-        }
-        return old
-    }
-}
-
-extension Sample {
-    /// The sample that was deleted for this one, if this one is a correction.
-    public var corrected: SampleIdentity? {
-        guard case .string(let text)? = metadata?[HandEntry.correctsKey] else { return nil }
-        return SampleIdentity(text)
+            samples: samples.map(\.sample), outcomes: outcomes, account: try ingest.finish(at: description.received))
     }
 }

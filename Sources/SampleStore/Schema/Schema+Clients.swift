@@ -75,10 +75,11 @@ extension Schema {
         CREATE TABLE page_code(digest BLOB PRIMARY KEY, subject TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
         """
 
-    /// The digest of the secret of one signed-in browser, and the subject of the person whose data it shows.
+    /// The digest of the secret of one signed-in browser, and the subject of the person whose data it shows. `opener` is the person who
+    /// logged in, if the browser shows another person's data.
     static let pageSession = """
         CREATE TABLE page_session(
             id INTEGER PRIMARY KEY AUTOINCREMENT, digest BLOB NOT NULL, subject TEXT NOT NULL, made INTEGER NOT NULL,
-            expires INTEGER NOT NULL);
+            expires INTEGER NOT NULL, opener TEXT);
         """
 }

@@ -55,10 +55,17 @@ public struct StatisticsQuery: Sendable {
         self.bySource = bySource
     }
 
-    /// Returns the default start of a type's intervals. Sleep is counted from noon to noon, so that a night is not split at midnight. `nil`
-    /// means midnight, and Monday for weeks.
+    /// Whether a type is measured over a night, which belongs to the day on which it ends.
+    public static func isNightly(_ type: SampleType) -> Bool { nightly.contains(type.id) }
+
+    private static let nightly: Set<String> = [
+        "sleepAnalysis", "appleSleepingWristTemperature", "appleSleepingBreathingDisturbances",
+    ]
+
+    /// Returns the default start of a type's intervals. Sleep, and what is measured in it, is counted from noon to noon, so that a night
+    /// is not split at midnight. `nil` means midnight, and Monday for weeks.
     public static func usualAnchor(of type: SampleType, _ interval: CalendarInterval, _ zone: TimeZoneRules) -> Instant? {
-        guard type.id == "sleepAnalysis", interval.unit.isOfDays else { return nil }
+        guard nightly.contains(type.id), interval.unit.isOfDays else { return nil }
         // Noon of 1 January 1970, or of the first Monday after it for weeks.
         let wall = WallTime(microseconds: (interval.unit == .week ? 4 : 0) * Calendar.day + Calendar.day / 2)
         return zone.offsets(at: wall).first.map { wall.instant(at: $0) }

@@ -91,6 +91,17 @@ extension SampleStore.Alerts {
             """, .integer(alert), .integer(now.microseconds))
     }
 
+    /// Acknowledges the last beginning of an alert that is over. Returns `false` if it was acknowledged before.
+    func acknowledgeEnded(_ alert: Int64, of subject: String?, at now: Instant) throws(StoreError) -> Bool {
+        try connection.run(
+            """
+            UPDATE alert_event SET acknowledged = ?3
+            WHERE id = (SELECT max(id) FROM alert_event WHERE alert = ?1 AND kind = 'began') AND acknowledged IS NULL
+                AND (?2 IS NULL OR subject = ?2)
+            """, .integer(alert), .optional(subject), .integer(now.microseconds))
+        return connection.changes > 0
+    }
+
     func removeAlertEvents(of alert: Int64) throws(StoreError) {
         try connection.run(
             "DELETE FROM alert_delivery WHERE event IN (SELECT id FROM alert_event WHERE alert = ?)", .integer(alert))

@@ -167,10 +167,10 @@ extension SampleStore.Alerts {
         return connection.changes > 0
     }
 
-    /// Records that a person acknowledged a raised alert.
+    /// Records that a person acknowledged a raised alert, or one that is over.
     ///
     /// - Parameter subject: The person that it must belong to, or `nil` for anybody.
-    /// - Returns: Whether it was raised and not acknowledged yet.
+    /// - Returns: Whether it was not acknowledged yet.
     @discardableResult
     public func acknowledge(_ id: Int64, of subject: String? = nil, at now: Instant) throws -> Bool {
         try connection.transaction {
@@ -179,7 +179,7 @@ extension SampleStore.Alerts {
                 UPDATE alert SET acknowledged = ?3
                 WHERE id = ?1 AND (?2 IS NULL OR subject = ?2) AND raised IS NOT NULL AND acknowledged IS NULL
                 """, .integer(id), .optional(subject), .integer(now.microseconds))
-            guard connection.changes > 0 else { return false }
+            guard connection.changes > 0 else { return try acknowledgeEnded(id, of: subject, at: now) }
             try acknowledgeEvent(of: id, at: now)
             return true
         }

@@ -13,8 +13,8 @@ enum RingsCommand: Command {
             Shows today's rings unless you use --from or --to. If an imported file contains Apple's summary of a day, that \
             summary is shown unchanged. Otherwise the rings are computed from samples. The rings are active energy (or move \
             minutes), exercise minutes, and the hours in which the person stood up. If several sources cover the same time, only \
-            the preferred one counts, as in 'vitalgate stats'. A computed ring has no goal, because the samples do not contain \
-            one.
+            the preferred one counts, as in 'vitalgate stats'. A computed ring has the goal of the last summary in the 31 \
+            days before, if there is one.
 
             For a person who uses a wheelchair (see 'vitalgate characteristics'), wheelchair pushes replace steps, and hours of \
             moving about in the wheelchair (roll hours) replace stand hours.

@@ -95,7 +95,14 @@ struct RingsReport {
             text.append(index < colours.count ? "\u{1B}[\(colours[index])m\(row)\u{1B}[0m" : row)
         }
         if let steps = day.steps { text.append((day.usesWheelchair ? "pushes" : "steps ") + "    " + Self.amount(steps)) }
-        if day.isDerived { text += ["", "calculated from samples (no goals known)"] }
+        if day.isDerived {
+            let isKnown = [day.move, day.exercise, day.stand].contains { $0.goal != nil }
+            text += [
+                "",
+                isKnown
+                    ? "calculated from samples, with the goals of the last summary" : "calculated from samples (no goals known)",
+            ]
+        }
         guard isDrawn else { return text.joined(separator: "\n") + "\n" }
         let drawing = RingsDrawing(fractions: rings.map(\.ring.fraction), colours: colours).text
         let above = max(0, (drawing.count - text.count) / 2)

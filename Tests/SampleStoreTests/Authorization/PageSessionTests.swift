@@ -77,4 +77,26 @@ import Testing
             #expect(try nobody.samples.latest { _ in true }.isEmpty)
         }
     }
+
+    @Test func aSessionIsRenewedByUseAndShowsAnotherPerson() throws {
+        try TestStore.with { test in
+            let sessions = try test.store.pageSessions
+            let (session, token) = try #require(
+                try sessions.open(with: sessions.makeCode(for: TestStore.subject, at: Self.now), at: Self.now))
+            #expect(try !sessions.renew(session, at: later(3600)))
+            #expect(try sessions.renew(session, at: later(20 * 86_400)))
+            let renewed = try #require(try sessions.session(bearing: token, at: later(45 * 86_400)))
+            #expect(renewed.id == session.id && renewed.expires == later(50 * 86_400))
+            #expect(try sessions.session(bearing: token, at: later(50 * 86_400)) == nil)
+            #expect(try !sessions.renew(renewed, at: later(51 * 86_400)))
+            try sessions.show(RestrictionTests.other, in: renewed)
+            let switched = try #require(try sessions.session(bearing: token, at: later(45 * 86_400)))
+            #expect(switched.subject == RestrictionTests.other && switched.opener == TestStore.subject)
+            try sessions.show(TestStore.subject, in: switched)
+            #expect(try sessions.session(bearing: token, at: later(45 * 86_400)) == renewed)
+            try sessions.show(RestrictionTests.other, in: renewed)
+            // The person who logged in is logged out of every browser.
+            #expect(try sessions.end(of: TestStore.subject) == 1)
+        }
+    }
 }

@@ -8,7 +8,7 @@ extension ObjectPage {
         let seconds = workout.seconds(from: sample.start, to: sample.end)
         page.row(
             "duration", Readable.clock(seconds) + (workout.duration == nil ? ", without pauses" : ", as reported by the source"))
-        page.row("distance", Self.text(workout.totalDistance))
+        page.row("distance", Self.text(workout.distance))
         try events(workout.events, of: sample)
         try activities(workout.activities, of: sample)
         statistics(try store.workoutStatistics(of: sample), workout.statistics)
