@@ -102,7 +102,7 @@ public final class HubClock {
         watch = questions.watch { [weak self] in self?.look() }
         // NTP may also find that the clock is right.
         live.beforeCommit = { [weak self] in self?.look() }
-        live.isClockConfirmed = false
+        live.unconfirmedBoot = questions.boot
     }
 
     private func look() {
@@ -111,7 +111,7 @@ public final class HubClock {
         guard abs(step) > Self.tolerance else { return finishIfRight() }
         self.known?.began += step
         wasWrong = wasWrong || abs(step) > Self.kept
-        for source in hub.sources { for each in source.source.devices { each.device.clockWasSet(by: step, since: known.began) } }
+        for source in hub.sources { for each in source.source.devices { each.device.clockWasSet(by: step, of: known.boot) } }
         live.clockWasSet(by: step) { [weak self] in try self?.correct(known, by: step) }
         hub.told(
             SourceNotice(
@@ -135,7 +135,7 @@ public final class HubClock {
     private func finishIfRight() {
         guard known != nil, questions.isSynchronised() else { return }
         (watch, known, live.beforeCommit) = (nil, nil, nil)
-        live.isClockConfirmed = true
+        live.unconfirmedBoot = nil
         live.change { [store = live.store] in try store.clock.save(nil) }
         live.change { [weak self] in try self?.closeEarlier() }
     }

@@ -93,7 +93,7 @@ extension LiveDevice {
     ///
     /// - Returns: whether it is known now, and the measurement has to be timed again.
     func learnsFromArrival(_ samples: ArraySlice<GatedSample>, _ frame: RawFrame) -> Bool {
-        guard !isClockKnown, !hasRecords, records == nil, normaliser.learnedClock == nil || isLearnedFromStamps,
+        guard !isClockKnown, !hasRecords, records == nil, normaliser.learnedClock == nil || isLearnedFromStamps && canCompare,
             PlausibleClock.allows(frame.received), case .wall(let shown, _, _)? = readings.first?.time,
             let own = samples.firstIndex(where: { $0.place == frame.place })
         else { return false }
@@ -107,7 +107,7 @@ extension LiveDevice {
         let learned = LearnedClock(shown: shown, received: frame.received, zone: zone)
         normaliser.learnedClock = learned
         isLearnedFromStamps = true
-        learnedAt = frame.received.microseconds
+        learnedIn = unconfirmedBoot
         let error = shown.microseconds &- frame.received.microseconds
         var comparison = ClockComparison(
             device: key, shown: shown.microseconds, received: frame.received.microseconds, ahead: error,
@@ -134,8 +134,7 @@ extension LiveDevice {
 
     /// Drops an error derived from timestamps when a timestamp contradicts it: the clock was set, or lost its battery.
     func forgetWhatStampsShowed(_ received: Instant) {
-        // A hub whose own clock was not confirmed contradicts nothing.
-        guard isLearnedFromStamps, isHubConfirmed, case .wall(let shown, _, _)? = readings.first?.time,
+        guard isLearnedFromStamps, canCompare, case .wall(let shown, _, _)? = readings.first?.time,
             let learned = normaliser.learnedClock
         else { return }
         func isFresh(_ time: Instant) -> Bool {
@@ -185,7 +184,6 @@ extension LiveDevice {
         normaliser.learnedClock = LearnedClock(
             shown: WallTime(microseconds: known.shown), received: Instant(microseconds: known.received), zone: zone)
         isLearnedFromStamps = true
-        learnedAt = known.received
     }
 
     /// Notes a fresh timestamp. For a device without records it proves nothing about the next one.
@@ -232,11 +230,11 @@ extension LiveDevice {
         guard PlausibleClock.allows(received) else { return nil }
         isClockKnown = true
         isLearnedFromStamps = false
+        learnedIn = unconfirmedBoot
         guard ahead.magnitude > UInt64(Self.clockTolerance) else {
             normaliser.learnedClock = nil
             return nil
         }
-        learnedAt = received.microseconds
         let shown = WallTime(microseconds: received.microseconds &+ ofUTC)
         if normaliser.learnedClock == nil {
             normaliser.learnedClock = LearnedClock(shown: shown, received: received, zone: zone)
@@ -248,8 +246,8 @@ extension LiveDevice {
 
     /// Moves all times after our own clock was set, by this many microseconds. Comparisons with our clock lose their value.
     ///
-    /// - Parameter began: when the machine was switched on, by our clock. What was learned before that is right.
-    package func clockWasSet(by step: Int64, since began: Int64 = .min) {
+    /// - Parameter boot: the boot whose clock was set. What was learned before it is right. `nil` means that everything was learned in it.
+    package func clockWasSet(by step: Int64, of boot: String? = nil) {
         for channel in lastAdverts.keys { lastAdverts[channel]?.heard &+= step }
         joins.clockWasSet(by: step)
         repeats.clockWasSet(by: step)
@@ -259,7 +257,20 @@ extension LiveDevice {
         lastWeighing?.start.microseconds &+= step
         beats.clockWasSet(by: step)
         arrivals.clockWasSet()
-        if learnedAt ?? .max >= began { normaliser.learnedClock?.hubWasSet(by: step) }
+        if boot == nil || learnedIn == boot { learnedWasSet(by: step) }
         if normaliser.learnedClock == nil { isClockKnown = false }
+    }
+
+    /// Moves the learned error after our own clock was set. Whether the clock follows the zone depends on its true error.
+    private func learnedWasSet(by step: Int64) {
+        guard let learned = normaliser.learnedClock, let last = learned.points.last else { return }
+        let shown = WallTime(microseconds: last.shown)
+        guard let received = instants(of: shown, by: learned).first else { return }
+        let moved = LearnedClock(shown: shown, received: Instant(microseconds: received.microseconds &+ step), zone: zone)
+        if moved.followsZone == learned.followsZone {
+            normaliser.learnedClock?.hubWasSet(by: step)
+        } else {
+            normaliser.learnedClock = moved
+        }
     }
 }

@@ -31,6 +31,9 @@ extension LiveDevice {
         var isLearnedFromStamps: Bool
         var weighed: Int64?
         var weigher: String?
+        /// The boot whose clock was not confirmed when the state was stored, and the one with which the device's clock was compared.
+        var boot: String?
+        var learnedIn: String?
     }
 
     /// The state for a later run of the hub, or `nil` before the first frame.
@@ -42,7 +45,8 @@ extension LiveDevice {
             isClockKnown: isClockKnown, zone: zone.identifier,
             learned: (normaliser.learnedClock?.points ?? []).map { [$0.shown, $0.ahead] },
             followsZone: normaliser.learnedClock?.followsZone ?? false, isLearnedFromStamps: isLearnedFromStamps,
-            weighed: lastWeighing?.start.microseconds, weigher: lastWeighing?.subject)
+            weighed: lastWeighing?.start.microseconds, weigher: lastWeighing?.subject, boot: unconfirmedBoot,
+            learnedIn: unconfirmedBoot == nil ? nil : learnedIn)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         guard let text = try? encoder.encode(state) else { return nil }
@@ -57,7 +61,8 @@ extension LiveDevice {
             let state = try? JSONDecoder().decode(State.self, from: Data(stored.text.utf8))
         else { return }
         (trust, order, repeats, joins, lastAdverts) = (state.trust, state.order, state.repeats, state.joins, state.adverts)
-        arrivals = state.arrivals
+        // Arrivals by another clock prove nothing.
+        if state.boot == unconfirmedBoot { arrivals = state.arrivals }
         recallClock(state)
         if let weighed = state.weighed, let weigher = state.weigher {
             lastWeighing = (Instant(microseconds: weighed), weigher)
@@ -69,6 +74,9 @@ extension LiveDevice {
     func recallClock(_ state: State) {
         guard !isClockKnown, normaliser.learnedClock == nil else { return }
         lastComparison = nil
+        // The power failed before our clock was set, so nobody knows the error.
+        guard state.learnedIn == nil || state.learnedIn == unconfirmedBoot else { return }
+        learnedIn = state.learnedIn
         let isValid = state.zone == zone.identifier
         let learned = state.followsZone && !isValid ? [] : state.learned
         let points = learned.filter { $0.count == 2 }.map { (shown: $0[0], ahead: $0[1]) }

@@ -67,10 +67,12 @@ public final class LiveDevice {
     /// Whether BlueZ has confirmed its last frame to it, as it does with each indication. The device may then forget the measurement.
     var isConfirmedAtOnce: Bool { heardByGATT && !isStream && records == nil }
     var heardByGATT = false
-    /// When the clock's error was learned, by our clock.
-    var learnedAt: Int64?
-    /// Whether our own clock is known to be right.
-    var isHubConfirmed = true
+    /// The boot of our machine, while nothing has confirmed its clock.
+    var unconfirmedBoot: String?
+    /// The boot whose unconfirmed clock the device's clock was compared with, or `nil` if our clock was right.
+    var learnedIn: String?
+    /// Whether a comparison with our clock replaces what is known. One with an unconfirmed clock does not replace an error from before.
+    var canCompare: Bool { unconfirmedBoot == nil || unconfirmedBoot == learnedIn }
     /// Whether its clock was compared with ours.
     var isClockKnown = false
     var evidence: ClockComparison?
@@ -105,6 +107,7 @@ public final class LiveDevice {
         (other.readingsPerSecond, other.gathersHeartbeats) = (readingsPerSecond, gathersHeartbeats)
         // The difference from UTC is the same in all zones. A clock that was right in the old zone, or nearly so, is compared again.
         if normaliser.learnedClock?.followsZone == false { other.clockFacts = clockFacts }
+        (other.unconfirmedBoot, other.learnedIn) = (unconfirmedBoot, learnedIn)
         other.lastComparison = lastComparison
         other.lastState = { [state] _ in state }
         return other

@@ -18,6 +18,7 @@ extension LiveIngest {
         let received = loop.clock.now
         onEvent?(.clock(ahead: ahead, ofUTC: ofUTC, at: received, device))
         let before = pending.samples.count
+        device.unconfirmedBoot = unconfirmedBoot
         let seconds = device.learn(ahead: ahead, ofUTC: ofUTC, received: received, into: &pending)
         assign(from: before, of: device)
         if PlausibleClock.allows(received) {

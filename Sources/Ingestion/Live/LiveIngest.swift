@@ -80,8 +80,13 @@ public final class LiveIngest {
         // A recording cannot contain beats from before its start.
         willSet { if onEvent == nil, newValue != nil { finishBeats() } }
     }
-    /// Whether the hub's own clock is known to be right.
-    package var isClockConfirmed = true
+    /// The boot of the machine, while nothing has confirmed its clock.
+    package var unconfirmedBoot: String? {
+        didSet {
+            for device in heard.values { device.unconfirmedBoot = unconfirmedBoot }
+            unsaved.formUnion(heard.keys)
+        }
+    }
     /// Called before each commit.
     package var beforeCommit: (() -> Void)?
     /// Called after each commit.
@@ -165,7 +170,7 @@ public final class LiveIngest {
             let before = heard.updateValue(device, forKey: device.adopted.address)
             recallState(of: device, after: before)
         }
-        device.isHubConfirmed = isClockConfirmed
+        device.unconfirmedBoot = unconfirmedBoot
         device.meet(frame)
         unsaved.insert(device.adopted.address)
         onEvent?(.frame(frame, device))

@@ -348,7 +348,11 @@ private struct Observer {
         guard sent - time <= Calendar.day else { return }
         readings[time] = value
         if let latest, time < latest {
-            if !isRaised, isBeyond(value) { changes += [true, false] }
+            // Neighboring readings give only one message.
+            let before = readings.keys.filter { $0 < time && time - $0 <= Calendar.day }.max()
+            let after = readings.keys.filter { $0 > time }.min()
+            let isReported = [before, after].contains { $0.flatMap { readings[$0] }.map(isBeyond) ?? false }
+            if !isRaised, isBeyond(value), !isReported { changes += [true, false] }
             return
         }
         latest = time
