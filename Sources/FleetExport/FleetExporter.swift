@@ -15,6 +15,9 @@ public final class FleetExporter: DayCountingExporter {
     /// True because the database keeps the highest version of a record, from any hub.
     public let tellsRecords = true
 
+    /// A minute, because a database that was restored from a backup lacks readings that no hub sends again by itself.
+    public let meetingPause = Duration.seconds(60)
+
     private let settings: FleetSettings
     private let context: ExportContext
     private var connection: NATSConnection?
@@ -46,7 +49,7 @@ public final class FleetExporter: DayCountingExporter {
 
     /// Creates an exporter without connecting.
     public convenience init(_ settings: FleetSettings, context: ExportContext) {
-        self.init(settings, context: context, patience: 60_000)
+        self.init(settings, context: context, patience: Int(FleetRequest.patience.components.seconds) * 1000)
     }
 
     init(_ settings: FleetSettings, context: ExportContext, patience: Int) {

@@ -7,6 +7,9 @@ public struct BlockReader {
     public static let mostChanges = 2048
     /// The maximum length of a block after decompression, in bytes.
     public static let longest = 40 << 20
+    /// The length after decompression up to which a short message is read, in bytes: 4 KiB for each change. Bodies are compressed already,
+    /// so a longer block is about as long as its message. Otherwise a message of 600 kB could need a gigabyte of memory.
+    static let longestOfShort = 8 << 20
 
     private var reader: OctetReader
     private var origins: [Origin] = []
@@ -15,8 +18,12 @@ public struct BlockReader {
     private var (lastStart, lastReceived) = (Int64(0), Int64(0))
 
     /// Returns the changes of a block, in its order. Their ledger entries and numbers are 0, because only the hub knows them.
-    public static func changes(of block: ArraySlice<UInt8>) throws(BlockFault) -> [SampleChange] {
-        try changes(ofPlain: try decompressed(block))
+    public static func changes(of block: ArraySlice<UInt8>) throws(BlockFault) -> [SampleChange] { try self.block(block).changes }
+
+    /// Returns the changes of a block and its length after decompression.
+    static func block(_ block: ArraySlice<UInt8>) throws(BlockFault) -> (changes: [SampleChange], length: Int) {
+        let plain = try decompressed(block)
+        return (try changes(ofPlain: plain), plain.count)
     }
 
     static func changes(ofPlain octets: [UInt8]) throws(BlockFault) -> [SampleChange] {
@@ -36,13 +43,14 @@ public struct BlockReader {
         var octets: [UInt8] = []
         var stretch = [UInt8](repeating: 0, count: 64 << 10)
         var position = block.startIndex
+        let longest = min(longest, longestOfShort + 4 * block.count)
         while true {
             let step = stretch.withUnsafeMutableBytes { room in
                 block[position...].withUnsafeBytes { stream.decompress($0, into: room) }
             }
             position += step.read
             octets += stretch.prefix(step.written)
-            guard octets.count <= longest else { throw .invalid("it is longer than \(longest >> 20) MiB") }
+            guard octets.count <= longest else { throw .tooLong }
             switch step.state {
             case .ended:
                 guard position == block.endIndex else { throw .invalid("there are bytes after it") }

@@ -34,6 +34,12 @@ public struct FleetRequest: Sendable {
     /// The function to call.
     public var task: Task
 
+    /// The length of its changes in bytes after decompression, if it was received. They need several times as much memory.
+    public private(set) var length = 0
+
+    /// How long a hub waits for the reply. After that it asks again, so a collector does not carry it out any more.
+    public static let patience = Duration.seconds(60)
+
     /// A request.
     public init(target: String, me: String, task: Task) { (self.target, self.me, self.task) = (target, me, task) }
 
@@ -95,7 +101,9 @@ public struct FleetRequest: Sendable {
         case Self.deliver:
             let json = try reader.octets()
             let rewrites = try reader.number(below: 2) == 1
-            var batch = ExportBatch(changes: try BlockReader.changes(of: try reader.octets()), rewrites: rewrites)
+            let block = try BlockReader.block(try reader.octets())
+            length = block.length
+            var batch = ExportBatch(changes: block.changes, rewrites: rewrites)
             batch.mark = json.isEmpty ? nil : try Self.mark(json)
             task = .deliver(batch)
         case Self.contents:
@@ -103,7 +111,10 @@ public struct FleetRequest: Sendable {
             let after = text.flatMap { SampleIdentity($0) }
             guard (text == nil) == (after == nil) else { throw .invalid("a UUID") }
             task = .contents(after: after)
-        case Self.differing: task = .differing(try BlockReader.changes(of: try reader.octets()).map(\.sample))
+        case Self.differing:
+            let block = try BlockReader.block(try reader.octets())
+            length = block.length
+            task = .differing(block.changes.map(\.sample))
         case Self.report: task = .report(try Self.report(try reader.octets()))
         case Self.count:
             let (zone, type, day) = (try reader.text(), try reader.text(), try reader.text())

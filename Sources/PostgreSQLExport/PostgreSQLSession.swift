@@ -28,9 +28,13 @@ public final class PostgreSQLSession {
         schema = DatabaseSchema(name: settings.schema, people: settings.partitions, years: settings.years)
     }
 
-    /// Keeps a checked connection and the number of a hub.
-    func begin(_ connection: PostgreSQLConnection, hub: Int32, of store: String, isPartitioned: Bool, hasOurTypes: Bool) {
+    /// Keeps a checked connection.
+    func begin(_ connection: PostgreSQLConnection, isPartitioned: Bool, hasOurTypes: Bool) {
         (self.connection, self.isPartitioned, self.hasOurTypes) = (connection, isPartitioned, hasOurTypes)
+    }
+
+    /// Keeps the number of a hub.
+    func enter(_ hub: Int32, of store: String) {
         if hubs.count >= Self.mostHubs { hubs.removeAll() }
         hubs[store] = hub
     }
@@ -65,7 +69,9 @@ public final class PostgreSQLSession {
         } catch {
             // A COMMIT without an answer may have happened. Delivering again is safe.
             end()
-            throw error
+            // The same rows would fail for ever. If others are accepted, the hub sends the batch in halves and sets aside what is refused.
+            guard connection.isUnclear, group.first?.exporter.acceptsDelivery == true else { throw error }
+            throw DeliveryError(.refused, error.reason)
         }
         guard isPartitioned else { return }
         let changes = group.map(\.batch.changes.count).reduce(0, +)

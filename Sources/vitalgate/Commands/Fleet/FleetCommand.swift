@@ -45,8 +45,17 @@ enum FleetCommand: Command {
                 name: "revoke", summary: "Shut a hub out of the fleet.",
                 discussion: """
                     Collectors refuse the hub from now on. Brokers whose configuration is written by a collector close its \
-                    connection within seconds. The readings that it has delivered stay. With a new code, the hub can join again.
+                    connection within seconds. The readings that it has delivered stay. 'vitalgate fleet replace' lets its store join \
+                    again.
                     """, arguments: [hub], examples: [Example("vitalgate fleet revoke ward-3", "Shut out a lost hub.")]),
+            CommandSpecification(
+                name: "replace", summary: "Print a code with which the store of a known hub can join again.",
+                discussion: """
+                    A code of 'vitalgate fleet enroll' lets only an unknown store join, so that a copied card or a stolen code cannot take \
+                    the place of a hub. Use this command if the hub has lost its key, or was revoked and is to come back. It keeps its name \
+                    and its readings, and its earlier key becomes invalid when it joins. The code is valid for an hour.
+                    """, arguments: [hub],
+                examples: [Example("vitalgate fleet replace ward-3", "Let 'ward-3' join with a new key.")]),
             CommandSpecification(
                 name: "command", summary: "Run a command on a hub.",
                 discussion: """
@@ -161,6 +170,7 @@ enum FleetCommand: Command {
         let center = FleetCenter(context, settings)
         switch context.invocation.path.last {
         case "enroll": return try center.enroll()
+        case "replace": return try center.replace()
         case "revoke": return try center.revoke()
         case "broker-config": try context.streams.output.write(try center.users().text(settings.broker.subject))
         case "command": return try center.command()
