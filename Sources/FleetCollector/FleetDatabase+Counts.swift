@@ -29,8 +29,15 @@ extension FleetDatabase {
             """, [schema])
         let parts =
             tables.compactMap { $0[0] }.map { part("s", "\(schema).\($0) s WHERE s.hubs @> ARRAY[\(id)]") }
-            // Readings that are a row of another hub.
-            + [part("s", "\(schema).superseded k JOIN \(schema).sample s ON s.uuid = k.by WHERE k.hub = \(id)")]
+            // Readings that a row of another hub represents.
+            + [
+                part(
+                    "s",
+                    """
+                    (SELECT content->>'type' AS type, (content->>'start_time')::timestamptz AS start_time
+                        FROM \(schema).superseded WHERE hub = \(id)) s WHERE true
+                    """)
+            ]
         return try connection.run(
             """
             SELECT type, day, sum(samples) FROM (\(parts.joined(separator: " UNION ALL "))) AS parts

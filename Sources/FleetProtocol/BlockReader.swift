@@ -95,7 +95,7 @@ public struct BlockReader {
         sample.value = try Self.value(conversions[series, measured, of: sample], told: value)
         if flags.contains(.hasGroup) { sample.group = try reader.number() }
         if flags.contains(.hasMetadata) { sample.metadata = try metadata() }
-        if flags.contains(.hasRecord) { sample.record = RecordIdentifier(id: try reader.text(), version: try reader.signed()) }
+        if flags.contains(.hasRecord) { sample.record = try record() }
         if flags.contains(.hasBody) { sample.body = SampleBody(octets: Array(try reader.octets())) }
         if identity == nil {
             guard let ordinal else { throw .invalid("a change has neither a UUID nor an ordinal") }
@@ -126,6 +126,16 @@ public struct BlockReader {
         guard milliseconds < 1 << 48, high < 1 << 12, low < 1 << 62 else { throw .invalid("a UUID") }
         return SampleIdentity(milliseconds: milliseconds, high: UInt16(high), low: low)
     }
+
+    /// A record's id and version. No hub can send a version that is higher than all later ones of the source.
+    private mutating func record() throws(BlockFault) -> RecordIdentifier {
+        let record = RecordIdentifier(id: try reader.text(), version: try reader.signed())
+        guard Self.versions.contains(record.version) else { throw .invalid("a record's version is out of range") }
+        return record
+    }
+
+    /// The versions of records: integers that a JSON number represents exactly.
+    private static let versions = Int64(-1 << 53)...Int64(1 << 53)
 
     private mutating func metadata() throws(BlockFault) -> Metadata {
         let json = try reader.text()

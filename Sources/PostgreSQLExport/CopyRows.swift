@@ -12,7 +12,7 @@ final class CopyRows {
     static let tail = [
         "zone_offset", "subject", "source_id", "source_name", "source_version", "device_key", "device_name",
         "device_manufacturer", "device_model", "time_origin", "received", "group_id", "metadata", "record_id", "record_version",
-        "identity",
+        "identity", "variant",
     ]
 
     /// The temporary table of quantities. It has only our columns, even if others were added to the table of samples.
@@ -73,6 +73,7 @@ final class CopyRows {
         row.add(sample.record?.id)
         row.add(sample.record?.version)
         row.add(json: identity(of: sample))
+        row.add(ConflictRows.variant(of: sample))
     }
 
     /// Returns the inputs of the UUID that are not in the row, as in NDJSON lines. `nil` if the row can be read back without

@@ -13,8 +13,8 @@ final class ObjectRows {
         received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL
         """
 
-    /// The manufacturer's record id and version, and the other inputs of the UUID.
-    static let record = "record_id text, record_version bigint, identity jsonb"
+    /// The manufacturer's record id and version, the other inputs of the UUID, and the variant (``ConflictRows``).
+    static let record = "record_id text, record_version bigint, identity jsonb, variant bigint NOT NULL DEFAULT 0"
 
     /// The temporary table.
     static let temporary = """

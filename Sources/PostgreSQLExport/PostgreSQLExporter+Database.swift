@@ -23,7 +23,10 @@ extension PostgreSQLExporter {
     }
 
     private func checkRights(_ connection: PostgreSQLConnection) throws(DeliveryError) {
-        var tables = [("self", "SELECT"), ("hub", "SELECT INSERT UPDATE"), ("progress", "SELECT INSERT UPDATE")]
+        var tables = [
+            ("self", "SELECT"), ("hub", "SELECT INSERT UPDATE"), ("progress", "SELECT INSERT UPDATE"), ("lock", "SELECT UPDATE"),
+            ("participant", "SELECT INSERT"), ("erased", "SELECT"),
+        ]
         for table in ["sample", "deletion", "record", "superseded"] + ObjectTable.all.map(\.name) {
             tables.append((table, "SELECT INSERT UPDATE DELETE"))
         }
@@ -213,6 +216,7 @@ extension PostgreSQLExporter {
             \(CopyRows.temporary);
             CREATE TEMP TABLE gone(uuid uuid NOT NULL, type text NOT NULL, replaced_by text, subject text NOT NULL) ON COMMIT DELETE ROWS;
             \(ObjectRows.temporary);
+            \(SupersededRows.temporaries);
             """)
     }
 

@@ -110,23 +110,52 @@ public final class PostgreSQLExporter: ComparableExporter {
         // The locks keep other hubs from these persons. If there is one hub, all rows are its own. If there are no deletions, no sample
         // comes back.
         let others = try connection.run(
-            "SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion)")[0]
-        let (hasOthers, hasDeletions) = (others[0] == "t", others[1] == "t")
+            """
+            SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion),
+                EXISTS(SELECT 1 FROM \(name).superseded)
+            """)[0]
+        let (hasOthers, hasDeletions, hasSuperseded) = (others[0] == "t", others[1] == "t", others[2] == "t")
         if let rows = batch.newRows, try rows.areNew(connection, amongOthers: hasOthers) {
             return try rows.add(connection, amongDeletions: hasDeletions)
         }
         try bring(samples, connection)
+        let statements =
+            comparing(samples, connection, hub, hasOthers: hasOthers, hasSuperseded: hasSuperseded, rewriting: rewriting)
+            + moving(kinds, hub, hasOthers: hasOthers, hasDeletions: hasDeletions, rewriting: rewriting)
+        try connection.run(statements.joined(separator: ";"))
+    }
+
+    /// The statements that compare new rows with the reports that are there. They remove rows that others represent, and note those that
+    /// the new rows represent.
+    private func comparing(
+        _ samples: [Sample], _ connection: PostgreSQLConnection, _ hub: Int32, hasOthers: Bool, hasSuperseded: Bool, rewriting: Bool
+    ) -> [String] {
+        let tables = ReportTable.tables(of: Set(samples.map(\.origin.kind)))
+        let variants = samples.map { ConflictRows.variant(of: $0) != 0 }
+        let (some, all) = (variants.contains(true), variants.allSatisfy { $0 })
         var statements: [String] = []
-        let incoming = (kinds.contains(.quantity) ? ["incoming"] : []) + (kinds == [.quantity] ? [] : ["incoming_object"])
         if samples.contains(where: { $0.record != nil }) {
-            for temporary in incoming {
-                let tables = temporary == "incoming" ? ["sample"] : kinds.compactMap { ObjectTable.byKind[$0]?.name }
-                statements += RecordRows.claims(of: temporary, into: tables, in: name, hub: hub, bySubject: session.isPartitioned)
-            }
+            statements += RecordRows.claims(into: tables, in: schema.name, hub: hub, bySubject: session.isPartitioned)
         }
         if hasOthers, samples.contains(where: { $0.timeOrigin == .receipt && $0.origin.kind == .quantity }) {
-            statements += ReceiptRows.joins(in: name, hub: hub, isSame: isSame)
+            statements += ReceiptRows.joins(in: schema.name, hub: hub, isSame: isSame)
         }
+        if hasOthers || rewriting || some {
+            for table in tables {
+                statements += ConflictRows.statements(
+                    table, in: schema.name, hub: hub, bySubject: session.isPartitioned, variants: (some, all))
+            }
+        }
+        guard hasSuperseded || !statements.isEmpty else { return [] }
+        return statements + SupersededRows.returning(to: tables, in: schema.name, hub: hub)
+    }
+
+    /// The statements that move new rows into their tables.
+    private func moving(
+        _ kinds: Set<SampleKind>, _ hub: Int32, hasOthers: Bool, hasDeletions: Bool, rewriting: Bool
+    ) -> [String] {
+        let name = schema.name
+        var statements: [String] = []
         if kinds.contains(.quantity) {
             let columns = CopyRows.columns.joined(separator: ", ")
             if hasOthers || rewriting {
@@ -137,11 +166,11 @@ public final class PostgreSQLExporter: ComparableExporter {
                     """)
             }
             if rewriting {
-                let columns = CopyRows.columns.filter { $0 != "uuid" }
+                let columns = CopyRows.columns.filter { !["uuid", "variant"].contains($0) }
                 statements.append(
                     """
                     UPDATE \(name).sample SET \(columns.map { "\($0) = incoming.\($0)" }.joined(separator: ", ")) FROM incoming
-                        WHERE \(isSame("sample", "incoming")) AND \(Self.isDifferent("sample"))
+                        WHERE \(isSame("sample", "incoming")) AND sample.hubs = ARRAY[\(hub)] AND \(Self.isDifferent("sample"))
                     """)
             }
             statements.append(
@@ -154,18 +183,22 @@ public final class PostgreSQLExporter: ComparableExporter {
             statements.append(table.taking(in: name, hub: hub, rewriting: rewriting))
         }
         if hasDeletions {
-            for incoming in incoming {
+            for incoming in Set(ReportTable.tables(of: kinds).map(\.temporary)).sorted() {
                 statements.append(
                     """
                     DELETE FROM \(name).deletion USING \(incoming) WHERE deletion.uuid = \(incoming).uuid AND deletion.hub = \(hub)
                     """)
             }
         }
-        try connection.run(statements.joined(separator: ";"))
+        return statements
+            + SupersededRows.representing(in: ReportTable.tables(of: kinds), name, bySubject: session.isPartitioned)
     }
 
-    /// The condition for two rows of the same sample. In a partitioned table, the person leads to the partition.
-    func isSame(_ one: String, _ other: String) -> String {
+    /// The condition for two rows of the same sample.
+    func isSame(_ one: String, _ other: String) -> String { "\(hasSameUUID(one, other)) AND \(one).variant = \(other).variant" }
+
+    /// The condition for two rows with the same UUID. In a partitioned table, the person leads to the partition.
+    private func hasSameUUID(_ one: String, _ other: String) -> String {
         "\(one).uuid = \(other).uuid" + (session.isPartitioned ? " AND \(one).subject = \(other).subject" : "")
     }
 
@@ -230,24 +263,26 @@ public final class PostgreSQLExporter: ComparableExporter {
         }
         let kinds = Set(changes.map(\.sample.origin.kind))
         var statements: [String] = []
-        let tables = (kinds.contains(.quantity) ? ["sample"] : []) + kinds.compactMap { ObjectTable.byKind[$0]?.name }
+        let tables = ReportTable.tables(of: kinds)
         for table in tables {
-            let isSame = table == "sample" ? isSame("held", "gone") : "held.uuid = gone.uuid"
+            let isSame = table.name == "sample" ? hasSameUUID("held", "gone") : "held.uuid = gone.uuid"
             statements.append(
                 """
-                DELETE FROM \(name).\(table) held USING gone WHERE \(isSame) AND held.hubs = ARRAY[\(hub)];
-                UPDATE \(name).\(table) held SET hubs = array_remove(held.hubs, \(hub)) FROM gone
+                DELETE FROM \(name).\(table.name) held USING gone WHERE \(isSame) AND held.hubs = ARRAY[\(hub)];
+                UPDATE \(name).\(table.name) held SET hubs = array_remove(held.hubs, \(hub)) FROM gone
                     WHERE \(isSame) AND held.hubs @> ARRAY[\(hub)]
                 """)
         }
         if try connection.run("SELECT EXISTS(SELECT 1 FROM \(name).record) OR EXISTS(SELECT 1 FROM \(name).superseded)")[0][0]
             == "t"
         {
-            statements += RecordRows.releases(of: tables, in: name, hub: hub, bySubject: session.isPartitioned)
+            statements += SupersededRows.releases(of: tables, in: name, hub: hub, bySubject: session.isPartitioned)
+            statements += SupersededRows.representing(in: tables, name, bySubject: session.isPartitioned)
         }
         statements.append(
             """
-            INSERT INTO \(name).deletion(uuid, hub, type, replaced_by) SELECT uuid, \(hub), type, replaced_by::uuid FROM gone
+            INSERT INTO \(name).deletion(uuid, hub, type, replaced_by, subject)
+                SELECT uuid, \(hub), type, replaced_by::uuid, subject FROM gone
                 ON CONFLICT(uuid, hub) DO UPDATE SET replaced_by = excluded.replaced_by, told = now()
             """)
         try connection.run(statements.joined(separator: ";"))
@@ -295,9 +330,10 @@ public final class PostgreSQLExporter: ComparableExporter {
         }
     }
 
-    /// Compares in the database: rows are copied as for a delivery, compared with the stored ones, and dropped.
+    /// Compares in the database: rows are copied as for a delivery, compared with the stored ones of this hub alone, and dropped. A hub cannot
+    /// change a row that another one has too.
     public func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity] {
-        let (connection, _) = try opened()
+        let (connection, hub) = try opened()
         do throws(DeliveryError) {
             try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED; \(Self.planning)")
             try bring(samples, connection)
@@ -307,10 +343,10 @@ public final class PostgreSQLExporter: ComparableExporter {
                 queries.append(
                     """
                     SELECT incoming.uuid FROM incoming JOIN \(schema.name).sample held ON \(isSame("held", "incoming"))
-                    WHERE \(Self.isDifferent("held"))
+                    WHERE held.hubs = ARRAY[\(hub)] AND \(Self.isDifferent("held"))
                     """)
             }
-            queries += ObjectTable.all.filter { kinds.contains($0.kind) }.map { $0.differing(in: schema.name) }
+            queries += ObjectTable.all.filter { kinds.contains($0.kind) }.map { $0.differing(in: schema.name, hub: hub) }
             var found: [SampleIdentity] = []
             for query in queries { found += try connection.run(query).compactMap { $0[0].flatMap { SampleIdentity($0) } } }
             try connection.run("ROLLBACK")

@@ -15,6 +15,9 @@ public final class PostgreSQLSession {
     /// Whether the open transaction has rows in its temporary tables.
     var hasTemporaryRows = false
 
+    /// The people that the database knows of each hub.
+    private var participants: [Int32: Set<String>] = [:]
+
     private var statistics = PartitionStatistics()
 
     private static let mostHubs = 10_000
@@ -58,8 +61,9 @@ public final class PostgreSQLSession {
             try connection.run(PostgreSQLExporter.begin(locks))
             hasTemporaryRows = false
             for (exporter, batch, hub) in writers {
+                try note(batch.people, of: hub, connection)
                 if hasTemporaryRows {
-                    try connection.run("DELETE FROM incoming; DELETE FROM incoming_object; DELETE FROM gone")
+                    try connection.run("DELETE FROM incoming; DELETE FROM incoming_object; DELETE FROM gone; DELETE FROM touched; DELETE FROM heir")
                     hasTemporaryRows = false
                 }
                 try exporter.write(batch, connection, hub)
@@ -79,9 +83,21 @@ public final class PostgreSQLSession {
         do throws(DeliveryError) { try statistics.note(changes, connection, schema.name) } catch { end() }
     }
 
+    /// Writes whose readings a hub sends. Persons that the session does not know yet may be there already.
+    private func note(_ people: Set<String>, of hub: Int32, _ connection: PostgreSQLConnection) throws(DeliveryError) {
+        if participants.count >= Self.mostHubs { participants.removeAll() }
+        let new = people.subtracting(participants[hub] ?? [])
+        guard !new.isEmpty else { return }
+        let values = new.sorted().map { "(\(hub), \(DatabaseSchema.literal($0)))" }.joined(separator: ", ")
+        try connection.run("INSERT INTO \(schema.name).participant(hub, subject) VALUES \(values) ON CONFLICT DO NOTHING")
+        // A delivery that fails ends the session.
+        participants[hub, default: []].formUnion(new)
+    }
+
     /// Closes the connection. A transaction that is open is rolled back.
     package func end() {
         connection = nil
         hubs.removeAll()
+        participants.removeAll()
     }
 }
