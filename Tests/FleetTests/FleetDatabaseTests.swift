@@ -35,6 +35,12 @@ import Testing
         return code
     }
 
+    private func code(replacing hub: EnrolledHub) throws -> EnrollmentCode {
+        let code = try #require(EnrollmentCode.random())
+        try fleet.add(codeWith: code.key.publicText, replacing: hub, seconds: 3600)
+        return code
+    }
+
     private func key() throws -> NKey { try #require(NKey.random()) }
 
     @discardableResult
@@ -72,15 +78,17 @@ import Testing
         let rows = try PostgreSQLConnection(settings).run("SELECT key, name, used_by FROM \(settings.schema).fleet_code")
         #expect(rows.count == 2 && !rows.joined().contains(code.text))
 
-        // A new hub gets the name of one that was revoked, and the revoked one can join again under another name.
+        // A new hub gets the name of one that was revoked, and the revoked one can come back only with a code for it.
         let first = try #require(try fleet.hubs().first)
         #expect(try fleet.revoke(first) && !fleet.revoke(first))
         // It cannot come back with the code that it has used.
         #expect { try join(code, "a", ward) } throws: { ($0 as? DeliveryError)?.kind == .refused }
         #expect(try fleet.hubs().allSatisfy(\.isRevoked))
         #expect(try join(self.code("ward"), "b", other) == "ward")
-        #expect(try join(self.code("ward 2"), "a", ward) == "ward 2")
-        #expect(try fleet.hubs().map { ($0.name + " " + $0.store) } == ["ward b", "ward 2 a"])
+        #expect { try join(self.code("ward 2"), "a", ward) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        let revoked = try #require(try fleet.hubs().first { $0.store == "a" })
+        #expect(try join(self.code(replacing: revoked), "a", ward) == revoked.name)
+        #expect(try Set(fleet.hubs().map(\.store)) == ["a", "b"])
         #expect(try fleet.hubs().allSatisfy { !$0.isRevoked })
     }
 
@@ -96,11 +104,15 @@ import Testing
         let code = try code("ward 4")
         #expect { try join(code, "a", copy) } throws: { ($0 as? DeliveryError)?.kind == .refused }
         #expect(try join(code, "b", key()) == "ward 4")
-        // A revoked hub can come back under its own name with a new key, but not under another name.
+        // The copy is named. A revoked hub can come back with a new key, but only with a code that was made for it.
+        #expect(try fleet.hubs().first { $0.store == "a" }?.otherMachine == "a copy that tried to join as 'ward 4'")
         let first = try #require(try fleet.hubs().first { $0.store == "a" })
         #expect(try fleet.revoke(first))
-        #expect { try join(self.code("ward 5"), "a", copy) } throws: { ($0 as? DeliveryError)?.kind == .refused }
-        #expect(try join(self.code("ward 3"), "a", copy) == "ward 3")
+        for name in ["ward 5", "ward 3"] {
+            #expect { try join(self.code(name), "a", copy) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        }
+        #expect { try join(self.code(replacing: first), "c", copy) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        #expect(try join(self.code(replacing: first), "a", copy) == "ward 3")
     }
 
     @Test func ordersAreNumberedAndComeOneByOne() throws {
