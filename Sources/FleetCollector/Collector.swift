@@ -59,8 +59,8 @@ public final class Collector {
         let members = group.members
         group = DeliveryGroup()
         do throws(DeliveryError) {
-            if members.count > 1, try deliverTogether(members) {
-                for member in members { send(member.index, .receipt(leftOut: 0)) }
+            if members.count > 1, let leftOut = try deliverTogether(members) {
+                for (member, count) in zip(members, leftOut) { send(member.index, .receipt(leftOut: count)) }
                 return
             }
         } catch {
@@ -84,18 +84,17 @@ public final class Collector {
 
     /// Writes all or none of some deliveries.
     ///
-    /// - Returns: Whether all were written. `false` if one of the hubs is shut out.
-    private func deliverTogether(_ members: [DeliveryGroup.Member]) throws(DeliveryError) -> Bool {
+    /// - Returns: The number of changes of each that were left out, or `nil` if one of the hubs is refused, and nothing was written.
+    private func deliverTogether(_ members: [DeliveryGroup.Member]) throws(DeliveryError) -> [Int]? {
         var group: [(exporter: PostgreSQLExporter, batch: ExportBatch)] = []
         for member in members {
             group.append((try exporter(of: member), member.batch))
         }
-        guard let first = group.first else { return false }
+        guard let first = group.first else { return nil }
         let refusals = try fleet(first.exporter).refusals(
             of: members.map { ($0.store, $0.sender) }, requiresEnrollment: requiresEnrollment)
-        guard refusals.allSatisfy({ $0 == nil }) else { return false }
-        try session.deliver(group)
-        return true
+        guard refusals.allSatisfy({ $0 == nil }) else { return nil }
+        return try session.deliver(group)
     }
 
     /// Lets a hub join the fleet.
@@ -151,6 +150,9 @@ public final class Collector {
             return .identities(try exporter.contents(after: after, limit: FleetReply.mostIdentities))
         case .differing(let samples): return .identities(try exporter.differing(samples))
         case .deliver(let batch): return .receipt(leftOut: try exporter.deliver(batch))
+        case .erase(let person):
+            try exporter.erase(person: person)
+            return .receipt(leftOut: 0)
         case .report, .count: return .orders([])
         }
     }

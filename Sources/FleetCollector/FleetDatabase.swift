@@ -24,7 +24,7 @@ public struct FleetDatabase {
     }
 
     /// Runs statements in one transaction.
-    private func transaction<Result>(_ body: () throws(DeliveryError) -> Result) throws(DeliveryError) -> Result {
+    func transaction<Result>(_ body: () throws(DeliveryError) -> Result) throws(DeliveryError) -> Result {
         try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED")
         do throws(DeliveryError) {
             let result = try body()

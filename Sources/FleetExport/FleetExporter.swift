@@ -7,7 +7,7 @@ import Pipeline
 ///
 /// The broker stores nothing. A request waits for the receipt that a collector sends after the database has committed. Only the receipt
 /// moves the cursor. Without a collector the broker replies with an error at once.
-public final class FleetExporter: DayCountingExporter {
+public final class FleetExporter: DayCountingExporter, ErasingExporter {
     /// The number of changes in a block.
     public let batchLimit = BlockReader.mostChanges
     /// All kinds, because the database has a table for each.
@@ -128,6 +128,11 @@ public final class FleetExporter: DayCountingExporter {
             all += some
             guard some.count == FleetReply.mostCounts else { return all }
         }
+    }
+
+    /// Has a collector withdraw everything that this hub has sent about a person.
+    public func erase(person: String) throws(DeliveryError) {
+        guard case .receipt = try reply(to: .erase(person)) else { throw Self.unexpected }
     }
 
     /// Closes the connection.

@@ -25,6 +25,8 @@ public struct FleetRequest: Sendable {
         case report(HubReport)
         /// A part of ``DayCountingExporter/dayCounts(zone:)``: the next counts in the order of types and days.
         case count(zone: String, after: DayCount?)
+        /// ``ErasingExporter/erase(person:)``
+        case erase(String)
     }
 
     /// The name of the target in the hub's configuration.
@@ -46,7 +48,7 @@ public struct FleetRequest: Sendable {
     /// The version of the format.
     static let version: UInt8 = 1
     static let (find, claim, check, deliver, contents, differing) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3), UInt8(4), UInt8(5))
-    static let (report, count) = (UInt8(6), UInt8(7))
+    static let (report, count, erase) = (UInt8(6), UInt8(7), UInt8(8))
 
     /// The longest name of a target, in bytes.
     static let longestName = 200
@@ -80,6 +82,9 @@ public struct FleetRequest: Sendable {
         case .count(let zone, let after):
             writer.write(UInt64(Self.count))
             for text in [zone, after?.type ?? "", after?.day ?? ""] { writer.write(text) }
+        case .erase(let person):
+            writer.write(UInt64(Self.erase))
+            writer.write(person)
         }
         return writer.octets
     }
@@ -122,6 +127,10 @@ public struct FleetRequest: Sendable {
                 throw .invalid("a name")
             }
             task = .count(zone: zone, after: type.isEmpty ? nil : DayCount(type: type, day: day, count: 0))
+        case Self.erase:
+            let person = try reader.text()
+            guard (1...Self.longestName).contains(person.utf8.count), !person.utf8.contains(0) else { throw .invalid("a name") }
+            task = .erase(person)
         default: throw .invalid("a task of a newer version: update the collector")
         }
         guard reader.isAtEnd else { throw .invalid("there are bytes after it") }

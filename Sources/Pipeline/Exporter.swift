@@ -125,6 +125,15 @@ public protocol ComparableExporter: Exporter {
     var contentComparison: ContentComparison { get }
 }
 
+/// An exporter whose target can withdraw all samples of a person that this store has sent, also those that the store does not know any more,
+/// for example because it was restored from a backup.
+public protocol ErasingExporter: Exporter {
+    /// Withdraws everything that this store has sent about a person.
+    ///
+    /// - Throws: ``DeliveryError`` if this is not certain.
+    func erase(person: String) throws(DeliveryError)
+}
+
 /// An exporter whose target can be read back, to recover a store that was restored from an older backup.
 public protocol ReadableExporter: Exporter {
     /// Passes this store's samples at the target to `body`, as NDJSON lines that `import` reads, in batches of whole lines.

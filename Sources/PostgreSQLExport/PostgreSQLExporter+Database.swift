@@ -196,7 +196,7 @@ extension PostgreSQLExporter {
     }
 
     /// The lock for rows that are about this hub alone.
-    private var hubLock: WriterLocks {
+    var hubLock: WriterLocks {
         var locks = WriterLocks(schema: schema.name)
         locks.add(store: context.store)
         return locks

@@ -49,20 +49,52 @@ public final class PostgreSQLExporter: ComparableExporter {
 
     /// Delivers a batch in one transaction.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
-        try session.deliver([(self, batch)])
-        return 0
+        try session.deliver([(self, batch)]).first ?? 0
     }
 
     /// A batch as it is written.
     struct PreparedBatch {
-        let added: [Sample]
+        var added: [Sample]
         /// The rows of ``added`` if they may be new, or `nil`.
-        let newRows: NewRows?
-        let gone: [SampleChange]
+        var newRows: NewRows?
+        var gone: [SampleChange]
         let rewrites: Bool
         let mark: TargetMark?
         /// The persons of all changes.
-        let people: Set<String>
+        var people: Set<String>
+
+        /// Removes the changes of some people.
+        ///
+        /// - Returns: Their number.
+        mutating func leaveOut(_ erased: Set<String>) -> Int {
+            guard !people.isDisjoint(with: erased) else { return 0 }
+            let count = added.count + gone.count
+            newRows = nil
+            added.removeAll { erased.contains($0.origin.subject) }
+            gone.removeAll { erased.contains($0.sample.origin.subject) }
+            people.subtract(erased)
+            return count - added.count - gone.count
+        }
+    }
+
+    /// What the tables have, beside readings.
+    private struct Contents {
+        /// Another hub writes to the database. If there is one hub, all rows are its own.
+        let others: Bool
+        /// A hub has deleted samples, which may come back.
+        let deletions: Bool
+        /// Rows represent other reports.
+        let superseded: Bool
+        let erased: Bool
+    }
+
+    private func contents(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Contents {
+        let row = try connection.run(
+            """
+            SELECT EXISTS(SELECT 1 FROM \(schema.name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(schema.name).deletion),
+                EXISTS(SELECT 1 FROM \(schema.name).superseded), EXISTS(SELECT 1 FROM \(schema.name).erased)
+            """)[0].map { $0 == "t" }
+        return Contents(others: row[0], deletions: row[1], superseded: row[2], erased: row[3])
     }
 
     /// Does everything that needs no transaction.
@@ -84,9 +116,20 @@ public final class PostgreSQLExporter: ComparableExporter {
             added: added, newRows: newRows, gone: gone, rewrites: batch.rewrites, mark: batch.mark, people: people)
     }
 
-    func write(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
-        if !batch.added.isEmpty { try add(batch, connection, hub) }
-        if !batch.gone.isEmpty { try remove(batch.gone, connection, hub) }
+    /// Writes a batch. The locks keep other hubs from its persons.
+    ///
+    /// - Returns: The number of changes that were left out because the person was erased.
+    @discardableResult
+    func write(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) -> Int {
+        let contents = try contents(connection)
+        var (batch, leftOut) = (batch, 0)
+        if contents.erased {
+            leftOut = batch.leaveOut(try PersonErasure.erased(of: batch.people, in: schema.name, connection))
+        }
+        try session.note(batch.people, of: hub, connection)
+        if !batch.added.isEmpty { try add(batch, contents, connection, hub) }
+        if !batch.gone.isEmpty { try remove(batch.gone, connection, hub, contents) }
+        return leftOut
     }
 
     /// Writes the delivery's mark if the previous one is there. If not, another hub has delivered or the database was restored,
@@ -104,31 +147,24 @@ public final class PostgreSQLExporter: ComparableExporter {
     static let anotherDelivered = DeliveryError(
         .unreachable, "another program has delivered under this target's name, or the database was restored from a backup")
 
-    private func add(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
-        let (name, samples, rewriting) = (schema.name, batch.added, batch.rewrites)
+    private func add(
+        _ batch: PreparedBatch, _ contents: Contents, _ connection: PostgreSQLConnection, _ hub: Int32
+    ) throws(DeliveryError) {
+        let (samples, rewriting) = (batch.added, batch.rewrites)
         let kinds = Set(samples.map(\.origin.kind))
-        // The locks keep other hubs from these persons. If there is one hub, all rows are its own. If there are no deletions, no sample
-        // comes back.
-        let others = try connection.run(
-            """
-            SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion),
-                EXISTS(SELECT 1 FROM \(name).superseded)
-            """)[0]
-        let (hasOthers, hasDeletions, hasSuperseded) = (others[0] == "t", others[1] == "t", others[2] == "t")
-        if let rows = batch.newRows, try rows.areNew(connection, amongOthers: hasOthers) {
-            return try rows.add(connection, amongDeletions: hasDeletions)
+        if let rows = batch.newRows, try rows.areNew(connection, amongOthers: contents.others) {
+            return try rows.add(connection, amongDeletions: contents.deletions)
         }
         try bring(samples, connection)
         let statements =
-            comparing(samples, connection, hub, hasOthers: hasOthers, hasSuperseded: hasSuperseded, rewriting: rewriting)
-            + moving(kinds, hub, hasOthers: hasOthers, hasDeletions: hasDeletions, rewriting: rewriting)
+            comparing(samples, hub, contents, rewriting: rewriting) + moving(kinds, hub, contents, rewriting: rewriting)
         try connection.run(statements.joined(separator: ";"))
     }
 
     /// The statements that compare new rows with the reports that are there. They remove rows that others represent, and note those that
     /// the new rows represent.
     private func comparing(
-        _ samples: [Sample], _ connection: PostgreSQLConnection, _ hub: Int32, hasOthers: Bool, hasSuperseded: Bool, rewriting: Bool
+        _ samples: [Sample], _ hub: Int32, _ contents: Contents, rewriting: Bool
     ) -> [String] {
         let tables = ReportTable.tables(of: Set(samples.map(\.origin.kind)))
         let variants = samples.map { ConflictRows.variant(of: $0) != 0 }
@@ -137,28 +173,28 @@ public final class PostgreSQLExporter: ComparableExporter {
         if samples.contains(where: { $0.record != nil }) {
             statements += RecordRows.claims(into: tables, in: schema.name, hub: hub, bySubject: session.isPartitioned)
         }
-        if hasOthers, samples.contains(where: { $0.timeOrigin == .receipt && $0.origin.kind == .quantity }) {
+        if contents.others, samples.contains(where: { $0.timeOrigin == .receipt && $0.origin.kind == .quantity }) {
             statements += ReceiptRows.joins(in: schema.name, hub: hub, isSame: isSame)
         }
-        if hasOthers || rewriting || some {
+        if contents.others || rewriting || some {
             for table in tables {
                 statements += ConflictRows.statements(
                     table, in: schema.name, hub: hub, bySubject: session.isPartitioned, variants: (some, all))
             }
         }
-        guard hasSuperseded || !statements.isEmpty else { return [] }
+        guard contents.superseded || !statements.isEmpty else { return [] }
         return statements + SupersededRows.returning(to: tables, in: schema.name, hub: hub)
     }
 
     /// The statements that move new rows into their tables.
     private func moving(
-        _ kinds: Set<SampleKind>, _ hub: Int32, hasOthers: Bool, hasDeletions: Bool, rewriting: Bool
+        _ kinds: Set<SampleKind>, _ hub: Int32, _ contents: Contents, rewriting: Bool
     ) -> [String] {
         let name = schema.name
         var statements: [String] = []
         if kinds.contains(.quantity) {
             let columns = CopyRows.columns.joined(separator: ", ")
-            if hasOthers || rewriting {
+            if contents.others || rewriting {
                 statements.append(
                     """
                     UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
@@ -182,7 +218,7 @@ public final class PostgreSQLExporter: ComparableExporter {
         for table in ObjectTable.all where kinds.contains(table.kind) {
             statements.append(table.taking(in: name, hub: hub, rewriting: rewriting))
         }
-        if hasDeletions {
+        if contents.deletions {
             for incoming in Set(ReportTable.tables(of: kinds).map(\.temporary)).sorted() {
                 statements.append(
                     """
@@ -247,7 +283,9 @@ public final class PostgreSQLExporter: ComparableExporter {
         if let failure { throw failure }
     }
 
-    private func remove(_ changes: [SampleChange], _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
+    private func remove(
+        _ changes: [SampleChange], _ connection: PostgreSQLConnection, _ hub: Int32, _ contents: Contents
+    ) throws(DeliveryError) {
         let name = schema.name
         session.hasTemporaryRows = true
         var next = changes[...]
@@ -261,9 +299,24 @@ public final class PostgreSQLExporter: ComparableExporter {
             }
             return !next.isEmpty
         }
-        let kinds = Set(changes.map(\.sample.origin.kind))
+        let tables = ReportTable.tables(of: Set(changes.map(\.sample.origin.kind)))
+        let hasRecords = try connection.run("SELECT EXISTS(SELECT 1 FROM \(name).record)") == [["t"]]
+        var statements = withdrawal(of: tables, hub, hasReports: hasRecords || contents.superseded)
+        statements.append(
+            """
+            INSERT INTO \(name).deletion(uuid, hub, type, replaced_by, subject)
+                SELECT uuid, \(hub), type, replaced_by::uuid, subject FROM gone
+                ON CONFLICT(uuid, hub) DO UPDATE SET replaced_by = excluded.replaced_by, told = now()
+            """)
+        try connection.run(statements.joined(separator: ";"))
+    }
+
+    /// The statements that withdraw this hub's reports in the temporary table `gone`.
+    ///
+    /// - Parameter hasReports: Whether rows are records, or represent other reports.
+    func withdrawal(of tables: [ReportTable], _ hub: Int32, hasReports: Bool) -> [String] {
+        let name = schema.name
         var statements: [String] = []
-        let tables = ReportTable.tables(of: kinds)
         for table in tables {
             let isSame = table.name == "sample" ? hasSameUUID("held", "gone") : "held.uuid = gone.uuid"
             statements.append(
@@ -273,19 +326,9 @@ public final class PostgreSQLExporter: ComparableExporter {
                     WHERE \(isSame) AND held.hubs @> ARRAY[\(hub)]
                 """)
         }
-        if try connection.run("SELECT EXISTS(SELECT 1 FROM \(name).record) OR EXISTS(SELECT 1 FROM \(name).superseded)")[0][0]
-            == "t"
-        {
-            statements += SupersededRows.releases(of: tables, in: name, hub: hub, bySubject: session.isPartitioned)
-            statements += SupersededRows.representing(in: tables, name, bySubject: session.isPartitioned)
-        }
-        statements.append(
-            """
-            INSERT INTO \(name).deletion(uuid, hub, type, replaced_by, subject)
-                SELECT uuid, \(hub), type, replaced_by::uuid, subject FROM gone
-                ON CONFLICT(uuid, hub) DO UPDATE SET replaced_by = excluded.replaced_by, told = now()
-            """)
-        try connection.run(statements.joined(separator: ";"))
+        guard hasReports else { return statements }
+        return statements + SupersededRows.releases(of: tables, in: name, hub: hub, bySubject: session.isPartitioned)
+            + SupersededRows.representing(in: tables, name, bySubject: session.isPartitioned)
     }
 
     // MARK: Comparing
