@@ -29,7 +29,8 @@ extension FleetDatabase {
         switch reason {
         case "revoked": "the center has revoked this hub: at the center, 'vitalgate fleet replace' lets it join again"
         case "unknown": "the center accepts only hubs that have joined: let this one join with 'vitalgate fleet join'"
-        default: "the request is not sealed with the key of this hub: 'nkey' and 'seedFile' are not those with which it has joined"
+        default:
+            "the request is not sealed with the key of this hub: 'nkey' and 'seedFile' are not those with which it has joined"
         }
     }
 

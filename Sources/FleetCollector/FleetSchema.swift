@@ -59,7 +59,8 @@ struct FleetSchema {
             "stopped": "Whether its delivery has stopped until a user acts.", "sealed": "Whether its last report was sealed.",
             "epoch": "How often its store or this database was restored from a backup.",
             "restored": "When the hub noticed the last restoration.",
-            "other_machine": "The machine that has reported from a copy of its store, or the copy that has tried to join, or NULL.",
+            "other_machine":
+                "The machine that has reported from a copy of its store, or the copy that has tried to join, or NULL.",
             "other_seen": "When that machine has last reported.",
         ],
         "fleet_code": [

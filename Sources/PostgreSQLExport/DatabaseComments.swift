@@ -57,7 +57,8 @@ struct DatabaseComments {
         "told": "When this was written here.", "hub": "The hub, by its number in the table hub.",
         "store": "The permanent id of the store.", "held": "The UUID of the sample.",
         "place": "The table that its columns are of.", "content": "Its columns.",
-        "represents": "The hubs whose reports it represents, by their numbers in the table hub, or NULL (see the table superseded).",
+        "represents":
+            "The hubs whose reports it represents, by their numbers in the table hub, or NULL (see the table superseded).",
         "variant": "0 if the UUID follows from the row, otherwise a hash of its content.",
         "person": "The SHA-256 of the database's identity and the person's UUID.",
         "by": "The UUID of the row that represents it.", "version": "The version of the record in this database.",

@@ -195,9 +195,10 @@ struct ObjectTable {
     /// - Parameter rewriting: whether an existing row is replaced, if no other hub has it.
     func taking(in schema: String, hub: Int32, rewriting: Bool) -> String {
         let added = "hubs = CASE WHEN held.hubs @> ARRAY[\(hub)] THEN held.hubs ELSE held.hubs || \(hub) END"
-        let written = names.filter { !["uuid", "variant"].contains($0) }.map {
-            "\($0) = CASE WHEN held.hubs = ARRAY[\(hub)] THEN excluded.\($0) ELSE held.\($0) END"
-        } + [added]
+        let written =
+            names.filter { !["uuid", "variant"].contains($0) }.map {
+                "\($0) = CASE WHEN held.hubs = ARRAY[\(hub)] THEN excluded.\($0) ELSE held.\($0) END"
+            } + [added]
         let update =
             rewriting ? written.joined(separator: ", ") : "hubs = held.hubs || \(hub) WHERE NOT held.hubs @> ARRAY[\(hub)]"
         return """

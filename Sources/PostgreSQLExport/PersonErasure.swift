@@ -10,7 +10,9 @@ package struct PersonErasure {
     package init(schema: String) { self.schema = schema }
 
     /// The tables with a row for each report or deletion of a person.
-    private var tables: [String] { ReportTable.tables(of: Set(SampleKind.allCases)).map(\.name) + ["superseded", "deletion", "record"] }
+    private var tables: [String] {
+        ReportTable.tables(of: Set(SampleKind.allCases)).map(\.name) + ["superseded", "deletion", "record"]
+    }
 
     /// Returns the number of rows of a person, and the stores of the hubs that have sent them.
     package func contents(

@@ -64,7 +64,9 @@ public final class PostgreSQLSession {
             hasTemporaryRows = false
             for (exporter, batch, hub) in writers {
                 if hasTemporaryRows {
-                    try connection.run("DELETE FROM incoming; DELETE FROM incoming_object; DELETE FROM gone; DELETE FROM touched; DELETE FROM heir")
+                    try connection.run(
+                        "DELETE FROM incoming; DELETE FROM incoming_object; DELETE FROM gone; DELETE FROM touched; DELETE FROM heir"
+                    )
                     hasTemporaryRows = false
                 }
                 leftOut.append(try exporter.write(batch, connection, hub))

@@ -17,7 +17,7 @@ struct ReportTable {
         incoming: "SELECT \(CopyRows.columns.joined(separator: ", ")) FROM incoming")
 
     /// The table of another kind.
-    init(_ table: ObjectTable) { 
+    init(_ table: ObjectTable) {
         self.init(name: table.name, columns: table.names, temporary: "incoming_object", incoming: table.incoming)
     }
 
