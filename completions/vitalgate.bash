@@ -29,7 +29,7 @@ _vitalgate_commands() {
 _vitalgate_options() {
     case "$1" in
         '') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/import') candidates=('--from' '--profile' '--person' '--only-person' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--whole' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/import') candidates=('--from' '--files-from' '--profile' '--person' '--only-person' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--whole' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--person' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--person' '--source' '--device' '--where' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/today') candidates=('--person' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -156,7 +156,7 @@ _vitalgate_options() {
         '/store') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/merge') candidates=('--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/store/prune') candidates=('--type' '--before' '--yes' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store/prune') candidates=('--type' '--before' '--yes' '--confirm' '--set-back' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/restore') candidates=('--with-objects' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/backup') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/adopt') candidates=('--moved' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -173,6 +173,7 @@ _vitalgate_options() {
 _vitalgate_option() {
     case "$1 $2" in
         '/import --from') kind=program; candidates=('targets' 'list' '--names') ;;
+        '/import --files-from') kind=file ;;
         '/import --profile') kind=program; candidates=('profile' 'list' '--ids') ;;
         '/import --person') kind=none ;;
         '/import --only-person') kind= ;;
@@ -562,6 +563,8 @@ _vitalgate_option() {
         '/store/prune --type') kind=program; candidates=('types' '--ids') ;;
         '/store/prune --before') kind=none ;;
         '/store/prune --yes') kind= ;;
+        '/store/prune --confirm') kind= ;;
+        '/store/prune --set-back') kind= ;;
         '/store/prune --time-zone') kind=none ;;
         '/store/restore --with-objects') kind= ;;
         '/store/adopt --moved') kind= ;;

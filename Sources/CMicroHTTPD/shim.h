@@ -1,6 +1,13 @@
 #pragma once
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdio.h>
+#include <sys/socket.h>
+
+// A GNU extension of poll(2), with the value of Linux.
+#ifndef POLLRDHUP
+#define POLLRDHUP 0x2000
+#endif
 
 /// What a server is started with.
 typedef struct {
@@ -64,6 +71,14 @@ static inline int vitalgate_http_ends_plainly(const char *value, size_t size) {
 static inline int vitalgate_http_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
+}
+
+/// Ends a connection if its client has closed its side, also if bytes of it have not been read. Returns whether it did.
+static inline int vitalgate_http_end_if_left(int socket) {
+    struct pollfd polled = {.fd = socket, .events = POLLRDHUP};
+    if (poll(&polled, 1, 0) <= 0) return 0;
+    shutdown(socket, SHUT_RDWR);
+    return 1;
 }
 
 /// MHD_get_connection_info is variadic.

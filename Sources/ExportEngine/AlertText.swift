@@ -32,12 +32,13 @@ public struct AlertText {
         object.set("event", kind.rawValue)
         object.set("id", id)
         try describe(event.alert, in: &object)
-        let value = event.alert.condition == .missing ? nil : try self.value(event.alert, at: event.time)
+        let value = event.alert.condition == .missing ? nil : try self.value(event)
         object.set("value", value)
         object.set("time", event.time.description)
         object.set("noticed", event.noticed.description)
         object.set("late", event.isLate)
-        object.set("text", try sentence(event.alert, isMet: event.kind == .began, isLate: event.isLate))
+        object.set("doubtful", event.isDoubtful)
+        object.set("text", try sentence(event))
         return AlertMessage(id: id, event: kind, json: object.closed)
     }
 
@@ -123,8 +124,13 @@ public struct AlertText {
         object.set("unit", unit)
     }
 
-    /// Returns the value of the reading at a time, or `nil` if it was deleted.
-    private func value(_ alert: Alert, at time: Instant) throws -> Double? {
+    /// Returns the value of the reading, or `nil` if it was deleted or rejected.
+    private func value(_ event: AlertEvent) throws -> Double? {
+        let (alert, time) = (event.alert, event.time)
+        if event.isDoubtful {
+            let held = try store.quarantine.doubtful(at: time, type: alert.type, of: alert.subject)
+            if let held { return try amount(held.stored.sample.value, of: alert).value }
+        }
         let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 types: [alert.type], from: time, to: Instant(microseconds: time.microseconds + 1), subject: alert.subject,
@@ -173,11 +179,14 @@ public struct AlertText {
         return try prefix(alert) + words.text(phrase, words.name(of: alert.type), limit(alert))
     }
 
-    private func sentence(_ alert: Alert, isMet: Bool, isLate: Bool) throws -> String {
+    private func sentence(_ event: AlertEvent) throws -> String {
+        let (alert, isMet) = (event.alert, event.kind == .began)
         let phrase: AlertWords.Phrase =
             switch alert.condition {
-            case .above: isMet ? (isLate ? .aboveWas : .aboveBegan) : .aboveEnded
-            case .below: isMet ? (isLate ? .belowWas : .belowBegan) : .belowEnded
+            case .above where isMet: event.isDoubtful ? .aboveMaybe : event.isLate ? .aboveWas : .aboveBegan
+            case .above: .aboveEnded
+            case .below where isMet: event.isDoubtful ? .belowMaybe : event.isLate ? .belowWas : .belowBegan
+            case .below: .belowEnded
             case .missing: isMet ? .missingBegan : .missingEnded
             }
         return try prefix(alert) + words.text(phrase, words.name(of: alert.type), limit(alert))

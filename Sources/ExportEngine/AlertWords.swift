@@ -10,6 +10,7 @@ public struct AlertWords: Sendable {
         case aboveBegan, belowBegan, missingBegan
         case aboveEnded, belowEnded, missingEnded
         case aboveWas, belowWas
+        case aboveMaybe, belowMaybe
         case hour, hours
         case test, summary, failed, resumed
 
@@ -27,6 +28,8 @@ public struct AlertWords: Sendable {
             case .missingEnded: "{0}: there are readings again"
             case .aboveWas: "{0} was above {1}, reported late"
             case .belowWas: "{0} was below {1}, reported late"
+            case .aboveMaybe: "{0} may be above {1}. The value is implausible: measure again"
+            case .belowMaybe: "{0} may be below {1}. The value is implausible: measure again"
             case .hour: "1 hour"
             case .hours: "{0} hours"
             case .summary: "Messages that could not be delivered: {0}"

@@ -22,7 +22,10 @@ extension FleetDatabase {
                 LEFT JOIN \(schema).fleet_hub f ON f.store = r.store ORDER BY r.place
             """,
             [list(requests.map(\.store)), list(requests.map { Self.key(of: $0.sender) }), requiresEnrollment ? "t" : "f"])
-        return rows.map { row in row[0].map { DeliveryError(.unauthorised, Self.words(of: $0)) } }
+        // A revocation is final until a person acts, so it is not an outage.
+        return rows.map { row in
+            row[0].map { DeliveryError(.unauthorised, Self.words(of: $0), isLasting: $0 == "revoked") }
+        }
     }
 
     private static func words(of reason: String) -> String {

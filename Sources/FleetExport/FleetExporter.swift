@@ -297,7 +297,8 @@ extension DeliveryError {
         switch error.kind {
         case .noResponders: self.init(.unreachable, "the broker was reached, but no collector is running")
         case .timeout: self.init(.unreachable, "no receipt arrived in time")
-        case .unauthorised: self.init(.unauthorised, "the broker refuses our credentials: \(error)")
+        // A revoked hub. The connection has tried for as long as a broker needs to read its users again.
+        case .unauthorised: self.init(.unauthorised, "the broker refuses our credentials: \(error)", isLasting: true)
         case .tooLarge: self.init(.tooLarge, "the broker refuses a block of this length")
         case .invalid: self.init(.unfit, "the broker cannot be used: \(error)")
         case .unreachable: self.init(.unreachable, "the broker cannot be reached: \(error)")

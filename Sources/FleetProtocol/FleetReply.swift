@@ -79,6 +79,7 @@ private struct Form: Codable {
     struct Failure: Codable {
         var kind: String
         var reason: String
+        var isLasting: Bool?
         var seconds: Int?
         var indexes: [Int]?
     }
@@ -125,7 +126,7 @@ private struct Form: Codable {
 
 extension Form.Failure {
     fileprivate init(_ error: DeliveryError) {
-        self.init(kind: "", reason: error.reason)
+        self.init(kind: "", reason: error.reason, isLasting: error.isLasting ? true : nil)
         switch error.kind {
         case .unreachable: kind = "unreachable"
         case .busy(let pause): (kind, seconds) = ("busy", Int(clamping: pause.components.seconds))
@@ -139,6 +140,12 @@ extension Form.Failure {
     }
 
     fileprivate var error: DeliveryError {
+        var error = errorOfKind
+        error.isLasting = isLasting ?? false
+        return error
+    }
+
+    private var errorOfKind: DeliveryError {
         switch kind {
         case "busy": DeliveryError(.busy(.seconds(max(1, min(seconds ?? 1, 86_400)))), reason)
         case "tooLarge": DeliveryError(.tooLarge, reason)

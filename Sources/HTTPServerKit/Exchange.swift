@@ -29,6 +29,9 @@ final class Exchange {
     /// The response, once it is known.
     private(set) var answer: HTTPResponse?
 
+    /// The socket of the connection.
+    private var socket: Int32 = -1
+
     init(target: String) { self.target = target }
 
     /// Checks the head.
@@ -36,6 +39,7 @@ final class Exchange {
     /// - Returns: whether to respond at once without reading the body.
     func begin(_ connection: OpaquePointer, method: String, _ core: ServerCore) -> Bool {
         isBegun = true
+        socket = vitalgate_http_socket(connection)
         do throws(Problem) {
             let head = try Self.head(connection, method: method, target, core.settings)
             self.head = head
@@ -90,9 +94,8 @@ final class Exchange {
     private func reserve(_ head: RequestHead, _ payer: Payer, _ core: ServerCore) throws(Problem) {
         bodyShare = core.bodies.reserve(bodySize(head), for: payer)
         guard bodyShare != nil else {
-            core.countRefusal()
             isDiscarding = payer != .stranger && head.header("expect") == nil
-            throw Problem(503, "Too much data is being sent at once. Try again.", headers: ["Retry-After": "1"])
+            throw Problem(503, "Too much data is being sent at once. Try again.", bound: .bodies)
         }
     }
 
@@ -130,6 +133,7 @@ final class Exchange {
 
     /// Makes the response, including the common headers.
     func makeAnswer(_ core: ServerCore) {
+        defer { if let bound = answer?.bound { core.countRefusal(bound) } }
         guard let head, let resolved, refusal == nil else {
             answer = Answering.finished((refusal ?? Problem(400, "The request is malformed.")).response, to: head)
             return
@@ -143,15 +147,17 @@ final class Exchange {
     /// Takes a place for a live stream. A client with too many of them is disconnected, because a connection is a share as well.
     private func boundStream(_ core: ServerCore) {
         guard case .stream(let stream)? = answer?.content, stream.isLive else { return }
-        streamPlace = core.streams.take(for: payer)
+        // A suspended connection does not notice that its client left, such as a browser that opened another page. It is ended, because a
+        // client that only stops sending could read on. A completed request releases its place before its socket is closed.
+        streamPlace = core.streams.take(for: payer) { [socket] in vitalgate_http_end_if_left(socket) != 0 }
         guard streamPlace == nil else { return }
         stream.close()
-        core.countRefusal()
         // The client can help itself only if its own share is used up.
         let isOwn = core.streams.isShareUsed(by: payer)
-        let problem = Problem(
+        var problem = Problem(
             isOwn ? 429 : 503, "Too many streams are open.\(isOwn ? " Close one of them, then try again." : "")",
             headers: ["Retry-After": "30", "Connection": "close"])
+        problem.bound = .streams
         answer = Answering.finished(problem.response, to: head)
     }
 
@@ -160,8 +166,7 @@ final class Exchange {
         guard case .octets(let octets)? = answer?.content, octets.count > Self.smallAnswer else { return }
         answerShare = core.answers.reserve(octets.count, for: payer)
         guard answerShare == nil else { return }
-        core.countRefusal()
-        let problem = Problem(503, "Too many responses have not been read yet. Try again.", headers: ["Retry-After": "1"])
+        let problem = Problem(503, "Too many responses have not been read yet. Try again.", bound: .responses)
         answer = Answering.finished(problem.response, to: head)
     }
 

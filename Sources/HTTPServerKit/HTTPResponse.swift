@@ -16,6 +16,8 @@ public struct HTTPResponse {
     public var content: Content
     /// The delay before it is sent. It slows clients that guess tokens.
     public var delay = Duration.zero
+    /// The bound for which the request was refused.
+    public var bound: LoadBound?
 
     /// Creates a response with bytes.
     public init(status: Int = 200, type: String, _ octets: [UInt8]) {
@@ -50,6 +52,14 @@ public struct Problem: Error, Hashable, Sendable {
 
     /// The delay before it is sent.
     public var delay = Duration.zero
+    /// The bound for which the request is refused. The server counts it.
+    public var bound: LoadBound?
+
+    /// Creates a problem for a request whose share of a bound is used up.
+    public init(_ status: Int, _ detail: String, bound: LoadBound) {
+        self.init(status, detail, headers: ["Retry-After": "1"])
+        self.bound = bound
+    }
 
     /// Creates a problem with this status.
     public init(_ status: Int, _ detail: String, headers: [String: String] = [:]) {
@@ -87,7 +97,7 @@ public struct Problem: Error, Hashable, Sendable {
         let text = "{\"type\":\"about:blank\",\"title\":\"\(title)\",\"status\":\(status),\"detail\":\"\(escaped)\"}\n"
         var response = HTTPResponse(status: status, type: "application/problem+json", Array(text.utf8))
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) { response.headers.append((name, value)) }
-        response.delay = delay
+        (response.delay, response.bound) = (delay, bound)
         return response
     }
 

@@ -76,8 +76,8 @@ public final class HTTPServer {
         return Int(vitalgate_http_connections(daemon))
     }
 
-    /// The number of requests that were refused, and of idle connections that were closed, because a share or everything was in use.
-    public var refusals: Int { core.refusals }
+    /// The numbers of requests that were refused, and of idle connections that were closed, because a share or everything was in use.
+    public var refusals: [LoadBound: Int] { core.refusals }
 
     /// Whether exactly this number of connections is suspended until a response is ready.
     func isAnswerAwaited(_ count: Int) -> Bool { core.sleepers.count == count }

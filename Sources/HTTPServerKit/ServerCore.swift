@@ -18,7 +18,7 @@ final class ServerCore: Sendable {
     let streams: SharedPlaces
     /// The places of requests that wait for their responses.
     let waiting: SharedPlaces
-    private let refused = Mutex((count: 0, isReporting: false))
+    private let refused = Mutex((counts: [LoadBound: Int](), isReporting: false))
     private let senders = Mutex<[ObjectIdentifier: WeakSender]>([:])
     private let stopping = Atomic<Bool>(false)
 
@@ -40,10 +40,10 @@ final class ServerCore: Sendable {
         for sender in senders.withLock({ $0.values.compactMap(\.sender) }) { sender.wake() }
     }
 
-    /// Counts a request that was refused because its share was used up.
-    func countRefusal() {
+    /// Counts a request that was refused because its share of a bound was used up.
+    func countRefusal(_ bound: LoadBound) {
         let isFirst = refused.withLock { refused in
-            refused.count += 1
+            refused.counts[bound, default: 0] += 1
             defer { refused.isReporting = true }
             return !refused.isReporting
         }
@@ -54,13 +54,13 @@ final class ServerCore: Sendable {
             settings.onRefusal(
                 refused.withLock { refused in
                     refused.isReporting = false
-                    return refused.count
+                    return refused.counts
                 })
         }
     }
 
     /// The number of such requests and of connections closed for new ones.
-    var refusals: Int { refused.withLock(\.count) }
+    var refusals: [LoadBound: Int] { refused.withLock(\.counts) }
 
     /// Whether a stream is still being sent.
     var isAnswering: Bool { senders.withLock { $0.values.contains { $0.sender != nil } } }
@@ -123,7 +123,7 @@ final class ServerCore: Sendable {
     /// Closes connections that wait for a request if there are too many, the oldest ones of the address with the most.
     private func makeRoom() {
         let count = deadlines.hangUpIdle(most: settings.connections * 3 / 4, perAddress: settings.connectionsPerAddress)
-        for _ in 0..<count { countRefusal() }
+        for _ in 0..<count { countRefusal(.connections) }
     }
 
     /// Waits for the next part of a body, at most until the end of the time for all of it.
@@ -154,9 +154,8 @@ final class ServerCore: Sendable {
                 {
                     return .YES
                 }
-                countRefusal()
                 exchange.refuse(
-                    Problem(503, "Too many requests are waiting for a response. Try again.", headers: ["Retry-After": "1"]))
+                    Problem(503, "Too many requests are waiting for a response. Try again.", bound: .requests))
             }
             exchange.makeAnswer(self)
         }

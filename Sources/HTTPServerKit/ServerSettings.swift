@@ -49,8 +49,8 @@ public struct ServerSettings: Sendable {
     /// The time for responses in progress when the server stops.
     public var drainTime = Duration.seconds(5)
 
-    /// Called at most once a second with the number of requests that were refused for load since the start.
-    public var onRefusal: @Sendable (Int) -> Void = { _ in }
+    /// Called at most once a second with the numbers of requests that were refused for load since the start.
+    public var onRefusal: @Sendable ([LoadBound: Int]) -> Void = { _ in }
 
     /// Creates settings with limits that suit a home.
     public init(listening: ListeningAddress) { self.listening = listening }

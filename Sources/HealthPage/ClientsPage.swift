@@ -123,15 +123,7 @@ enum ClientsPage {
     /// The objects of a type that a client may read now.
     private static func readable(_ type: ObjectType, by client: Client, _ call: PageCall) throws -> Set<SampleIdentity> {
         guard let sampleType = SampleType(type.id) else { return [] }
-        let reader = try call.core.readers.lend(to: client)
-        return try withExtendedLifetime(reader) {
-            let cursor = try reader.store.samples.cursor(
-                matching: SampleQuery(types: [sampleType], subject: try call.person().subject))
-            defer { cursor.close() }
-            var all: Set<SampleIdentity> = []
-            while let next = try cursor.next() { all.insert(next.sample.identity) }
-            return all
-        }
+        return try call.core.readers.readable(sampleType, of: try call.person(), by: client)
     }
 
     // MARK: What it may
@@ -219,18 +211,18 @@ enum ClientsPage {
     // MARK: Answers
 
     @Sendable private static func answer(_ call: PageCall) throws -> HTTPResponse {
-        let store = try call.writer()
-        let subject = try call.person().subject
-        guard let client = try call.records().clients().first(where: { "\($0.id)" == call.variables[0] }) else {
+        let (records, changes) = (try call.records(), try call.changes())
+        guard let client = try records.clients().first(where: { "\($0.id)" == call.variables[0] }) else {
             throw PageProblem(404, "client")
         }
-        let known = try store.clients.grants(of: client).filter { $0.subject == subject }
+        let known = try records.grants(of: client)
         func change(
             _ type: ObjectType, _ accesses: Set<Grant.Access>, objects: [SampleIdentity] = [], _ body: (inout Grant) -> Void
         ) throws {
-            var grant = known.first { $0.type == type } ?? Grant(subject: subject, type: type, reading: .none, mayWrite: false)
+            var grant =
+                known.first { $0.type == type } ?? Grant(subject: changes.subject, type: type, reading: .none, mayWrite: false)
             body(&grant)
-            try store.clients.set(
+            try changes.set(
                 grant, objects: accesses.contains(.read) ? objects : [], accesses: accesses, of: client, at: call.now)
         }
         switch call.text("do") {
@@ -249,9 +241,7 @@ enum ClientsPage {
             let (reading, objects) = try reading(type, grant.reading, client, call)
             try change(type, [.read], objects: objects) { $0.reading = reading }
         case "answer":
-            let requests = (try store.clients.openRequests(of: client) + store.clients.refusedRequests(of: client)).filter {
-                $0.subject == subject
-            }
+            let requests = [try records.openRequest(of: client), try records.refusedRequest(of: client)].compactMap { $0 }
             for asked in call.list("asked") {
                 let parts = asked.split(separator: ".", maxSplits: 1).map(String.init)
                 guard parts.count == 2, let access = Grant.Access(rawValue: parts[0]), let type = ObjectType(parts[1]) else {

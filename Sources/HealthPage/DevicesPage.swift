@@ -157,12 +157,12 @@ enum DevicesPage {
         guard let hub = call.site.settings.hub else { throw PageProblem(503, "noHub") }
         let action = call.text("do") ?? ""
         if action == "assign" {
-            let store = try call.writer()
-            guard let address = call.text("address"), let subject = call.text("subject"), try store.people.names()[subject] != nil
-            else {
+            guard let address = call.text("address"), let subject = call.text("subject") else {
                 throw PageProblem(400, "chooseDevice")
             }
-            try call.doing { try store.devices.assign(device: address, to: subject) }
+            try call.doing {
+                guard try call.hubChanges().assign(device: address, to: subject) else { throw PageProblem(400, "chooseDevice") }
+            }
             hub.reload()
             return call.see("/page/devices")
         }

@@ -40,7 +40,7 @@ public struct HubDoor: Sendable {
 
     /// The adopted devices, and whether a running hub reports their state.
     public var devices: @Sendable () -> (isRunning: Bool, devices: [Device])
-    private let program: @Sendable ([String], Int) -> Outcome
+    private let program: @Sendable ([String], String?, Int) -> Outcome
     /// Makes the hub read its devices again.
     public var reload: @Sendable () -> Void
     /// The folder from which the hub imports files, or `nil` if there is none.
@@ -50,16 +50,22 @@ public struct HubDoor: Sendable {
 
     /// Creates the interface.
     ///
-    /// - Parameter run: Runs the program with arguments, for at most a number of seconds.
+    /// - Parameter run: Runs the program with arguments, the path of a file on its standard input, and for at most a number of seconds.
     public init(
         inbox: String?, devices: @escaping @Sendable () -> (isRunning: Bool, devices: [Device]),
-        run: @escaping @Sendable ([String], Int) -> Outcome, reload: @escaping @Sendable () -> Void
+        run: @escaping @Sendable ([String], String?, Int) -> Outcome, reload: @escaping @Sendable () -> Void
     ) {
         (self.inbox, self.devices, program, self.reload) = (inbox, devices, run, reload)
     }
 
     /// Runs the program with arguments such as `scan` and waits for its end. The default time is enough for anything but a large file.
-    func run(_ words: [String], seconds: Int = 200) -> Outcome { program(words, seconds) }
+    func run(_ words: [String], seconds: Int = 200) -> Outcome { program(words, nil, seconds) }
+
+    /// Imports a file of a person. All users of the machine can see the arguments of a program, so its name is not among them.
+    func runImport(of file: String, person: String, onlyPerson: Bool, seconds: Int) -> Outcome {
+        let words = ["import", "--files-from", "-", "--person", person, "--format", "ndjson"]
+        return program(words + (onlyPerson ? ["--only-person"] : []), file, seconds)
+    }
 }
 
 /// Runs one hub command at a time for the page, without blocking a thread of the server.

@@ -45,8 +45,7 @@ enum LoginPage {
             call.site.report(wrongCodeFrom: call.request.head.peer)
             return failure
         }
-        let store = try SampleStore(path: call.core.settings.store, access: .write)
-        guard let (_, token) = try store.pageSessions.open(with: code, at: call.now) else {
+        guard let token = try call.core.open(withCode: code, at: call.now) else {
             return answer(call, status: 401, failed: true)
         }
         var response = call.see("/page/")
@@ -55,7 +54,7 @@ enum LoginPage {
     }
 
     @Sendable private static func logout(_ call: PageCall) throws -> HTTPResponse {
-        try SampleStore(path: call.core.settings.store, access: .write).pageSessions.end(try call.person().id)
+        try call.changes().end(try call.person())
         var response = call.see("/page/")
         response.headers.append(call.site.cookie.header(nil))
         return response

@@ -6,6 +6,8 @@ import HTTPServerKit
 struct PageProblem: Error {
     /// The status code, 400 or more.
     let status: Int
+    /// The bound for which the request is refused.
+    var bound: LoadBound?
     private let reason: Reason
 
     private enum Reason {
@@ -21,6 +23,12 @@ struct PageProblem: Error {
         (self.status, reason) = (status, .text(key: "problem." + key, values))
     }
 
+    /// A request whose share of a bound is used up.
+    init(_ status: Int, _ key: String, bound: LoadBound) {
+        self.init(status, key)
+        self.bound = bound
+    }
+
     /// A refusal of the store with its own reason.
     init(_ status: Int, sentence: String) { (self.status, reason) = (status, .sentence(sentence)) }
 
@@ -34,9 +42,13 @@ struct PageProblem: Error {
 
     /// The same problem for scripts.
     func problem(_ texts: PageTexts) -> Problem {
-        switch reason {
-        case .text(let key, let values): Problem(status, texts.text(key, values))
-        case .sentence(let sentence): Problem(status, texts.translation(of: sentence) ?? sentence)
-        }
+        let detail =
+            switch reason {
+            case .text(let key, let values): texts.text(key, values)
+            case .sentence(let sentence): texts.translation(of: sentence) ?? sentence
+            }
+        var problem = Problem(status, detail)
+        problem.bound = bound
+        return problem
     }
 }

@@ -87,7 +87,7 @@ struct PageCall {
     /// A reader that shows the person's own data.
     func reader() throws -> Reader {
         if let own = kept.own { return own }
-        let reader = try core.readers.lend(toPerson: try person().subject)
+        let reader = try core.readers.lend(to: try person())
         kept.own = reader
         return reader
     }
@@ -95,9 +95,17 @@ struct PageCall {
     /// The person's data besides samples.
     func records() throws -> OwnRecords {
         if let own = kept.records { return own }
-        let records = try core.readers.lendRecords(ofPerson: try person().subject)
+        let records = try core.readers.lendRecords(of: try person())
         kept.records = records
         return records
+    }
+
+    /// The authority of the keeper.
+    ///
+    /// - Throws: ``PageProblem`` 403 if the session belongs to another person.
+    private func owner() throws -> OwnerAuthority {
+        guard let owner = OwnerAuthority(session, of: core) else { throw PageProblem(403, "owner") }
+        return owner
     }
 
     /// A reader that shows everything, for the keeper.
@@ -105,8 +113,7 @@ struct PageCall {
     /// - Throws: ``PageProblem`` 403 if the session belongs to another person.
     func keeperReader() throws -> Reader {
         if let hub = kept.hub { return hub }
-        guard let authority = OwnerAuthority(session, of: core) else { throw PageProblem(403, "owner") }
-        let reader = try core.readers.lend(to: authority)
+        let reader = try core.readers.lend(to: try owner())
         kept.hub = reader
         return reader
     }
@@ -114,8 +121,19 @@ struct PageCall {
     /// The names of all people, for the keeper. Names that the store itself gives are in the page's language.
     func personNames() throws -> [String: String] { try keeperReader().store.people.names().mapValues(texts.person) }
 
-    /// The store, open for writing.
-    func writer() throws -> SampleStore { try SampleStore(path: core.settings.store, access: .write) }
+    /// The changes of the person's own data.
+    func changes() throws -> OwnChanges { try core.changes(of: try person()) }
+
+    /// The changes of a person's data. Only the keeper can change another person's.
+    func changes(of subject: String) throws -> OwnChanges {
+        let session = try person()
+        return try subject == session.subject ? core.changes(of: session) : core.changes(of: subject, by: owner())
+    }
+
+    /// The changes of the hub itself, for the keeper.
+    ///
+    /// - Throws: ``PageProblem`` 403 if the session belongs to another person.
+    func hubChanges() throws -> HubChanges { try core.hubChanges(by: owner()) }
 
     /// Runs a change. If the store refuses it, throws a ``PageProblem`` with the store's reason.
     func doing(_ body: () throws -> Void) throws {

@@ -155,7 +155,9 @@ package final class PageSite: Site {
             } catch let problem as PageProblem {
                 return try failed(problem, call)
             } catch let problem as Problem where !call.isForData {
-                return try failed(PageProblem(problem.status, sentence: problem.detail), call)
+                var shown = PageProblem(problem.status, sentence: problem.detail)
+                shown.bound = problem.bound
+                return try failed(shown, call)
             }
         }
     }
@@ -167,7 +169,10 @@ package final class PageSite: Site {
         let body: HTML = """
             <h1>\(texts("problem.title"))</h1><p class="problem">\(problem.html(texts))</p><p><a href="/page/">\(texts("problem.back"))</a></p>
             """
-        return .page(PageLayout(call: call, title: texts("problem.title")).whole(body), status: problem.status)
+        var response = HTTPResponse.page(
+            PageLayout(call: call, title: texts("problem.title")).whole(body), status: problem.status)
+        response.bound = problem.bound
+        return response
     }
 
     /// The route of a request, or `nil` for the addresses without a trailing slash, which redirect to the page.

@@ -11,7 +11,7 @@ import SampleStore
 final class PageStream: BodyStream {
     private let call: PageCall
     private let token: String
-    private let subject: String
+    private let session: PageSession
     private var anchor: Anchor
     private var number: UInt64?
     private var hasBegun = false
@@ -22,8 +22,8 @@ final class PageStream: BodyStream {
     private static let most = 2000
 
     init(_ call: PageCall) throws {
-        (self.call, token, subject) = (call, call.token ?? "", try call.person().subject)
-        let reader = try call.core.readers.lend(toPerson: subject)
+        (self.call, token, session) = (call, call.token ?? "", try call.person())
+        let reader = try call.core.readers.lend(to: session)
         anchor = try withExtendedLifetime(reader) { try reader.store.changes.latestAnchor() }
     }
 
@@ -54,7 +54,7 @@ final class PageStream: BodyStream {
         return .wait(atMost: max(.milliseconds(10), call.core.settings.heartbeat - (ContinuousClock.now - lastWord)))
     }
 
-    private func isOpen() throws -> Bool { try call.site.session(bearing: token)?.subject == subject }
+    private func isOpen() throws -> Bool { try call.site.session(bearing: token)?.subject == session.subject }
 
     private var hasEnded = false
 
@@ -64,7 +64,7 @@ final class PageStream: BodyStream {
     }
 
     private func news() throws -> String {
-        let reader = try call.core.readers.lend(toPerson: subject)
+        let reader = try call.core.readers.lend(to: session)
         return try withExtendedLifetime(reader) {
             let latest = try reader.store.changes.latestAnchor()
             var (newest, count): ([SampleType: Sample], Int) = ([:], 0)

@@ -17,13 +17,13 @@ package final class ClientWriter: @unchecked Sendable {
         turns = FairQueue(on: queue)
     }
 
-    /// Calls `body` with the store. This must run on the queue.
-    package func write<Value>(_ body: (SampleStore) throws -> Value) throws -> Value {
+    /// Calls `body` with the changes that a client may make. This must run on the queue.
+    package func write<Value>(for client: Client, _ body: (ClientChanges) throws -> Value) throws -> Value {
         dispatchPrecondition(condition: .onQueue(queue))
         // If the file was replaced, the connection is opened again.
         if let store, (try? store.checkPlace()) == nil { self.store = nil }
         let store = try self.store ?? SampleStore(path: path, access: .write)
         self.store = store
-        return try body(store)
+        return try body(ClientChanges(store, by: client))
     }
 }

@@ -54,15 +54,31 @@ package final class ReaderPool: Sendable {
 
     /// Lends a reader.
     ///
-    /// - Parameter subject: The person whose data the reader shows.
+    /// - Parameter session: The session of the person whose data the reader shows.
     /// - Throws: ``Problem`` 503 if all readers are lent or the store cannot be opened.
-    package func lend(toPerson subject: String) throws -> Reader { try lend(.person(subject)) }
+    package func lend(to session: PageSession) throws -> Reader { try lend(.person(session.subject)) }
+
+    /// The objects of a person that a client may read now.
+    package func readable(
+        _ type: SampleType, of session: PageSession, by client: Client
+    ) throws -> Set<SampleIdentity> {
+        let reader = try lend(to: client)
+        return try withExtendedLifetime(reader) {
+            let cursor = try reader.store.samples.cursor(matching: SampleQuery(types: [type], subject: session.subject))
+            defer { cursor.close() }
+            var all: Set<SampleIdentity> = []
+            while let next = try cursor.next() { all.insert(next.sample.identity) }
+            return all
+        }
+    }
 
     /// Lends a reader of everything to the store's owner.
     package func lend(to owner: OwnerAuthority) throws -> Reader { try lend(.everything) }
 
     /// Lends a reader of a person's data besides samples.
-    package func lendRecords(ofPerson subject: String) throws -> OwnRecords { OwnRecords(try lend(.everything), of: subject) }
+    package func lendRecords(of session: PageSession) throws -> OwnRecords {
+        OwnRecords(try lend(.everything), of: session.subject)
+    }
 
     /// Lends a reader of everything. Outside this target it is available only through ``OwnerAuthority``.
     func lendUnrestricted() throws -> Reader { try lend(.everything) }
@@ -70,7 +86,7 @@ package final class ReaderPool: Sendable {
     private func lend(_ view: ReaderView) throws -> Reader {
         try state.withLock { state in
             guard state.mayLend(view, of: most) else {
-                throw Problem(503, "Too many requests are reading from the store. Try again.", headers: ["Retry-After": "1"])
+                throw Problem(503, "Too many requests are reading from the store. Try again.", bound: .readers)
             }
             state.lent += 1
             state.lentByView[view, default: 0] += 1

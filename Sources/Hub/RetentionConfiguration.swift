@@ -1,4 +1,5 @@
 import HealthModel
+import SampleStore
 
 /// How long samples are kept: the configuration's `retention`, by type or for `all` others.
 ///
@@ -48,5 +49,10 @@ public struct RetentionConfiguration: Sendable, Decodable {
             dates[type] = Instant(microseconds: now.microseconds - period)
         }
         return dates
+    }
+
+    /// Returns the earliest permitted date of each type of a store that has one.
+    public func dates(in store: SampleStore, now: Instant) throws -> [SampleType: Instant] {
+        dates(of: try Set(store.samples.series(matching: SampleQuery()).map(\.type)), now: now)
     }
 }

@@ -22,12 +22,18 @@ public struct SettingsDoctor: Sendable {
     /// Checks everything without changes. If the configuration cannot be read, that is the only finding.
     public func examine() -> [Finding] {
         switch configuration {
-        case .failure(let error): [Finding(.broken, "configuration", error.description)]
+        case .failure(let error): return [Finding(.broken, "configuration", error.description)]
         case .success(let configuration):
-            [settings(configuration)] + api(configuration) + store(configuration) + estimates(configuration)
-                + scales(configuration) + alerts(configuration) + clock() + [
-                    powerCut(configuration), profiles(configuration),
-                ]
+            var findings = [settings(configuration)]
+            findings += api(configuration)
+            findings += store(configuration)
+            findings += estimates(configuration)
+            findings += scales(configuration)
+            findings += alerts(configuration)
+            findings += clock()
+            findings += retention(configuration)
+            findings += [powerCut(configuration), profiles(configuration)]
+            return findings
         }
     }
 
@@ -122,6 +128,17 @@ public struct SettingsDoctor: Sendable {
                     + "ranges",
                 command: "vitalgate devices assign --help")
         }
+    }
+
+    /// Checks whether the daily removal of old samples waits for a person.
+    private func retention(_ configuration: Configuration) -> [Finding] {
+        guard configuration.prunesDaily, PlausibleClock.allows(machine.now()),
+            let store = try? StoreAccess(configuration: configuration, machine: machine).openForReading(),
+            let dates = try? configuration.retention.dates(in: store, now: machine.now()),
+            let doubt = try? store.pruningDoubt(
+                dates, at: machine.now(), waitingFor: Set(configuration.targets.map(\.name)))
+        else { return [] }
+        return [Finding(.warning, "retention", "old samples are not removed: \(doubt)", command: "vitalgate store prune")]
     }
 
     /// Checks whether the machine's clock can be right.

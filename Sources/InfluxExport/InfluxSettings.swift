@@ -56,6 +56,11 @@ public struct InfluxSettings: ExporterSettings {
         guard url.hasPrefix("http://") || url.hasPrefix("https://"), !url.utf8.contains(where: { $0 <= 0x20 }) else {
             throw SettingsFault("url", "the address must begin with http:// or https://")
         }
+        // A query can contain a password as well.
+        guard !url.contains("?") else {
+            throw SettingsFault(
+                "url", "an address without a query: use the keys 'database' or 'bucket', 'user' and 'password', or 'token'")
+        }
         // The address is in logs, in reports and in the mark at the target.
         guard !url.contains("@") else {
             throw SettingsFault("url", "an address without user and password: use the keys 'user' and 'password', or 'token'")

@@ -33,6 +33,9 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     /// A version of a record that is stored with another value, time, or unit. Vitalgate cannot decide which one is right.
     public static let versionConflict = GateRule("version-conflict")
 
+    /// Whether the value may be right, so that it raises alerts while a person has not judged it yet.
+    public var isDoubt: Bool { self == .implausible }
+
     /// The meaning of the rule, as text for the user who reviews the sample.
     public var explanation: String {
         switch self {

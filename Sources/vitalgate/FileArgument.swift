@@ -25,6 +25,19 @@ struct FileArgument {
         }
     }
 
+    /// The files that a file lists, each name followed by a NUL byte.
+    static func all(listedIn path: String) throws -> [FileArgument] {
+        let descriptor = path == InputFile.standardInput ? dup(STDIN_FILENO) : Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SourceError(.noInput, String(cString: strerror(errno))) }
+        defer { close(descriptor) }
+        var (list, piece) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+        while case let count = Glibc.read(descriptor, &piece, piece.count), count > 0 { list += piece[..<count] }
+        return list.split(separator: 0).map { name in
+            let text = String(decoding: name, as: UTF8.self)
+            return FileArgument(name: TerminalText.sanitized(text), path: text, bytes: Array(name))
+        }
+    }
+
     /// Creates an argument for a temporary file with a display name.
     init(name: String, at path: String) { (self.name, self.path, bytes) = (name, path, Array(path.utf8)) }
 

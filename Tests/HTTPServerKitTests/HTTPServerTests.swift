@@ -247,6 +247,34 @@ import Testing
         #expect(eventually { handler.bell.open == 0 })
     }
 
+    /// A browser that goes from page to page leaves streams that have nothing to send. They do not count when it opens the next one.
+    @Test func streamsOfClientsThatLeftDoNotCount() throws {
+        let server = try server { $0.streamsPerPayer = 2 }
+        for _ in 0..<10 {
+            let client = try #require(RawClient(server.address))
+            client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(client.read(until: "200 OK") != nil)
+        }
+    }
+
+    /// A client that only stops sending is taken for one that left. Its stream ends, so that its share is not exceeded.
+    @Test func aClientThatStopsSendingLosesItsStream() throws {
+        let server = try server { $0.streamsPerPayer = 2 }
+        let request = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        let clients = try (0..<2).map { _ in try #require(RawClient(server.address)) }
+        for client in clients {
+            client.send(request)
+            #expect(client.read(until: "200 OK") != nil)
+            client.endSending()
+        }
+        let next = try #require(RawClient(server.address))
+        next.send(request)
+        #expect(next.read(until: "200 OK") != nil)
+        handler.bell.ring()
+        #expect(next.read(until: "id: 1") != nil)
+        for client in clients { #expect(client.isClosed()) }
+    }
+
     /// A stream beyond the share of its client is refused with 429, is not left open, and leaves the other streams alone.
     @Test func refusesStreamsBeyondTheShare() throws {
         let server = try server { $0.streamsPerPayer = 2 }
@@ -259,6 +287,8 @@ import Testing
         let answer = try #require(refused.answer())
         #expect(answer.status == 429 && answer.headers["retry-after"] == "30")
         #expect(handler.bell.open == 2)
+        // Each refusal is counted by its bound.
+        #expect(server.refusals == [.streams: 1])
         handler.bell.ring()
         for client in clients { #expect(client.read(until: "id: 1") != nil) }
     }

@@ -69,6 +69,9 @@ public final class RawClient {
         return true
     }
 
+    /// Closes the client's side of the connection. It can still read.
+    public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// Waits for more bytes. `false` at the end, or after two minutes.
     private func receive() -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -40,7 +40,7 @@ struct FullStore {
                     }
                     return (true, devices)
                 },
-                run: { words, _ in
+                run: { words, _, _ in
                     let line =
                         words.first == "import"
                         ? #"{"stored":2,"duplicate":1,"quarantined":0,"refused":0}"#

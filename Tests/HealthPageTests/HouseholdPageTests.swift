@@ -18,6 +18,7 @@ import Testing
 
     private final class Ran: Sendable {
         let words = Mutex<[[String]]>([])
+        let files = Mutex<[String]>([])
         /// The longest time that a run had, in seconds.
         let seconds = Mutex(0)
     }
@@ -29,8 +30,9 @@ import Testing
         served = try ServedStore(page: { settings in
             settings.hub = HubDoor(
                 inbox: folder, devices: { (true, []) },
-                run: { words, seconds in
+                run: { words, file, seconds in
                     ran.words.withLock { $0.append(words) }
+                    ran.files.withLock { $0.append(file ?? "") }
                     ran.seconds.withLock { $0 = max($0, seconds) }
                     let line = #"{"ingest":1,"read":3,"stored":2,"duplicate":1,"quarantined":0,"refused":0}"#
                     return HubDoor.Outcome(code: 0, output: line + "\n", words: "")
@@ -205,10 +207,12 @@ import Testing
         #expect(try upload(theirs) == 200)
         #expect(eventually { (try? get("/page/upload", theirs).text.contains("2 saved, 1 duplicates")) ?? false })
         let words = try #require(ran.words.withLock { $0.first })
-        #expect(words.count == 7 && words[0] == "import" && words[1].hasSuffix("/a.csv"))
+        // The name of a file is not in the list of processes.
+        #expect(Array(words.prefix(3)) == ["import", "--files-from", "-"] && !words.joined().contains("a.csv"))
+        #expect(ran.files.withLock { $0.first }?.hasSuffix("/a.csv") == true)
         #expect(ran.seconds.withLock { $0 } == 200)
         // A member's file brings no readings of other people.
-        #expect(Array(words[2...]) == ["--person", PageTests.other, "--format", "ndjson", "--only-person"])
+        #expect(Array(words[3...]) == ["--person", PageTests.other, "--format", "ndjson", "--only-person"])
         #expect(try !get("/page/upload").text.contains("2 saved"))
         #expect(try get("/page/upload").text.contains(">Anna</option>"))
         #expect(try upload(cookie, person: PageTests.other) == 200)

@@ -29,7 +29,7 @@ import Testing
         served = try ServedStore(page: { settings in
             var door = HubDoor(
                 inbox: folder, devices: { (true, []) },
-                run: { words, _ in
+                run: { words, _, _ in
                     ran.words.withLock { $0.append(words) }
                     let line =
                         #"{"address":"C0:01:02:03:04:05","durable":true,"name":"Strap <1>","strength":-60,"profiles":["sig-heart-rate"],"adopted":false,"bonded":false}"#

@@ -1,4 +1,5 @@
 import HealthModel
+import Pipeline
 import PipelineTesting
 import Testing
 
@@ -64,6 +65,41 @@ import Testing
             // An import after two days.
             try keep([40], at: 20, in: test)
             #expect(try check(test, at: 20 + 2 * 86_400) == [])
+        }
+    }
+
+    /// A value that may be right is quarantined and raises its alert as doubtful, once. One that cannot be right does not.
+    @Test func implausibleReadingsRaiseDoubtfulAlerts() throws {
+        try TestStore.with { test in
+            for (condition, bound) in [(Alert.Condition.below, 90.0), (.above, 40)] {
+                try test.store.alerts.add(
+                    of: TestStore.subject, type: .oxygenSaturation, condition, bound: bound, at: Instant(seconds: Self.base))
+            }
+            let maker = try SampleMaker(.oxygenSaturation)
+            func hold(_ percent: String, at second: Double, by rule: GateRule) throws -> SampleIdentity {
+                var gated = try maker(percent, at: second)
+                gated.rule = rule
+                try test.keep([gated])
+                return gated.sample.identity
+            }
+            _ = try hold("3", at: 5, by: .impossible)
+            _ = try hold("48", at: 6, by: .clockUnknown)
+            #expect(try test.store.alerts.check(at: Instant(seconds: Self.base + 7)).events.isEmpty)
+            let low = try hold("48", at: 10, by: .implausible)
+            let found = try test.store.alerts.check(at: Instant(seconds: Self.base + 11)).events
+            #expect(found.map { "\($0.alert.id) \($0.kind) \(Self.second($0))" } == ["1 began 10", "2 began 10"])
+            #expect(try found.allSatisfy(\.isDoubtful) && test.store.alerts.history().allSatisfy { $0.began.isDoubtful })
+            let doubtful = try test.store.quarantine.doubtful(
+                at: Instant(seconds: Self.base + 10), type: .oxygenSaturation, of: TestStore.subject)
+            #expect(doubtful?.stored.uuid == low)
+            // A doubtful reading ends nothing, and its acceptance is not another reading.
+            _ = try hold("30", at: 20, by: .implausible)
+            #expect(try test.store.alerts.check(at: Instant(seconds: Self.base + 21)).events.isEmpty)
+            try test.keep([try maker("97", at: 30)])
+            #expect(try events(test.store, at: 31) == ["ended 30"])
+            let number = try #require(try test.store.quarantine.all().first { $0.stored.uuid == low }?.id)
+            try test.store.quarantine.accept([number], description: TestStore.description(.accept))
+            #expect(try events(test.store, at: 40) == [])
         }
     }
 

@@ -128,6 +128,29 @@ import Testing
         }
     }
 
+    /// A UUID in a correlation leads to samples of the correlation's time, however the correlation got into the store.
+    @Test func referencesToOtherTimes() throws {
+        try TestStore.with { test in
+            let samples = try test.store.samples
+            // The times of a file can be rounded to minutes.
+            let theirs = [try SampleMaker()("60", at: 0), try SampleMaker()("61", at: 60), try SampleMaker()("62", at: 86_400)]
+            let day = [SampleIdentity](theirs.map(\.sample.identity))
+            let whole = try Self.correlation(theirs, at: 30)
+            let uuid = whole.sample.identity
+            try test.keep(theirs, [whole])
+            #expect(try samples.object(named: day[2], in: whole.sample) == nil)
+            #expect(try samples.object(named: day[1], in: whole.sample)?.uuid == day[1])
+            let reference = SamplePredicate.comparison(.inCorrelation, .equal, .text(uuid.description))
+            #expect(try test.samples(SampleQuery(where: reference)).map(\.uuid) == Array(day.prefix(2)))
+            #expect(try samples.countOfObjects(namedBy: [uuid]) == 2)
+            try samples.delete([day[2]], description: TestStore.description(.delete))
+            #expect(try samples.delete([uuid], withObjects: true, description: TestStore.description(.delete)).count == 3)
+            #expect(
+                try samples.restore([uuid], withObjects: true, description: TestStore.description(.restore)).count == 3)
+            #expect(try live(test) == Set(day.prefix(2) + [uuid]))
+        }
+    }
+
     /// The key `corrects` of a sample in a file is data as well.
     @Test func correctionOfForeignSample() throws {
         try TestStore.with { test in

@@ -62,6 +62,64 @@ import Testing
         }
     }
 
+    /// A pruning by age removes no part that none before it would have removed, until a person confirms it. A date that was set too late can
+    /// be set back.
+    @Test func unusualAmountsAreConfirmed() throws {
+        try TestStore.with { test in
+            let beats = try self.beats(0..<10)
+            try test.keep(beats)
+            func byAge(_ seconds: Int64, isConfirmed: Bool = false) throws -> Int {
+                try test.store.prune(
+                    [.heartRate: Self.at(seconds)], byAge: true, isConfirmed: isConfirmed,
+                    description: TestStore.description(.prune)
+                ).samples
+            }
+            func refusal(_ seconds: Int64) -> String? {
+                let error = thrown(StoreError.self) { _ = try byAge(seconds) }
+                #expect(error?.kind == .invalid)
+                return error?.message
+            }
+            // The first one removes at most half.
+            #expect(refusal(60)?.contains("6 of 10 samples") == true)
+            #expect(try test.store.earliestPermittedDates().isEmpty && test.samples().count == 10)
+            #expect(try byAge(50) == 5)
+            // The next ones continue, also after some weeks.
+            let day: Int64 = 86_400
+            #expect(refusal(50 + 40 * day)?.contains("'heartRate' from 40 more days") == true)
+            #expect(try test.samples().count == 5 && test.store.earliestPermittedDates() == [.heartRate: Self.at(50)])
+            #expect(try byAge(60 - 30 * day) == 0)
+            #expect(try byAge(60) == 1)
+            #expect(try byAge(50 + 40 * day, isConfirmed: true) == 4)
+            #expect(try test.keep(beats).outcomes[0].allSatisfy { $0 == .refused })
+
+            #expect(try test.store.setEarliestBack([.heartRate: Self.at(0)]) == [.heartRate: Self.at(50 + 40 * day)])
+            #expect(try test.store.setEarliestBack([.heartRate: Self.at(10), .stepCount: Self.at(10)]).isEmpty)
+            #expect(try test.keep(beats).outcomes[0].allSatisfy { $0 == .stored })
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// A pruning with a short period may not remove everything after a jump of some days either.
+    @Test func shortPeriods() throws {
+        try TestStore.with { test in
+            let now = TestStore.received
+            let day: Int64 = 86_400
+            let first = Double(now.microseconds / 1_000_000 - 1_767_225_600 - 10 * day)
+            try test.keep(try (0..<11).map { try SampleMaker()("60", at: first + Double($0) * Double(day)) })
+            func prune(after days: Int64) throws -> Int {
+                let now = Instant(microseconds: now.microseconds + days * Calendar.day)
+                var description = TestStore.description(.prune)
+                description.received = now.microseconds
+                let date = Instant(microseconds: now.microseconds - 7 * Calendar.day)
+                return try test.store.prune([.heartRate: date], byAge: true, description: description).samples
+            }
+            #expect(try prune(after: 0) == 3)
+            #expect(try prune(after: 3) == 3)
+            #expect(throws: StoreError.self) { try prune(after: 20) }
+            #expect(try test.samples().count == 5)
+        }
+    }
+
     /// A reader that saw everything is notified. One that did not has to read everything again. A new one reads the current samples.
     @Test func readersAreTold() throws {
         try TestStore.with { test in

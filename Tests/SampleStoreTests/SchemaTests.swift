@@ -47,7 +47,7 @@ import Testing
             }
         }
         let text = lines.joined(separator: "\n")
-        #expect(StableHash.hash(text) == 0xF963_E7A7_BBC9_016A, "\(text)")
+        #expect(StableHash.hash(text) == 0xE3AE_BA02_4843_54B2, "\(text)")
         #expect(try connection.integer("PRAGMA user_version") == 1)
         #expect(try connection.integer("PRAGMA application_id") == 0x5647_4154)
         #expect(try connection.integer("PRAGMA auto_vacuum") == 0)

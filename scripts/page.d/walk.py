@@ -140,7 +140,7 @@ def phone(driver, hub):
     eventually("the page is live again", lambda: text(driver, "#live") == "Live")
     # The element is replaced with each value.
     shown = eventually("a value is shown", lambda: one(driver, "[data-type=heartRate] time").get_attribute("datetime"))
-    eventually("values go on", lambda: one(driver, "[data-type=heartRate] time").get_attribute("datetime") > shown)
+    eventually("values go on", lambda: one(driver, "[data-type=heartRate] time").get_attribute("datetime") > shown, seconds=90)
     width(driver, 800)
 
 

@@ -107,7 +107,7 @@ final class AppleHealthText: SampleText {
 
     /// The sample with a UUID that an object contains, or `nil` if the reference leads to none that belongs to the object.
     func part(_ identity: SampleIdentity, of holder: Sample) throws -> StoredSample? {
-        guard let stored = try member(identity), ReferenceRule(of: holder.origin).permits(stored.sample) else { return nil }
+        guard let stored = try member(identity), ReferenceRule(in: holder).permits(stored.sample) else { return nil }
         return stored
     }
 

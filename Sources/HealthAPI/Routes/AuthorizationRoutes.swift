@@ -89,8 +89,8 @@ enum AuthorizationRoutes {
         return types
     }
 
-    private static func subject(_ text: String?, _ store: SampleStore) throws -> String {
-        guard let text, text != "me" else { return store.subject }
+    private static func subject(_ text: String?, _ keeper: String) throws -> String {
+        guard let text, text != "me" else { return keeper }
         guard UUIDText.isValid(text) else { throw Problem(400, "'subject' must be me or a UUID.") }
         return text.lowercased()
     }
@@ -117,25 +117,25 @@ enum AuthorizationRoutes {
         }
         let (read, write) = (try types(question.read, "read"), try writable(question.write))
         guard !(read.isEmpty && write.isEmpty && required.isEmpty) else { throw Problem(422, "The request names no types.") }
-        return try call.core.writer.write { store in
+        return try call.core.writer.write(for: caller.client) { changes in
             let request = AuthorizationRequest(
-                subject: try subject(question.subject, store), read: read.union(required), write: write)
-            guard try store.clients.openRequests(of: caller.client).count(where: { $0.subject != request.subject }) < mostPersons
+                subject: try subject(question.subject, changes.keeper), read: read.union(required), write: write)
+            guard try changes.openRequests().count(where: { $0.subject != request.subject }) < mostPersons
             else {
                 throw Problem(429, "Too many people have not answered this client's requests yet.")
             }
             if !required.isEmpty {
-                let fixed = try store.clients.requiredTypes(of: caller.client)
+                let fixed = try changes.requiredTypes()
                 guard fixed ?? required == required else {
                     throw Problem(409, "The required types were set before. Only a person can change them.")
                 }
-                if fixed == nil { try store.clients.setRequiredTypes(required, of: caller.client) }
+                if fixed == nil { try changes.setRequiredTypes(required) }
             }
-            try store.clients.request(request, for: caller.client, at: call.core.settings.now())
-            let status = try store.clients.status(of: request, for: caller.client)
+            try changes.request(request, at: call.core.settings.now())
+            let status = try changes.status(of: request)
             if status == .unnecessary, !required.isEmpty {
                 do {
-                    try store.clients.require(required, of: request.subject, for: caller.client)
+                    try changes.require(required, of: request.subject)
                 } catch let error as StoreError where error.kind == .invalid {
                     throw Problem(403, "A required type was not granted.")
                 }
@@ -153,7 +153,7 @@ enum AuthorizationRoutes {
             call.text(parameter)?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
         }
         let request = AuthorizationRequest(
-            subject: try subject(call.text("subject"), reader.store), read: try types(names("read"), "read"),
+            subject: try subject(call.text("subject"), reader.store.subject), read: try types(names("read"), "read"),
             write: try writable(names("write")))
         guard !(request.read.isEmpty && request.write.isEmpty) else { throw Problem(422, "'read' or 'write' is required.") }
         return answer(call, try reader.store.clients.status(of: request, for: caller.client))

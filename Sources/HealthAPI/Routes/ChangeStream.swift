@@ -65,14 +65,14 @@ final class ChangeStream: BodyStream {
     private func look() throws -> ChangeLook? {
         // The token is checked again, so that the stream ends with it.
         let current = try site.caller(bearing: caller.token)
-        let rights = try site.grants.rights(of: current)
+        let rights = try site.grants.rights(of: current.client, bearing: current.token)
         if let number { core.bell.set(number, isHurried: rights.mayRead) }
         let reader = try site.reader(for: current)
         guard try reader.store.changes.knows(anchor.change) else { return nil }
         let look = ChangeLook(me: reader.store.subject, most: 100, octets: Self.piece)
         try look.read(reader, of: current.client, after: anchor, types)
         // The grant may have been withdrawn before the last change was read.
-        guard try site.grants.rights(of: current) == rights else { return try self.look() }
+        guard try site.grants.rights(of: current.client, bearing: current.token) == rights else { return try self.look() }
         // The next read skips changes that the client may not read.
         anchor = look.end ?? anchor
         return look

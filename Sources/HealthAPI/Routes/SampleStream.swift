@@ -23,7 +23,7 @@ final class SampleStream: BodyStream {
     init(_ reader: Reader, _ query: SampleQuery, _ writer: ObjectWriter, _ grants: GrantWatch, _ caller: Caller) throws {
         (self.reader, self.writer, self.grants, self.caller) = (reader, writer, grants, caller)
         names = RecordNames(reader.store)
-        rights = try grants.rights(of: caller)
+        rights = try grants.rights(of: caller.client, bearing: caller.token)
         cursor = try reader.store.samples.cursor(matching: query)
     }
 
@@ -43,7 +43,7 @@ final class SampleStream: BodyStream {
             return first
         }
         guard !hasEnded else { return .end }
-        guard try grants.rights(of: caller) == rights else { throw Withdrawn() }
+        guard try grants.rights(of: caller.client, bearing: caller.token) == rights else { throw Withdrawn() }
         reader.renewTime()
         // The read is recorded before the samples are sent.
         defer { reader.tally() }

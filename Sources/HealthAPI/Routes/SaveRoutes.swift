@@ -59,12 +59,12 @@ enum SaveRoutes {
         let days = CalendarIntervals(.day, zone: settings.zone)
         let today = days.index(of: received)
         let day = days.start(of: today).microseconds..<days.start(of: today + 1).microseconds
-        return try call.core.writer.write { store in
+        return try call.core.writer.write(for: caller.client) { changes in
             let readings = try SavedLines.readings(
                 of: call.body.octets, isJSON: call.body.form == .json,
                 by: SourceRevision(id: caller.client.source, name: caller.client.name, version: nil),
                 // Device aliases are not applied because they would reveal which devices exist.
-                registry: OriginRegistry(subject: store.subject))
+                registry: OriginRegistry(subject: changes.keeper))
             let samples = try readings.map { reading in
                 guard let first = try ReadingPath.samples(of: [reading], zone: settings.zone, received: received).first else {
                     throw Refusal("it is not a sample", at: reading.place)
@@ -74,7 +74,7 @@ enum SaveRoutes {
             let request = ClientRequest(key: key, octets: call.body.octets)
             let outcomes: [SampleOutcome]
             do throws(ClientWriteError) {
-                outcomes = try store.clients.save(samples, by: caller.client, request, at: received, within: day)
+                outcomes = try changes.save(samples, request, at: received, within: day)
             } catch .other(let error as RefusedObject) {
                 throw Refusal(error.fault.description, at: readings[error.index].place)
             } catch {
@@ -113,11 +113,11 @@ enum SaveRoutes {
         // The comparison uses the sample as the client sees it, since references to other samples may be hidden. A sample never
         // changes.
         let shown = try call.text("If-Match").flatMap { _ in try call.reader().store.samples.sample(uuid)?.sample }
-        return try call.core.writer.write { store in
-            let isGone = try store.clients.delete(
-                uuid, by: caller.client, at: call.core.settings.now(),
+        return try call.core.writer.write(for: caller.client) { changes in
+            let isGone = try changes.delete(
+                uuid, at: call.core.settings.now(),
                 where: { sample in
-                    guard let tags = call.text("If-Match"), !SampleRoutes.matches(tags, shown ?? sample, me: store.subject)
+                    guard let tags = call.text("If-Match"), !SampleRoutes.matches(tags, shown ?? sample, me: changes.keeper)
                     else { return }
                     throw Problem(412, "The ETag of the object does not match If-Match.")
                 })

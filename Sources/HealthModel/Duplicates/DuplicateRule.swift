@@ -24,7 +24,7 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
 
     /// The relation of two readings that agree.
     public enum Verdict: String, Hashable, Sendable {
-        /// One measurement. The first stays, and the other becomes its duplicate.
+        /// One measurement. The most precise report becomes the sample (``ReportPrecision``), and the other its duplicate.
         case duplicate
         /// Two devices measured the same. Both stay.
         case linked

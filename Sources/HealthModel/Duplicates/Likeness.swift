@@ -35,6 +35,12 @@ public struct ReadingTrace: Hashable, Sendable {
         self.method = method
     }
 
+    /// How precise the report is.
+    public var precision: ReportPrecision.Measure {
+        ReportPrecision.Measure(
+            start: start, timeResolution: timeResolution, isArrival: isArrival, value: value, valueResolution: valueResolution)
+    }
+
     /// Whether the numerals have different units, so that one of them may have been rounded twice.
     @inlinable func isConverted(to other: ReadingTrace) -> Bool { scale != other.scale || zero != other.zero }
 }

@@ -26,11 +26,13 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         public var changed: Int64
         /// Whether all samples that it was computed from are live. True for measurements, which are not computed.
         public var isFounded: Bool
+        /// How precise it is, if its group has other reports.
+        public var precision: ReportPrecision?
 
         /// A report with its parts.
         public init(
             place: Place, group: Int, agreement: Place? = nil, entry: Int64, isActive: Bool = true, changed: Int64? = nil,
-            isFounded: Bool = true
+            isFounded: Bool = true, precision: ReportPrecision? = nil
         ) {
             self.place = place
             self.group = group
@@ -39,6 +41,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
             self.isActive = isActive
             self.changed = changed ?? entry
             self.isFounded = isFounded
+            self.precision = precision
         }
     }
 
@@ -144,9 +147,9 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
     ///    computed from other samples counts only while they are live.
     /// 2. A group yields to a group with a counting report of a higher version of the same record.
     /// 3. A group is deleted if the last active decision about it is a deletion. Deleting a version also deletes the lower ones.
-    /// 4. The first counting report of a group represents it, in the form made by the applied repairs. A report that only counts because it
-    ///    was restored comes after those whose entries are active, unless the others were compared with it. One that a repair merged into a
-    ///    correct report comes after that report.
+    /// 4. The most precise counting report of a group represents it, in the form made by the applied repairs. A report that only counts
+    ///    because it was restored comes after those whose entries are active, and one that a repair merged into a correct report comes after
+    ///    that report.
     public var live: [Place] {
         // Usually there is a single report and nothing else.
         if reports.count == 1, repaired.isEmpty, decisions.isEmpty {
@@ -327,23 +330,31 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
                 known.contains { version in version.place == report.place && known.contains { $0.replaces(version) } }
             }
         }
-        // A report comes after the one that it was compared with, or into which a repair merged it.
+        // A report comes after the one into which a repair merged it.
         let roots = self.roots
         var firsts: [Place: Place] = [:]
-        for report in reports { firsts[report.place] = report.agreement.map { roots[$0] ?? $0 } }
         for merge in repaired where merge.isActive && merge.isMerged {
             firsts[roots[merge.old] ?? merge.old] = roots[merge.new] ?? merge.new
         }
-        let places = Set(current.map(\.place))
-        current.removeAll { report in
-            var first = firsts[report.place]
-            for _ in reports {
-                guard let next = first else { return false }
-                if places.contains(next) { return true }
-                first = firsts[next]
+        if !firsts.isEmpty {
+            let places = Set(current.map(\.place))
+            current.removeAll { report in
+                var first = firsts[report.place]
+                for _ in reports {
+                    guard let next = first else { return false }
+                    if places.contains(next) { return true }
+                    first = firsts[next]
+                }
+                return false
             }
-            return false
         }
-        return (current.first { $0.isActive } ?? current.first)?.place
+        func comes(_ one: Report, before other: Report) -> Bool {
+            if one.isActive != other.isActive { return one.isActive }
+            guard let precision = one.precision, let another = other.precision, precision != another else {
+                return one.entry < other.entry
+            }
+            return precision < another
+        }
+        return current.min(by: comes)?.place
     }
 }

@@ -62,8 +62,9 @@ enum AlertsPage {
         func time(_ time: Instant?) -> HTML { time.map { "\(call.times.element($0))" } ?? "" }
         let rows: [HTML] = episodes.map { episode in
             let late: HTML = HTML.choose(episode.began.isLate, " (\(texts("alerts.late")))")
+            let doubt: HTML = HTML.choose(episode.began.isDoubtful, " (\(texts("alerts.doubtful")))")
             return """
-                <tr><th scope="row">\(text(episode.began.alert, call))</th><td>\(time(episode.began.time))\(late)</td>\
+                <tr><th scope="row">\(text(episode.began.alert, call))</th><td>\(time(episode.began.time))\(late)\(doubt)</td>\
                 <td>\(time(episode.ended?.time))</td><td>\(episode.receipts.map(\.receiver).joined(separator: ", "))</td>\
                 <td>\(time(episode.began.acknowledged))</td></tr>
                 """
@@ -108,7 +109,6 @@ enum AlertsPage {
     }
 
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
-        let subject = try call.person().subject
         switch call.text("do") {
         case "add":
             var fields = FormFields(call: call)
@@ -146,13 +146,13 @@ enum AlertsPage {
                 }
             }
             try call.doing {
-                try call.writer().alerts.add(of: subject, type: type, condition, bound: bound, timing: timing, at: call.now)
+                try call.changes().addAlert(type, condition, bound: bound, timing: timing, at: call.now)
             }
         case "acknowledge":
             guard let id = call.text("id").flatMap({ Int64($0) }) else { throw PageProblem(404, "alert") }
-            try call.writer().alerts.acknowledge(id, of: subject, at: call.now)
+            try call.changes().acknowledgeAlert(id, at: call.now)
         case "remove":
-            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().alerts.remove(id, of: subject) else {
+            guard let id = call.text("id").flatMap({ Int64($0) }), try call.changes().removeAlert(id) else {
                 throw PageProblem(404, "alert")
             }
         default: throw PageProblem(400, "field", "do")

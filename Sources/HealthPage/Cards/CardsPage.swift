@@ -86,10 +86,9 @@ enum CardsPage {
     }
 
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
-        let subject = try call.person().subject
         guard let action = call.text("do") else { throw wrongAction }
         guard action != "reset" else {
-            try call.doing { try call.writer().people.save(.standard, of: subject) }
+            try call.doing { try call.changes().save(TodayLayout.standard) }
             return call.see("/page/cards")
         }
         let layout = try CardLayout(call)
@@ -105,7 +104,7 @@ enum CardsPage {
         case "show": changed.hidden.remove(key)
         default: throw wrongAction
         }
-        try call.doing { try call.writer().people.save(changed, of: subject) }
+        try call.doing { try call.changes().save(changed) }
         return call.see("/page/cards?key=\(key)&did=\(action)")
     }
 

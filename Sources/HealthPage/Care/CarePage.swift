@@ -23,7 +23,7 @@ enum CarePage {
         if let what = call.text("done"), ["judged", "repaired", "undone"].contains(what) {
             done = "<p class=\"done\" role=\"status\">\(texts("care.done." + what))</p>"
         }
-        let found = call.site.suspicions.suspicions(of: try call.person().subject, call.core)
+        let found = call.site.suspicions.suspicions(of: try call.person(), call.core)
         let body: HTML = """
             <h1>\(texts("nav.care"))</h1>
             \(done)
@@ -98,20 +98,14 @@ enum CarePage {
     }
 
     @Sendable private static func judge(_ call: PageCall) throws -> HTTPResponse {
-        let store = try call.writer()
-        let subject = try call.person().subject
-        guard let number = Int64(call.variables[0]), let entry = try store.quarantine.sample(number: number),
-            entry.stored.sample.origin.subject == subject, entry.state == "held"
-        else { throw PageProblem(404, "quarantined") }
+        guard let number = Int64(call.variables[0]) else { throw PageProblem(404, "quarantined") }
         guard let verdict = call.text("do"), ["accept", "reject"].contains(verdict) else {
             throw PageProblem(400, "field", "do")
         }
-        let description = IngestDescription(kind: verdict == "accept" ? .accept : .reject, received: call.now.microseconds)
         try call.doing {
-            _ =
-                verdict == "accept"
-                ? try store.quarantine.accept([number], description: description)
-                : try store.quarantine.reject([number], description: description)
+            guard try call.changes().judge(number, accepting: verdict == "accept", at: call.now) else {
+                throw PageProblem(404, "quarantined")
+            }
         }
         return call.see("/page/care?done=judged")
     }

@@ -37,7 +37,8 @@ final class SuspicionCache: Sendable {
     /// Returns the suspicions of a person.
     ///
     /// - Returns: The suspicions, and whether a search is still running. They are then those of the search before.
-    func suspicions(of subject: String, _ core: ServiceCore) -> (all: [Suspicion], isSearching: Bool) {
+    func suspicions(of session: PageSession, _ core: ServiceCore) -> (all: [Suspicion], isSearching: Bool) {
+        let subject = session.subject
         let before = entries.withLock { entries -> KnownSuspicions? in
             guard entries[subject]?.isSearching != true else { return nil }
             entries[subject, default: Entry()].isSearching = true
@@ -46,7 +47,7 @@ final class SuspicionCache: Sendable {
         if let before {
             let end = DispatchSemaphore(value: 0)
             detach { [self] in
-                let known = (try? Self.search(subject, before, core)) ?? before
+                let known = (try? Self.search(session, before, core)) ?? before
                 entries.withLock { $0[subject] = Entry(known: known) }
                 end.signal()
             }
@@ -55,8 +56,8 @@ final class SuspicionCache: Sendable {
         return entries.withLock { ($0[subject]?.known.all ?? [], $0[subject]?.isSearching ?? false) }
     }
 
-    private static func search(_ subject: String, _ before: KnownSuspicions, _ core: ServiceCore) throws -> KnownSuspicions {
-        let records = try core.readers.lendRecords(ofPerson: subject)
+    private static func search(_ session: PageSession, _ before: KnownSuspicions, _ core: ServiceCore) throws -> KnownSuspicions {
+        let records = try core.readers.lendRecords(of: session)
         return try withExtendedLifetime(records) { try records.suspicions(after: before) }
     }
 }
@@ -64,10 +65,9 @@ final class SuspicionCache: Sendable {
 extension PageCall {
     /// The numbers of the person's readings that need a decision.
     func doubts() throws -> DoubtCounts {
-        let subject = try person().subject
-        return DoubtCounts(
+        DoubtCounts(
             quarantined: try records().quarantineCounts(),
-            suspicious: Dictionary(grouping: site.suspicions.suspicions(of: subject, core).all, by: \.series.type)
+            suspicious: Dictionary(grouping: site.suspicions.suspicions(of: try person(), core).all, by: \.series.type)
                 .mapValues(\.count))
     }
 }

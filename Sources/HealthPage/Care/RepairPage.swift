@@ -180,8 +180,7 @@ enum RepairPage {
 
     @Sendable private static func repair(_ call: PageCall) throws -> HTTPResponse {
         let request = try RepairForm(call).request(call)
-        let store = try call.writer()
-        try call.doing { _ = try store.repairs.apply(request) }
+        try call.doing { try call.changes().apply(request) }
         return call.see("/page/care?done=repaired")
     }
 
@@ -215,8 +214,7 @@ enum RepairPage {
 
     @Sendable private static func undo(_ call: PageCall) throws -> HTTPResponse {
         guard let number = Int64(call.variables[0]) else { throw PageProblem(404, "repair") }
-        let store = try call.writer()
-        try call.doing { try store.repairs.undo(number, at: call.now) }
+        try call.doing { try call.hubChanges().undoRepair(number, at: call.now) }
         return call.see("/page/care?done=undone")
     }
 }

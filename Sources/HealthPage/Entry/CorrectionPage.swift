@@ -59,8 +59,7 @@ enum CorrectionPage {
         do {
             var new: SampleIdentity?
             try call.doing {
-                new = try call.writer().samples.correct(members.map(\.identity), with: entry, received: call.now).samples.first?
-                    .identity
+                new = try call.changes().correct(members.map(\.identity), with: entry, at: call.now)
             }
             return call.see("/page/sample/\(new?.description ?? call.variables[0])")
         } catch let error as CorrectionError {
@@ -76,7 +75,7 @@ enum CorrectionPage {
     @Sendable private static func undo(_ call: PageCall) throws -> HTTPResponse {
         let sample = try sample(call)
         var old: [SampleIdentity] = []
-        try call.doing { old = try call.writer().samples.undoCorrection(sample.identity, received: call.now) }
+        try call.doing { old = try call.changes().undoCorrection(sample.identity, at: call.now) ?? [] }
         return call.see("/page/sample/\(old.first?.description ?? call.variables[0])")
     }
 }

@@ -61,20 +61,18 @@ enum DeletedPage {
     @Sendable private static func delete(_ call: PageCall) throws -> HTTPResponse {
         let sample = try CorrectionPage.sample(call)
         try call.doing {
-            try call.writer().samples.delete(
-                [sample.identity], withObjects: call.text("parts") == "yes",
-                description: IngestDescription(kind: .delete, received: call.now.microseconds))
+            let withParts = call.text("parts") == "yes"
+            guard try call.changes().delete(sample.identity, withParts: withParts, at: call.now) else {
+                throw PageProblem(404, "sample")
+            }
         }
         return call.see("/page/deleted")
     }
 
     @Sendable private static func restore(_ call: PageCall) throws -> HTTPResponse {
-        guard let uuid = SampleIdentity(call.variables[0]), try call.records().deletedSample(uuid) != nil else {
-            throw PageProblem(404, "sample")
-        }
+        guard let uuid = SampleIdentity(call.variables[0]) else { throw PageProblem(404, "sample") }
         try call.doing {
-            try call.writer().samples.restore(
-                [uuid], withObjects: true, description: IngestDescription(kind: .restore, received: call.now.microseconds))
+            guard try call.changes().restore(uuid, at: call.now) else { throw PageProblem(404, "sample") }
         }
         return call.see("/page/deleted?done=restored")
     }

@@ -97,7 +97,7 @@ enum EntryPage {
         guard let entry = form.entry(of: subject) else { return .page(try whole(form, type, call), status: 422) }
         let outcomes: [SampleOutcome]
         do {
-            outcomes = try call.writer().samples.add(entry, received: call.now).outcomes
+            outcomes = try call.changes(of: subject).add(entry, at: call.now)
         } catch is Refusal {
             form.fail("value", "entry.wrong.refused")
             return .page(try whole(form, type, call), status: 422)

@@ -90,7 +90,6 @@ enum GoalsPage {
     }
 
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
-        let subject = try call.person().subject
         guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }), type.kind == .quantity else {
             throw PageProblem(400, "chooseType")
         }
@@ -106,9 +105,9 @@ enum GoalsPage {
             guard let span = call.text("span").flatMap(Goal.Span.init(rawValue:)) else {
                 throw PageProblem(400, "field", "span")
             }
-            try call.doing { try call.writer().people.save(Goal(type: type, span: span, value: value), of: subject) }
+            try call.doing { try call.changes().save(Goal(type: type, span: span, value: value)) }
         case "remove":
-            guard try call.writer().people.removeGoal(type, of: subject) else { throw PageProblem(404, "goal") }
+            guard try call.changes().removeGoal(type) else { throw PageProblem(404, "goal") }
         default: throw PageProblem(400, "field", "do")
         }
         return call.see("/page/goals")

@@ -76,7 +76,6 @@ enum NotesPage {
     }
 
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
-        let subject = try call.person().subject
         switch call.text("do") {
         case "add":
             var fields = FormFields(call: call)
@@ -93,9 +92,9 @@ enum NotesPage {
             }
             if tags.isEmpty && note.isEmpty { fields.errors["tags"] = "notes.wrong.empty" }
             guard fields.errors.isEmpty, let day else { return .page(try whole(fields, call), status: 422) }
-            try call.doing { try call.writer().people.annotate(subject, day: day, tags: tags, note: note) }
+            try call.doing { try call.changes().annotate(day: day, tags: tags, note: note) }
         case "remove":
-            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().people.removeAnnotation(id, of: subject)
+            guard let id = call.text("id").flatMap({ Int64($0) }), try call.changes().removeAnnotation(id)
             else {
                 throw PageProblem(404, "note")
             }

@@ -60,31 +60,25 @@ enum PeoplePage {
                 fields.errors["name"] = "people.wrong.name"
                 return .page(try whole(fields, call), status: 422)
             }
-            let store = try call.writer()
-            let people = try store.people.all()
+            let changes = try call.hubChanges()
+            let people = try changes.people()
             guard people.count < most else { throw PageProblem(409, "mostPeople", "\(most)") }
             guard !people.contains(where: { $0.name == name }) else {
                 fields.errors["name"] = "people.wrong.taken"
                 return .page(try whole(fields, call), status: 422)
             }
-            try call.doing { try store.people.save(Person(subject: UUIDText.random(), name: name)) }
+            try call.doing { try changes.add(Person(subject: UUIDText.random(), name: name)) }
             return call.see("/page/people")
         case "invite":
-            let store = try call.writer()
-            guard let subject = call.text("person"), subject != Origin.unassigned, let name = try store.people.names()[subject]
-            else {
-                throw PageProblem(400, "choosePerson")
-            }
-            let code = try store.pageSessions.makeCode(for: subject, at: call.now)
+            guard let subject = call.text("person"),
+                let (name, code) = try call.hubChanges().makeCode(for: subject, at: call.now)
+            else { throw PageProblem(400, "choosePerson") }
             return .page(try whole(FormFields(call: call), call, code: (call.texts.person(name), code)))
         case "switch":
-            let store = try call.writer()
-            guard let subject = call.text("person"), subject != Origin.unassigned, try store.people.names()[subject] != nil,
-                let (_, token) = try store.pageSessions.open(
-                    with: store.pageSessions.makeCode(for: subject, at: call.now), at: call.now)
-            else { throw PageProblem(400, "choosePerson") }
             // This browser's own session is no longer used.
-            if let session = call.session { try store.pageSessions.end(session.id) }
+            guard let subject = call.text("person"),
+                let token = try call.hubChanges().open(subject, endingOther: call.session, at: call.now)
+            else { throw PageProblem(400, "choosePerson") }
             var response = call.see("/page/")
             response.headers.append(call.site.cookie.header(token))
             return response

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPServerKit
 import HealthModel
 import HealthServing
 
@@ -72,6 +73,6 @@ struct UploadDrafts {
         let block = Int(disk.f_frsize)
         let (free, whole) = (Int(disk.f_bavail) * block, Int(disk.f_blocks) * block)
         let own = Self.all(in: inbox).filter { $0.person == person }.reduce(0) { $0 + $1.size }
-        guard own + bytes <= (free + own - max(Self.room, whole / 10)) / 2 else { throw PageProblem(507, "disk") }
+        guard own + bytes <= (free + own - max(Self.room, whole / 10)) / 2 else { throw PageProblem(507, "disk", bound: .disk) }
     }
 }

@@ -74,11 +74,10 @@ enum UploadPage {
                 throw PageProblem(400, "choosePerson")
             }
         }
-        guard let hub = call.site.settings.hub, call.site.uploads.isFree(for: own) else {
-            throw PageProblem(503, "uploads")
-        }
+        guard let hub = call.site.settings.hub else { throw PageProblem(503, "uploads") }
+        guard call.site.uploads.isFree(for: own) else { throw PageProblem(503, "uploads", bound: .uploads) }
         // A member's file cannot bring readings of other people.
-        let only = call.isKeeper ? [] : ["--only-person"]
+        let onlyPerson = !call.isKeeper
         return try FilesPage.receive(call) { draft, inbox, name in
             // The file keeps its name, which is in the ledger, in a hidden folder that the hub's inbox ignores.
             let hidden = "\(inbox)/\(folder)\(UUIDText.random())"
@@ -92,7 +91,7 @@ enum UploadPage {
                     unlink(file)
                     rmdir(hidden)
                 }
-                return hub.run(["import", file, "--person", subject, "--format", "ndjson"] + only, seconds: seconds)
+                return hub.runImport(of: file, person: subject, onlyPerson: onlyPerson, seconds: seconds)
             }
         }
     }

@@ -26,13 +26,15 @@ final class ImportProcess {
     /// The maximum size of output in bytes. Longer output is truncated.
     private static let longest = 1 << 20
 
-    /// - Parameters: - arguments: the program's path and its arguments. - completion: called once, from the loop.
-    init(_ arguments: [String], loop: EventLoop, completion: @escaping (Result) -> Void) throws(SystemFailure) {
+    /// - Parameters: - arguments: the program's path and its arguments. - file: the path of the file, which the program reads from its
+    ///   standard input. Every user of the machine can see arguments, and the name of a file can be that of a person. - completion:
+    ///   called once, from the loop.
+    init(_ arguments: [String], file: String, loop: EventLoop, completion: @escaping (Result) -> Void) throws(SystemFailure) {
         self.loop = loop
         self.completion = completion
         let output = try OutputPipe(loop: loop, limit: Self.longest)
         let errors = try OutputPipe(loop: loop, limit: Self.longest)
-        process = try ChildProcess(arguments, output: output.writing, errors: errors.writing)
+        process = try ChildProcess(arguments, reading: Array(file.utf8), output: output.writing, errors: errors.writing)
         (self.output, self.errors) = (output, errors)
         for pipe in [output, errors] { pipe.open { [weak self] in self?.closed() } }
     }

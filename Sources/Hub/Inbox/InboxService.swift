@@ -170,7 +170,8 @@ public final class InboxService: HubSource {
         }
         looksAgain[name] = nil
         do throws(SystemFailure) {
-            let process = try ImportProcess(command + ["\(folder.path)/\(name)"], loop: loop) { [weak self] in self?.ended($0) }
+            let process = try ImportProcess(command, file: "\(folder.path)/\(name)", loop: loop) { [weak self] in self?.ended($0)
+            }
             current = (name, state, process)
         } catch {
             putOff(name, "\(error)")
@@ -231,10 +232,10 @@ public final class InboxService: HubSource {
 public struct InboxSettings: Sendable {
     /// The path of the folder.
     public var folder: String
-    /// The program and its arguments, to which the file's path is appended.
+    /// The program and its arguments. The file's path is sent to its standard input.
     public var command: [String]
 
-    /// - Parameter command: the program and its arguments, to which the file's path is appended.
+    /// - Parameter command: the program and its arguments. The file's path is sent to its standard input.
     public init(folder: String, command: [String]) {
         self.folder = folder
         self.command = command

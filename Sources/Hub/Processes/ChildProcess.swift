@@ -37,6 +37,29 @@ final class ChildProcess {
         self.process = process
     }
 
+    /// Starts a program that reads a short text from its standard input.
+    convenience init(
+        _ arguments: [String], reading text: [UInt8], output: Int32? = nil, errors: Int32? = nil
+    ) throws(SystemFailure) {
+        guard !text.isEmpty else {
+            try self.init(arguments, output: output, errors: errors)
+            return
+        }
+        var ends: [Int32] = [-1, -1]
+        // A socket takes this many bytes at once, so writing does not wait for the reader. Unlike pipe(2), no other started program can
+        // inherit it.
+        guard text.count <= Self.longestText,
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0
+        else { throw SystemFailure(arguments[0], errno) }
+        defer { close(ends[0]) }
+        let count = write(ends[1], text, text.count)
+        close(ends[1])
+        guard count == text.count else { throw SystemFailure(arguments[0], EIO) }
+        try self.init(arguments, input: ends[0], output: output, errors: errors)
+    }
+
+    private static let longestText = 16_384
+
     deinit { kill() }
 
     /// Asks the process to end.

@@ -5,10 +5,13 @@ import Glibc
 public enum ProgramRun {
     private static let longest = 1 << 20
 
-    /// - Parameters: - arguments: the program's path and its arguments. - seconds: the time after which the program is killed.
+    /// - Parameters: - arguments: the program's path and its arguments. - input: a short text for its standard input. - seconds: the
+    ///   time after which the program is killed.
     /// - Returns: the exit code, or 70 if it did not start or exit by itself, and its output and errors, at most 1 MiB each. If
     ///   it printed no error, the errors are the reason of the 70.
-    public static func run(_ arguments: [String], seconds: Int) -> (code: Int32, output: String, words: String) {
+    public static func run(_ arguments: [String], input: [UInt8] = [], seconds: Int) -> (
+        code: Int32, output: String, words: String
+    ) {
         var (out, err): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard pair(&out) else { return (70, "", String(cString: strerror(errno))) }
         guard pair(&err) else {
@@ -17,7 +20,7 @@ public enum ProgramRun {
         }
         let process: ChildProcess
         do throws(SystemFailure) {
-            process = try ChildProcess(arguments, output: out[1], errors: err[1])
+            process = try ChildProcess(arguments, reading: input, output: out[1], errors: err[1])
         } catch {
             for end in out + err { close(end) }
             return (70, "", error.reason)

@@ -11,7 +11,9 @@ public final class ServingProcess: HubSource {
     /// The number of requests with an invalid token since the process was started.
     public private(set) var wrongTokens: Int? = 0
     /// The number of requests that were refused for load since the process was started.
-    public private(set) var refusedForLoad: Int? = 0
+    public var refusedForLoad: Int? { refusals.reduce(0) { $0 + $1.count } }
+    /// The refused requests by bound, with the time of the first.
+    public private(set) var refusals: [LoadRefusals] = []
     private let command: [String]
     private let loop: EventLoop
     private let settings: () -> [[UInt8]]
@@ -24,7 +26,8 @@ public final class ServingProcess: HubSource {
     private static let longestLine = 256
 
     /// - Parameters: - command: the server's command, with its program's path first. It writes the number of invalid tokens to
-    ///   its standard output, one on each line, and the number of requests refused for load after the word `refused`. - settings: returns the contents of files that the process reads only once, such
+    ///   its standard output, one on each line, and the number of requests refused for load after the word `refused` and the
+    ///   name of the bound. - settings: returns the contents of files that the process reads only once, such
     ///   as the configuration.
     public init(_ command: [String], loop: EventLoop, settings: @escaping () -> [[UInt8]]) {
         (self.command, self.loop, self.settings) = (command, loop, settings)
@@ -55,7 +58,7 @@ public final class ServingProcess: HubSource {
         }
         self.words = words
         known = settings()
-        (wrongTokens, refusedForLoad) = (0, 0)
+        (wrongTokens, refusals) = (0, [])
         loop.watch(words.number) { [weak self] _ in self?.hear() }
     }
 
@@ -77,6 +80,16 @@ public final class ServingProcess: HubSource {
         line.removeAll()
     }
 
+    private func take(_ count: Int, of bound: String) {
+        if let index = refusals.firstIndex(where: { $0.bound == bound }) {
+            refusals[index].count = count
+        } else if refusals.count < Self.mostBounds {
+            refusals.append(LoadRefusals(bound: bound, count: count, since: loop.clock.now))
+        }
+    }
+
+    private static let mostBounds = 32
+
     private func hear() {
         guard let words else { return }
         var octets = [UInt8](repeating: 0, count: 4096)
@@ -89,7 +102,8 @@ public final class ServingProcess: HubSource {
             }
             let words = String(decoding: line, as: UTF8.self).split(separator: " ")
             if let number = words.last.flatMap({ Int($0) }) {
-                if words.count == 1 { wrongTokens = number } else if words[0] == "refused" { refusedForLoad = number }
+                if words.count == 1 { wrongTokens = number }
+                if words.count == 3, words[0] == "refused" { take(number, of: String(words[1])) }
             }
             line.removeAll(keepingCapacity: true)
         }

@@ -42,6 +42,8 @@ public protocol HubSource: AnyObject {
     var wrongTokens: Int? { get }
     /// The number of requests that were refused for load since the start, or `nil` if the source has no requests.
     var refusedForLoad: Int? { get }
+    /// These requests by bound.
+    var refusals: [LoadRefusals] { get }
 }
 
 extension HubSource {
@@ -55,6 +57,18 @@ extension HubSource {
     public var wrongTokens: Int? { nil }
     /// `nil` by default.
     public var refusedForLoad: Int? { nil }
+    /// Empty by default.
+    public var refusals: [LoadRefusals] { [] }
+}
+
+/// Requests that were refused because a share of a bound was used up.
+public struct LoadRefusals: Codable, Hashable, Sendable {
+    /// The name of the bound, such as `streams`.
+    public var bound: String
+    /// The number of requests.
+    public var count: Int
+    /// The time of the first one since the start of the process.
+    public var since: Instant
 }
 
 /// The hub's interface for its sources.

@@ -21,7 +21,8 @@ extension HubStatus {
                 name: each.source.name, state: missing == nil ? each.state.rawValue : "waiting", started: each.started,
                 retry: each.retriesAt.map { now.moved(by: $0 - uptime).inSeconds },
                 reason: (each.error.map { "\($0)" } ?? missing).map { Self.cut($0, to: 500) },
-                wrongTokens: each.source.wrongTokens, refusedForLoad: each.source.refusedForLoad)
+                wrongTokens: each.source.wrongTokens, refusedForLoad: each.source.refusedForLoad,
+                refusals: each.source.refusals.isEmpty ? nil : each.source.refusals)
         }
         for each in hub.sources {
             for device in each.source.devices {

@@ -94,6 +94,8 @@ public struct HubStatus: Codable, Hashable, Sendable {
         public var wrongTokens: Int?
         /// The number of requests that were refused since the start because a share or everything was in use, for the API server.
         public var refusedForLoad: Int?
+        /// These requests by bound, or `nil` if there are none.
+        public var refusals: [LoadRefusals]?
     }
 
     /// The status of an adopted device.

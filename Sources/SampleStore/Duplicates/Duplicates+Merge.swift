@@ -19,7 +19,16 @@ extension SampleStore.Duplicates {
         defer { snapshot.end() }
         let names = connection.samples
         var found: [Retelling] = []
+        let reader = MeasurementReader(connection: connection)
         func note(_ place: SampleKey, _ first: SampleKey, _ isLeft: Bool) throws(StoreError) {
+            var (place, first) = (place, first)
+            // The more precise report remains, as it was reported before repairs.
+            if let own = try names.precision(of: reader.root(of: place)),
+                let other = try names.precision(of: reader.root(of: first)),
+                own < other
+            {
+                (place, first) = (first, place)
+            }
             guard let uuid = try names.identity(at: place), let first = try names.identity(at: first) else { return }
             found.append(Retelling(uuid: uuid, first: first, isLeft: isLeft))
         }

@@ -40,11 +40,28 @@ extension SampleStore.Duplicates {
         }
         guard var explanation, let place else { return nil }
         let duplicates = connection.duplicates
-        if let own = try duplicates.hiddenDuplicate(at: place) {
-            explanation.first = try relation(to: own.first, own.rule, own.ingest)
-        }
-        for other in try duplicates.hiddenDuplicates(of: place) {
-            if let found = try relation(to: other.place, other.rule, other.ingest) { explanation.witnesses.append(found) }
+        let own = try duplicates.countingDuplicate(at: place)
+        let first = own.map { $0.isVersion ? place : $0.first } ?? place
+        let others = try duplicates.countingDuplicates(of: first).filter { $0.place != place }
+        let samples = connection.samples
+        if try !samples.contains(place) {
+            // The sample is the first report, or one that was found later and is more precise.
+            var standIn: DuplicateTable.Duplicate?
+            for other in others where standIn == nil && !other.isVersion {
+                if try samples.contains(other.place) { standIn = other }
+            }
+            if let standIn, try !samples.contains(first) {
+                explanation.first = try relation(to: standIn.place, (own ?? standIn).rule, (own ?? standIn).ingest)
+            } else if let own {
+                explanation.first = try relation(to: own.first, own.rule, own.ingest)
+            }
+        } else {
+            if let own, first != place, try samples.tombstone(at: first)?.replacedBy != nil {
+                if let found = try relation(to: first, own.rule, own.ingest) { explanation.witnesses.append(found) }
+            }
+            for other in others {
+                if let found = try relation(to: other.place, other.rule, other.ingest) { explanation.witnesses.append(found) }
+            }
         }
         for link in try duplicates.links(of: place) {
             if let found = try relation(to: link.other, link.rule, link.ingest) { explanation.linked.append(found) }
@@ -52,16 +69,26 @@ extension SampleStore.Duplicates {
         return explanation
     }
 
-    /// The duplicates found by an import: each reading in it that had already arrived over another path.
+    /// The duplicates found by an import: the readings in it that had already arrived over another path, and those that it replaced because
+    /// it reports them more precisely.
     public func witnesses(of ingest: Int64, limit: Int) throws(StoreError) -> [(
         witness: SampleIdentity, first: SampleIdentity, rule: DuplicateRule
     )] {
         var found: [(witness: SampleIdentity, first: SampleIdentity, rule: DuplicateRule)] = []
-        for duplicate in try connection.duplicates.hiddenDuplicates(broughtBy: ingest, limit: limit) {
-            guard let witness = try table.identity(at: duplicate.place), let first = try table.identity(at: duplicate.first),
+        let reader = MeasurementReader(connection: connection)
+        for duplicate in try connection.duplicates.duplicates(broughtBy: ingest, limit: limit) {
+            let history = try reader.measurement(of: duplicate.place).history
+            var (place, first) = (duplicate.place, duplicate.first)
+            if case .live? = history.state(of: place), !duplicate.isVersion {
+                guard case .duplicate? = history.state(of: first) else { continue }
+                (place, first) = (history.root(of: first), place)
+            } else if case .duplicate(let representative)? = history.state(of: place) {
+                first = representative
+            }
+            guard let witness = try table.identity(at: place), let original = try table.identity(at: first),
                 let rule = DuplicateRule(rawValue: duplicate.rule)
             else { continue }
-            found.append((witness, first, rule))
+            found.append((witness, original, rule))
         }
         return found
     }

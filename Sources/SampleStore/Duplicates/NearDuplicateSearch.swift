@@ -12,8 +12,8 @@ final class NearDuplicateSearch {
         var row: Int
         /// The original sample, even if a duplicate was promoted to replace it.
         var of: SampleKey
-        /// Whether the original is known to be live.
-        var isLive = false
+        /// Whether the original is known to be live and at least as precise as the row, so that it stays the sample.
+        var staysLive = false
     }
 
     /// The result of a search.
@@ -101,9 +101,10 @@ final class NearDuplicateSearch {
             {
                 continue
             }
-            if let best = try Self.takeBest(found, of: scans, &taken) {
-                matches.witnesses.append(Match(row: index, of: best.first, isLive: best.isLive))
-                continue
+            if let best = try Self.takeBest(found, of: &scans, for: trace, isGrouped: row.group != 0, &taken) {
+                matches.witnesses.append(Match(row: index, of: best.first, staysLive: best.staysLive))
+                // A row that may become the sample is linked as well.
+                if best.staysLive { continue }
             }
             // Link the best match from each other device.
             var linked: Set<Int64> = []
@@ -132,8 +133,9 @@ final class NearDuplicateSearch {
     /// Takes the best match that is the same measurement and has no duplicate yet from the row's series. Matches that
     /// were not undone come first.
     private static func takeBest(
-        _ found: [Finding], of scans: [RelatedSeriesScan], _ taken: inout Set<SampleKey>
-    ) throws(StoreError) -> (first: SampleKey, isLive: Bool)? {
+        _ found: [Finding], of scans: inout [RelatedSeriesScan], for trace: ReadingTrace, isGrouped: Bool,
+        _ taken: inout Set<SampleKey>
+    ) throws(StoreError) -> (first: SampleKey, staysLive: Bool)? {
         for isWithdrawn in [false, true] {
             for finding in found
             where finding.verdict == .duplicate && (scans[finding.scan].table == .withdrawn) == isWithdrawn {
@@ -141,7 +143,8 @@ final class NearDuplicateSearch {
                 let candidate = scan.candidates[finding.candidate]
                 guard !taken.contains(candidate.first), try !scan.isWitnessed(candidate.first) else { continue }
                 taken.insert(candidate.first)
-                return (candidate.first, scan.table == .live && candidate.first == candidate.place)
+                let isSame = scan.table == .live && candidate.first == candidate.place
+                return (candidate.first, isSame && !scan.mayBeBetter(trace, isGrouped: isGrouped, than: candidate.trace))
             }
         }
         return nil

@@ -9,6 +9,8 @@ struct RelatedSeries {
     var lasts: Bool
     /// The relation of its device to that of the compared readings.
     var kinship: DeviceKinship
+    /// Whether the compared readings name their device, and these do not.
+    var namesLess: Bool
 }
 
 /// A cache of the related series of series and of the resolution and units of their readings.
@@ -58,7 +60,9 @@ final class RelatedSeriesCache {
             if known == nil { known = try kinship(of: origin, to: other) }
             guard let kinship = known else { continue }
             relatedSeries.append(
-                RelatedSeries(series: other.id, coarsest: other.coarsest, lasts: other.longest > 0, kinship: kinship))
+                RelatedSeries(
+                    series: other.id, coarsest: other.coarsest, lasts: other.longest > 0, kinship: kinship,
+                    namesLess: other.device.isEmpty && origin.device?.key.isEmpty == false))
         }
         return relatedSeries
     }

@@ -80,7 +80,12 @@ final class RetellingSearch {
                             method: try relatedSeries.method(ofMetadata: row.metadata))
                     ))
             }
-            matches += try matched(retold, in: unit, by: ingest, with: told)
+            matches += try matched(retold, in: unit, by: ingest, with: told).map { match in
+                var match = match
+                // It may belong to a pair, which is not parted.
+                if rows[match.row].group != 0 { match.staysLive = false }
+                return match
+            }
         }
         return matches
     }
@@ -109,8 +114,13 @@ final class RetellingSearch {
         var matched: Set<Int> = []
         for finding in found where !matched.contains(finding.order) && open[finding.of] != nil {
             matched.insert(finding.order)
+            let precision = retold[finding.order].trace.precision
+            let staysLive = open[finding.of]?.contains {
+                $0.isLive && $0.place == finding.of && !(precision < $0.trace.precision)
+            }
             open[finding.of] = nil
-            matches.append(NearDuplicateSearch.Match(row: retold[finding.order].row, of: finding.of))
+            matches.append(
+                NearDuplicateSearch.Match(row: retold[finding.order].row, of: finding.of, staysLive: staysLive ?? false))
         }
         return matches
     }
@@ -146,6 +156,8 @@ final class RetellingSearch {
     func readings(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [EarlierReading] {
         var found: [EarlierReading] = []
         var known: [SampleKey: Int] = [:]
+        // A record is identified by its source.
+        let hasRecords = try connection.records.contains(series: series)
         for report in try connection.samples.reports(of: series, atNominal: instant) {
             let (place, duplicate) = (report.place, report.duplicate)
             // A promoted duplicate is a sample too.
@@ -153,6 +165,7 @@ final class RetellingSearch {
                 if let duplicate { found[index].first = duplicate.original }
                 continue
             }
+            if hasRecords, try !connection.records.records(at: place).isEmpty { continue }
             known[place] = found.count
             let telling = try relatedSeries.telling(report.context, of: type)
             found.append(

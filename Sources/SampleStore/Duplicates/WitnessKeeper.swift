@@ -19,7 +19,7 @@ struct WitnessKeeper {
         }
     }
 
-    /// Turns a sample of this import into a duplicate of another one, as if the search had found it on arrival.
+    /// Makes two samples one measurement, as if the search had found it on arrival.
     ///
     /// - Parameter deletion: The deletion of the merge.
     func record(
@@ -27,9 +27,7 @@ struct WitnessKeeper {
     ) throws(StoreError) {
         let decision = try decision(first.series, lasting: lasting, merge: deletion.ingest)
         try duplicates.add(sample, of: first, decision: decision)
-        try deletion.bury([
-            SampleTable.Burial(place: sample, successor: try connection.samples.identity(at: first))
-        ])
+        try Settlement(deletion).settle([sample])
     }
 
     /// Links rows that are about to be stored with the samples of other devices that they agree with.

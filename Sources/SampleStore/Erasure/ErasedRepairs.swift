@@ -16,7 +16,8 @@ struct ErasedRepairs {
             OR (r.old_series, r.old_start, r.old_hash) IN (SELECT series, start, hash FROM gone))
         """
 
-    /// Marks the affected rows of others: the originals of the person's samples, and undone repairs of them.
+    /// Marks the affected rows of others: the originals of the person's samples, undone repairs of them, and repaired forms that are no
+    /// samples.
     func markOfOthers() throws(StoreError) {
         for _ in 0..<RepairTable.longestChain {
             var count = 0
@@ -34,6 +35,17 @@ struct ErasedRepairs {
                     CROSS JOIN migration AS m ON m.id = r.migration AND m.state <> 'applied'
                     CROSS JOIN deleted AS d ON (d.series, d.start, d.hash) = (r.series, r.start, r.hash)
                 WHERE \(Self.isOld) AND NOT r.merged AND d.series NOT IN (SELECT id FROM gone_series)
+                """)
+            count += connection.changes
+            // A repaired form that is represented by another report of its measurement.
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO gone SELECT d.series, d.start, d.hash FROM repaired AS r
+                    CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied'
+                    CROSS JOIN deleted AS d ON (d.series, d.start, d.hash) = (r.series, r.start, r.hash)
+                WHERE \(Self.isOld) AND NOT r.merged AND d.replaced_by IS NOT NULL AND d.series NOT IN (SELECT id FROM gone_series)
+                    AND NOT EXISTS(SELECT 1 FROM repaired AS next CROSS JOIN migration AS n ON n.id = next.migration AND n.state = 'applied'
+                        WHERE (next.old_series, next.old_start, next.old_hash) = (d.series, d.start, d.hash))
                 """)
             count += connection.changes
             if count == 0 { return }

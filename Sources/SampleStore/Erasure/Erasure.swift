@@ -107,7 +107,7 @@ struct Erasure {
         try forgetDevices()
         try repairs.detach()
         let count = try count("SELECT count(*) FROM pruned")
-        // Remove the duplicates from other paths of a measurement that was unassigned before it belonged to the person.
+        // Sever what stays from its erased first report.
         try remove(
             "witness_row",
             """
@@ -154,7 +154,7 @@ struct Erasure {
                 series INTEGER, start INTEGER, hash BLOB, number INTEGER, PRIMARY KEY(series, start, hash)) WITHOUT ROWID
             """)
         try connection.run("INSERT INTO gone_series SELECT id FROM series WHERE subject = ?", .text(subject))
-        try repairs.markOfOthers()
+        repeat { try repairs.markOfOthers() } while try markOtherReports() > 0
         // Values that were computed from the person's data reveal something about the person, whoever owns them, also after repairs.
         try connection.run(
             """
@@ -171,6 +171,30 @@ struct Erasure {
                 WHERE series IN (SELECT id FROM gone_series) OR (series, start, hash) IN (SELECT series, start, hash FROM gone)
                 """)
         }
+    }
+
+    /// Marks the other reports of measurements that were assigned to the person: the first one, and those that were compared with it. A live
+    /// sample of another person stays.
+    ///
+    /// - Returns: The number of marked rows.
+    private func markOtherReports() throws(StoreError) -> Int {
+        let duplicates =
+            "witness_row AS w CROSS JOIN decision AS d ON d.id = w.decision AND d.rule <> '\(DuplicateRule.version.rawValue)'"
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO gone SELECT d.of_series, w.of_start, w.of_hash FROM \(duplicates)
+            WHERE (w.series, w.start, w.hash) IN (SELECT series, start, hash FROM gone) AND d.of_series NOT IN (SELECT id FROM gone_series)
+                AND NOT EXISTS(SELECT 1 FROM sample AS s WHERE (s.series, s.start, s.hash) = (d.of_series, w.of_start, w.of_hash))
+            """)
+        let firsts = connection.changes
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO gone SELECT w.series, w.start, w.hash FROM \(duplicates)
+            WHERE (d.of_series, w.of_start, w.of_hash) IN (SELECT series, start, hash FROM gone)
+                AND w.series NOT IN (SELECT id FROM gone_series)
+                AND NOT EXISTS(SELECT 1 FROM sample AS s WHERE (s.series, s.start, s.hash) = (w.series, w.start, w.hash))
+            """)
+        return firsts + connection.changes
     }
 
     /// Invalidates the anchors of all readers that could read any of the data. They must start again and drop data that

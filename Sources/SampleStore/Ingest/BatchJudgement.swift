@@ -21,8 +21,10 @@ struct BatchJudgement {
         let records = Records(connection: connection, ingest: ingest, acrossDevices: acrossDevices)
         var superseded: [(row: SampleRow, of: SampleKey)] = []
         var registered: [SampleKey: SampleRow] = [:]
-        let rows = groups.lazy.flatMap(\.rows).filter {
-            batch[Int($0.index)].sample.record != nil && batch[Int($0.index)].rule == nil
+        let rows = groups.flatMap(\.rows).filter {
+            let gated = batch[Int($0.index)]
+            // One that breaks a rule is held, unless the same version is known already.
+            return gated.sample.record != nil && (gated.rule == nil || outcomes[Int($0.index)] == .duplicate)
         }
         // If a batch has an open record several times, the last row counts.
         var last: [RecordPlace: Int32] = [:]

@@ -343,24 +343,25 @@ public final class Ingest: SampleSink {
     /// A row that became a duplicate.
     private struct Report {
         let original: SampleKey
-        /// Whether the original is known to be live.
-        let isLive: Bool
+        /// Whether the original is known to stay the sample.
+        let staysLive: Bool
         let row: SampleKey
         let index: Int
 
         init(_ match: NearDuplicateSearch.Match, _ row: SampleRow) {
-            (original, isLive, self.row, index) = (match.of, match.isLive, row.place, Int(row.index))
+            (original, staysLive, self.row, index) = (match.of, match.staysLive, row.place, Int(row.index))
         }
     }
 
-    /// Recomputes the measurements whose original is not live or was restored, and marks the rows that became samples as stored.
+    /// Recomputes the measurements whose sample may change: the original is not live or was restored, or the row is more precise. Marks the
+    /// rows that became samples as stored.
     private func settle(_ reports: [Report], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
-        let (table, decisions) = (connection.samples, connection.decisions)
+        let decisions = connection.decisions
         // A restored sample may be live without an active report, so a new report can take its place.
         let hasDecisions = try !decisions.isEmpty
         var open: [SampleKey] = []
-        for report in reports where hasDecisions || !report.isLive {
-            var isOpen = try report.isLive ? false : !table.contains(report.original)
+        for report in reports where hasDecisions || !report.staysLive {
+            var isOpen = !report.staysLive
             if !isOpen, hasDecisions { isOpen = try decisions.isRestored(report.original) }
             if isOpen { open.append(report.row) }
         }
@@ -372,7 +373,7 @@ public final class Ingest: SampleSink {
         let (settled, hasRepairs) = (Set(open), try !connection.repairs.isEmpty())
         for report in reports where settled.contains(report.row) && outcomes[report.index] == .duplicate {
             // A repair that applies to the measurement has replaced the row by its form.
-            var isStored = try table.contains(report.row)
+            var isStored = try connection.samples.contains(report.row)
             if !isStored, hasRepairs { isStored = try settlement.represents(report.row) }
             guard isStored else { continue }
             outcomes[report.index] = .stored

@@ -24,8 +24,11 @@ extension SampleStore.Ledger {
                 try settlement.reader.states.undo(undone, by: ingest)
                 try refuseIfRepaired(chain, settlement)
                 for entry in chain { try settlement.settle(touchedBy: entry) }
-                try settleJudgements(chain, by: ingest, settlement)
+                for entry in chain { try connection.quarantine.settle(touchedBy: entry) }
                 deletion.changesMore()
+            } else {
+                // It stays undone until this entry is undone as well.
+                try LedgerStates(connection: connection).undo(undone, by: ingest)
             }
             if forget {
                 let count = try Forgetting(connection, of: undone, limit: store.stepRows).run { try $0(deletion) }
@@ -46,7 +49,12 @@ extension SampleStore.Ledger {
         }
         // An entry that is already undone needs another one that forgets its samples.
         guard try refuseIfNotUndoable(undone, forget: forget) else {
-            return try store.changeInSteps(description, list: { _, _ in }, finish: forgetSamples)
+            return try store.changeInSteps(
+                description, list: { _, _ in },
+                finish: { entry in
+                    try store.step(entry) { _ in try LedgerStates(connection: connection).undo(undone, by: entry) }
+                    try forgetSamples(entry)
+                })
         }
         /// Returns a settlement with the future state of the ledger.
         func settlement(_ entry: Int64, _ deletion: Deletion, listedIn list: PendingChanges? = nil) throws -> Settlement {
@@ -70,7 +78,7 @@ extension SampleStore.Ledger {
                 let settlement = Settlement(deletion)
                 let chain = try settlement.reader.states.chain(from: undone)
                 try settlement.reader.states.undo(undone, by: entry)
-                try settleJudgements(chain, by: entry, settlement)
+                for entry in chain { try connection.quarantine.settle(touchedBy: entry) }
             }, finish: forgetSamples)
     }
 
@@ -101,15 +109,6 @@ extension SampleStore.Ledger {
         if let first = chain.last, try !settlement.reader.states.isActive(first) {
             try store.repairs.refuseIfRepaired(broughtBy: first)
         }
-    }
-
-    private func settleJudgements(_ chain: [Int64], by ingest: Int64, _ settlement: Settlement) throws {
-        let judgements = connection.quarantine
-        for entry in chain {
-            if try !settlement.reader.states.isActive(entry) { try judgements.reject(broughtBy: entry, undoneBy: ingest) }
-            try judgements.settle(touchedBy: entry)
-        }
-        try judgements.settle(touchedBy: ingest)
     }
 
     /// Undoes a repair as a whole, or returns `nil` if the entry is not a repair. To revert the undo of a repair, apply

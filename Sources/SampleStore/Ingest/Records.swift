@@ -48,7 +48,7 @@ final class Records {
             // The new version must be taken into account although its row does not exist yet.
             let deletion = Deletion(connection: connection, ingest: ingest)
             let settlement = Settlement(deletion)
-            for (place, identity) in arriving { settlement.reader.arriving[place] = (ingest, identity) }
+            for (place, identity) in arriving { settlement.reader.arriving[place] = (ingest, identity, nil) }
             try settlement.settle([newest])
             try deletion.settleDerived()
             guard case .live? = try settlement.reader.measurement(of: place).history.state(of: place) else {

@@ -112,16 +112,30 @@ extension SampleStore.Samples {
                 guard places.count > known else { throw Self.notRestorable(uuid) }
             }
             let settlement = Settlement(deletion)
+            // The decision is about the measurement. Its sample may be another report, which arrived after the deletion.
+            let deleted = try (theirs + places).filter {
+                try settlement.reader.measurement(of: $0).history.state(of: $0) == .deleted
+            }
             try deletion.decide(.restored, theirs + places)
+            settlement.reader.forgetTraces()
             try settlement.settle(theirs + places)
+            var back: Set<SampleKey> = []
+            for place in deleted {
+                let history = try settlement.reader.measurement(of: place).history
+                guard case .duplicate(let representative)? = history.state(of: place) else { continue }
+                back.insert(place)
+                try deletion.takeBackDecision(on: place)
+                try deletion.decide(.restored, [history.form(of: representative)])
+            }
             for uuid in uuids {
                 var isThere = false
                 for place in try self.places(of: uuid, among: .live) where try table.contains(place) { isThere = true }
+                for place in try self.places(of: uuid, among: .tombstones) where back.contains(place) { isThere = true }
                 guard isThere else { throw try reasonNotToRestore(uuid, settlement) }
             }
             var count = 0
             for place in theirs + places {
-                if try table.contains(place) {
+                if try back.contains(place) || table.contains(place) {
                     count += 1
                 } else {
                     // Another reading has replaced this object, which was not requested by UUID.

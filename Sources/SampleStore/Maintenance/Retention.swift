@@ -22,7 +22,7 @@ public struct PruneResult: Hashable, Sendable {
 /// keep their data. The change log contains one entry per series. A reader that has not read the removed changes must
 /// read everything again (``Epochs``).
 extension SampleStore {
-    private static let prefix = "earliest "
+    static let prefix = "earliest "
 
     /// The earliest permitted end of samples, by type.
     public func earliestPermittedDates() throws(StoreError) -> [SampleType: Instant] {
@@ -62,29 +62,20 @@ extension SampleStore {
     /// because the clock was wrong when it was set.
     ///
     /// - Parameters:
-    ///   - byAge: Whether the dates were computed from the present time, so that nothing is removed if that is doubtful.
+    ///   - byAge: Whether the dates were computed from the present time, so that nothing is removed if that is doubtful
+    ///     (``pruningDoubt(_:at:isConfirmed:waitingFor:)``).
+    ///   - isConfirmed: Whether a person has confirmed the dates.
     ///   - targets: The names of the targets to wait for, or `nil` for all targets that ever received data.
     ///   - description: The ledger entry, of the kind `prune`.
     public func prune(
-        _ dates: [SampleType: Instant], byAge: Bool = false, waitingFor targets: Set<String>? = nil,
+        _ dates: [SampleType: Instant], byAge: Bool = false, isConfirmed: Bool = false, waitingFor targets: Set<String>? = nil,
         description: IngestDescription
     ) throws -> PruneResult {
-        if byAge, let doubt = try pruningDoubt(at: Instant(microseconds: description.received)) {
+        let now = Instant(microseconds: description.received)
+        if byAge, let doubt = try pruningDoubt(dates, at: now, isConfirmed: isConfirmed, waitingFor: targets) {
             throw StoreError(.invalid, "nothing was removed: \(doubt)")
         }
         return try withReserve { try pruneInSteps(dates, waitingFor: targets, description) }
-    }
-
-    /// Returns why the present time is doubted when samples are to be removed for their age, or `nil` if it is not. A clock that is wrong by
-    /// years would remove everything, and nothing brings it back.
-    public func pruningDoubt(at now: Instant) throws(StoreError) -> String? {
-        guard PlausibleClock.allows(now) else {
-            return "the machine's clock shows \(now), which cannot be right: set the date and try again"
-        }
-        let last = try connection.ledger.lastReceived() ?? now.microseconds
-        guard !PlausibleClock.allows(step: max(0, now.microseconds &- last)) else { return nil }
-        return "the machine's clock shows \(now), more than a year after the last entry of the ledger: check the date, "
-            + "store a reading, and try again"
     }
 
     private func pruneInSteps(
@@ -136,7 +127,7 @@ extension SampleStore {
     }
 
     /// The number of the last change that every target has received, or `Int64.max` if no target is waited for.
-    private func firstUntold(_ names: Set<String>?) throws(StoreError) -> Int64 {
+    func firstUntold(_ names: Set<String>?) throws(StoreError) -> Int64 {
         var number = Int64.max
         for target in try targets.all() where names?.contains(target.name) ?? true {
             number = min(number, target.anchor.seq)
@@ -206,7 +197,7 @@ extension SampleStore {
     }
 
     /// The rows of a series that ended before a date.
-    private struct Ended {
+    struct Ended {
         let number: String
         let rows: String
         let bindings: [Value]
@@ -224,7 +215,7 @@ extension SampleStore {
         }
     }
 
-    private func count(_ ended: Ended) throws(StoreError) -> (removable: Int, waiting: Int, repaired: Int) {
+    func count(_ ended: Ended) throws(StoreError) -> (removable: Int, waiting: Int, repaired: Int) {
         let statement = try connection.statement(
             """
             SELECT count(*) FILTER (WHERE \(ended.number) > ?3),

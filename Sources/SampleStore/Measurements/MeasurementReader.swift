@@ -32,7 +32,7 @@ final class MeasurementReader {
     private let decoder: SampleDecoder
     private var traces: [Int64: Traces] = [:]
     /// Reports whose rows are about to be written, with the ingest that brings them.
-    var arriving: [SampleKey: (ingest: Int64, uuid: SampleIdentity)] = [:]
+    var arriving: [SampleKey: (ingest: Int64, uuid: SampleIdentity, precision: ReportPrecision?)] = [:]
 
     init(connection: Connection) {
         self.connection = connection
@@ -85,7 +85,8 @@ final class MeasurementReader {
             found.history.reports.append(
                 .init(
                     place: root, group: groups.number(of: root), agreement: agreements[root], entry: entry, isActive: isActive,
-                    changed: changed, isFounded: try isFounded(root)))
+                    changed: changed, isFounded: try isFounded(root),
+                    precision: groups.isShared(root) ? try precision(of: root) : nil))
         }
         if found.history.reports.count > 1 {
             found.history.reports.sort {
@@ -239,6 +240,11 @@ final class MeasurementReader {
         return found
     }
 
+    private func precision(of root: SampleKey) throws(StoreError) -> ReportPrecision? {
+        if let known = arriving[root]?.precision { return known }
+        return try connection.samples.precision(of: root)
+    }
+
     /// Whether the inputs of a computed sample are live. Pruned inputs count as valid.
     private func isFounded(_ place: SampleKey) throws(StoreError) -> Bool {
         guard try traces(of: place.series).isDerived else { return true }
@@ -280,6 +286,7 @@ private struct Groups {
     private(set) var places: [SampleKey] = []
     private var known: Set<SampleKey> = []
     private var parents: [SampleKey: SampleKey] = [:]
+    private var shared: Set<SampleKey> = []
 
     /// Adds a reading. Returns false if it is already known.
     mutating func insert(_ place: SampleKey) -> Bool {
@@ -289,9 +296,13 @@ private struct Groups {
     }
 
     mutating func join(_ one: SampleKey, _ other: SampleKey) {
+        shared.formUnion([one, other])
         let (one, other) = (top(of: one), top(of: other))
         if one != other { parents[one] = other }
     }
+
+    /// Whether a reading has other reports.
+    func isShared(_ place: SampleKey) -> Bool { shared.contains(place) }
 
     func number(of place: SampleKey) -> Int { places.firstIndex(of: top(of: place)) ?? 0 }
 

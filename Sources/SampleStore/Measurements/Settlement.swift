@@ -175,12 +175,17 @@ final class Settlement {
         try settleDecisions(of: entry)
         let duplicates = connection.duplicates
         if try reader.states.isActive(entry) {
-            // A witness of an undone import is not a sample, or was settled as one above.
+            // A duplicate of an undone import is not a sample, or was settled as one above.
             try settlePages { last throws(StoreError) in
-                try duplicates.places(broughtBy: entry, withoutOriginal: true, after: last, limit: Self.chunk)
+                try duplicates.places(broughtBy: entry, after: last, limit: Self.chunk)
             }
         }
-        try settlePages { last throws(StoreError) in try duplicates.places(foundBy: entry, after: last, limit: Self.chunk) }
+        try settlePages { last throws(StoreError) in
+            try duplicates.places(foundBy: entry, after: last, limit: Self.chunk)
+        } with: { place throws(StoreError) in
+            // A merge that no longer counts leaves two measurements.
+            try duplicates.duplicate(at: place)?.first
+        }
     }
 
     /// Settles the samples that an entry brought. They are live if the entry is active, unless other facts are known about them.
@@ -228,9 +233,15 @@ final class Settlement {
         while try rows.next() { found.append((try rows.key, rows.change)) }
     }
 
-    /// Settles the decisions of an entry. Each decision changes something, so the change log is used to find them.
+    /// Settles the decisions of an entry. Each decision changes something, so the change log is used to find them, except those that were
+    /// applied to another report since.
     private func settleDecisions(of entry: Int64) throws(StoreError) {
         let decisions = connection.decisions
+        if try decisions.hasMoved {
+            return try settlePages { last throws(StoreError) in
+                try decisions.places(decidedBy: entry, after: last, limit: Self.chunk)
+            }
+        }
         for span in try connection.changeTable.starts(causedBy: entry) {
             try settlePages { last throws(StoreError) in
                 try decisions.places(
@@ -240,13 +251,17 @@ final class Settlement {
         }
     }
 
-    /// Settles the samples of a list, page by page.
-    private func settlePages(_ next: (SampleKey?) throws(StoreError) -> [SampleKey]) throws(StoreError) {
+    /// Settles the samples of a list, and the one that belongs to each, page by page.
+    private func settlePages(
+        _ next: (SampleKey?) throws(StoreError) -> [SampleKey],
+        with other: (SampleKey) throws(StoreError) -> SampleKey? = { _ in nil }
+    ) throws(StoreError) {
         var last: SampleKey?
         while true {
-            let places = try next(last)
+            var places = try next(last)
             guard let end = places.last else { return }
             last = end
+            for place in places { if let other = try other(place) { places.append(other) } }
             try settle(places)
         }
     }

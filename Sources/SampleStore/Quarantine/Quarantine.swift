@@ -26,6 +26,19 @@ extension SampleStore.Quarantine {
         try quarantined("state = ?", [.text(state)])
     }
 
+    /// Returns the quarantined readings after a number that may be right (``GateRule/isDoubt``), oldest first.
+    public func doubtful(after number: Int64) throws(StoreError) -> [QuarantinedSample] {
+        try quarantined("state = 'held' AND id > ?", [.integer(number)]).filter { GateRule($0.rule).isDoubt }
+    }
+
+    /// Returns a quarantined reading of a person that may be right, by its start.
+    public func doubtful(at start: Instant, type: SampleType, of subject: String) throws(StoreError) -> QuarantinedSample? {
+        try quarantined(
+            "state = 'held' AND start = ?1 AND series IN \(SeriesTable.ids(ofSubject: "?2"))",
+            [.integer(start.microseconds), .text(subject)]
+        ).first { $0.stored.sample.origin.type == type && GateRule($0.rule).isDoubt }
+    }
+
     /// Returns a quarantined or judged reading by its number, or nil if there is none.
     public func sample(number: Int64) throws(StoreError) -> QuarantinedSample? {
         try quarantined("id = ?", [.integer(number)]).first

@@ -1,4 +1,5 @@
 import HealthModel
+import Pipeline
 
 /// Checks the alerts of a store and records which conditions are met. Each change of a state gives one event, even if several processes
 /// check.
@@ -7,7 +8,8 @@ import HealthModel
 ///     for event in result.events { notify(event) }
 ///     // Check again after the next commit, and at result.next at the latest.
 ///
-/// A check follows the change log: it judges each reading once, in the order of arrival, by its own time (``AlertJudge``).
+/// A check follows the change log: it judges each reading once, in the order of arrival, by its own time (``AlertJudge``). Readings that are
+/// quarantined as implausible (``GateRule/isDoubt``) are judged like others, and their events are marked as doubtful.
 extension SampleStore.Alerts {
     /// The result of a check.
     public struct AlertCheckResult: Hashable, Sendable {
@@ -65,6 +67,7 @@ extension SampleStore.Alerts {
         defer { snapshot.end() }
         let last = try store.lastChange()
         let crossing = judges.indices.filter { judges[$0].alert.condition != .missing }
+        try judgeHeld(&judges, crossing)
         guard let first = crossing.map({ judges[$0].alert.seq }).min(), first < last else { return }
         let types = Set(crossing.map { judges[$0].alert.type })
         try store.changes.read(after: first, types: types) { change in
@@ -79,8 +82,25 @@ extension SampleStore.Alerts {
         for index in crossing { judges[index].alert.seq = last }
     }
 
+    /// Passes the implausible readings that were quarantined since the last check to the alerts.
+    private func judgeHeld(_ judges: inout [AlertJudge], _ crossing: [Int]) throws {
+        let last = try connection.quarantine.lastNumber()
+        guard let first = crossing.map({ judges[$0].alert.held }).min(), first < last else { return }
+        for held in try store.quarantine.doubtful(after: first) {
+            let origin = held.stored.sample.origin
+            for index in crossing
+            where judges[index].alert.held < held.id && judges[index].alert.type == origin.type
+                && judges[index].alert.subject == origin.subject
+            {
+                try judges[index].judge(doubtful: held.stored)
+            }
+        }
+        for index in crossing { judges[index].alert.held = last }
+    }
+
     private static func isBehind(_ before: Alert, _ after: Alert) -> Bool {
         guard before.condition != .missing else { return before.reading != after.reading || before.checked != after.checked }
+        if after.held != before.held { return true }
         // The clock was set back.
         if let last = before.last, let moved = after.last, moved < last { return true }
         if after.seq - before.seq >= alertLag.changes { return true }
@@ -92,7 +112,10 @@ extension SampleStore.Alerts {
     private func record(_ judge: AlertJudge, after before: Alert, at now: Instant) throws -> [AlertEvent] {
         try connection.transaction {
             guard try save(judge.alert, after: before) else { return [] }
-            return try judge.told.map { try add($0.kind, of: judge.alert, time: $0.time, isLate: $0.isLate, at: now) }
+            return try judge.told.map {
+                try add(
+                    $0.kind, of: judge.alert, time: $0.time, isLate: $0.isLate, isDoubtful: $0.isDoubtful, at: now)
+            }
         }
     }
 }
@@ -108,6 +131,7 @@ struct AlertJudge {
         var kind: AlertEvent.Kind
         var time: Instant
         var isLate: Bool
+        var isDoubtful: Bool
     }
 
     var alert: Alert
@@ -118,6 +142,8 @@ struct AlertJudge {
     private let now: Instant
     /// Whether the deciding reading was deleted or replaced.
     private var isReviewed = false
+    /// Whether the reading that is judged is implausible.
+    private var isDoubtful = false
 
     /// How old a reading may be when it arrives to raise an alert, in microseconds: a day. Old readings from an import raise none.
     private static let age: Int64 = 86_400_000_000
@@ -153,6 +179,14 @@ struct AlertJudge {
             }
             try judge(stored)
         }
+    }
+
+    /// Judges a reading that is quarantined as implausible. It can begin the alert, and ends none.
+    mutating func judge(doubtful stored: StoredSample) throws {
+        guard isBeyond(stored.sample.value) else { return }
+        isDoubtful = true
+        defer { isDoubtful = false }
+        try judge(stored)
     }
 
     private mutating func judge(_ stored: StoredSample) throws {
@@ -195,8 +229,8 @@ struct AlertJudge {
     private mutating func judgeLate(_ stored: StoredSample, at time: Instant) throws {
         let sample = stored.sample
         guard alert.raised == nil, alert.timing.lasting == 0, isBeyond(sample.value), try !hasNeighbor(stored) else { return }
-        changes.append(Change(kind: .began, time: sample.start, isLate: true))
-        changes.append(Change(kind: .ended, time: alert.checked ?? now, isLate: true))
+        changes.append(Change(kind: .began, time: sample.start, isLate: true, isDoubtful: isDoubtful))
+        changes.append(Change(kind: .ended, time: alert.checked ?? now, isLate: true, isDoubtful: isDoubtful))
     }
 
     /// Whether the reading before or after a late one is beyond the limit too, so that it has been reported.
@@ -222,6 +256,8 @@ struct AlertJudge {
     /// Whether a sample is a reading that arrived, and not the same reading that a repair, an undo, or a restoration put back.
     private func isArrival(_ stored: StoredSample) throws -> Bool {
         let connection = store.connection
+        // An accepted implausible reading was judged when it arrived.
+        if case .string(let rule)? = stored.sample.metadata?["acceptedAgainst"], GateRule(rule).isDoubt { return false }
         for place in try connection.samples.places(of: stored.uuid) where place.start == stored.sample.start.microseconds {
             guard try connection.changeTable.isMoved(stored.seq, series: place.series) else { return true }
             let root = try connection.repairs.root(of: place)
@@ -247,14 +283,14 @@ struct AlertJudge {
         guard alert.raised == nil else { return }
         (alert.raised, alert.acknowledged) = (time, nil)
         let isLate = isLate ?? (now.microseconds - time.microseconds > Self.lateAge)
-        changes.append(Change(kind: .began, time: time, isLate: isLate))
+        changes.append(Change(kind: .began, time: time, isLate: isLate, isDoubtful: isDoubtful))
     }
 
     private mutating func end(at time: Instant) {
         (alert.since, alert.last) = (nil, nil)
         guard alert.raised != nil else { return }
         (alert.raised, alert.acknowledged) = (nil, nil)
-        changes.append(Change(kind: .ended, time: time, isLate: false))
+        changes.append(Change(kind: .ended, time: time, isLate: false, isDoubtful: isDoubtful))
     }
 
     /// Applies corrections of the readings, and what is due without a further reading.

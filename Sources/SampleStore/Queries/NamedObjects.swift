@@ -8,7 +8,7 @@ struct NamedObjects {
     /// Returns the key of the current sample for a UUID in an object, or `nil` if it was deleted or never stored, or if it is not the
     /// object's.
     func place(of uuid: SampleIdentity, by rule: ReferenceRule) throws(StoreError) -> SampleKey? {
-        guard let place = try place(of: uuid), try connection.series.permits(place.series, by: rule) else { return nil }
+        guard let place = try place(of: uuid), try connection.series.permits(place, by: rule) else { return nil }
         return place
     }
 
@@ -22,7 +22,7 @@ struct NamedObjects {
 
     /// Returns the keys of the current samples that a sample refers to, in order and without repetition.
     func places(namedBy sample: Sample) throws(StoreError) -> [SampleKey] {
-        let rule = ReferenceRule(of: sample.origin)
+        let rule = ReferenceRule(in: sample)
         var found: [SampleKey] = []
         for uuid in OwnedObjects.named(by: sample) {
             if let place = try place(of: uuid, by: rule), !found.contains(place) { found.append(place) }
@@ -48,7 +48,7 @@ extension SampleStore.Samples {
     /// Returns the current sample for a UUID that a correlation or a workout contains: the sample itself, its repaired form, or the
     /// original it duplicates. Returns `nil` if there is none, or if ``ReferenceRule`` does not permit the reference.
     public func object(named uuid: SampleIdentity, in holder: Sample) throws(StoreError) -> StoredSample? {
-        let rule = ReferenceRule(of: holder.origin)
+        let rule = ReferenceRule(in: holder)
         guard let place = try NamedObjects(connection: connection).place(of: uuid, by: rule) else { return nil }
         return try table.stored(at: place)
     }

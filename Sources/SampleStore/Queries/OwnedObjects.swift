@@ -24,12 +24,12 @@ struct OwnedObjects {
     /// The current places of the objects that a sample owns. A repair may have replaced an object.
     func places(namedBy sample: Sample, among rows: SampleTable.Rows) throws(StoreError) -> [SampleKey] {
         let (table, replacements) = (connection.samples, connection.repairs)
-        let rule = ReferenceRule(of: sample.origin)
+        let rule = ReferenceRule(in: sample)
         var found: [SampleKey] = []
         for uuid in Self.named(by: sample) {
             for place in try connection.samples.places(of: uuid) {
                 let last = try replacements.last(from: place)
-                guard !found.contains(last), try connection.series.permits(last.series, by: rule) else { continue }
+                guard !found.contains(last), try connection.series.permits(last, by: rule) else { continue }
                 if try table.contains(last, among: rows) { found.append(last) }
             }
         }

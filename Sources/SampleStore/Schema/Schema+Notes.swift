@@ -23,6 +23,7 @@ extension Schema {
     /// - `margin`, `lasting`, `hold`: how the alert begins and ends (``AlertTiming``). Times are in microseconds.
     /// - `made`: when it was added. Readings from before raise no alert.
     /// - `seq`: the last change that was judged.
+    /// - `held`: the last quarantined reading that was judged.
     /// - `reading`: the UUID of the reading that decides the state, with its time in `checked`. NULL if there was none, or if its time is
     ///   not known.
     /// - `within`: whether that reading ends the alert.
@@ -33,7 +34,7 @@ extension Schema {
         CREATE TABLE alert(
             id INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, type TEXT NOT NULL, condition TEXT NOT NULL,
             bound REAL NOT NULL, margin REAL NOT NULL, lasting INTEGER NOT NULL, hold INTEGER NOT NULL, made INTEGER NOT NULL,
-            seq INTEGER NOT NULL, reading TEXT, checked INTEGER, within INTEGER NOT NULL DEFAULT 1, since INTEGER, last INTEGER,
+            seq INTEGER NOT NULL, held INTEGER NOT NULL, reading TEXT, checked INTEGER, within INTEGER NOT NULL DEFAULT 1, since INTEGER, last INTEGER,
             raised INTEGER, acknowledged INTEGER);
         """
 
@@ -43,11 +44,13 @@ extension Schema {
     /// - `time`: the start of the reading that changed the state, or when a reading had been missing for the hours of the alert.
     /// - `noticed`: when the check found it.
     /// - `late`: whether the reading arrived late.
+    /// - `doubtful`: whether the reading is implausible and quarantined.
     /// - `acknowledged`: when a person acknowledged the beginning.
     static let alertEvent = """
         CREATE TABLE alert_event(
             id INTEGER PRIMARY KEY AUTOINCREMENT, alert INTEGER NOT NULL, subject TEXT NOT NULL, kind TEXT NOT NULL,
-            time INTEGER NOT NULL, noticed INTEGER NOT NULL, late INTEGER NOT NULL, acknowledged INTEGER);
+            time INTEGER NOT NULL, noticed INTEGER NOT NULL, late INTEGER NOT NULL, doubtful INTEGER NOT NULL,
+            acknowledged INTEGER);
         CREATE INDEX alert_event_by_subject ON alert_event(subject, id);
         """
 

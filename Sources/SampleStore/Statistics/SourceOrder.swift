@@ -77,7 +77,13 @@ extension SampleStore.Sources {
             let priority = SourcePriority(own.flatMap(\.names) + named)
             ranked.append((priority.rank(of: try names(of: series)), series))
         }
-        return ranked.sorted { ($0.rank, $0.series.id) < ($1.rank, $1.series.id) }.map(\.series)
+        // The order in which sources were first seen must not matter.
+        return ranked.sorted { one, other in
+            guard one.rank == other.rank else { return one.rank < other.rank }
+            return (one.series.source, one.series.device, one.series.id) < (
+                other.series.source, other.series.device, other.series.id
+            )
+        }.map(\.series)
     }
 
     /// Returns the series of a query by priority, as in statistics.

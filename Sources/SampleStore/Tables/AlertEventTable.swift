@@ -22,6 +22,8 @@ public struct AlertEvent: Hashable, Sendable {
     public var noticed: Instant
     /// Whether the reading arrived late, so that the message reports something that is over or began a while ago.
     public var isLate = false
+    /// Whether the reading is implausible and quarantined, so that the message is doubtful.
+    public var isDoubtful = false
     /// When a person acknowledged the beginning.
     public var acknowledged: Instant?
 }
@@ -63,12 +65,12 @@ extension SampleStore.Alerts {
 
     /// Adds an event and removes old ones of the same person. Used inside a transaction.
     func add(
-        _ kind: AlertEvent.Kind, of alert: Alert, time: Instant, isLate: Bool, at now: Instant
+        _ kind: AlertEvent.Kind, of alert: Alert, time: Instant, isLate: Bool, isDoubtful: Bool = false, at now: Instant
     ) throws(StoreError) -> AlertEvent {
         try connection.run(
-            "INSERT INTO alert_event(alert, subject, kind, time, noticed, late) VALUES(?, ?, ?, ?, ?, ?)", .integer(alert.id),
-            .text(alert.subject), .text(kind.rawValue), .integer(time.microseconds), .integer(now.microseconds),
-            .integer(isLate ? 1 : 0))
+            "INSERT INTO alert_event(alert, subject, kind, time, noticed, late, doubtful) VALUES(?, ?, ?, ?, ?, ?, ?)",
+            .integer(alert.id), .text(alert.subject), .text(kind.rawValue), .integer(time.microseconds),
+            .integer(now.microseconds), .integer(isLate ? 1 : 0), .integer(isDoubtful ? 1 : 0))
         let id = connection.lastInsertedRow
         let oldest = try connection.integer(
             "SELECT id FROM alert_event WHERE subject = ? ORDER BY id DESC LIMIT 1 OFFSET ?", .text(alert.subject),
@@ -78,7 +80,7 @@ extension SampleStore.Alerts {
             try connection.run(
                 "DELETE FROM alert_delivery WHERE subject = ? AND event <= ?", .text(alert.subject), .integer(oldest))
         }
-        return AlertEvent(id: id, alert: alert, kind: kind, time: time, noticed: now, isLate: isLate)
+        return AlertEvent(id: id, alert: alert, kind: kind, time: time, noticed: now, isLate: isLate, isDoubtful: isDoubtful)
     }
 
     func acknowledgeEvent(of alert: Int64, at now: Instant) throws(StoreError) {
@@ -103,13 +105,13 @@ extension SampleStore.Alerts {
     private func events(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [AlertEvent] {
         let alerts = Dictionary(try all().map { ($0.id, $0) }) { first, _ in first }
         return try connection.list(
-            "SELECT id, alert, kind, time, noticed, late, acknowledged FROM alert_event WHERE \(condition)", bindings
+            "SELECT id, alert, kind, time, noticed, late, acknowledged, doubtful FROM alert_event WHERE \(condition)", bindings
         ) { row -> AlertEvent? in
             guard let alert = alerts[row.integer(1)], let kind = AlertEvent.Kind(rawValue: row.text(2)) else { return nil }
             return AlertEvent(
                 id: row.integer(0), alert: alert, kind: kind, time: Instant(microseconds: row.integer(3)),
                 noticed: Instant(microseconds: row.integer(4)), isLate: row.integer(5) == 1,
-                acknowledged: row.optionalInteger(6).map { Instant(microseconds: $0) })
+                isDoubtful: row.integer(7) == 1, acknowledged: row.optionalInteger(6).map { Instant(microseconds: $0) })
         }.compactMap { $0 }
     }
 

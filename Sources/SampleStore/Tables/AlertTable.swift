@@ -28,6 +28,8 @@ public struct Alert: Hashable, Sendable {
     public var made: Instant
     /// The number of the last change that was judged.
     var seq: Int64
+    /// The number of the last quarantined reading that was judged.
+    var held: Int64
     /// The UUID of the reading that decides the state. Of the readings that have arrived it is the latest one by measured time.
     var reading: String?
     /// The time of that reading, or `nil` if its time is not known, such as after the clock was set back.
@@ -78,7 +80,7 @@ extension SampleStore.Alerts {
         try connection.list(
             """
             SELECT id, subject, type, condition, bound, margin, lasting, hold, made, seq, reading, checked, within, since, last, raised,
-                acknowledged
+                acknowledged, held
             FROM alert WHERE ?1 IS NULL OR subject = ?1 ORDER BY id
             """, [subject.map { .text($0) } ?? .null]
         ) { row -> Alert? in
@@ -87,7 +89,8 @@ extension SampleStore.Alerts {
             return Alert(
                 id: row.integer(0), subject: row.text(1), type: type, condition: condition, bound: row.real(4),
                 timing: AlertTiming(margin: row.real(5), lasting: row.integer(6), hold: row.integer(7)),
-                made: Instant(microseconds: row.integer(8)), seq: row.integer(9), reading: row.optionalText(10),
+                made: Instant(microseconds: row.integer(8)), seq: row.integer(9), held: row.integer(17),
+                reading: row.optionalText(10),
                 checked: time(11),
                 isWithin: row.integer(12) == 1, since: time(13), last: time(14), raised: time(15), acknowledged: time(16))
         }.compactMap { $0 }
@@ -118,9 +121,11 @@ extension SampleStore.Alerts {
             }
             try connection.run(
                 """
-                INSERT INTO alert(subject, type, condition, bound, margin, lasting, hold, made, seq) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO alert(subject, type, condition, bound, margin, lasting, hold, made, seq, held)
+                VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, .text(subject), .text(type.id), .text(condition.rawValue), .real(bound), .real(timing.margin),
-                .integer(timing.lasting), .integer(timing.hold), .integer(now.microseconds), .integer(try store.lastChange()))
+                .integer(timing.lasting), .integer(timing.hold), .integer(now.microseconds), .integer(try store.lastChange()),
+                .integer(try connection.quarantine.lastNumber()))
             return connection.lastInsertedRow
         }
     }
@@ -151,13 +156,14 @@ extension SampleStore.Alerts {
     func save(_ alert: Alert, after before: Alert) throws(StoreError) -> Bool {
         try connection.run(
             """
-            UPDATE alert SET seq = ?2, reading = ?3, checked = ?4, within = ?5, since = ?6, last = ?7, raised = ?8, acknowledged = ?9
+            UPDATE alert SET seq = ?2, reading = ?3, checked = ?4, within = ?5, since = ?6, last = ?7, raised = ?8, acknowledged = ?9,
+                held = ?14
             WHERE id = ?1 AND seq = ?10 AND reading IS ?11 AND checked IS ?12 AND raised IS ?13
             """, .integer(alert.id), .integer(alert.seq), .optional(alert.reading), .optional(alert.checked?.microseconds),
             .integer(alert.isWithin ? 1 : 0), .optional(alert.since?.microseconds), .optional(alert.last?.microseconds),
             .optional(alert.raised?.microseconds), .optional(alert.raised == nil ? nil : alert.acknowledged?.microseconds),
             .integer(before.seq), .optional(before.reading), .optional(before.checked?.microseconds),
-            .optional(before.raised?.microseconds))
+            .optional(before.raised?.microseconds), .integer(alert.held))
         return connection.changes > 0
     }
 

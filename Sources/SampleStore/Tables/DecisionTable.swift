@@ -42,6 +42,21 @@ struct DecisionTable {
             [.integer(series), .integer(last?.start ?? low), .blob(last?.hash ?? []), .integer(high), .integer(entry)])
     }
 
+    /// Returns the next samples that an entry decided about, sorted by key. This reads the decisions of all entries.
+    func places(decidedBy entry: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
+        try connection.sampleKeys(
+            """
+            SELECT series, start, hash FROM decided WHERE (series, start, hash) > (?1, ?2, ?3) AND ingest = ?4
+            ORDER BY series, start, hash LIMIT \(limit)
+            """,
+            [.integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []), .integer(entry)])
+    }
+
+    /// Whether a decision was ever applied to another sample than the one that it was about.
+    var hasMoved: Bool {
+        get throws(StoreError) { try connection.settings.integer("movedDecisions") != nil }
+    }
+
     /// Returns the last 10,000 samples of a person that an entry decided to delete, with the last such entry, newest first.
     func deletions(ofSubject subject: String) throws(StoreError) -> [(place: SampleKey, entry: Int64)] {
         try connection.list(
@@ -65,6 +80,7 @@ struct DecisionTable {
         try connection.run(
             "UPDATE OR IGNORE decided SET series = ?4, start = ?5, hash = ?6 WHERE (series, start, hash) = (?1, ?2, ?3)",
             place.values + other.values)
+        if connection.changes > 0 { try connection.settings.set("movedDecisions", to: .integer(1)) }
     }
 
     /// Removes the decision of an entry about a sample.

@@ -64,11 +64,10 @@ struct DuplicateTable {
             "SELECT \(Self.columns) FROM \(Self.decided) WHERE \(SampleTable.isHere)", place.values, Self.read)
     }
 
-    /// Returns a duplicate that is not a sample itself and whose merge is not undone, and that this connection may read.
-    func hiddenDuplicate(at place: SampleKey) throws(StoreError) -> Duplicate? {
+    /// Returns a duplicate whose merge is not undone, and that this connection may read.
+    func countingDuplicate(at place: SampleKey) throws(StoreError) -> Duplicate? {
         try connection.first(
-            "SELECT \(Self.columns) FROM witness WHERE \(SampleTable.isHere) AND NOT stands_in AND NOT parted", place.values,
-            Self.read)
+            "SELECT \(Self.columns) FROM witness WHERE \(SampleTable.isHere) AND NOT parted", place.values, Self.read)
     }
 
     /// A query for the columns of the sample that a duplicate becomes.
@@ -96,13 +95,9 @@ struct DuplicateTable {
         try connection.list(Self.ofFirst("TRUE", order: "series, start"), first.values, Self.read)
     }
 
-    /// Returns the duplicates of a sample that count and are not samples themselves.
-    func hiddenDuplicates(of first: SampleKey) throws(StoreError) -> [Duplicate] {
-        let isHidden = """
-            \(Self.isActive) AND NOT EXISTS(SELECT 1 FROM main.sample AS s
-                WHERE (s.series, s.start, s.hash) = (witness_row.series, witness_row.start, witness_row.hash))
-            """
-        return try connection.list(Self.ofFirst(isHidden, order: "ingest, series"), first.values, Self.read)
+    /// Returns the duplicates of a sample that count.
+    func countingDuplicates(of first: SampleKey) throws(StoreError) -> [Duplicate] {
+        try connection.list(Self.ofFirst(Self.isActive, order: "ingest, series"), first.values, Self.read)
     }
 
     /// Whether a sample has a duplicate from a series that counts.
@@ -161,14 +156,9 @@ struct DuplicateTable {
         ) { ($0.integer(0), $0.integer(1)) }
     }
 
-    /// Returns the next duplicates that an import brought, sorted by key. With `withoutOriginal` only those whose original is not live.
-    func places(
-        broughtBy ingest: Int64, withoutOriginal: Bool = false, after last: SampleKey?, limit: Int
-    ) throws(StoreError) -> [SampleKey] {
-        let condition = """
-            AND NOT EXISTS(SELECT 1 FROM sample AS s WHERE (s.series, s.start, s.hash) = (of_series, of_start, of_hash))
-            """
-        return try places("ingest = ?1 \(withoutOriginal ? condition : "")", ingest, after: last, limit: limit)
+    /// Returns the next duplicates that an import brought, sorted by key.
+    func places(broughtBy ingest: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
+        try places("ingest = ?1", ingest, after: last, limit: limit)
     }
 
     /// Returns the next duplicates that a merge found, sorted by key.
@@ -188,11 +178,12 @@ struct DuplicateTable {
             [.integer(entry), .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? [])])
     }
 
-    /// Returns the duplicates of an import that are not samples themselves, by start.
-    func hiddenDuplicates(broughtBy ingest: Int64, limit: Int) throws(StoreError) -> [Duplicate] {
+    /// Returns the duplicates that an import brought, by start.
+    func duplicates(broughtBy ingest: Int64, limit: Int) throws(StoreError) -> [Duplicate] {
         try connection.list(
-            "SELECT \(Self.columns) FROM witness WHERE ingest = ? AND NOT stands_in ORDER BY start LIMIT ?",
-            [.integer(ingest), .integer(Int64(limit))], Self.read)
+            "SELECT \(Self.columns) FROM witness WHERE ingest = ? ORDER BY start LIMIT ?",
+            [.integer(ingest), .integer(Int64(limit))],
+            Self.read)
     }
 
     /// Returns the originals of the duplicates with this UUID that count and are not samples themselves.

@@ -309,34 +309,26 @@ struct QuarantineTable {
         }
     }
 
-    /// Rejects the readings of an import that is undone, also accepted ones, so that they do not return to quarantine if their acceptance
-    /// is undone.
-    func reject(broughtBy ingest: Int64, undoneBy undoing: Int64) throws(StoreError) {
-        try reject("ingest = ?1 AND state IN ('held', 'accepted')", .integer(ingest), by: undoing)
-    }
-
     /// Rejects the quarantined readings of a source.
     ///
     /// - Returns: Whether there were any.
     func reject(heldOf source: String, by ingest: Int64) throws(StoreError) -> Bool {
-        try reject("series IN (SELECT id FROM series WHERE source = ?1) AND state = 'held'", .text(source), by: ingest)
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO judgement SELECT id, ?2, 'rejected' FROM quarantine
+            WHERE series IN (SELECT id FROM series WHERE source = ?1) AND state = 'held'
+            """, .text(source), .integer(ingest))
         return connection.changes > 0
     }
 
-    private func reject(_ condition: String, _ binding: Value, by ingest: Int64) throws(StoreError) {
-        try connection.run(
-            "INSERT OR IGNORE INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE \(condition)", binding,
-            .integer(ingest))
-    }
-
-    /// Computes the state of all readings that an entry of the ledger brought or judged.
+    /// Computes the state of all readings that an entry of the ledger brought or judged. Those of an undone import are rejected.
     func settle(touchedBy entry: Int64) throws(StoreError) {
         try connection.run(
             """
-            UPDATE quarantine SET state = coalesce(
+            UPDATE quarantine SET state = CASE WHEN \(LedgerTable.isUndone("quarantine.ingest")) THEN 'rejected' ELSE coalesce(
                 (SELECT what FROM judgement AS j WHERE j.held = quarantine.id AND NOT \(LedgerTable.isUndone("j.ingest"))
                     ORDER BY j.ingest DESC LIMIT 1),
-                'held')
+                'held') END
             WHERE ingest = ?1 OR id IN (SELECT held FROM judgement WHERE judgement.ingest = ?1)
             """, .integer(entry))
     }

@@ -114,6 +114,39 @@ extension SampleTable {
         return nil
     }
 
+    /// Returns how precise a report is, live or not, or `nil` if there is none.
+    func precision(of place: SampleKey) throws(StoreError) -> ReportPrecision? {
+        let tables = Rows.allCases.map { rows in
+            "SELECT value, numeral, context, grp FROM main.\(rows.rawValue) WHERE series = ?1 AND start = ?2 AND hash = ?3"
+        }
+        let report = try connection.first(
+            """
+            SELECT value, numeral, unit, molar_mass, resolution, time_origin, type, device, grp
+            FROM (\(tables.joined(separator: " UNION ALL ")) LIMIT 1) CROSS JOIN context ON context.id = context CROSS JOIN series ON series.id = ?1
+            """, place.values
+        ) { row throws(StoreError) in
+            let value = row.real(0)
+            let numeral =
+                row.isNull(1) ? Numeral(shortest: value) : (try? Numeral(parsing: row.blob(1))) ?? Numeral(shortest: value)
+            let scale = Self.scale(ofUnit: row.text(2), molarMass: row.isNull(3) ? nil : row.real(3), type: row.text(6))
+            let measure = ReportPrecision.Measure(
+                start: place.start, timeResolution: Int32(truncatingIfNeeded: row.integer(4)),
+                isArrival: row.integer(5) == Int64(TimeOrigin.receipt.rawValue), value: value,
+                valueResolution: numeral.step * scale)
+            return ReportPrecision(
+                isGrouped: !row.isNull(8) && row.integer(8) != 0, measure, namesDevice: !row.text(7).isEmpty)
+        }
+        return report
+    }
+
+    /// The size of one unit in the canonical unit of a type.
+    private static func scale(ofUnit code: String, molarMass: Double?, type: String) -> Double {
+        guard var unit = try? Unit(ucum: code), let type = SampleType(type) else { return 1 }
+        if let molarMass { unit = unit.with(molarMass: molarMass) }
+        guard let conversion = try? type.conversion(from: unit), !conversion.isIdentity else { return 1 }
+        return abs(conversion(1) - conversion(0))
+    }
+
     // MARK: By UUID
 
     /// Returns the keys of the rows of a series with this UUID. The nominal time finds them and the hash confirms them.

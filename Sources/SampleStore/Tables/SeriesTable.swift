@@ -30,10 +30,10 @@ struct SeriesTable {
         try id(type: origin.type.id, subject: origin.subject, source: origin.source.id, device: origin.device?.key ?? "")
     }
 
-    /// Whether a reference may lead to the samples of a series.
-    func permits(_ series: Int64, by rule: ReferenceRule) throws(StoreError) -> Bool {
-        try connection.first("SELECT subject, source FROM series WHERE id = ?", [.integer(series)]) {
-            rule.permits(subject: $0.text(0), source: $0.text(1))
+    /// Whether a reference may lead to a sample.
+    func permits(_ place: SampleKey, by rule: ReferenceRule) throws(StoreError) -> Bool {
+        try connection.first("SELECT subject, source FROM series WHERE id = ?", [.integer(place.series)]) {
+            rule.permits(subject: $0.text(0), source: $0.text(1), start: place.start)
         } ?? false
     }
 

@@ -37,6 +37,13 @@ enum ImportCommand: Command {
                     """,
                 completion: .command("vitalgate targets list --names")),
             Option(
+                names: ["--files-from"], value: "LIST",
+                help: """
+                    Import the files that this file lists, each name followed by a NUL byte (- for standard input). The list of \
+                    processes then does not show the names.
+                    """,
+                completion: .file),
+            Option(
                 names: ["--profile"], value: "ID",
                 help: "Profile that reads the data (default: detected, 'vitalgate profile list' shows all).",
                 completion: .command("vitalgate profile list --ids")),
@@ -100,13 +107,15 @@ enum ImportCommand: Command {
             defer { lines.remove() }
             return try read([lines.file], access, zone, context)
         }
-        guard !context.invocation.arguments("FILE").isEmpty else {
+        let given = FileArgument.all(context.invocation.arguments("FILE"))
+        let listed = try context.invocation.string("--files-from").map { try FileArgument.all(listedIn: $0) } ?? []
+        guard !given.isEmpty || !listed.isEmpty else {
             throw UsageError(.missingArgument("FILE"), command: "vitalgate import")
         }
         // A missing file does not stop the import of the others.
         var files: [FileArgument] = []
         var code = ExitCode.success
-        for file in FileArgument.all(context.invocation.arguments("FILE")) {
+        for file in given + listed {
             if let obstacle = file.obstacle {
                 context.note("vitalgate: \(file.name.isEmpty ? "import" : file.name): \(obstacle)")
                 code = .noInput

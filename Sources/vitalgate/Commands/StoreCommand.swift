@@ -40,12 +40,22 @@ enum StoreCommand: Command {
 
                     Targets keep their copies. A sample that a target has not received yet is not removed, and neither is a \
                     sample of a repair that can still be undone.
+
+                    By age, nothing is removed if the machine's clock may be wrong, or if the command would remove unusually much: \
+                    more than half of the samples the first time, or much more than the last time. Check the date, and confirm \
+                    with --confirm. The hub's daily removal then continues. If a wrong clock or a short retention period has set the \
+                    earliest date of a type too late, set it back with --set-back.
                     """,
                 options: [
                     Option(
                         names: ["--type"], value: "TYPE", help: "Only this type.", completion: .command("vitalgate types --ids")),
                     Option(names: ["--before"], value: "T", help: "With --type: remove samples that ended before this time."),
-                    Option(names: ["--yes"], help: "Remove the samples (default: only count them)."), SharedOptions.timeZone,
+                    Option(names: ["--yes"], help: "Remove the samples (default: only count them)."),
+                    Option(names: ["--confirm"], help: "Remove them even if they are unusually many."),
+                    Option(
+                        names: ["--set-back"],
+                        help: "Remove nothing, but set the earliest dates back, so that older readings can be imported again."),
+                    SharedOptions.timeZone,
                 ],
                 examples: [
                     Example(
@@ -141,7 +151,7 @@ enum StoreCommand: Command {
             context.note(
                 count == 0
                     ? "there is nothing to merge"
-                    : "\(Readable.count(count, "sample")) would become \(count == 1 ? "a duplicate" : "duplicates") of the first. "
+                    : "\(Readable.count(count, "sample")) would become \(count == 1 ? "a duplicate" : "duplicates"). "
                         + "Nothing was changed. Use --yes to merge"
             )
             return .success
@@ -155,7 +165,7 @@ enum StoreCommand: Command {
         }
         try store.checkpoint()
         context.note(
-            "\(Readable.count(count, "sample")) became \(count == 1 ? "a duplicate" : "duplicates") of the first "
+            "\(Readable.count(count, "sample")) became \(count == 1 ? "a duplicate" : "duplicates") "
                 + "(this is ledger entry \(ingest), 'vitalgate ledger undo \(ingest)' reverts it)")
         return .success
     }

@@ -17,14 +17,21 @@ struct PruneReport {
             return .success
         }
         let isDone = context.invocation.flag("--yes")
+        if context.invocation.flag("--set-back") { return try setBack(dates, in: store, isDone) }
         let description = IngestDescription(kind: .prune, received: context.machine.now().microseconds)
         let targets = Set(try context.configuration().targets.map(\.name))
         let byAge = context.invocation.string("--before") == nil
+        let isConfirmed = context.invocation.flag("--confirm")
         let result =
             try isDone
-            ? store.prune(dates, byAge: byAge, waitingFor: targets, description: description)
+            ? store.prune(
+                dates, byAge: byAge, isConfirmed: isConfirmed, waitingFor: targets, description: description)
             : store.prunable(dates, waitingFor: targets)
-        if !isDone, byAge, let doubt = try store.pruningDoubt(at: context.machine.now()) { context.warn(doubt) }
+        if !isDone, byAge {
+            let doubt = try store.pruningDoubt(
+                dates, at: context.machine.now(), isConfirmed: isConfirmed, waitingFor: targets)
+            if let doubt { context.warn(doubt) }
+        }
         let found = Readable.count(result.samples, "sample") + " and " + Readable.count(result.tombstones, "tombstone")
         if result.samples + result.tombstones == 0 {
             context.note("nothing to remove: no sample is older than its retention period")
@@ -39,6 +46,25 @@ struct PruneReport {
         if result.repaired > 0 {
             context.note("\(Readable.count(result.repaired)) more are kept because their repair can be undone")
         }
+        return .success
+    }
+
+    /// Sets the earliest dates of the types back, and removes nothing.
+    private func setBack(_ dates: [SampleType: Instant], in store: SampleStore, _ isDone: Bool) throws -> ExitCode {
+        let times = try context.times()
+        let later =
+            isDone
+            ? try store.setEarliestBack(dates)
+            : try store.earliestPermittedDates().filter { type, set in dates[type].map { $0 < set } ?? false }
+        for (type, set) in later.sorted(by: { $0.key.id < $1.key.id }) {
+            guard let date = dates[type] else { continue }
+            let change = "from \(times.local(set)) to \(times.local(date))"
+            context.note(
+                isDone
+                    ? "the earliest date of '\(type.id)' was set back \(change)"
+                    : "the earliest date of '\(type.id)' would be set back \(change) (confirm with --yes)")
+        }
+        if later.isEmpty { context.note("nothing to set back: no earliest date is later than its retention period requires") }
         return .success
     }
 
@@ -57,7 +83,8 @@ struct PruneReport {
             }
             return [type: before]
         }
-        let types = try type.map { [$0] } ?? Set(store.samples.series(matching: SampleQuery()).map(\.type))
-        return try context.configuration().retention.dates(of: types, now: context.machine.now())
+        let retention = try context.configuration().retention
+        return try type.map { retention.dates(of: [$0], now: context.machine.now()) }
+            ?? retention.dates(in: store, now: context.machine.now())
     }
 }

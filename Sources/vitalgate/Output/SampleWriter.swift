@@ -119,13 +119,11 @@ struct SampleWriter {
         let pressure = try pressure(of: sample)
         let shownUnit = pressure?.unit ?? (sample.origin.kind == .quantity ? unit ?? sample.origin.type.canonicalUnit : nil)
         let record = sample.origin.kind == .clinicalRecord ? try? sample.body?.decoded(as: ClinicalRecord.self) : nil
+        let text: String = pressure?.text ?? sample.shown ?? Readable.number(value)
+        let unitText: String = shownUnit.map(Readable.unit) ?? record?.result?.quantity?.unit ?? ""
+        let deviceName: String = device?.name ?? device?.model ?? device?.key ?? ""
         var row = [
-            times.start(of: sample),
-            sample.origin.type.id,
-            pressure?.text ?? sample.shown ?? Readable.number(value),
-            shownUnit.map(Readable.unit) ?? record?.result?.quantity?.unit ?? "",
-            sample.origin.source.displayName,
-            device?.name ?? device?.model ?? device?.key ?? "",
+            times.start(of: sample), sample.origin.type.id, text, unitText, sample.origin.source.displayName, deviceName,
         ]
         if showsDates { row.insert(record?.date ?? "", at: 1) }
         if let persons { row.append(persons[sample.origin.subject] ?? sample.origin.subject) }

@@ -86,16 +86,17 @@ struct StatusReport {
             table.append([
                 source.name, source.state, source.state == "running" ? time(source.started, on: status.time) : "",
                 time(source.retry, on: status.time),
-                source.reason ?? Self.noted(source),
+                source.reason ?? noted(source, at: status.time),
             ])
         }
         return table
     }
 
-    private static func noted(_ source: HubStatus.Source) -> String {
+    private func noted(_ source: HubStatus.Source, at now: Instant) -> String {
         var parts: [String] = []
         if let count = source.wrongTokens, count > 0 { parts.append(Readable.count(count, "wrong token")) }
         if let count = source.refusedForLoad, count > 0 { parts.append("\(Readable.count(count, "request")) refused for load") }
+        for each in source.refusals ?? [] { parts.append("\(each.bound) \(each.count) since \(time(each.since, on: now))") }
         return parts.joined(separator: ", ")
     }
 
@@ -173,6 +174,17 @@ struct StatusReport {
         object.set("reason", source.reason)
         if let count = source.wrongTokens { object.set("wrongTokens", count) }
         if let count = source.refusedForLoad { object.set("refusedForLoad", count) }
+        if let refusals = source.refusals {
+            object.set(
+                "refusals",
+                refusals.map { each in
+                    var refusal = JSONObject()
+                    refusal.set("bound", each.bound)
+                    refusal.set("count", each.count)
+                    refusal.set("since", each.since.description)
+                    return refusal
+                })
+        }
         return object
     }
 
@@ -226,7 +238,10 @@ struct StatusReport {
                     ("state", source.state), ("started", source.started?.description), ("retry", source.retry?.description),
                     ("reason", source.reason), ("wrongTokens", source.wrongTokens.map(\.description)),
                     ("refusedForLoad", source.refusedForLoad.map(\.description)),
-                ])
+                ]
+                    + (source.refusals ?? []).flatMap {
+                        [("refused.\($0.bound)", "\($0.count)"), ("refused.\($0.bound).since", $0.since.description)]
+                    })
         }
         for device in status.devices {
             add(

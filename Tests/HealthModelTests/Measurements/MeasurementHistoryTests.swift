@@ -66,14 +66,44 @@ import Testing
         #expect(history.live == [])
     }
 
-    @Test func theFirstActiveReportRepresentsTheMeasurement() {
+    @Test func theMostPreciseActiveReportRepresentsTheMeasurement() {
         #expect(Self.reported().live == ["a"])
         #expect(Self.reported(undone: [1: 3]).live == ["b"])
         #expect(Self.reported(undone: [2: 3]).live == ["a"])
-        // The one that the others were compared with goes before an earlier one.
-        var history = Self.reported()
-        history.reports[0].agreement = "b"
-        history.reports[1].agreement = nil
+        func precision(
+            _ seconds: Int32, _ step: Double, start: Int64 = 1, isArrival: Bool = false, namesDevice: Bool = false,
+            isGrouped: Bool = false
+        ) -> ReportPrecision {
+            ReportPrecision(
+                isGrouped: isGrouped,
+                .init(start: start, timeResolution: seconds, isArrival: isArrival, value: 80.15, valueResolution: step),
+                namesDevice: namesDevice)
+        }
+        // Each pair in both orders of arrival: the first one is the more precise.
+        let pairs = [
+            (precision(1, 0.1), precision(60, 0.01)), (precision(1, 0.1), precision(1, 0.01, isArrival: true)),
+            (precision(1, 0.01), precision(1, 0.1)), (precision(1, 0.1), precision(1, 1e-10)),
+            (precision(1, 0.1, namesDevice: true), precision(1, 0.1)), (precision(60, 0.1, isGrouped: true), precision(1, 0.01)),
+            // 06:31:00 may be any second of the minute.
+            (precision(60, 0.01, start: 60_000_000), precision(1, 0.1, start: 60_000_000)),
+        ]
+        for (better, worse) in pairs {
+            for isFirst in [true, false] {
+                var history = Self.reported()
+                history.reports[0].precision = isFirst ? better : worse
+                history.reports[1].precision = isFirst ? worse : better
+                #expect(history.live == [isFirst ? "a" : "b"])
+            }
+        }
+        // Of equally precise ones, the first to arrive.
+        var equal = Self.reported()
+        for index in equal.reports.indices { equal.reports[index].precision = precision(1, 0.1) }
+        #expect(equal.live == ["a"])
+        // One that counts only because it was restored comes after one with an active entry.
+        var history = Self.reported(undone: [1: 3])
+        history.decisions = [.init(.restored, place: "a", entry: 4)]
+        history.reports[0].precision = precision(1, 0.1)
+        history.reports[1].precision = precision(60, 0.1)
         #expect(history.live == ["b"])
     }
 

@@ -29,13 +29,13 @@ import Testing
         try test.store.ledger.undo(ingest, forget: forget, description: TestStore.description(.undo)).ingest
     }
 
-    /// Two readings with three reports each, and one with a single report.
+    /// Two readings with three reports each, and one with a single report. The first ones are the most precise.
     private func doubled(_ test: TestStore) throws -> (firsts: [GatedSample], others: [GatedSample]) {
-        let firsts = try [km("1.25", at: 60, lasting: 30), km("0.8", at: 120, lasting: 30), km("0.8", at: 180)]
+        let firsts = try [metre("1250", at: 60, lasting: 30), metre("800", at: 120, lasting: 30), metre("800", at: 180)]
         let miles = try [mile("0.777", at: 60, lasting: 30), mile("0.497", at: 120, lasting: 30)]
-        let metres = try [metre("1250", at: 60, lasting: 30), metre("800", at: 120, lasting: 30)]
-        for batch in [firsts, miles, metres] { try test.keepExactly(batch) }
-        return (firsts, miles + metres)
+        let kilometers = try [km("1.25", at: 60, lasting: 30), km("0.8", at: 120, lasting: 30)]
+        for batch in [firsts, miles, kilometers] { try test.keepExactly(batch) }
+        return (firsts, miles + kilometers)
     }
 
     @Test func makesOneOfEach() throws {
@@ -125,7 +125,7 @@ import Testing
     /// The first may have been deleted by a user. The remaining reading is not a copy of it.
     @Test func whatWasDeletedIsNoFirst() throws {
         try TestStore.with { test in
-            let (first, again) = try (km("1.25", at: 60), mile("0.777", at: 60))
+            let (first, again) = try (metre("1250", at: 60), mile("0.777", at: 60))
             try test.keepExactly([first])
             try test.keepExactly([again])
             try test.delete(first)
@@ -180,15 +180,16 @@ import Testing
         }
     }
 
-    /// Samples with duplicates are listed and not merged.
-    @Test func whatHasWitnessesIsLeft() throws {
+    /// Samples that agree with others are listed and not merged.
+    @Test func whatIsLinkedIsLeft() throws {
         try TestStore.with { test in
             let again = try NearDuplicateTests.file(unit: "[lb_av]")("176.7", at: 60)
             try test.keepExactly([try NearDuplicateTests.file()("80.15", at: 60)])
             try test.keepExactly([again])
             // It matches only the second: the first has another value with as many digits.
-            try test.keep([try NearDuplicateTests.ble()("80.13", at: 60)])
-            #expect(try test.store.duplicates.witnesses(of: 3, limit: 9).map(\.first) == [again.sample.identity])
+            let rival = try NearDuplicateTests.file(maker: "Rival")("80.13", at: 60)
+            try test.keep([rival])
+            #expect(try test.store.duplicates.explain(rival.sample.identity)?.linked.map(\.other.uuid) == [again.sample.identity])
             #expect(try test.store.duplicates.retellings().map(\.isLeft) == [true])
             #expect(try merge(test).count == 0)
             let problems = try test.store.check(deep: true)

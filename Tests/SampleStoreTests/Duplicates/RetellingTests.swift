@@ -11,26 +11,29 @@ import Testing
         try SampleMaker(try #require(SampleType(id)), source: "com.apple.health", sourceName: "Phone", unit: unit)
     }
 
+    /// Of two units, the one whose last digit is worth less is more precise. It becomes the sample, whichever arrived first.
     @Test(arguments: [
-        ("distanceWalkingRunning", "km", "1.25", "[mi_i]", "0.777"), ("activeEnergyBurned", "kcal", "105", "kJ", "439.3"),
-        ("bodyMass", "kg", "80.15", "[lb_av]", "176.7"), ("bloodGlucose", "mmol/L", "5.5", "mg/dL", "99"),
-        ("bodyTemperature", "Cel", "37.0", "[degF]", "98.6"),
+        ("distanceWalkingRunning", "[mi_i]", "0.777", "km", "1.25"), ("activeEnergyBurned", "kJ", "439.3", "kcal", "105"),
+        ("bodyMass", "kg", "80.15", "[lb_av]", "176.7"), ("bloodGlucose", "mg/dL", "99", "mmol/L", "5.5"),
+        ("bodyTemperature", "[degF]", "98.6", "Cel", "37.0"),
     ])
     func isADuplicate(type: String, unit: String, value: String, other: String, converted: String) throws {
-        try TestStore.with { test in
-            let first = try Self.maker(type, unit)(value, at: 60, lasting: 300)
-            let again = try Self.maker(type, other)(converted, at: 60, lasting: 300)
-            try test.keep([first])
-            let (outcomes, account) = try test.keep([again])
-            #expect(outcomes == [[.duplicate]])
-            #expect(account.witnesses == 1)
-            #expect(try test.identities() == [first.sample.identity])
-            #expect(try test.keep([again]).account.witnesses == 0)
-            let explanation = try #require(try test.store.duplicates.explain(again.sample.identity))
-            #expect(explanation.first?.other.uuid == first.sample.identity)
-            #expect(explanation.first?.rule.rawValue == "unit")
-            #expect(try test.store.duplicates.witnesses(of: 2, limit: 9).map(\.first) == [first.sample.identity])
-            #expect(try test.store.check(deep: true) == [])
+        let precise = try Self.maker(type, unit)(value, at: 60, lasting: 300)
+        let rounded = try Self.maker(type, other)(converted, at: 60, lasting: 300)
+        for (isFirst, (first, again)) in [(true, (precise, rounded)), (false, (rounded, precise))] {
+            try TestStore.with { test in
+                try test.keep([first])
+                let (outcomes, account) = try test.keep([again])
+                #expect(outcomes == [[isFirst ? .duplicate : .stored]])
+                #expect(account.witnesses == (isFirst ? 1 : 0))
+                #expect(try test.identities() == [precise.sample.identity])
+                #expect(try test.keep([again]).account.witnesses == 0)
+                let explanation = try #require(try test.store.duplicates.explain(rounded.sample.identity))
+                #expect(explanation.first?.other.uuid == precise.sample.identity)
+                #expect(explanation.first?.rule.rawValue == "unit")
+                #expect(try test.store.duplicates.witnesses(of: 2, limit: 9).map(\.first) == [precise.sample.identity])
+                #expect(try test.store.check(deep: true) == [])
+            }
         }
     }
 
@@ -46,7 +49,7 @@ import Testing
         }
     }
 
-    /// In batches of one file, in one batch, and over three units. The first stays.
+    /// In batches of one file, in one batch, and over three units. The meters are the most precise.
     @Test func aFileThatMixesUnits() throws {
         try TestStore.with { test in
             let one = try Self.maker("distanceWalkingRunning", "km")("5.00", at: 0)
@@ -54,13 +57,16 @@ import Testing
             let three = try Self.maker("distanceWalkingRunning", "m")("5000", at: 0)
             let far = try Self.maker("distanceWalkingRunning", "m")("5020", at: 0)
             #expect(
-                try test.keep([two, one, three, far]).outcomes == [[.stored, .duplicate, .duplicate, .stored]])
+                try test.keep([two, one, three, far]).outcomes == [[.stored, .stored, .stored, .stored]])
+            #expect(
+                try test.samples().map { "\($0.sample.numeral.text) \($0.sample.unit.code)" }.sorted() == ["5000 m", "5020 m"])
             #expect(try test.keep([far], [three], [one], [two]).account.duplicate == 4)
         }
         try TestStore.with { test in
             let one = try Self.maker("distanceWalkingRunning", "km")("5.00", at: 0)
             let two = try Self.maker("distanceWalkingRunning", "[mi_i]")("3.11", at: 0)
-            #expect(try test.keep([one], [two]).outcomes == [[.stored], [.duplicate]])
+            #expect(try test.keep([two], [one]).outcomes == [[.stored], [.stored]])
+            #expect(try test.identities() == [one.sample.identity])
         }
     }
 
@@ -75,13 +81,17 @@ import Testing
                 imperial("176.6", at: 0), imperial("176.4", at: 0), imperial("176.6", at: 0, ordinal: 1),
                 imperial("176.5", at: 0),
             ]
-            #expect(try test.keep(told).outcomes == [[.duplicate, .duplicate, .duplicate, .stored]])
+            // A tenth of a pound is more precise than a tenth of a kilogram.
+            #expect(try test.keep(told).outcomes == [[.stored, .stored, .stored, .stored]])
             #expect(try test.keep(told).account.duplicate == 4)
+            #expect(try test.samples().count == 4)
             // 5.00 km and 5.01 km both round to 3.11 miles. Only one of them was reported so.
             let (km, mile) = try (Self.maker("distanceCycling", "km"), Self.maker("distanceCycling", "[mi_i]"))
             try test.keep([try mile("3.11", at: 0)])
-            #expect(try test.keep([try km("5.00", at: 0)]).outcomes == [[.duplicate]])
+            #expect(try test.keep([try km("5.00", at: 0)]).outcomes == [[.stored]])
+            #expect(try test.samples().count == 5)
             #expect(try test.keep([try km("5.01", at: 0)]).outcomes == [[.stored]])
+            #expect(try test.samples().count == 6)
         }
     }
 
@@ -168,7 +178,8 @@ import Testing
             let app = try SampleMaker(.bodyTemperature, source: "app")
             let english = try SampleMaker(.bodyTemperature, source: "app", unit: "[degF]")
             try test.keep([try app("37.0", at: 0), try app("37.5", at: 60)])
-            #expect(try test.keep([try english("98.6", at: 0), try english("99.5", at: 60)]).account.duplicate == 2)
+            #expect(try test.keep([try english("98.6", at: 0), try english("99.5", at: 60)]).account.stored == 2)
+            #expect(try test.samples().count == 2)
             for undone in order {
                 _ = try? test.store.ledger.undo(undone, forget: false, description: TestStore.description(.undo))
                 #expect(try test.samples().count <= 2, "\(order), \(undone)")
@@ -186,10 +197,15 @@ import Testing
                 km("1.25", at: 60, lasting: 900), mile("0.7767139902970651", at: 60, lasting: 900),
                 mile("0.777", at: 60, lasting: 900), km("1.250000000000001", at: 60, lasting: 900),
             ]
-            for (count, index) in order.enumerated() {
-                #expect(try test.keep([tellings[index]]).outcomes == [[count == 0 ? .stored : .duplicate]])
+            // A number with more digits than anything measures comes from a conversion, so it is not more precise.
+            let ranks = [1, 2, 0, 3]
+            var best: Int?
+            for index in order {
+                let isBetter = best.map { ranks[index] < ranks[$0] } ?? true
+                #expect(try test.keep([tellings[index]]).outcomes == [[isBetter ? .stored : .duplicate]])
+                if isBetter { best = index }
+                #expect(try test.identities() == best.map { [tellings[$0].sample.identity] })
             }
-            #expect(try test.identities() == [tellings[order[0]].sample.identity])
             for index in order { #expect(try test.keep([tellings[index]]).account.duplicate == 1) }
             // Each becomes live when the earlier ones are undone.
             for ingest in order.indices {
@@ -208,10 +224,11 @@ import Testing
             try test.keep([try km("1.25", at: 60)])
             let (one, two) = try (mile("0.7767", at: 60), mile("0.777", at: 60))
             if inOneBatch {
-                #expect(try test.keep([one, two]).outcomes == [[.duplicate, .stored]])
+                #expect(try test.keep([one, two]).outcomes == [[.stored, .stored]])
             } else {
-                #expect(try test.keep([one], [two]).outcomes == [[.duplicate], [.stored]])
+                #expect(try test.keep([one], [two]).outcomes == [[.stored], [.stored]])
             }
+            #expect(try test.identities().count == 2)
             #expect(try test.keep([try mile("0.7768", at: 60)]).outcomes == [[.stored]])
             #expect(try test.keep([try mile("0.7767", at: 60, ordinal: 1)]).outcomes == [[.stored]])
         }

@@ -104,7 +104,7 @@ import Testing
             #expect(try test.store.duplicates.retellings() == [])
             try test.keepExactly([try ble()("80.15", at: 40)])
             #expect(try merge(test).count == 1)
-            #expect(try test.samples().map(\.sample.value) == [80.2, 80.15])
+            #expect(try test.samples().map(\.sample.value) == [80.15, 80.15])
             // Streams and other devices are not compared.
             let stranger = try NearDuplicateTests.file(maker: "Other")
             try test.keepExactly([try stranger("80.2", at: 0)])

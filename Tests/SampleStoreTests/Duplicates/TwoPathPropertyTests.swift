@@ -19,8 +19,15 @@ import Testing
         var arrivals: [Arrival] = []
         var isDeleted = false
 
-        /// The source whose sample is live: the first one that has not been undone.
-        var standing: Int? { isDeleted ? nil : arrivals.first { !$0.isGone }?.path }
+        /// The source whose sample was deleted.
+        var deleted: Int?
+        /// The source whose sample is live: the most precise one that has not been undone.
+        var standing: Int? {
+            isDeleted ? nil : arrivals.filter { !$0.isGone }.map(\.path).min { Self.ranks[$0] < Self.ranks[$1] }
+        }
+
+        /// Seconds are more precise than minutes, and a tenth of a pound more than a tenth of a kilogram.
+        private static let ranks = [0, 2, 1]
     }
 
     private let paths: [SampleMaker]
@@ -60,10 +67,9 @@ import Testing
             case 0:
                 guard let path = measurements[index].standing else { continue }
                 _ = try test.store.samples.delete([sample(index, path).sample.identity], description: description(.delete))
-                measurements[index].isDeleted = true
+                (measurements[index].isDeleted, measurements[index].deleted) = (true, path)
             case 1:
-                guard measurements[index].isDeleted, let path = measurements[index].arrivals.first(where: { !$0.isGone })?.path
-                else { continue }
+                guard measurements[index].isDeleted, let path = measurements[index].deleted else { continue }
                 _ = try test.store.samples.restore([sample(index, path).sample.identity], description: description(.restore))
                 measurements[index].isDeleted = false
             case 2:
@@ -88,8 +94,10 @@ import Testing
                 imports.append(ingest.id)
                 for (index, outcome) in zip(chosen, outcomes) {
                     let known = measurements[index].arrivals
+                    var next = measurements[index]
+                    if !known.contains(where: { $0.path == path }) { next.arrivals.append(.init(path: path, ingest: ingest.id)) }
                     // An undone sample may arrive again from another source. Its own source is known.
-                    let isNew = known.allSatisfy { $0.isGone && $0.path != path }
+                    let isNew = next.standing == path && !known.contains { $0.path == path }
                     #expect(
                         outcome == (isNew ? .stored : .duplicate),
                         "seed \(seed), step \(step): \(index) over \(path), \(measurements[index])")

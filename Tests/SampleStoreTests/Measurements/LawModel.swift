@@ -165,6 +165,8 @@ struct LawModel {
             if !decisions(on: group).allSatisfy({ $0.kind == .accept || $0.kind == .reject }) { return true }
         }
         let own = decisions(on: group)
+        // Sources number their records independently.
+        if Set(group.filter { reports[$0].reading.record != nil }.map { reports[$0].reading.series }).count > 1 { return true }
         let versions = Set(group.compactMap { reports[$0].reading.record == nil ? nil : reports[$0].reading.version })
         if !versions.isEmpty {
             let hasOthers = group.contains { reports[$0].reading.record == nil }
@@ -307,8 +309,9 @@ struct LawModel {
         }
         choose { !$0.source.isToMinutes && $1.source.isToMinutes }
         choose { digits($0.value) > digits($1.value) + 1e-12 }
-        choose { $0.source.source < $1.source.source }
-        choose { $0.source.deviceKey < $1.source.deviceKey }
+        choose { !$0.source.deviceKey.isEmpty && $1.source.deviceKey.isEmpty }
+        // Of equally precise ones, the first to arrive.
+        if let first = left.map({ reports[$0].entry }).min() { left = left.filter { reports[$0].entry == first } }
         return left
     }
 

@@ -123,7 +123,8 @@ struct LawFlags: OptionSet {
 
     /// The groups that are tested. `VITALGATE_LAW` names others, separated by commas, or `all`.
     static let enabled: LawFlags = [
-        .undoUndo, .forget, .delete, .restore, .units, .exact, .readAs, .halve, .assign, .undoRepair, .guests,
-        .reopen, .merge, .withoutMerge,
+        .undoUndo, .undoAgain, .units, .paths, .noDevice, .records, .conflicts, .quarantine, .exact, .forget, .delete, .restore,
+        .readAs,
+        .shift, .halve, .assign, .undoRepair, .withoutMerge, .merge, .reopen, .guests, .anyOrder,
     ]
 }

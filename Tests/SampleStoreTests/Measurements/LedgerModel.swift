@@ -36,6 +36,8 @@ struct MeasurementModel<Place: Hashable & Sendable> {
         var entry: Int64
         /// The import of a quarantined reading that the entry accepted.
         var accepted: Int64?
+        /// Its place among the reports of its measurement, the most precise one first.
+        var rank = 0
     }
 
     struct Repaired {
@@ -55,15 +57,21 @@ struct MeasurementModel<Place: Hashable & Sendable> {
     var decisions: [(kind: MeasurementHistory<Place>.Decision.Kind, place: Place, entry: Int64)] = []
 
     /// Adds a report, as a measurement of its own if no group is given.
-    mutating func report(_ place: Place, group: Int? = nil, entry: Int64, acceptedFrom accepted: Int64? = nil) {
+    mutating func report(_ place: Place, group: Int? = nil, entry: Int64, acceptedFrom accepted: Int64? = nil, rank: Int = 0) {
         groups += 1
-        reports.append(Report(place: place, group: group ?? 1_000_000 + groups, entry: entry, accepted: accepted))
+        reports.append(
+            Report(place: place, group: group ?? 1_000_000 + groups, entry: entry, accepted: accepted, rank: rank))
     }
 
     mutating func forgetReports(of places: Set<Place>) { reports.removeAll { places.contains($0.place) } }
 
     /// The live samples of all measurements.
     var live: Set<Place> { Set(histories.flatMap(\.live)) }
+
+    /// The state of a sample's report.
+    func state(of place: Place) -> MeasurementHistory<Place>.State? {
+        histories.lazy.compactMap { $0.state(of: place) }.first
+    }
 
     /// The repairs that a measurement's representative does not have yet.
     var outstanding: [MeasurementHistory<Place>.Outstanding] { histories.flatMap(\.outstanding) }
@@ -96,7 +104,10 @@ struct MeasurementModel<Place: Hashable & Sendable> {
             histories[cluster, default: MeasurementHistory()].reports.append(
                 .init(
                     place: report.place, group: report.group, agreement: firsts[own], entry: report.entry,
-                    isActive: isActive, changed: undone.map { ledger.changed($0) }.max()))
+                    isActive: isActive, changed: undone.map { ledger.changed($0) }.max(),
+                    precision: ReportPrecision(
+                        .init(start: 1, timeResolution: Int32(report.rank), isArrival: false, value: 1, valueResolution: 1),
+                        namesDevice: true)))
             if firsts[own] == nil { firsts[own] = report.place }
         }
         for version in versions { if let cluster = clusters[version.place] { histories[cluster]?.versions.append(version) } }

@@ -63,9 +63,10 @@ import Testing
             #expect(client.read(until: "\"value\":80.1") != nil)
             return client
         }
-        var streams = [try stream()]
+        // The first stream of each client opens its view of the store.
+        var streams = try tokens.map { _ in try stream() }
         let (memory, threads) = (try hub.status("VmRSS"), try hub.status("Threads"))
-        for _ in 1..<64 { streams.append(try stream()) }
+        for _ in tokens.count..<64 { streams.append(try stream()) }
         #expect(try hub.status("Threads") < threads + 32)
         #expect(try hub.status("VmRSS") <= memory + 64 * 64 + 4096)
         let file = try hub.folder.write("more.csv", "time,type,value,unit\n2026-11-21T06:31:00Z,bodyMass,80.2,kg\n")

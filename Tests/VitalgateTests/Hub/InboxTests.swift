@@ -50,6 +50,46 @@ import Testing
         for word in ["before", "nonsense", "many"] { #expect(!run.errors.contains(word), "\(run.errors)") }
     }
 
+    /// The arguments of a process can be read by every user of the machine.
+    @Test func noNameInTheListOfProcesses() throws {
+        mkdir(folder.path("inbox"), 0o700)
+        func two(_ number: Int) -> String { "\(number / 10)\(number % 10)" }
+        let rows = (0..<80_000).map { second in
+            "2026-01-01T\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60))Z,heartRate,\(60 + second % 40),/min\n"
+        }
+        let text = "time,type,value,unit\n" + rows.joined()
+        let hub = try RunningHub.started(folder)
+        try hub.drop("Jane-Doe-7f3a.csv", text)
+        var isSeen = false
+        try hub.waits {
+            for process in Self.arguments() {
+                if process.contains("--files-from") { isSeen = true }
+                if process.contains("Jane-Doe-7f3a") { Issue.record("\(process)") }
+            }
+            return ["done", "refused"].contains { folder.exists("inbox/\($0)/Jane-Doe-7f3a.csv.account.json") }
+        }
+        #expect(isSeen)
+        _ = try hub.stop()
+    }
+
+    /// The arguments of each process of the machine.
+    private static func arguments() -> [String] {
+        guard let folder = opendir("/proc") else { return [] }
+        defer { closedir(folder) }
+        var found: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard name.allSatisfy(\.isNumber), let file = fopen("/proc/\(name)/cmdline", "r") else { continue }
+            defer { fclose(file) }
+            var octets = [UInt8](repeating: 0, count: 65_536)
+            let count = fread(&octets, 1, octets.count, file)
+            found.append(String(decoding: octets.prefix(count), as: UTF8.self))
+        }
+        return found
+    }
+
     /// A file that cannot be moved is logged without its name, which may be a person's name or forge a line of the log.
     @Test func whatCannotBeMovedHasNoNameInTheLog() throws {
         let name = "Jane\nwarning: forged.csv"

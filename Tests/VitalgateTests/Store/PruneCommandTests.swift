@@ -70,4 +70,24 @@ import Testing
         try folder.write("config.json5", "{}\n")
         #expect(try count() == 10)
     }
+
+    /// A removal of nearly everything is confirmed, and the date that it has set can be set back.
+    @Test func unusualAmountsAreConfirmed() throws {
+        try folder.write("config.json5", "{ retention: { all: '1d' }, prune: 'daily' }\n")
+        let preview = try folder.vitalgate("store", "prune")
+        #expect(preview.status == 0 && preview.errors.contains("10 of 10 samples") && preview.errors.contains("--confirm"))
+        let refused = try folder.vitalgate("store", "prune", "--yes")
+        #expect(refused.status == 65 && refused.errors.contains("nothing was removed: it would remove 10 of 10"), "\(refused)")
+        #expect(try count() == 10)
+        #expect(try folder.vitalgate("doctor").output.contains("old samples are not removed: it would remove 10 of 10"))
+        #expect(try folder.vitalgate("store", "prune", "--yes", "--confirm").status == 0)
+        #expect(try count() == 0)
+
+        let option = ["store", "prune", "--set-back", "--type", "heartRate", "--before", "2020-01-01T00:00:00Z"]
+        let shown = try folder.vitalgate(option)
+        #expect(shown.errors.contains("'heartRate' would be set back from") && shown.errors.contains("to 2020-01-01"), "\(shown)")
+        #expect(try folder.vitalgate(option + ["--yes"]).errors.contains("was set back"))
+        try folder.vitalgate("import", folder.path("household.csv"), "--person", Household.subject)
+        #expect(try count() == 4)
+    }
 }

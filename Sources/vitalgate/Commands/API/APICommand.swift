@@ -76,9 +76,9 @@ enum APICommand: Command {
                 let line = "\(count)\n"
                 _ = write(STDOUT_FILENO, line, line.utf8.count)
             }
-            settings.server.onRefusal = { count in
-                let line = "refused \(count)\n"
-                _ = write(STDOUT_FILENO, line, line.utf8.count)
+            settings.server.onRefusal = { counts in
+                let lines = counts.map { "refused \($0.key.rawValue) \($0.value)\n" }.joined()
+                _ = write(STDOUT_FILENO, lines, lines.utf8.count)
             }
         }
         let page = try PageSettings.configured(context)

@@ -18,8 +18,8 @@ extension HubDoor {
                 guard let status = try? StatusClient.ask(store: store, machine: machine).status else { return (false, []) }
                 return (true, status.devices.map(Device.init))
             },
-            run: { words, seconds in
-                let run = ProgramRun.run(program + words, seconds: seconds)
+            run: { words, file, seconds in
+                let run = ProgramRun.run(program + words, input: Array((file ?? "").utf8), seconds: seconds)
                 return Outcome(code: run.code, output: run.output, words: run.words)
             },
             reload: { reload(store: store, machine: machine) })

@@ -22,13 +22,15 @@ struct AlertHistoryReport {
         }
         try TableOutput(context: context).write(
             header: [
-                "alert", "person", "type", "condition", "began", "late", "noticed", "ended", "acknowledged", "delivered to",
+                "alert", "person", "type", "condition", "began", "late", "doubt", "noticed", "ended", "acknowledged",
+                "delivered to",
             ],
             rows: episodes.map { episode in
                 let (began, alert) = (episode.began, episode.began.alert)
                 return [
                     "\(alert.id)", names[alert.subject] ?? alert.subject, alert.type.id, alert.condition.rawValue,
-                    times.local(began.time), began.isLate ? "late" : "", times.local(began.noticed),
+                    times.local(began.time), began.isLate ? "late" : "", began.isDoubtful ? "doubtful" : "",
+                    times.local(began.noticed),
                     episode.ended.map { times.local($0.time) } ?? "", began.acknowledged.map { times.local($0) } ?? "",
                     episode.receipts.map(\.receiver).joined(separator: ", "),
                 ]
@@ -47,6 +49,7 @@ struct AlertHistoryReport {
         object.set("began", began.time.description)
         object.set("noticed", began.noticed.description)
         object.set("late", began.isLate)
+        object.set("doubtful", began.isDoubtful)
         object.set("ended", episode.ended?.time.description)
         object.set("acknowledged", began.acknowledged?.description)
         object.set(

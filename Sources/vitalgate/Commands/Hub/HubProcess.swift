@@ -290,9 +290,9 @@ final class HubProcess {
     ) -> [String] {
         var command = [ProfileFolders.executable(), "--store", absolute(store.path), "--config", "/dev/null"]
         for folder in configuration.profiles { command += ["--profiles", folder] }
-        command += ["import", "--format", "ndjson", "--no-links"]
+        command += ["import", "--format", "ndjson", "--no-links", "--files-from", "-"]
         if let zone = invocation.string("--time-zone") ?? configuration.timeZone.configured { command += ["--time-zone", zone] }
-        return command + ["--"]
+        return command
     }
 
     /// The contents of the files that the service reads at its start, and the time zone.

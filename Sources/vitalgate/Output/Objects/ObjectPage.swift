@@ -134,8 +134,8 @@ struct ObjectPage {
     /// - Parameter holder: The sample with the body.
     func sample(of uuid: String, in holder: Sample) throws -> (text: String, sample: StoredSample?) {
         let found = try sample(of: uuid)
-        guard let sample = found.sample?.sample, !ReferenceRule(of: holder.origin).permits(sample) else { return found }
-        return ("of another person or client", nil)
+        guard let sample = found.sample?.sample, !ReferenceRule(in: holder).permits(sample) else { return found }
+        return ("of another person, client or time", nil)
     }
 
     private func sample(of uuid: String) throws -> (text: String, sample: StoredSample?) {

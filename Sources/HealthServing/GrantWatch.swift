@@ -3,7 +3,7 @@ import SampleStore
 import Synchronization
 
 /// Detects changes to a client's access during an answer, so that a download ends when a grant is withdrawn or a token is revoked.
-final class GrantWatch: Sendable {
+package final class GrantWatch: Sendable {
     private struct State: @unchecked Sendable {
         var store: SampleStore?
         /// The value of SQLite's `data_version` for which `known` is valid.
@@ -12,12 +12,12 @@ final class GrantWatch: Sendable {
     }
 
     /// The access of a client at one moment.
-    struct Rights: Equatable, Sendable {
+    package struct Rights: Equatable, Sendable {
         fileprivate let isLetIn: Bool
         fileprivate let grants: [Grant]
 
         /// Whether the client may read anything. A client with write access can read its own objects.
-        var mayRead: Bool { grants.contains { $0.reading != .none || $0.mayWrite } }
+        package var mayRead: Bool { grants.contains { $0.reading != .none || $0.mayWrite } }
     }
 
     private let path: String
@@ -26,20 +26,20 @@ final class GrantWatch: Sendable {
     /// The maximum number of callers to cache between two commits.
     private static let most = 64
 
-    init(path: String, now: @escaping @Sendable () -> Instant) { (self.path, self.now) = (path, now) }
+    package init(path: String, now: @escaping @Sendable () -> Instant) { (self.path, self.now) = (path, now) }
 
-    /// The current access of a caller. Between commits this costs one check of the file.
-    func rights(of caller: Caller) throws -> Rights {
+    /// The current access of a client with a token. Between commits this costs one check of the file.
+    package func rights(of client: Client, bearing token: String) throws -> Rights {
         try state.withLock { state in
             if let store = state.store, (try? store.checkPlace()) == nil { state = State() }
             let store = try state.store ?? SampleStore(path: path, access: .read)
             state.store = store
             let version = try store.dataVersion()
             if state.version != version || state.known.count >= Self.most { (state.version, state.known) = (version, [:]) }
-            if let known = state.known[caller.token] { return known }
-            let isLetIn = try store.clients.client(bearing: caller.token, at: now())?.id == caller.client.id
-            let rights = Rights(isLetIn: isLetIn, grants: isLetIn ? try store.clients.grants(of: caller.client) : [])
-            state.known[caller.token] = rights
+            if let known = state.known[token] { return known }
+            let isLetIn = try store.clients.client(bearing: token, at: now())?.id == client.id
+            let rights = Rights(isLetIn: isLetIn, grants: isLetIn ? try store.clients.grants(of: client) : [])
+            state.known[token] = rights
             return rights
         }
     }

@@ -1,0 +1,225 @@
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// Changes of a person's data, on behalf of this person. A reference in a request leads only to the person's own data here, whatever the
+/// page has checked before. The store itself cannot be reached.
+package struct OwnChanges {
+    private let store: SampleStore
+    /// The person.
+    package let subject: String
+    /// Whether the owner of the hub makes the changes.
+    private let isByOwner: Bool
+
+    init(_ store: SampleStore, of subject: String, isByOwner: Bool) {
+        (self.store, self.subject, self.isByOwner) = (store, subject, isByOwner)
+    }
+
+    // MARK: Samples
+
+    /// Adds a reading that was entered by hand.
+    package func add(_ entry: HandEntry, at now: Instant) throws -> [SampleOutcome] {
+        try store.samples.add(own(entry), received: now).outcomes
+    }
+
+    /// Corrects samples of one measurement.
+    ///
+    /// - Returns: The UUID of the first new sample, or `nil` if a sample is not the person's.
+    package func correct(_ uuids: [SampleIdentity], with entry: HandEntry, at now: Instant) throws -> SampleIdentity? {
+        for uuid in uuids { guard try isLive(uuid) else { return nil } }
+        return try store.samples.correct(uuids, with: own(entry), received: now).samples.first?.identity
+    }
+
+    /// Undoes a correction.
+    ///
+    /// - Returns: The restored samples, or `nil` if the sample is not the person's.
+    package func undoCorrection(_ uuid: SampleIdentity, at now: Instant) throws -> [SampleIdentity]? {
+        guard try isLive(uuid) else { return nil }
+        return try store.samples.undoCorrection(uuid, received: now)
+    }
+
+    /// Deletes a sample, and its parts if requested. Returns `false` if the sample is not the person's.
+    package func delete(_ uuid: SampleIdentity, withParts: Bool, at now: Instant) throws -> Bool {
+        guard try isLive(uuid) else { return false }
+        _ = try store.samples.delete([uuid], withObjects: withParts, description: description(.delete, now))
+        return true
+    }
+
+    /// Restores a deleted sample with the parts that were deleted with it. Returns `false` if the sample is not the person's.
+    package func restore(_ uuid: SampleIdentity, at now: Instant) throws -> Bool {
+        guard case .deleted(let stored, _)? = try store.samples.lookup(uuid), stored.sample.origin.subject == subject else {
+            return false
+        }
+        _ = try store.samples.restore([uuid], withObjects: true, description: description(.restore, now))
+        return true
+    }
+
+    /// Accepts or rejects a quarantined reading. Returns `false` if the person has no quarantined reading with this number.
+    package func judge(_ number: Int64, accepting: Bool, at now: Instant) throws -> Bool {
+        guard let entry = try store.quarantine.sample(number: number), entry.stored.sample.origin.subject == subject,
+            entry.state == "held"
+        else { return false }
+        if accepting {
+            _ = try store.quarantine.accept([number], description: description(.accept, now))
+        } else {
+            _ = try store.quarantine.reject([number], description: description(.reject, now))
+        }
+        return true
+    }
+
+    /// Repairs samples of the person. Only the owner of the hub can assign them to another person.
+    package func apply(_ request: MigrationRequest) throws {
+        var request = request
+        request.conditions.subject = subject
+        if case .subject = request.repair, !isByOwner {
+            throw StoreError(.invalid, "only the owner of the hub can assign readings to another person")
+        }
+        _ = try store.repairs.apply(request)
+    }
+
+    private func isLive(_ uuid: SampleIdentity) throws -> Bool {
+        try store.samples.sample(uuid)?.sample.origin.subject == subject
+    }
+
+    private func own(_ entry: HandEntry) -> HandEntry {
+        var entry = entry
+        entry.subject = subject
+        return entry
+    }
+
+    private func description(_ kind: IngestKind, _ now: Instant) -> IngestDescription {
+        IngestDescription(kind: kind, received: now.microseconds)
+    }
+
+    // MARK: Data besides samples
+
+    package func save(_ layout: TodayLayout) throws { try store.people.save(layout, of: subject) }
+    package func save(_ goal: Goal) throws { try store.people.save(goal, of: subject) }
+    package func removeGoal(_ type: SampleType) throws -> Bool { try store.people.removeGoal(type, of: subject) }
+    package func annotate(day: String, tags: [String], note: String) throws {
+        try store.people.annotate(subject, day: day, tags: tags, note: note)
+    }
+    package func removeAnnotation(_ id: Int64) throws -> Bool { try store.people.removeAnnotation(id, of: subject) }
+
+    package func addAlert(
+        _ type: SampleType, _ condition: Alert.Condition, bound: Double, timing: AlertTiming, at now: Instant
+    ) throws {
+        try store.alerts.add(of: subject, type: type, condition, bound: bound, timing: timing, at: now)
+    }
+    package func removeAlert(_ id: Int64) throws -> Bool { try store.alerts.remove(id, of: subject) }
+    package func acknowledgeAlert(_ id: Int64, at now: Instant) throws {
+        try store.alerts.acknowledge(id, of: subject, at: now)
+    }
+
+    // MARK: Clients
+
+    /// Replaces a client's permissions for the person's data. See `SampleStore.Clients.set`.
+    package func set(
+        _ grant: Grant, objects: [SampleIdentity], accesses: Set<Grant.Access>, of client: Client, at now: Instant
+    ) throws {
+        var grant = grant
+        grant.subject = subject
+        try store.clients.set(grant, objects: objects, accesses: accesses, of: client, at: now)
+    }
+
+    // MARK: Sessions
+
+    /// Ends a session of the person.
+    package func end(_ session: PageSession) throws {
+        guard session.subject == subject else { return }
+        try store.pageSessions.end(session.id)
+    }
+}
+
+/// Changes of the hub itself: its people, devices and repairs. Only the owner of the hub can make them.
+package struct HubChanges {
+    private let store: SampleStore
+
+    init(_ store: SampleStore) { self.store = store }
+
+    /// The people who have names.
+    package func people() throws -> [Person] { try store.people.all() }
+    package func add(_ person: Person) throws { try store.people.save(person) }
+
+    /// A new login code for a person, or `nil` if there is no such person.
+    package func makeCode(for subject: String, at now: Instant) throws -> (name: String, code: String)? {
+        guard subject != Origin.unassigned, let name = try store.people.names()[subject] else { return nil }
+        return (name, try store.pageSessions.makeCode(for: subject, at: now))
+    }
+
+    /// Opens a session of a person in place of another session. Returns `nil` if there is no such person.
+    package func open(_ subject: String, endingOther session: PageSession?, at now: Instant) throws -> String? {
+        guard let (_, code) = try makeCode(for: subject, at: now),
+            let (_, token) = try store.pageSessions.open(with: code, at: now)
+        else { return nil }
+        if let session { try store.pageSessions.end(session.id) }
+        return token
+    }
+
+    /// Assigns a device to a person. Returns `false` if there is no such person.
+    package func assign(device address: String, to subject: String) throws -> Bool {
+        guard try store.people.names()[subject] != nil else { return false }
+        try store.devices.assign(device: address, to: subject)
+        return true
+    }
+
+    package func undoRepair(_ number: Int64, at now: Instant) throws { try store.repairs.undo(number, at: now) }
+}
+
+/// Changes on behalf of a client: its own objects and its own requests for access.
+package struct ClientChanges {
+    private let store: SampleStore
+    private let client: Client
+
+    init(_ store: SampleStore, by client: Client) { (self.store, self.client) = (store, client) }
+
+    /// The person that the store belongs to.
+    package var keeper: String { store.subject }
+
+    /// Stores samples. See `SampleStore.Clients.save`.
+    package func save(
+        _ samples: [GatedSample], _ request: ClientRequest, at now: Instant, within day: Range<Int64>
+    ) throws(ClientWriteError) -> [SampleOutcome] {
+        try store.clients.save(samples, by: client, request, at: now, within: day)
+    }
+
+    /// Deletes an object that the client saved. See `SampleStore.Clients.delete`.
+    package func delete(_ uuid: SampleIdentity, at now: Instant, where condition: (Sample) throws -> Void) throws -> Bool {
+        try store.clients.delete(uuid, by: client, at: now, where: condition)
+    }
+
+    package func openRequests() throws -> [AuthorizationRequest] { try store.clients.openRequests(of: client) }
+    package func requiredTypes() throws -> Set<ObjectType>? { try store.clients.requiredTypes(of: client) }
+    package func setRequiredTypes(_ types: Set<ObjectType>) throws { try store.clients.setRequiredTypes(types, of: client) }
+    package func request(_ request: AuthorizationRequest, at now: Instant) throws {
+        try store.clients.request(request, for: client, at: now)
+    }
+    package func status(of request: AuthorizationRequest) throws -> RequestStatus {
+        try store.clients.status(of: request, for: client)
+    }
+    package func require(_ types: Set<ObjectType>, of subject: String) throws {
+        try store.clients.require(types, of: subject, for: client)
+    }
+}
+
+extension ServiceCore {
+    /// The changes of a person with a session.
+    package func changes(of session: PageSession) throws -> OwnChanges {
+        OwnChanges(try writable(), of: session.subject, isByOwner: session.subject == keeper)
+    }
+
+    /// The changes that the owner of the hub makes for another person.
+    package func changes(of subject: String, by owner: OwnerAuthority) throws -> OwnChanges {
+        OwnChanges(try writable(), of: subject, isByOwner: true)
+    }
+
+    /// The changes of the hub itself.
+    package func hubChanges(by owner: OwnerAuthority) throws -> HubChanges { HubChanges(try writable()) }
+
+    /// Opens a session with a code. Returns its token, or `nil` if the code is invalid.
+    package func open(withCode code: String, at now: Instant) throws -> String? {
+        try writable().pageSessions.open(with: code, at: now)?.token
+    }
+
+    private func writable() throws -> SampleStore { try SampleStore(path: settings.store, access: .write) }
+}

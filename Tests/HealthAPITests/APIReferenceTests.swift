@@ -1,0 +1,316 @@
+import HTTPServerTesting
+import HealthModel
+import HealthServingTesting
+import Pipeline
+import SampleStore
+import Testing
+
+@testable import HealthAPI
+
+/// A reference to another's object gets the same answer as a reference to nothing, on each route of the API, and changes nothing.
+///
+/// The requests are generated from ``RouteTable``. A route with a new parameter or body fails until the tables below name its references.
+@Suite struct APIReferenceTests {
+    /// A reference to another's object, and one of the same form to nothing.
+    private struct Pair: Sendable {
+        var foreign: String
+        var missing: String
+    }
+
+    /// The things that a request can refer to.
+    private enum Kind: CaseIterable {
+        case object, person, type, source, device, anchor, tag, key
+    }
+
+    private static let anna = "7f9c0000-0000-4000-8000-000000000001"
+    private let served: ServedStore
+    private let pairs: [Kind: [Pair]]
+    private let untouched: [SampleIdentity]
+
+    init() throws {
+        let served = try ServedStore()
+        self.served = served
+        let (store, now) = (served.store, ServedStore.now)
+        try store.people.save(Person(subject: Self.anna, name: "Anna"))
+        func strap(_ subject: String) -> Origin {
+            Origin(
+                subject: subject, type: .heartRate, source: SourceRevision(id: "strap", name: "Strap", version: nil),
+                device: Device(key: "qx-7", name: "Qx", manufacturer: "Qy", model: "Qz", serial: "Q9"))
+        }
+        let beats = try [ServedStore.person, Self.anna].map { subject in
+            try served.keep(
+                (0..<4).map { index in
+                    let start = Instant(seconds: 1_790_000_000 + Int64(index) * 60)
+                    return Reading(
+                        origin: strap(subject), numeral: try Numeral(index == 3 ? "9000" : "6\(index)"),
+                        unit: SampleType.heartRate.canonicalUnit,
+                        time: .instants(start: start, end: start, offset: .utc), place: Place(.line, index + 1))
+                })
+        }
+        for own in beats {
+            try store.samples.delete([own[1]], description: IngestDescription(kind: .delete, received: now.microseconds))
+        }
+        let record = try served.addRecord("Flu")
+        // Another client's object.
+        try served.grant("bodyMass", reading: .all, to: served.watch)
+        let line = #"{"type":"bodyMass","start":"2026-11-20T07:00:00Z","value":80,"unit":"kg"}"#
+        let saved = try served.post("/v1/samples", line, "Idempotency-Key: morning\r\n")
+        #expect(saved.status == 200)
+        let named = try #require(saved.text.firstMatch(of: #/"uuid":"([^"]+)"/#)).output.1
+        let mass = try #require(SampleIdentity(String(named)))
+        let untouched = beats.flatMap { $0 } + [record, mass]
+        self.untouched = untouched
+        let tag = try #require(try served.get("/v1/samples/\(mass)").headers["etag"])
+        let anchor = try #require(try served.get("/v1/changes").text.firstMatch(of: #/"anchor":"([^"]+)"/#)).output.1
+        pairs = [
+            .object: untouched.map { uuid in
+                let text = uuid.description
+                return Pair(foreign: text, missing: text.dropLast() + (text.last == "0" ? "1" : "0"))
+            },
+            .person: [Pair(foreign: Self.anna, missing: "7f9c0000-0000-4000-8000-000000000002")],
+            .type: [
+                Pair(foreign: "heartRate", missing: "restingHeartRate"), Pair(foreign: "bodyMass", missing: "leanBodyMass"),
+                Pair(foreign: "immunizationRecord", missing: "conditionRecord"),
+            ],
+            .source: [
+                Pair(foreign: "strap", missing: "strip"), Pair(foreign: "Strap", missing: "Strip"),
+                Pair(foreign: "client.1", missing: "client.9"), Pair(foreign: "watch", missing: "witch"),
+            ],
+            .device: ["qx-7", "Qx", "Qy", "Qz", "Q9"].map { Pair(foreign: $0, missing: "Z" + $0.dropFirst()) },
+            .anchor: [Pair(foreign: String(anchor), missing: String(anchor.reversed()))],
+            .tag: [Pair(foreign: tag, missing: "\"" + tag.dropFirst().dropLast().reversed() + "\"")],
+            .key: [Pair(foreign: "morning", missing: "evening")],
+        ]
+    }
+
+    /// The token of a new client, which may write some types and read nothing. A request leaves nothing to the next one.
+    private func newToken(_ number: Int) throws -> String {
+        let (clients, now) = (served.store.clients, ServedStore.now)
+        let client = try clients.add(named: "asker \(number)", purpose: "Tests", at: now)
+        for name in ["food", "workout", "bodyFatPercentage"] { try served.grant(name, to: client) }
+        return try clients.makeToken(for: client, at: now)
+    }
+
+    // MARK: The references of a request
+
+    /// Texts whose form does not show what they refer to. `*` is the reference. `nil` if the parameter is not declared here.
+    private static func templates(ofText name: String) -> [(Kind, String)]? {
+        switch name {
+        case "source": [(.source, "*")]
+        case "device": [(.device, "*")]
+        case "after": [(.anchor, "*")]
+        case "If-Match": [(.tag, "*")]
+        case "Idempotency-Key": [(.key, "*")]
+        case "where": conditions
+        // They refer to nothing that is stored.
+        case "from", "to", "anchor", "on", "zone", "unit", "sort": []
+        default: nil
+        }
+    }
+
+    /// Conditions on each field that identifies something.
+    private static let conditions: [(Kind, String)] = SamplePredicate.fields.flatMap { field -> [(Kind, String)] in
+        switch field {
+        case "uuid", "fromWorkout", "inCorrelation": [(.object, "\(field) = \"*\"")]
+        case "subject": [(.person, "subject = \"*\"")]
+        case "type": [(.type, "type = *")]
+        case let field where field.hasPrefix("source."): [(.source, "\(field) = \"*\"")]
+        case let field where field.hasPrefix("device."): [(.device, "\(field) = \"*\""), (.device, "\(field) ~ \"*\"")]
+        default: []
+        }
+    }
+
+    private func templates(_ parameter: Parameter) throws -> [(Kind, String)] {
+        switch parameter.form {
+        case .uuid: return [(.object, "*")]
+        case .person: return [(.person, "*")]
+        case .name, .names: return [(.type, "*")]
+        case .number, .flag, .words, .stretch: return []
+        case .text, .field:
+            return try #require(Self.templates(ofText: parameter.name), "Name what '\(parameter.name)' refers to.")
+        }
+    }
+
+    /// Bodies with references. `nil` if the route is not declared here.
+    private static func bodies(_ route: Route) -> [(Kind, String)]? {
+        let times = #""start":"2026-11-20T07:00:00Z","end":"2026-11-20T08:00:00Z""#
+        let fat = #"{"type":"bodyFatPercentage",\#(times),"value":20,"unit":"%""#
+        return switch route.name {
+        case "saveSamples":
+            [
+                (.object, #"{"type":"food",\#(times),"objects":["*"]}"#),
+                (.object, #"{"type":"workout",\#(times),"activity":"running","routes":["*"]}"#),
+                (.object, fat + #","metadata":{"corrects":"*"}}"#),
+                (.object, fat + #","metadata":{"syncIdentifier":"*","syncVersion":2}}"#),
+                (.object, fat + #","uuid":"*"}"#), (.object, fat + #","identity":{"uuid":"*"}}"#),
+                (.person, fat + #","subject":"*"}"#), (.person, fat + #","identity":{"subject":"*"}}"#),
+                (.type, #"{"type":"*",\#(times),"value":20,"unit":"kg"}"#),
+                (.source, fat + #","source":{"id":"*","name":"*"}}"#), (.device, fat + #","device":{"key":"*","name":"*"}}"#),
+                (.device, fat + #","device":{"model":"*","serial":"*"}}"#), (.key, fat + "}"),
+            ]
+        case "requestAuthorization":
+            [
+                (.person, #"{"subject":"*","read":["heartRate"]}"#), (.type, #"{"read":["*"]}"#), (.type, #"{"write":["*"]}"#),
+                (.type, #"{"requires":["*","allergyRecord","vitalSignRecord"]}"#),
+            ]
+        default: nil
+        }
+    }
+
+    /// A value that makes the request valid.
+    private static func usual(_ parameter: Parameter) -> String {
+        switch parameter.form {
+        case .uuid: "019a0000-0000-8000-8000-000000000000"
+        case .person: "me"
+        case .name, .names: "stepCount"
+        case .stretch: "1d"
+        case .number: "1"
+        default: "x"
+        }
+    }
+
+    // MARK: Requests
+
+    private struct Request {
+        var target: String
+        var headers = ""
+        var body = ""
+    }
+
+    private func request(_ route: Route, _ varied: Parameter? = nil, _ value: String = "", body: String = "") -> Request {
+        var request = Request(target: route.path, body: body)
+        var query: [String] = []
+        for parameter in route.allParameters where parameter.isRequired || parameter.name == varied?.name {
+            let text = parameter.name == varied?.name ? value : Self.usual(parameter)
+            if parameter.isInPath {
+                request.target = request.target.replacing("{\(parameter.name)}", with: text)
+            } else if parameter.isInHeader {
+                request.headers += "\(parameter.name): \(text)\r\n"
+            } else {
+                query.append(parameter.name + "=" + Self.escaped(text))
+            }
+        }
+        if !query.isEmpty { request.target += "?" + query.joined(separator: "&") }
+        return request
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.utf8.map { octet in
+            let character = Character(Unicode.Scalar(octet))
+            return character.isLetter || character.isNumber
+                ? String(character) : "%" + String(Int(octet) + 256, radix: 16).dropFirst()
+        }.joined()
+    }
+
+    private func answer(_ route: Route, _ request: Request, _ token: String) throws -> (text: String, headers: [String: String]) {
+        func whole(_ answer: RawClient.Answer?) throws -> (String, [String: String]) {
+            let answer = try #require(answer)
+            return ("HTTP/1.1 \(answer.status) " + answer.text, answer.headers)
+        }
+        let (client, head) = (try served.client(), "Authorization: Bearer \(token)\r\n" + request.headers)
+        guard route.body == nil else {
+            return try whole(client.send(route.method, request.target, head, request.body))
+        }
+        guard route.answers == [.events] else { return try whole(client.get(request.target, head, method: route.method)) }
+        // A stream has no end. Its first event or comment arrives at once or not at all.
+        client.send("GET \(request.target) HTTP/1.1\r\nHost: localhost\r\n\(head)\r\n")
+        return (String(decoding: client.readAll(), as: UTF8.self), [:])
+    }
+
+    /// All of an answer but the time of day, the UUID and source of a saved object, and what the request contained.
+    private func shown(_ answer: (text: String, headers: [String: String]), without reference: String) -> String {
+        var headers = answer.headers
+        headers["date"] = nil
+        // The text is compared below, and a reference can be longer than the other.
+        headers["content-length"] = nil
+        var text = answer.text.replacing(#/date: [^\r]*/#.ignoresCase()) { _ in "" }
+        if text.contains("\"outcome\"") || text.contains("\"anchor\"") { headers["etag"] = nil }
+        text = text.replacing(#/"uuid":"[^"]*"/#) { _ in "" }.replacing(#/[0-9a-f]{40,}/#) { _ in "" }
+        return "\(text.replacing(reference, with: "*"))\n\(headers.sorted { $0.key < $1.key })"
+    }
+
+    /// What the client sees of the objects that it saved.
+    private func own(_ token: String) throws -> String {
+        let head = "Authorization: Bearer \(token)\r\nAccept: application/x-ndjson\r\n"
+        return try #require(try served.client().get("/v1/samples", head)).text
+    }
+
+    private func compare(_ route: Route, _ pair: Pair, _ make: (String) -> Request) throws -> Bool {
+        var (answers, seen): ([String], [String]) = ([], [])
+        for reference in [pair.foreign, pair.missing] {
+            let token = try newToken(try served.store.clients.all().count)
+            answers.append(shown(try answer(route, make(reference), token), without: reference))
+            seen.append(
+                try own(token).replacing(#/"(uuid|ordinal|source)":("[^"]*"|\d+|\{[^}]*\}),?/#) { _ in "" }.replacing(
+                    reference, with: "*"))
+        }
+        let request = make(pair.foreign)
+        let label = "\(route.method) \(request.target) \(request.headers)\(request.body)"
+        #expect(answers[0] == answers[1], "\(label)")
+        #expect(seen[0] == seen[1], "\(label)")
+        return answers[0].hasPrefix("HTTP/1.1 200")
+    }
+
+    /// The fate of each object of others, and how many there are of each kind of record.
+    private func state() throws -> [String] {
+        let store = served.store
+        return try untouched.map { "\(try store.samples.lookup($0).map { "\($0)".prefix(20) } ?? "-")" } + [
+            "\(try store.quarantine.all().count)", "\(try store.people.names().count)",
+        ]
+    }
+
+    // MARK: Tests
+
+    @Test func referencesInParameters() throws {
+        let before = try state()
+        var tried: [Kind: Int] = [:]
+        for route in RouteTable.all {
+            for parameter in route.allParameters {
+                for (kind, template) in try templates(parameter) {
+                    for pair in try #require(pairs[kind]) {
+                        let body = try route.body.map { _ in try #require(Self.bodies(route)?.last?.1) } ?? ""
+                        _ = try compare(route, pair) {
+                            request(route, parameter, template.replacing("*", with: $0), body: body)
+                        }
+                        tried[kind, default: 0] += 1
+                    }
+                }
+            }
+        }
+        for kind in Kind.allCases { #expect(tried[kind, default: 0] > 0, "\(kind)") }
+        #expect(try state() == before)
+    }
+
+    @Test func referencesInBodies() throws {
+        let before = try state()
+        var (tried, accepted) = (0, 0)
+        for route in RouteTable.all where route.body != nil {
+            for (kind, template) in try #require(Self.bodies(route), "Name what the body of '\(route.name)' refers to.") {
+                for pair in try #require(pairs[kind]) {
+                    let isAccepted = try compare(route, pair) {
+                        request(route, body: template.replacing("*", with: $0))
+                    }
+                    tried += 1
+                    if isAccepted { accepted += 1 }
+                }
+            }
+        }
+        // Most bodies are valid, otherwise the comparison would prove little.
+        #expect(tried > 60 && accepted > tried / 3, "\(accepted) of \(tried)")
+        #expect(try state() == before)
+    }
+
+    /// A token that was valid once is like one that never was.
+    @Test func revokedTokens() throws {
+        try served.revoke()
+        let pair = Pair(foreign: served.token, missing: String(served.token.reversed()))
+        for route in RouteTable.all where route.right != .none {
+            let body = route.body == nil ? "" : "{}"
+            let answers = try [pair.foreign, pair.missing].map { token in
+                try shown(answer(route, request(route, body: body), token), without: token)
+            }
+            #expect(answers[0] == answers[1], "\(route.path)")
+            #expect(answers[0].hasPrefix("HTTP/1.1 401"), "\(route.path)")
+        }
+    }
+}
