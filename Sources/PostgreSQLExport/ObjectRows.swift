@@ -9,8 +9,8 @@ final class ObjectRows {
     /// make the indexes slow.
     static let tail = """
         zone_offset integer, subject text COLLATE "C" NOT NULL, source_id text NOT NULL, source_name text NOT NULL, source_version text,
-        device_key text, device_name text, device_manufacturer text, device_model text, time_origin text NOT NULL,
-        received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL
+        device_key text, device_name text, device_manufacturer text, device_model text, device_serial text,
+        time_origin text NOT NULL, received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL
         """
 
     /// The manufacturer's record id and version, the other inputs of the UUID, and the variant (``ConflictRows``).

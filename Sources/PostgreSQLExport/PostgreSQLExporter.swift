@@ -129,7 +129,19 @@ public final class PostgreSQLExporter: ComparableExporter {
         try session.note(batch.people, of: hub, connection)
         if !batch.added.isEmpty { try add(batch, contents, connection, hub) }
         if !batch.gone.isEmpty { try remove(batch.gone, connection, hub, contents) }
+        if contents.others { try comparePaths(of: batch, connection, hub) }
         return leftOut
+    }
+
+    /// Joins reports of other hubs that are the same measurements as those of a batch.
+    private func comparePaths(
+        of batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32
+    ) throws(DeliveryError) {
+        let rows = PathRows(schema: schema.name, hub: hub)
+        guard try rows.compare(near: batch.added + batch.gone.map(\.sample), connection) else { return }
+        session.hasTemporaryRows = true
+        let statements = SupersededRows.representing(in: [.sample], schema.name, bySubject: session.isPartitioned)
+        try connection.run(statements.joined(separator: ";"))
     }
 
     /// Writes the delivery's mark if the previous one is there. If not, another hub has delivered or the database was restored,

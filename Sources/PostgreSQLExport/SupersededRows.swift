@@ -1,11 +1,13 @@
 /// Reports of hubs that a row of another report represents: a lower version of a record (``RecordRows``), the same reading with another
-/// receive time (``ReceiptRows``), or content that does not give its UUID (``ConflictRows``).
+/// receive time (``ReceiptRows``), content that does not give its UUID (``ConflictRows``), or the same measurement over another path
+/// (``PathRows``).
 ///
 /// A report keeps its content, so that it comes forward when the row that represents it has gone. The table `superseded` has, for each:
 ///
 /// - `held`, `hub`: the UUID under which the hub knows it, and the hub.
 /// - `by`: the row that represents it.
 /// - `subject`, `place`, `content`: the person, the table, and its columns.
+/// - `path_time`: its start if it is the same measurement over another path, otherwise NULL.
 ///
 /// The column `represents` of each row lists the hubs of these reports. A reader of one of these hubs may see the row.
 enum SupersededRows {
@@ -13,9 +15,10 @@ enum SupersededRows {
         """
         CREATE TABLE \(schema).superseded(
             held uuid NOT NULL, hub integer NOT NULL REFERENCES \(schema).hub, by uuid NOT NULL, subject text COLLATE "C" NOT NULL,
-            place text NOT NULL, content jsonb NOT NULL, PRIMARY KEY(held, hub));
+            place text NOT NULL, content jsonb NOT NULL, path_time timestamptz, PRIMARY KEY(held, hub));
         CREATE INDEX superseded_by ON \(schema).superseded(by);
         CREATE INDEX superseded_subject ON \(schema).superseded(subject);
+        CREATE INDEX superseded_path ON \(schema).superseded(subject, path_time) WHERE path_time IS NOT NULL;
         """
     }
 
@@ -37,7 +40,8 @@ enum SupersededRows {
         WITH new AS MATERIALIZED (\(rows)), entered AS (
             INSERT INTO \(schema).superseded(held, hub, by, subject, place, content)
                 SELECT DISTINCT ON (held, hub) held, hub, by, subject, '\(place)', content FROM new
-                ON CONFLICT(held, hub) DO UPDATE SET by = excluded.by, place = excluded.place, content = excluded.content
+                ON CONFLICT(held, hub) DO UPDATE SET by = excluded.by, place = excluded.place, content = excluded.content,
+                    path_time = NULL
                 RETURNING by, subject)
         INSERT INTO touched SELECT by, subject FROM entered
         """

@@ -201,6 +201,62 @@ import Testing
         #expect(try hub().epoch == 2)
     }
 
+    /// With required sealing, only hubs that have joined may send, each with its own key. Otherwise a hub that the broker lets in without a
+    /// code may send too.
+    @Test func onlyJoinedHubsHaveAccess() throws {
+        let (hub, other) = (try key(), try key())
+        try join(code("ward"), "a", hub)
+        let requests: [(store: String, sender: RequestSender)] = [
+            ("a", .hub(hub.publicText)), ("a", .hub(other.publicText)), ("a", .unnamed), ("a", .unsealed), ("b", .hub(other.publicText)),
+            ("b", .unnamed), ("b", .unsealed),
+        ]
+        func refused(required: Bool) throws -> [Bool] {
+            try fleet.refusals(of: requests, requiresEnrollment: required).map { $0 != nil }
+        }
+        #expect(try refused(required: true) == [false, true, true, true, true, true, true])
+        #expect(try refused(required: false) == [false, true, true, false, false, false, false])
+        #expect(try fleet.revoke(try #require(try fleet.hubs().first)))
+        #expect(try refused(required: false) == [true, true, true, true, false, false, false])
+        let refusals = try fleet.refusals(of: requests, requiresEnrollment: true)
+        #expect(refusals.map { $0?.isLasting } == [true, true, true, true, false, false, false])
+    }
+
+    /// The operator erases a person for all hubs. Later readings of the person are left out, until the person is readmitted.
+    @Test func theOperatorErasesAPerson() throws {
+        let person = test.origin.subject
+        var sample = try test.sample(60, at: 0).sample
+        let own = sample
+        sample.origin = Origin(
+            subject: "22222222-2222-4333-8444-555555555555", type: sample.origin.type, source: sample.origin.source)
+        sample.identity = sample.identity(ordinal: 0)
+        let (gone, foreign) = (try test.sample(61, at: 5).sample, sample)
+        func deliver(_ changes: [SampleChange], from store: String) throws -> Int {
+            let context = try ExportContext(name: "x", store: store, me: person, now: { ExportedStore.received })
+            return try PostgreSQLExporter(settings, context: context).deliver(ExportBatch(changes: changes))
+        }
+        func added(_ sample: Sample) -> SampleChange { .added(StoredSample(sample: sample, ingest: 0, seq: 0)) }
+        for store in ["a", "b"] { #expect(try deliver([added(own), added(gone), added(foreign)], from: store) == 0) }
+        #expect(try deliver([.deleted(StoredDeletion(sample: gone, replacedBy: nil, ingest: 0, seq: 0))], from: "b") == 0)
+        #expect(try fleet.contents(of: person) == (3, ["a", "b"]))
+
+        try fleet.erase(person: person)
+        #expect(try fleet.contents(of: person) == (0, []))
+        let connection = try PostgreSQLConnection(settings)
+        for table in ["sample", "deletion", "superseded", "record", "participant"] {
+            let rows = try connection.run("SELECT 1 FROM \(settings.schema).\(table) WHERE subject = $1", [person])
+            #expect(rows.isEmpty, "\(table)")
+        }
+        #expect(try connection.run("SELECT count(*) FROM \(settings.schema).sample") == [["1"]])
+        let dump = try connection.run("SELECT e::text FROM \(settings.schema).erased e").joined()
+        #expect(dump.count == 1 && !dump.contains { $0?.contains(person) == true })
+
+        #expect(try deliver([added(own), added(foreign)], from: "a") == 1)
+        #expect(try fleet.contents(of: person).rows == 0)
+        #expect(try fleet.readmit(person: person) && !fleet.readmit(person: person))
+        #expect(try deliver([added(own)], from: "a") == 0)
+        #expect(try fleet.contents(of: person) == (1, ["a"]))
+    }
+
     /// The broker lets each hub send only as itself, and hear only its own replies. A collector refuses a revoked hub at once.
     @Test func eachHubOnlyAsItself() throws {
         let (hub, collector) = (try key(), try key())

@@ -2,7 +2,9 @@ import CommandLineKit
 import EventLoopKit
 import FleetCollector
 import FleetProtocol
+import Formats
 import Glibc
+import HealthModel
 import Hub
 import Ingestion
 import NATSKit
@@ -131,6 +133,42 @@ struct FleetCenter {
         }
         signal(settings.broker.subject.changed)
         context.note("vitalgate: '\(hub.name)' is revoked, and collectors refuse it")
+        return .success
+    }
+
+    // MARK: Erasure
+
+    func erase() throws -> ExitCode {
+        let text = context.invocation.argument("PERSON") ?? ""
+        // A mistyped name must not end up in a log.
+        guard UUIDText.isValid(text) else {
+            throw ConfigurationError("PERSON must be a UUID, because names of people stay on each hub", isOfOption: true)
+        }
+        let (database, person) = (try database(), text.lowercased())
+        if context.invocation.flag("--readmit") {
+            let wasErased = try database.readmit(person: person)
+            context.note("vitalgate: readings of this person are accepted" + (wasErased ? " again" : ", as before"))
+            return .success
+        }
+        let (rows, hubs) = try database.contents(of: person)
+        if context.invocation.flag("--yes") {
+            try database.erase(person: person)
+            context.note(
+                "vitalgate: \(Readable.count(rows)) rows of this person are erased, and later readings are refused (see --readmit)")
+            for hub in hubs { context.note("the hub '\(hub)' may still have the person's readings") }
+            return .success
+        }
+        if context.format == .ndjson {
+            var object = JSONObject()
+            object.set("rows", rows)
+            object.set("hubs", hubs)
+            try context.streams.output.write(object.line)
+        } else {
+            try TableOutput(context: context).write(
+                header: ["rows", "hubs"],
+                rows: [[context.format == .csv ? "\(rows)" : Readable.count(rows), hubs.joined(separator: ", ")]])
+        }
+        context.note("all of it would be permanently erased (confirm with --yes)")
         return .success
     }
 
