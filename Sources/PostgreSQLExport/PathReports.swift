@@ -62,7 +62,9 @@ struct PathReports {
         var members = groups.map { [$0] }
         for pair in pairs {
             let (one, other) = (groups[pair.one], groups[pair.other])
-            guard one != other, members[one].allSatisfy({ index in members[other].allSatisfy { mayJoin(index, $0) } }) else { continue }
+            guard one != other, members[one].allSatisfy({ index in members[other].allSatisfy { mayJoin(index, $0) } }) else {
+                continue
+            }
             for index in members[other] { groups[index] = one }
             members[one] += members[other]
             members[other] = []
@@ -105,7 +107,8 @@ struct PathReports {
     private func likeness(_ one: Int, _ other: Int) -> Likeness? {
         let (first, second) = (reports[one], reports[other])
         // Most pairs differ in the value.
-        guard abs(first.trace.value - second.trace.value) <= Likeness.tolerance(first.trace, second.trace), mayJoin(one, other) else {
+        guard abs(first.trace.value - second.trace.value) <= Likeness.tolerance(first.trace, second.trace), mayJoin(one, other)
+        else {
             return nil
         }
         let rule = rule(first, second)
@@ -134,7 +137,8 @@ struct PathReports {
         guard rule != .unit else { return false }
         let (coarse, fine) = one.trace.timeResolution > other.trace.timeResolution ? (one, other) : (other, one)
         if coarse.trace.timeResolution > fine.trace.timeResolution,
-            isCrowded(fine.series, from: coarse.trace.start, to: coarse.trace.start + Int64(coarse.trace.timeResolution) * 1_000_000)
+            isCrowded(
+                fine.series, from: coarse.trace.start, to: coarse.trace.start + Int64(coarse.trace.timeResolution) * 1_000_000)
         {
             return true
         }

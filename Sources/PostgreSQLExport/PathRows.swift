@@ -91,7 +91,9 @@ struct PathRows {
     private func reports(
         of series: Series, _ spans: [ClosedRange<Int64>], _ connection: PostgreSQLConnection
     ) throws(DeliveryError) -> [PathReports.Place: Known] {
-        func numbers(_ bound: (ClosedRange<Int64>) -> Int64) -> String { "{" + spans.map { "\(bound($0))" }.joined(separator: ",") + "}" }
+        func numbers(_ bound: (ClosedRange<Int64>) -> Int64) -> String {
+            "{" + spans.map { "\(bound($0))" }.joined(separator: ",") + "}"
+        }
         func time(_ column: String) -> String { "'epoch'::timestamptz + \(column) * interval '1 microsecond'" }
         func microseconds(_ column: String) -> String { "(extract(epoch FROM s.\(column)) * 1000000)::bigint" }
         let fields = """

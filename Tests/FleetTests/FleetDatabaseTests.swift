@@ -207,7 +207,8 @@ import Testing
         let (hub, other) = (try key(), try key())
         try join(code("ward"), "a", hub)
         let requests: [(store: String, sender: RequestSender)] = [
-            ("a", .hub(hub.publicText)), ("a", .hub(other.publicText)), ("a", .unnamed), ("a", .unsealed), ("b", .hub(other.publicText)),
+            ("a", .hub(hub.publicText)), ("a", .hub(other.publicText)), ("a", .unnamed), ("a", .unsealed),
+            ("b", .hub(other.publicText)),
             ("b", .unnamed), ("b", .unsealed),
         ]
         func refused(required: Bool) throws -> [Bool] {

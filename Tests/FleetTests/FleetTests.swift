@@ -155,7 +155,8 @@ import Testing
     }
 
     /// The center counts the samples of one hub by type and day in the zone of the hub.
-    @Test func countsByTypeAndDay() throws {
+    @Test(arguments: [0, 3]) func countsByTypeAndDay(partitions: Int) throws {
+        try partition(partitions)
         let collectors = try collectors(1)
         defer { collectors.stop() }
         try test.add(try (0..<100).map { try test.sample(60 + $0 % 3, at: 3600 * $0) })

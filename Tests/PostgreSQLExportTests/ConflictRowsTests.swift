@@ -50,7 +50,9 @@ import Testing
     @Test(arguments: [["a", "b"], ["b", "a"]]) func contentUnderOneUUIDStaysApart(order: [String]) throws {
         let record = RecordIdentifier(id: "rec-1", version: 1)
         let values = ["a": 60, "b": 199]
-        for hub in order { try deliver(try test.sample(values[hub] ?? 0, at: 0, record: record).sample, from: hub, rewrites: true) }
+        for hub in order {
+            try deliver(try test.sample(values[hub] ?? 0, at: 0, record: record).sample, from: hub, rewrites: true)
+        }
         #expect(try rows() == [["60", "a"], ["199", "b"]])
         try deliver(try test.sample(199, at: 0, record: record).sample, from: "b", rewrites: true)
         #expect(try rows() == [["60", "a"], ["199", "b"]])

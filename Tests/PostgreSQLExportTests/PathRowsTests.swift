@@ -40,7 +40,8 @@ import Testing
     }
 
     private func reading(
-        _ numeral: String, _ unit: String = "kg", at second: Int64, over path: Path, of store: ExportedStore, type: SampleType = .bodyMass,
+        _ numeral: String, _ unit: String = "kg", at second: Int64, over path: Path, of store: ExportedStore,
+        type: SampleType = .bodyMass,
         seconds: Int64 = 0
     ) throws -> GatedSample {
         let start = Instant(seconds: 1_790_000_040 + second)
@@ -57,7 +58,8 @@ import Testing
             case .other: Device(key: "tanita-1", name: "Scale", manufacturer: "Tanita", serial: "2")
             }
         let reading = Reading(
-            origin: Origin(subject: store.origin.subject, type: type, source: source, device: device), numeral: try Numeral(numeral),
+            origin: Origin(subject: store.origin.subject, type: type, source: source, device: device),
+            numeral: try Numeral(numeral),
             unit: try Unit(ucum: unit),
             time: .instants(start: start, end: Instant(seconds: start.microseconds / 1_000_000 + seconds), offset: .utc),
             timeResolution: path == .app ? 60 : 1, place: Place(.line, 1))

@@ -154,7 +154,8 @@ struct FleetCenter {
         if context.invocation.flag("--yes") {
             try database.erase(person: person)
             context.note(
-                "vitalgate: \(Readable.count(rows)) rows of this person are erased, and later readings are refused (see --readmit)")
+                "vitalgate: erased \(Readable.count(rows)) \(rows == 1 ? "row" : "rows") of this person, and refuses later readings "
+                    + "(see --readmit)")
             for hub in hubs { context.note("the hub '\(hub)' may still have the person's readings") }
             return .success
         }
