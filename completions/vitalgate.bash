@@ -13,7 +13,7 @@ _vitalgate_commands() {
         '/ledger') candidates=('list' 'show' 'undo') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/targets') candidates=('add' 'remove' 'list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
-        '/fleet') candidates=('enroll' 'join' 'hubs' 'status' 'revoke' 'command' 'set' 'profile' 'check' 'broker-config' 'key') ;;
+        '/fleet') candidates=('enroll' 'join' 'hubs' 'status' 'revoke' 'replace' 'command' 'set' 'profile' 'check' 'erase' 'broker-config' 'key') ;;
         '/people') candidates=('list' 'add' 'rename' 'remove' 'erase') ;;
         '/alerts') candidates=('list' 'add' 'remove' 'acknowledge' 'history' 'receivers' 'test' 'watch') ;;
         '/characteristics') candidates=('list' 'set') ;;
@@ -109,10 +109,12 @@ _vitalgate_options() {
         '/fleet/hubs') candidates=('--names' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/status') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/revoke') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/replace') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/command') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/set') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/profile') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/check') candidates=('--repair' '--seconds' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/erase') candidates=('--yes' '--readmit' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/broker-config') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/key') candidates=('--sealing' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/people') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -479,6 +481,10 @@ _vitalgate_option() {
         '/fleet/check --seconds') kind=none ;;
         '/fleet/check --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/fleet/check --safe') kind= ;;
+        '/fleet/erase --yes') kind= ;;
+        '/fleet/erase --readmit') kind= ;;
+        '/fleet/erase --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/fleet/erase --safe') kind= ;;
         '/fleet/key --sealing') kind= ;;
         '/people/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/people/list --safe') kind= ;;
@@ -638,6 +644,7 @@ _vitalgate_argument() {
         '/fleet/join 1') kind=none ;;
         '/fleet/status 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
         '/fleet/revoke 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
+        '/fleet/replace 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
         '/fleet/command 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
         '/fleet/command 1') kind=words; candidates=('adopt' 'assign' 'repair' 'erase' 'verify' 'set' 'profile') ;;
         '/fleet/command '*) kind=none ;;
@@ -646,6 +653,7 @@ _vitalgate_argument() {
         '/fleet/profile 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
         '/fleet/profile 1') kind=file ;;
         '/fleet/check 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
+        '/fleet/erase 0') kind=none ;;
         '/fleet/key 0') kind=file ;;
         '/people/add 0') kind=none ;;
         '/people/rename 0') kind=none ;;

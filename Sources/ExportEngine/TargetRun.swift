@@ -169,9 +169,10 @@ public final class TargetRun {
 
     // MARK: Whether it is the one
 
-    /// Whether the target was checked within the last day. The check also renews the mark, so that the claim of a hub with
-    /// nothing to deliver stays valid.
-    private var isMet: Bool { met.map { TargetMeeting.duration(from: $0, to: now()) < TargetMeeting.renewal } ?? false }
+    /// Whether the target was checked a short time ago. The check also renews the mark, so that the claim of a hub with nothing to deliver
+    /// stays valid.
+    private var isMet: Bool { met.map { TargetMeeting.duration(from: $0, to: now()) < meetingPause } ?? false }
+    private var meetingPause: Duration { min(exporter.meetingPause, TargetMeeting.renewal) }
 
     private var claimTime: Instant? { isClockSet() ? now() : nil }
 
@@ -273,7 +274,7 @@ public final class TargetRun {
             target = rewritten
         }
         try keep(.delivering, nil)
-        return .upToDate(again: settings.holder.id.isEmpty ? again : min(again ?? TargetMeeting.renewal, TargetMeeting.renewal))
+        return .upToDate(again: settings.holder.id.isEmpty ? again : min(again ?? meetingPause, meetingPause))
     }
 
     /// Returns the next changes for the target, and the anchor after the last change that was read (`nil` if none was). `unheld`

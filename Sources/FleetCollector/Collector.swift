@@ -14,6 +14,7 @@ public final class Collector {
     private let session: PostgreSQLSession
     private let schema: String
     private let now: () -> Instant
+    private let requiresEnrollment: Bool
     /// Whether the tables of the fleet were checked on the session's connection.
     private var isChecked = false
 
@@ -21,9 +22,11 @@ public final class Collector {
     public static let creation = "vitalgate collect --create"
 
     /// A collector for a database, without connecting.
-    public init(_ database: PostgreSQLSettings, now: @escaping () -> Instant) {
+    ///
+    /// - Parameter requiresEnrollment: Whether only hubs that have joined may send, each sealed with its own key.
+    public init(_ database: PostgreSQLSettings, requiresEnrollment: Bool = false, now: @escaping () -> Instant) {
         session = PostgreSQLSession(database, creation: Self.creation)
-        (schema, self.now) = (database.schema, now)
+        (schema, self.requiresEnrollment, self.now) = (database.schema, requiresEnrollment, now)
     }
 
     /// Carries out requests of hubs in their order. Deliveries that follow each other are written in one transaction.
@@ -56,8 +59,8 @@ public final class Collector {
         let members = group.members
         group = DeliveryGroup()
         do throws(DeliveryError) {
-            if members.count > 1, try deliverTogether(members) {
-                for member in members { send(member.index, .receipt(leftOut: 0)) }
+            if members.count > 1, let leftOut = try deliverTogether(members) {
+                for (member, count) in zip(members, leftOut) { send(member.index, .receipt(leftOut: count)) }
                 return
             }
         } catch {
@@ -65,7 +68,7 @@ public final class Collector {
         }
         for (place, member) in members.enumerated() {
             do throws(DeliveryError) {
-                _ = try exporter(named: member.request.target, me: member.request.me, member.store).connection()
+                _ = try exporter(of: member).connection()
             } catch {
                 // The others would fail in the same way.
                 for member in members[place...] { send(member.index, .failure(error)) }
@@ -81,17 +84,17 @@ public final class Collector {
 
     /// Writes all or none of some deliveries.
     ///
-    /// - Returns: Whether all were written. `false` if one of the hubs is shut out.
-    private func deliverTogether(_ members: [DeliveryGroup.Member]) throws(DeliveryError) -> Bool {
+    /// - Returns: The number of changes of each that were left out, or `nil` if one of the hubs is refused, and nothing was written.
+    private func deliverTogether(_ members: [DeliveryGroup.Member]) throws(DeliveryError) -> [Int]? {
         var group: [(exporter: PostgreSQLExporter, batch: ExportBatch)] = []
         for member in members {
-            group.append((try exporter(named: member.request.target, me: member.request.me, member.store), member.batch))
+            group.append((try exporter(of: member), member.batch))
         }
-        guard let first = group.first, try fleet(first.exporter).allHaveAccess(members.map { ($0.store, $0.sender) }) else {
-            return false
-        }
-        try session.deliver(group)
-        return true
+        guard let first = group.first else { return nil }
+        let refusals = try fleet(first.exporter).refusals(
+            of: members.map { ($0.store, $0.sender) }, requiresEnrollment: requiresEnrollment)
+        guard refusals.allSatisfy({ $0 == nil }) else { return nil }
+        return try session.deliver(group)
     }
 
     /// Lets a hub join the fleet.
@@ -108,7 +111,8 @@ public final class Collector {
             return .joined(
                 try fleet(try exporter(named: "join", me: Origin.unassigned, request.store)).join(request, code: codeKey))
         } catch {
-            session.end()
+            // The transaction of a refused join was rolled back.
+            if error.kind != .refused { session.end() }
             return .failure(error)
         }
     }
@@ -117,7 +121,7 @@ public final class Collector {
         do throws(BlockFault) {
             return try FleetRequest(octets: octets)
         } catch {
-            throw DeliveryError(.refused, "\(error)")
+            throw DeliveryError(error == .tooLong ? .tooLarge : .refused, "\(error)")
         }
     }
 
@@ -125,7 +129,9 @@ public final class Collector {
         let exporter = try exporter(named: request.target, me: request.me, store)
         let fleet = try fleet(exporter)
         do throws(DeliveryError) {
-            try fleet.checkAccess(of: store, sender)
+            let refusals = try fleet.refusals(of: [(store, sender)], requiresEnrollment: requiresEnrollment)
+            // It does not cost the session.
+            if let refusal = refusals.first ?? nil { return .failure(refusal) }
             if case .report(let report) = request.task {
                 return .orders(try fleet.enter(report, of: store, isSealed: sender != .unsealed))
             }
@@ -144,8 +150,15 @@ public final class Collector {
             return .identities(try exporter.contents(after: after, limit: FleetReply.mostIdentities))
         case .differing(let samples): return .identities(try exporter.differing(samples))
         case .deliver(let batch): return .receipt(leftOut: try exporter.deliver(batch))
+        case .erase(let person):
+            try exporter.erase(person: person)
+            return .receipt(leftOut: 0)
         case .report, .count: return .orders([])
         }
+    }
+
+    private func exporter(of member: DeliveryGroup.Member) throws(DeliveryError) -> PostgreSQLExporter {
+        try exporter(named: member.request.target, me: member.request.me, member.store)
     }
 
     /// An exporter for one hub.

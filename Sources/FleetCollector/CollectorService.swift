@@ -33,20 +33,31 @@ public final class CollectorService: Sendable {
         subscriptions = [requests, joins, changes]
         // Once the broker knows the subscriptions, hubs find the collector. A broker that is not there yet learns them later.
         try? connection.flush(milliseconds: 2000)
+        let queue = RequestQueue(now: now)
+        DispatchQueue(label: "vitalgate.collector.requests").async(group: running) {
+            while let message = requests.next() {
+                // The broker does not check where a hub wants its replies, and the collector may publish to all hubs.
+                guard let store = subject.store(of: message.subject), let reply = message.reply,
+                    subject.isReply(reply, to: store)
+                else { continue }
+                queue.add(message, of: store)
+            }
+            queue.end()
+        }
         for number in 0..<workers {
-            work("worker.\(number)", on: requests, most: DeliveryGroup.mostRequests) {
-                let collector = Collector(database, now: now)
-                return { messages in
+            DispatchQueue(label: "vitalgate.collector.worker.\(number)").async(group: running) {
+                let collector = Collector(database, requiresEnrollment: opener.isRequired, now: now)
+                queue.work { turns in
                     var requests: [ReceivedRequest] = []
                     var replies: [(subject: String, seal: ReplySeal?)] = []
-                    for message in messages {
-                        guard let reply = message.reply, let store = subject.store(of: message.subject) else { continue }
+                    for turn in turns {
+                        guard let reply = turn.request.reply else { continue }
                         do throws(SealFault) {
-                            let opened = try opener.opened(message.octets, from: store)
-                            requests.append(ReceivedRequest(octets: opened.octets, store: store, sender: opened.sender))
+                            let opened = try opener.opened(turn.request.octets, from: turn.store)
+                            requests.append(ReceivedRequest(octets: opened.octets, store: turn.store, sender: opened.sender))
                             replies.append((reply, opened.reply))
                         } catch {
-                            onFailure(store, error.words)
+                            onFailure(turn.store, error.words)
                             try? connection.publish(reply, FleetReply.failure(DeliveryError(.unreachable, error.words)).octets)
                         }
                     }
@@ -61,8 +72,9 @@ public final class CollectorService: Sendable {
         }
         work("joins", on: joins) {
             let collector = Collector(database, now: now)
-            return { messages in
-                guard let message = messages.first, let reply = message.reply, let key = subject.codeKey(of: message.subject)
+            return { message in
+                guard let reply = message.reply, let key = subject.codeKey(of: message.subject),
+                    subject.isReply(reply, to: key)
                 else { return }
                 let answer = collector.reply(toJoin: message.octets, with: key)
                 if case .failure(let error) = answer { onFailure("that joins", error.reason) }
@@ -73,22 +85,15 @@ public final class CollectorService: Sendable {
         work("changes", on: changes) { { _ in onChange() } }
     }
 
-    /// Handles the messages of a subscription on a queue of its own, because it waits for them all the time.
+    /// Handles the messages of a subscription one by one on a queue of its own, because it waits for them all the time.
     ///
-    /// - Parameters:
-    ///   - most: The number of messages that the handler receives at once if they have arrived already.
-    ///   - make: Returns the handler. It and the handler run on the queue.
+    /// - Parameter make: Returns the handler. It and the handler run on the queue.
     private func work(
-        _ label: String, on subscription: NATSSubscription, most: Int = 1,
-        _ make: @escaping @Sendable () -> ([NATSMessage]) -> Void
+        _ label: String, on subscription: NATSSubscription, _ make: @escaping @Sendable () -> (NATSMessage) -> Void
     ) {
         DispatchQueue(label: "vitalgate.collector.\(label)").async(group: running) {
             let handle = make()
-            while let first = subscription.next() {
-                var messages = [first]
-                while messages.count < most, let more = subscription.arrived() { messages.append(more) }
-                handle(messages)
-            }
+            while let message = subscription.next() { handle(message) }
         }
     }
 

@@ -21,14 +21,14 @@ struct DeliveryGroup {
     static let mostRequests = 16
     /// The number of changes after which a group is written.
     private static let mostChanges = 8192
-    /// The length of bodies in bytes after which a group is written.
-    private static let mostOctets = 4 << 20
+    /// The length in bytes after which a group is written.
+    static let mostOctets = 4 << 20
 
     /// Adds a delivery after the others.
     mutating func add(_ request: FleetRequest, _ batch: ExportBatch, _ sent: ReceivedRequest, index: Int) {
         members.append(Member(request: request, batch: batch, store: sent.store, sender: sent.sender, index: index))
         changes += batch.changes.count
-        octets += batch.changes.reduce(0) { $0 + ($1.sample.body?.octets.count ?? 0) }
+        octets += request.length
     }
 
     /// Whether it has to be written before more is added.

@@ -21,16 +21,23 @@ extension FleetDatabase {
             FROM \(source) AND \(alias).type COLLATE "C" >= $1 GROUP BY 1, 2
             """
         }
-        // Each kind of sample has a table, and only these tables have this column.
+        // Each kind of sample has a table, and only these tables and their partitions have this column.
         let tables = try connection.run(
             """
-            SELECT c.table_name FROM information_schema.columns c JOIN information_schema.tables t USING(table_schema, table_name)
-            WHERE c.table_schema = $1 AND c.column_name = 'hubs' AND t.table_type = 'BASE TABLE'
+            SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'hubs' AND NOT attisdropped
+            WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
             """, [schema])
         let parts =
             tables.compactMap { $0[0] }.map { part("s", "\(schema).\($0) s WHERE s.hubs @> ARRAY[\(id)]") }
-            // Readings that are a row of another hub.
-            + [part("s", "\(schema).superseded k JOIN \(schema).sample s ON s.uuid = k.by WHERE k.hub = \(id)")]
+            // Readings that a row of another hub represents.
+            + [
+                part(
+                    "s",
+                    """
+                    (SELECT content->>'type' AS type, (content->>'start_time')::timestamptz AS start_time
+                        FROM \(schema).superseded WHERE hub = \(id)) s WHERE true
+                    """)
+            ]
         return try connection.run(
             """
             SELECT type, day, sum(samples) FROM (\(parts.joined(separator: " UNION ALL "))) AS parts

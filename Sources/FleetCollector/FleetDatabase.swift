@@ -24,7 +24,7 @@ public struct FleetDatabase {
     }
 
     /// Runs statements in one transaction.
-    private func transaction<Result>(_ body: () throws(DeliveryError) -> Result) throws(DeliveryError) -> Result {
+    func transaction<Result>(_ body: () throws(DeliveryError) -> Result) throws(DeliveryError) -> Result {
         try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED")
         do throws(DeliveryError) {
             let result = try body()
@@ -50,8 +50,6 @@ public struct FleetDatabase {
         sealingKey: (key: String, proof: String)? = nil
     ) throws(DeliveryError) {
         try transaction { () throws(DeliveryError) in
-            // Codes are of no use after their time.
-            try connection.run("DELETE FROM \(schema).fleet_code WHERE expires < now() - interval '30 days'")
             guard
                 try connection.run(
                     "SELECT 1 FROM \(schema).fleet_hub WHERE name = $1 AND revoked IS NULL", [name]
@@ -59,70 +57,109 @@ public struct FleetDatabase {
             else {
                 throw DeliveryError(.refused, "the fleet already has a hub '\(name)': revoke it first, or choose another name")
             }
-            try connection.run(
-                """
-                INSERT INTO \(schema).fleet_code(key, name, expires, command_key, proof, sealing_key, sealing_proof)
-                VALUES($1, $2, now() + make_interval(secs => $3::integer), $4, $5, $6, $7)
-                """,
-                [key, name, "\(seconds)", commandKey?.key, commandKey?.proof, sealingKey?.key, sealingKey?.proof])
+            try insert(codeWith: key, name: name, replaces: nil, seconds: seconds, commandKey, sealingKey)
         }
+    }
+
+    /// Stores a code with which the store of a known hub can join again, with a new key.
+    ///
+    /// - Parameter hub: The hub, whose name it keeps.
+    public func add(
+        codeWith key: String, replacing hub: EnrolledHub, seconds: Int, commandKey: (key: String, proof: String)? = nil,
+        sealingKey: (key: String, proof: String)? = nil
+    ) throws(DeliveryError) {
+        try transaction { () throws(DeliveryError) in
+            try insert(codeWith: key, name: hub.name, replaces: hub.id, seconds: seconds, commandKey, sealingKey)
+        }
+    }
+
+    private func insert(
+        codeWith key: String, name: String, replaces: Int?, seconds: Int, _ commandKey: (key: String, proof: String)?,
+        _ sealingKey: (key: String, proof: String)?
+    ) throws(DeliveryError) {
+        // Codes are of no use after their time.
+        try connection.run("DELETE FROM \(schema).fleet_code WHERE expires < now() - interval '30 days'")
+        try connection.run(
+            """
+            INSERT INTO \(schema).fleet_code(key, name, expires, command_key, proof, sealing_key, sealing_proof, replaces)
+            VALUES($1, $2, now() + make_interval(secs => $3::integer), $4, $5, $6, $7, $8::integer)
+            """,
+            [
+                key, name, "\(seconds)", commandKey?.key, commandKey?.proof, sealingKey?.key, sealingKey?.proof,
+                replaces.map { "\($0)" },
+            ])
     }
 
     /// Lets a hub join. A hub that repeats its request, because the reply was lost, gets the same answer.
     ///
+    /// A code lets an unknown store join. A known store belongs to the hub that has joined with it, and only a code that the operator has made
+    /// for this hub gives it another key. The identifier of a store is not secret: it is in each message of the hub, and in each copy of its
+    /// store.
+    ///
     /// - Parameter code: The public key of the code.
-    /// - Throws: ``DeliveryError`` of the kind `refused` if the code is unknown, expired, or used by another hub.
+    /// - Throws: ``DeliveryError`` of the kind `refused` if the code is unknown, expired, or used by another hub, or if the store is another
+    ///   hub's. Then the reports of that hub name the copy.
     public func join(_ request: JoinRequest, code: String) throws(DeliveryError) -> JoinReply {
-        try transaction { () throws(DeliveryError) in
-            let used = try connection.run(
-                """
-                UPDATE \(schema).fleet_code SET used = coalesce(used, now()), used_by = $2
-                WHERE key = $1 AND expires > now() AND (used_by IS NULL OR used_by = $2)
-                RETURNING name, command_key, proof, sealing_key, sealing_proof
-                """, [code, request.key])
-            guard let row = used.first, let name = row[0] else {
-                throw DeliveryError(.refused, "the code is unknown, expired or already used: make another one at the center")
+        var copied: (hub: Int, name: String)?
+        do throws(DeliveryError) {
+            return try transaction { () throws(DeliveryError) in
+                let used = try connection.run(
+                    """
+                    UPDATE \(schema).fleet_code SET used = coalesce(used, now()), used_by = $2
+                    WHERE key = $1 AND expires > now() AND (used_by IS NULL OR used_by = $2)
+                    RETURNING name, command_key, proof, sealing_key, sealing_proof, replaces
+                    """, [code, request.key])
+                guard let row = used.first, let name = row[0] else {
+                    throw DeliveryError(.refused, "the code is unknown, expired or already used: make another one at the center")
+                }
+                let known = try connection.run(
+                    "SELECT id, name, key = $2, revoked IS NOT NULL FROM \(schema).fleet_hub WHERE store = $1 FOR UPDATE",
+                    [request.store, request.key]
+                ).first
+                if let replaced = row[5] {
+                    guard known?[0] == replaced else {
+                        throw DeliveryError(.refused, "the code is for the store of '\(name)', and this is another store")
+                    }
+                    try connection.run(
+                        """
+                        UPDATE \(schema).fleet_hub SET key = $1, enrolled = now(), revoked = NULL, other_machine = NULL, other_seen = NULL
+                        WHERE id = \(replaced)
+                        """, [request.key])
+                } else if let known, let id = known[0].flatMap({ Int($0) }), let place = known[1] {
+                    // Only a repetition of the hub's own request changes nothing.
+                    guard known[2] == "t", known[3] == "f", place == name else {
+                        if known[3] == "f" { copied = (id, name) }
+                        throw DeliveryError(
+                            .refused,
+                            "this store has joined as '\(place)': run 'vitalgate store adopt' on a copied store. If it is the hub "
+                                + "itself, make a code with 'vitalgate fleet replace \(place)' at the center")
+                    }
+                } else {
+                    try enter(request, name: name)
+                }
+                var reply = JoinReply(name: known?[1] ?? name, commandKey: row[1], proof: row[2])
+                (reply.sealingKey, reply.sealingProof, reply.hubKey) = (row[3], row[4], request.key)
+                return reply
             }
-            try checkPlace(of: request, name: name)
-            let other = try connection.run(
-                "SELECT revoked IS NOT NULL FROM \(schema).fleet_hub WHERE name = $1 AND store <> $2", [name, request.store])
-            guard other.first?.first != "f" else { throw DeliveryError(.refused, "the fleet already has a hub of this name") }
-            // A new hub can have the name of one that was shut out.
-            try connection.run(
-                "UPDATE \(schema).fleet_hub SET name = name || ' (revoked ' || id || ')' WHERE name = $1 AND store <> $2",
-                [name, request.store])
-            try connection.run(
-                """
-                INSERT INTO \(schema).fleet_hub(name, store, key) VALUES($1, $2, $3) ON CONFLICT(store) DO UPDATE SET
-                    name = excluded.name, key = excluded.key, enrolled = now(), revoked = NULL
-                """, [name, request.store, request.key])
-            var reply = JoinReply(name: name, commandKey: row[1], proof: row[2])
-            (reply.sealingKey, reply.sealingProof, reply.hubKey) = (row[3], row[4], request.key)
-            return reply
+        } catch {
+            if let copied {
+                _ = try? connection.run(
+                    "UPDATE \(schema).fleet_hub SET other_machine = $1, other_seen = now() WHERE id = \(copied.hub)",
+                    ["a copy that tried to join as '\(copied.name)'"])
+            }
+            throw error
         }
     }
 
-    /// Checks that a store that has joined before comes back as the same hub. The identifier of a store is not secret: it is in each
-    /// message of the hub, and in each copy of its store. Only the key proves that a request comes from the hub itself.
-    ///
-    /// - Parameter name: The name that the code was made for.
-    /// - Throws: ``DeliveryError`` of the kind `refused` if another hub has joined with the store.
-    private func checkPlace(of request: JoinRequest, name: String) throws(DeliveryError) {
-        let known = try connection.run(
-            """
-            SELECT name, revoked IS NOT NULL, key = $2, name = $3 OR name = $3 || ' (revoked ' || id || ')'
-            FROM \(schema).fleet_hub WHERE store = $1 FOR UPDATE
-            """, [request.store, request.key, name])
-        guard let row = known.first, let place = row[0] else { return }
-        let (isRevoked, hasKey, hasName) = (row[1] == "t", row[2] == "t", row[3] == "t")
-        guard isRevoked ? hasKey || hasName : hasKey && hasName else {
-            throw DeliveryError(
-                .refused,
-                isRevoked
-                    ? "this store was \(place): make a code of that name, or run 'vitalgate store adopt' on a copied store"
-                    : "this store has joined as \(place) already: revoke it first, or run 'vitalgate store adopt' on a copied store"
-            )
-        }
+    /// Adds a hub with an unknown store.
+    private func enter(_ request: JoinRequest, name: String) throws(DeliveryError) {
+        let other = try connection.run("SELECT revoked IS NOT NULL FROM \(schema).fleet_hub WHERE name = $1", [name])
+        guard other.first?.first != "f" else { throw DeliveryError(.refused, "the fleet already has a hub of this name") }
+        // A new hub can have the name of one that was shut out.
+        try connection.run(
+            "UPDATE \(schema).fleet_hub SET name = name || ' (revoked ' || id || ')' WHERE name = $1", [name])
+        try connection.run(
+            "INSERT INTO \(schema).fleet_hub(name, store, key) VALUES($1, $2, $3)", [name, request.store, request.key])
     }
 
     /// Shuts a hub out. The code that it has used is not valid any more, even within its hour.
@@ -135,43 +172,6 @@ public struct FleetDatabase {
             return try !connection.run(
                 "UPDATE \(schema).fleet_hub SET revoked = now() WHERE id = \(hub.id) AND revoked IS NULL RETURNING 1"
             ).isEmpty
-        }
-    }
-
-    /// Whether none of the hubs with these stores is shut out, and each has sealed its request itself or not at all.
-    func allHaveAccess(_ hubs: [(store: String, sender: RequestSender)]) throws(DeliveryError) -> Bool {
-        // A store has only letters, digits, - and _ (``FleetSubject``).
-        try connection.run(
-            """
-            SELECT 1 FROM \(schema).fleet_hub f JOIN unnest($1::text[], $2::text[]) AS r(store, key) ON f.store = r.store
-            WHERE f.revoked IS NOT NULL OR r.key NOT IN ('unsealed', f.key) LIMIT 1
-            """,
-            ["{\(hubs.map(\.store).joined(separator: ","))}", "{\(hubs.map { Self.key(of: $0.sender) }.joined(separator: ","))}"]
-        ).isEmpty
-    }
-
-    /// - Throws: ``DeliveryError`` if the hub with this store is shut out, or if another one has sealed its request.
-    func checkAccess(of store: String, _ sender: RequestSender = .unsealed) throws(DeliveryError) {
-        let found = try connection.run(
-            """
-            SELECT revoked IS NOT NULL FROM \(schema).fleet_hub
-            WHERE store = $1 AND (revoked IS NOT NULL OR $2 NOT IN ('unsealed', key))
-            """, [store, Self.key(of: sender)])
-        guard let isRevoked = found.first?.first else { return }
-        throw DeliveryError(
-            .unauthorised,
-            isRevoked == "t"
-                ? "the center has revoked this hub: it needs a new code to join again"
-                : "the request is not sealed with the key of this hub: 'nkey' and 'seedFile' are not those with which it has joined",
-            isLasting: isRevoked == "t")
-    }
-
-    /// The public key of a sender, or a word that is not one.
-    private static func key(of sender: RequestSender) -> String {
-        switch sender {
-        case .unsealed: "unsealed"
-        case .unnamed: "unnamed"
-        case .hub(let key): key
         }
     }
 

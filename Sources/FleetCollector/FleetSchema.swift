@@ -24,7 +24,8 @@ struct FleetSchema {
                 epoch integer NOT NULL DEFAULT 0, restored timestamptz, other_machine text, other_seen timestamptz);
             CREATE TABLE \(name).fleet_code(
                 key text PRIMARY KEY, name text NOT NULL, made timestamptz NOT NULL DEFAULT now(), expires timestamptz NOT NULL,
-                used timestamptz, used_by text, command_key text, proof text, sealing_key text, sealing_proof text);
+                used timestamptz, used_by text, command_key text, proof text, sealing_key text, sealing_proof text,
+                replaces integer REFERENCES \(name).fleet_hub);
             CREATE TABLE \(name).fleet_order(
                 hub integer NOT NULL REFERENCES \(name).fleet_hub, number bigint NOT NULL, kind text NOT NULL,
                 arguments text[] NOT NULL, made timestamptz NOT NULL DEFAULT now(), finished timestamptz, code integer,
@@ -58,7 +59,8 @@ struct FleetSchema {
             "stopped": "Whether its delivery has stopped until a user acts.", "sealed": "Whether its last report was sealed.",
             "epoch": "How often its store or this database was restored from a backup.",
             "restored": "When the hub noticed the last restoration.",
-            "other_machine": "The machine that has reported from a copy of its store, or NULL.",
+            "other_machine":
+                "The machine that has reported from a copy of its store, or the copy that has tried to join, or NULL.",
             "other_seen": "When that machine has last reported.",
         ],
         "fleet_code": [
@@ -68,6 +70,7 @@ struct FleetSchema {
             "command_key": "The public key that signs commands, or NULL.",
             "proof": "The proof that command_key comes from the person who made the code.",
             "sealing_key": "The public key for which the hub seals its requests, or NULL.",
+            "replaces": "The hub whose store gets a new key with it, or NULL for a code of a new hub.",
             "sealing_proof": "The proof that sealing_key comes from the person who made the code.",
         ],
         "fleet_order": [

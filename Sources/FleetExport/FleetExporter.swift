@@ -7,13 +7,16 @@ import Pipeline
 ///
 /// The broker stores nothing. A request waits for the receipt that a collector sends after the database has committed. Only the receipt
 /// moves the cursor. Without a collector the broker replies with an error at once.
-public final class FleetExporter: DayCountingExporter {
+public final class FleetExporter: DayCountingExporter, ErasingExporter {
     /// The number of changes in a block.
     public let batchLimit = BlockReader.mostChanges
     /// All kinds, because the database has a table for each.
     public let kinds = Set(SampleKind.allCases)
     /// True because the database keeps the highest version of a record, from any hub.
     public let tellsRecords = true
+
+    /// A minute, because a database that was restored from a backup lacks readings that no hub sends again by itself.
+    public let meetingPause = Duration.seconds(60)
 
     private let settings: FleetSettings
     private let context: ExportContext
@@ -46,7 +49,7 @@ public final class FleetExporter: DayCountingExporter {
 
     /// Creates an exporter without connecting.
     public convenience init(_ settings: FleetSettings, context: ExportContext) {
-        self.init(settings, context: context, patience: 60_000)
+        self.init(settings, context: context, patience: Int(FleetRequest.patience.components.seconds) * 1000)
     }
 
     init(_ settings: FleetSettings, context: ExportContext, patience: Int) {
@@ -125,6 +128,11 @@ public final class FleetExporter: DayCountingExporter {
             all += some
             guard some.count == FleetReply.mostCounts else { return all }
         }
+    }
+
+    /// Has a collector withdraw everything that this hub has sent about a person.
+    public func erase(person: String) throws(DeliveryError) {
+        guard case .receipt = try reply(to: .erase(person)) else { throw Self.unexpected }
     }
 
     /// Closes the connection.

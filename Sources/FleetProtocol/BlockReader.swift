@@ -7,6 +7,9 @@ public struct BlockReader {
     public static let mostChanges = 2048
     /// The maximum length of a block after decompression, in bytes.
     public static let longest = 40 << 20
+    /// The length after decompression up to which a short message is read, in bytes: 4 KiB for each change. Bodies are compressed already,
+    /// so a longer block is about as long as its message. Otherwise a message of 600 kB could need a gigabyte of memory.
+    static let longestOfShort = 8 << 20
 
     private var reader: OctetReader
     private var origins: [Origin] = []
@@ -15,8 +18,12 @@ public struct BlockReader {
     private var (lastStart, lastReceived) = (Int64(0), Int64(0))
 
     /// Returns the changes of a block, in its order. Their ledger entries and numbers are 0, because only the hub knows them.
-    public static func changes(of block: ArraySlice<UInt8>) throws(BlockFault) -> [SampleChange] {
-        try changes(ofPlain: try decompressed(block))
+    public static func changes(of block: ArraySlice<UInt8>) throws(BlockFault) -> [SampleChange] { try self.block(block).changes }
+
+    /// Returns the changes of a block and its length after decompression.
+    static func block(_ block: ArraySlice<UInt8>) throws(BlockFault) -> (changes: [SampleChange], length: Int) {
+        let plain = try decompressed(block)
+        return (try changes(ofPlain: plain), plain.count)
     }
 
     static func changes(ofPlain octets: [UInt8]) throws(BlockFault) -> [SampleChange] {
@@ -36,13 +43,14 @@ public struct BlockReader {
         var octets: [UInt8] = []
         var stretch = [UInt8](repeating: 0, count: 64 << 10)
         var position = block.startIndex
+        let longest = min(longest, longestOfShort + 4 * block.count)
         while true {
             let step = stretch.withUnsafeMutableBytes { room in
                 block[position...].withUnsafeBytes { stream.decompress($0, into: room) }
             }
             position += step.read
             octets += stretch.prefix(step.written)
-            guard octets.count <= longest else { throw .invalid("it is longer than \(longest >> 20) MiB") }
+            guard octets.count <= longest else { throw .tooLong }
             switch step.state {
             case .ended:
                 guard position == block.endIndex else { throw .invalid("there are bytes after it") }
@@ -87,7 +95,7 @@ public struct BlockReader {
         sample.value = try Self.value(conversions[series, measured, of: sample], told: value)
         if flags.contains(.hasGroup) { sample.group = try reader.number() }
         if flags.contains(.hasMetadata) { sample.metadata = try metadata() }
-        if flags.contains(.hasRecord) { sample.record = RecordIdentifier(id: try reader.text(), version: try reader.signed()) }
+        if flags.contains(.hasRecord) { sample.record = try record() }
         if flags.contains(.hasBody) { sample.body = SampleBody(octets: Array(try reader.octets())) }
         if identity == nil {
             guard let ordinal else { throw .invalid("a change has neither a UUID nor an ordinal") }
@@ -118,6 +126,16 @@ public struct BlockReader {
         guard milliseconds < 1 << 48, high < 1 << 12, low < 1 << 62 else { throw .invalid("a UUID") }
         return SampleIdentity(milliseconds: milliseconds, high: UInt16(high), low: low)
     }
+
+    /// A record's id and version. No hub can send a version that is higher than all later ones of the source.
+    private mutating func record() throws(BlockFault) -> RecordIdentifier {
+        let record = RecordIdentifier(id: try reader.text(), version: try reader.signed())
+        guard Self.versions.contains(record.version) else { throw .invalid("a record's version is out of range") }
+        return record
+    }
+
+    /// The versions of records: integers that a JSON number represents exactly.
+    private static let versions = Int64(-1 << 53)...Int64(1 << 53)
 
     private mutating func metadata() throws(BlockFault) -> Metadata {
         let json = try reader.text()

@@ -25,6 +25,8 @@ public struct FleetRequest: Sendable {
         case report(HubReport)
         /// A part of ``DayCountingExporter/dayCounts(zone:)``: the next counts in the order of types and days.
         case count(zone: String, after: DayCount?)
+        /// ``ErasingExporter/erase(person:)``
+        case erase(String)
     }
 
     /// The name of the target in the hub's configuration.
@@ -34,13 +36,19 @@ public struct FleetRequest: Sendable {
     /// The function to call.
     public var task: Task
 
+    /// The length of its changes in bytes after decompression, if it was received. They need several times as much memory.
+    public private(set) var length = 0
+
+    /// How long a hub waits for the reply. After that it asks again, so a collector does not carry it out any more.
+    public static let patience = Duration.seconds(60)
+
     /// A request.
     public init(target: String, me: String, task: Task) { (self.target, self.me, self.task) = (target, me, task) }
 
     /// The version of the format.
     static let version: UInt8 = 1
     static let (find, claim, check, deliver, contents, differing) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3), UInt8(4), UInt8(5))
-    static let (report, count) = (UInt8(6), UInt8(7))
+    static let (report, count, erase) = (UInt8(6), UInt8(7), UInt8(8))
 
     /// The longest name of a target, in bytes.
     static let longestName = 200
@@ -74,6 +82,9 @@ public struct FleetRequest: Sendable {
         case .count(let zone, let after):
             writer.write(UInt64(Self.count))
             for text in [zone, after?.type ?? "", after?.day ?? ""] { writer.write(text) }
+        case .erase(let person):
+            writer.write(UInt64(Self.erase))
+            writer.write(person)
         }
         return writer.octets
     }
@@ -95,7 +106,9 @@ public struct FleetRequest: Sendable {
         case Self.deliver:
             let json = try reader.octets()
             let rewrites = try reader.number(below: 2) == 1
-            var batch = ExportBatch(changes: try BlockReader.changes(of: try reader.octets()), rewrites: rewrites)
+            let block = try BlockReader.block(try reader.octets())
+            length = block.length
+            var batch = ExportBatch(changes: block.changes, rewrites: rewrites)
             batch.mark = json.isEmpty ? nil : try Self.mark(json)
             task = .deliver(batch)
         case Self.contents:
@@ -103,7 +116,10 @@ public struct FleetRequest: Sendable {
             let after = text.flatMap { SampleIdentity($0) }
             guard (text == nil) == (after == nil) else { throw .invalid("a UUID") }
             task = .contents(after: after)
-        case Self.differing: task = .differing(try BlockReader.changes(of: try reader.octets()).map(\.sample))
+        case Self.differing:
+            let block = try BlockReader.block(try reader.octets())
+            length = block.length
+            task = .differing(block.changes.map(\.sample))
         case Self.report: task = .report(try Self.report(try reader.octets()))
         case Self.count:
             let (zone, type, day) = (try reader.text(), try reader.text(), try reader.text())
@@ -111,6 +127,10 @@ public struct FleetRequest: Sendable {
                 throw .invalid("a name")
             }
             task = .count(zone: zone, after: type.isEmpty ? nil : DayCount(type: type, day: day, count: 0))
+        case Self.erase:
+            let person = try reader.text()
+            guard (1...Self.longestName).contains(person.utf8.count), !person.utf8.contains(0) else { throw .invalid("a name") }
+            task = .erase(person)
         default: throw .invalid("a task of a newer version: update the collector")
         }
         guard reader.isAtEnd else { throw .invalid("there are bytes after it") }

@@ -36,6 +36,12 @@ public struct FleetSubject: Hashable, Sendable {
     /// - Parameter client: a store, or the public key of a code.
     public func replies(to client: String) -> String { "vitalgate.\(fleet).reply.\(client)" }
 
+    /// Whether a collector may reply on this subject to the request of a client. A client can name any subject, also one that only
+    /// collectors may publish to.
+    public func isReply(_ subject: String, to client: String) -> Bool {
+        subject.hasPrefix("\(replies(to: client)).") && !subject.contains { $0 == "*" || $0 == ">" }
+    }
+
     /// The beginning of the subjects of all replies.
     public var allReplies: String { "vitalgate.\(fleet).reply" }
 

@@ -69,12 +69,15 @@ struct OctetReader {
 public enum BlockFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The bytes end too early.
     case truncated
+    /// The bytes are too many after decompression. Half of the changes may be read.
+    case tooLong
     /// A value that no hub writes, described without the value.
     case invalid(String)
 
     public var description: String {
         switch self {
         case .truncated: "the block is truncated"
+        case .tooLong: "the block is too long after decompression"
         case .invalid(let words): "the block is invalid: \(words)"
         }
     }

@@ -46,7 +46,8 @@ public struct RequestSealer: Sendable {
 public struct RequestOpener: Sendable {
     private let keys: [SealingKey]
     private let fleet: String
-    private let isRequired: Bool
+    /// Whether requests without a seal are refused.
+    public let isRequired: Bool
 
     /// - Parameters:
     ///   - keys: The collectors' keys: the current one, and older ones that some hubs still have.

@@ -41,6 +41,9 @@ public protocol Exporter: AnyObject {
     /// - Throws: ``DeliveryError`` if nothing could be delivered now.
     func found() throws(DeliveryError) -> FoundMark?
 
+    /// How often ``found()`` is called, also if nothing is delivered. So a restored target is noticed.
+    var meetingPause: Duration { get }
+
     /// Writes a mark without a delivery, when the store starts to feed the target or when the user allows it to continue. Returns `false`
     /// if the target turns out to keep no mark. It is then identified by its address.
     func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool
@@ -83,6 +86,7 @@ extension Exporter {
     public var tellsRecords: Bool { false }
     public func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) }
     public var isOrdered: Bool { false }
+    public var meetingPause: Duration { .seconds(86_400) }
     public var shape: String { "" }
     public var showsOnlyNow: Bool { false }
     public func found() throws(DeliveryError) -> FoundMark? { nil }
@@ -119,6 +123,15 @@ public protocol ComparableExporter: Exporter {
 
     /// The way that contents are compared in addition to UUIDs.
     var contentComparison: ContentComparison { get }
+}
+
+/// An exporter whose target can withdraw all samples of a person that this store has sent, also those that the store does not know any more,
+/// for example because it was restored from a backup.
+public protocol ErasingExporter: Exporter {
+    /// Withdraws everything that this store has sent about a person.
+    ///
+    /// - Throws: ``DeliveryError`` if this is not certain.
+    func erase(person: String) throws(DeliveryError)
 }
 
 /// An exporter whose target can be read back, to recover a store that was restored from an older backup.

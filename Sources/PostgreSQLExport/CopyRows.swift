@@ -11,8 +11,8 @@ final class CopyRows {
     /// The last columns of rows of every kind, as defined by ``ObjectRows/tail`` and ``ObjectRows/record``.
     static let tail = [
         "zone_offset", "subject", "source_id", "source_name", "source_version", "device_key", "device_name",
-        "device_manufacturer", "device_model", "time_origin", "received", "group_id", "metadata", "record_id", "record_version",
-        "identity",
+        "device_manufacturer", "device_model", "device_serial", "time_origin", "received", "group_id", "metadata", "record_id",
+        "record_version", "identity", "variant",
     ]
 
     /// The temporary table of quantities. It has only our columns, even if others were added to the table of samples.
@@ -27,7 +27,7 @@ final class CopyRows {
     private struct Series {
         /// Retained so that no other object can get the same identifier.
         let origin: Origin
-        /// The fields from the subject to the device's model.
+        /// The fields from the subject to the device's serial number.
         let fields: [UInt8]
     }
 
@@ -73,6 +73,7 @@ final class CopyRows {
         row.add(sample.record?.id)
         row.add(sample.record?.version)
         row.add(json: identity(of: sample))
+        row.add(ConflictRows.variant(of: sample))
     }
 
     /// Returns the inputs of the UUID that are not in the row, as in NDJSON lines. `nil` if the row can be read back without
@@ -121,7 +122,7 @@ final class CopyRows {
         let device = origin.device
         for text in [
             origin.subject, origin.source.id, origin.source.name, origin.source.version, device?.key, device?.name,
-            device?.manufacturer, device?.model,
+            device?.manufacturer, device?.model, device?.serial,
         ] { row.add(text) }
         return row.octets
     }

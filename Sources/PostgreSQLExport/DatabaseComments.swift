@@ -14,7 +14,10 @@ struct DatabaseComments {
         "progress": "The position of each target of each hub. Written with each delivery. Do not change it.",
         "record": "The version that is here of each record that its maker numbered: the highest that any hub brought.",
         "superseded":
-            "Samples that a hub has and this database has not, because another hub sent a higher version of the same record.",
+            "Reports of hubs that a row of another report represents, such as a lower version of a record or the same measurement over another path. One comes forward when that row has gone.",
+        "participant": "The people whose readings each hub has sent.",
+        "erased": "Hashes of the people that were erased here. Readings of them are refused.",
+        "lock": "The locks of programs that write here.",
         "type": "The types of samples: their names, units, and how their values add up.",
     ]
 
@@ -32,7 +35,7 @@ struct DatabaseComments {
         "source_id": "The permanent id of the source.", "source_name": "The name of the source.",
         "source_version": "The version of the source.", "device_key": "The permanent key of the device.",
         "device_name": "The name of the device.", "device_manufacturer": "Who makes the device.",
-        "device_model": "The maker's name for the kind of device.",
+        "device_model": "The maker's name for the kind of device.", "device_serial": "The number of this one device.",
         "time_origin":
             "Whose clock the time is: device, device-corrected (its clock is known to be off), or receipt (the hub's on arrival).",
         "received": "When it reached the hub.", "group_id": "The same for all samples of one packet.",
@@ -53,7 +56,13 @@ struct DatabaseComments {
         "replaced_by": "The UUID of the sample that replaced it, after a repair or a higher version.",
         "told": "When this was written here.", "hub": "The hub, by its number in the table hub.",
         "store": "The permanent id of the store.", "held": "The UUID of the sample.",
-        "by": "The UUID of the version that is here.", "version": "The version of the record in this database.",
+        "place": "The table that its columns are of.", "content": "Its columns.",
+        "path_time": "Its start if it is the same measurement over another path, otherwise NULL.",
+        "represents":
+            "The hubs whose reports it represents, by their numbers in the table hub, or NULL (see the table superseded).",
+        "variant": "0 if the UUID follows from the row, otherwise a hash of its content.",
+        "person": "The SHA-256 of the database's identity and the person's UUID.",
+        "by": "The UUID of the row that represents it.", "version": "The version of the record in this database.",
         "target": "The target's name in the hub's configuration.", "anchor": "The hub's position in its change log.",
         "holder": "The machine and file that feed this target.", "holder_name": "The same for a person.",
         "aggregation": "How values over time become one: cumulative ones are added up, discrete ones averaged.",

@@ -19,7 +19,7 @@ public struct DatabaseReaders: Sendable {
     /// Roles, which must exist.
     public init(analyst: String? = nil, auditor: String? = nil) { (self.analyst, self.auditor) = (analyst, auditor) }
 
-    private static let tables = ReaderRights.tables
+    private static let tables = ReaderRights.tables + ["hub"]
 
     /// Grants the named roles their rights, and revokes those of roles that are not named any more. The tables must exist.
     public func create(_ settings: PostgreSQLSettings) throws(DeliveryError) -> [Finding] {
@@ -111,13 +111,18 @@ public struct DatabaseReaders: Sendable {
         COMMENT ON TABLE \(schema).study IS 'Studies. A study is a group of hubs.';
         COMMENT ON TABLE \(schema).study_hub IS 'The hubs of each study, by the identifiers of their stores as in the table hub.';
         COMMENT ON TABLE \(schema).study_reader IS 'The roles that may read the readings of a study.';
-        CREATE OR REPLACE FUNCTION \(schema).readable_hubs(reader name) RETURNS integer[]
+        CREATE OR REPLACE FUNCTION \(schema).readable_hubs() RETURNS integer[]
             LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog AS $readers$
                 SELECT coalesce(array_agg(DISTINCT h.id), '{}') FROM \(schema).hub h JOIN \(schema).study_hub s ON s.store = h.store
                     JOIN \(schema).study_reader r ON r.study = s.study JOIN pg_roles p ON p.rolname = r.role
-                WHERE pg_has_role(reader, p.oid, 'MEMBER')
+                -- Inside, current_user is the owner. The setting is the role that the session has taken.
+                WHERE pg_has_role(coalesce(nullif(current_setting('role'), 'none')::name, session_user), p.oid, 'MEMBER')
             $readers$;
-        REVOKE ALL ON FUNCTION \(schema).readable_hubs FROM PUBLIC
+        CREATE OR REPLACE FUNCTION \(schema).readable_people() RETURNS text[]
+            LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog AS $readers$
+                SELECT coalesce(array_agg(DISTINCT subject), '{}') FROM \(schema).participant WHERE hub = ANY(\(schema).readable_hubs())
+            $readers$;
+        REVOKE ALL ON FUNCTION \(schema).readable_hubs(), \(schema).readable_people() FROM PUBLIC
         """
     }
 }

@@ -8,8 +8,12 @@ import Pipeline
 /// - `sample`: a row for each sample that at least one hub has. `hubs` lists these hubs. The key begins with the person, so that
 ///   the table can be partitioned by persons.
 /// - `deletion`: samples that a hub has deleted, with their replacement.
+/// - `participant`: the people of each hub.
+/// - `erased`: hashes of the people that were erased here (``PersonErasure``).
+/// - `lock`: the locks of writers (``WriterLocks``).
 /// - `progress`: the cursor of each target and the machine that feeds it, written with each delivery.
-/// - `record`, `superseded`: versions of records with a manufacturer's id (``RecordRows``).
+/// - `record`: versions of records with a manufacturer's id (``RecordRows``).
+/// - `superseded`: reports that another row represents (``SupersededRows``).
 /// - `type`: the types of samples.
 /// - a table for each other kind of sample, such as `workout` (``ObjectTable``), whose key is the UUID.
 /// - views (``DatabaseViews``).
@@ -38,20 +42,27 @@ struct DatabaseSchema {
         CREATE TABLE \(name).sample(
             start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text COLLATE "C" NOT NULL,
             value double precision NOT NULL, unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL,
-            \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record),
-            PRIMARY KEY(subject, start_time, uuid))\(partitions.clause);
+            \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record), represents integer[],
+            PRIMARY KEY(subject, start_time, uuid, variant))\(partitions.clause);
         \(partitions.creation)
         CREATE INDEX sample_uuid ON \(name).sample(uuid);
         CREATE INDEX sample_type ON \(name).sample(type, subject);
         CREATE INDEX sample_time ON \(name).sample USING brin(start_time) WITH (autosummarize = on);
         CREATE TABLE \(name).deletion(
             uuid uuid NOT NULL, hub integer NOT NULL REFERENCES \(name).hub, type text NOT NULL, replaced_by uuid,
-            told timestamptz NOT NULL DEFAULT now(), PRIMARY KEY(uuid, hub));
+            told timestamptz NOT NULL DEFAULT now(), subject text COLLATE "C" NOT NULL, PRIMARY KEY(uuid, hub));
+        CREATE INDEX deletion_subject ON \(name).deletion(subject);
+        CREATE TABLE \(name).participant(
+            hub integer NOT NULL REFERENCES \(name).hub, subject text COLLATE "C" NOT NULL, PRIMARY KEY(hub, subject));
+        CREATE INDEX participant_subject ON \(name).participant(subject);
+        CREATE TABLE \(name).erased(person bytea PRIMARY KEY, made timestamptz NOT NULL DEFAULT now());
+        \(WriterLocks.creation(in: name))
         CREATE TABLE \(name).progress(
             hub integer NOT NULL REFERENCES \(name).hub, target text NOT NULL, anchor text NOT NULL,
             told timestamptz NOT NULL DEFAULT now(), count bigint NOT NULL DEFAULT 0, holder text, holder_name text,
             PRIMARY KEY(hub, target));
         \(RecordRows.creation(in: name))
+        \(SupersededRows.creation(in: name))
         CREATE TABLE \(name).type(
             name text PRIMARY KEY, kind text NOT NULL, display_name text NOT NULL, unit text, aggregation text, loinc text);
         \(ObjectTable.all.map { $0.creation(in: name) }.joined(separator: "\n"))
@@ -71,8 +82,11 @@ struct DatabaseSchema {
     func create(_ connection: PostgreSQLConnection) throws(DeliveryError) -> (found: Int, findings: [Finding]) {
         try connection.run(
             """
-            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; \(WriterLocks(schema: name).wholeStatement);
+            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(hashtext('\(name)'));
             """)
+        if try connection.run("SELECT to_regclass($1)", ["\(name).lock"])[0][0] != nil {
+            try connection.run(WriterLocks(schema: name).wholeStatement)
+        }
         // The owner of the schema need not be the owner of the database.
         if try connection.run("SELECT to_regnamespace($1)", [name])[0][0] == nil { try connection.run("CREATE SCHEMA \(name)") }
         try connection.run(

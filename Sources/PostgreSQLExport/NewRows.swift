@@ -93,7 +93,7 @@ struct NewRows {
     }
 
     /// Returns texts as an array literal.
-    private static func literal(_ texts: [String]) -> String {
+    static func literal(_ texts: [String]) -> String {
         "{" + texts.map { "\"" + $0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" }.joined(separator: ",")
             + "}"
     }

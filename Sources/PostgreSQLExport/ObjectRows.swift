@@ -9,12 +9,12 @@ final class ObjectRows {
     /// make the indexes slow.
     static let tail = """
         zone_offset integer, subject text COLLATE "C" NOT NULL, source_id text NOT NULL, source_name text NOT NULL, source_version text,
-        device_key text, device_name text, device_manufacturer text, device_model text, time_origin text NOT NULL,
-        received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL
+        device_key text, device_name text, device_manufacturer text, device_model text, device_serial text,
+        time_origin text NOT NULL, received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL
         """
 
-    /// The manufacturer's record id and version, and the other inputs of the UUID.
-    static let record = "record_id text, record_version bigint, identity jsonb"
+    /// The manufacturer's record id and version, the other inputs of the UUID, and the variant (``ConflictRows``).
+    static let record = "record_id text, record_version bigint, identity jsonb, variant bigint NOT NULL DEFAULT 0"
 
     /// The temporary table.
     static let temporary = """

@@ -173,41 +173,48 @@ struct ObjectTable {
         let own = columns.map { "\($0.name) \($0.type)," }.joined(separator: " ")
         return """
             CREATE TABLE \(schema).\(name)(
-                start_time timestamptz NOT NULL, uuid uuid PRIMARY KEY, end_time timestamptz NOT NULL, type text NOT NULL,
+                start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text NOT NULL,
                 \(own)
-                \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record));
+                \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record), represents integer[], PRIMARY KEY(uuid, variant));
             CREATE INDEX \(name)_start_time ON \(schema).\(name)(start_time);
             """
     }
 
     /// The names of its columns, except `hubs`.
-    private var names: [String] { CopyRows.head + columns.map(\.name) + CopyRows.tail }
+    var names: [String] { CopyRows.head + columns.map(\.name) + CopyRows.tail }
     /// The sources of these columns.
     private var sources: [String] { CopyRows.head + columns.map(\.source) + CopyRows.tail }
 
+    /// A SELECT of the new rows in the form of the table.
+    var incoming: String {
+        "SELECT \(zip(sources, names).map { "\($0) AS \($1)" }.joined(separator: ", ")) FROM incoming_object WHERE kind = '\(kind.name)'"
+    }
+
     /// Returns the statement that moves new rows into the table. An existing row only gets the hub added.
     ///
-    /// - Parameter rewriting: whether an existing row is replaced.
+    /// - Parameter rewriting: whether an existing row is replaced, if no other hub has it.
     func taking(in schema: String, hub: Int32, rewriting: Bool) -> String {
         let added = "hubs = CASE WHEN held.hubs @> ARRAY[\(hub)] THEN held.hubs ELSE held.hubs || \(hub) END"
-        let written = names.filter { $0 != "uuid" }.map { "\($0) = excluded.\($0)" } + [added]
+        let written =
+            names.filter { !["uuid", "variant"].contains($0) }.map {
+                "\($0) = CASE WHEN held.hubs = ARRAY[\(hub)] THEN excluded.\($0) ELSE held.\($0) END"
+            } + [added]
         let update =
             rewriting ? written.joined(separator: ", ") : "hubs = held.hubs || \(hub) WHERE NOT held.hubs @> ARRAY[\(hub)]"
         return """
             INSERT INTO \(schema).\(name) AS held(\(names.joined(separator: ", ")), hubs)
                 SELECT \(sources.joined(separator: ", ")), ARRAY[\(hub)] FROM incoming_object WHERE kind = '\(kind.name)'
-                ON CONFLICT(uuid) DO UPDATE SET \(update)
+                ON CONFLICT(uuid, variant) DO UPDATE SET \(update)
             """
     }
 
-    /// Returns the statement that finds new rows with other content than the stored ones. The receive time is ignored because it
-    /// differs between hubs.
-    func differing(in schema: String) -> String {
+    /// Returns the statement that finds new rows with other content than the stored ones of this hub alone. The receive time is ignored
+    /// because it differs between hubs.
+    func differing(in schema: String, hub: Int32) -> String {
         let compared = names.indices.filter { !["uuid", "received"].contains(names[$0]) }
         return """
-            SELECT came.uuid FROM (SELECT \(zip(sources, names).map { "\($0) AS \($1)" }.joined(separator: ", ")) FROM incoming_object
-                WHERE kind = '\(kind.name)') came JOIN \(schema).\(name) held ON held.uuid = came.uuid
-                WHERE (\(compared.map { "held.\(names[$0])" }.joined(separator: ", ")))
+            SELECT came.uuid FROM (\(incoming)) came JOIN \(schema).\(name) held ON held.uuid = came.uuid
+                AND held.hubs = ARRAY[\(hub)] WHERE (\(compared.map { "held.\(names[$0])" }.joined(separator: ", ")))
                 IS DISTINCT FROM (\(compared.map { "came.\(names[$0])" }.joined(separator: ", ")))
             """
     }

@@ -12,6 +12,10 @@ package final class PostgreSQLConnection {
     /// The number of bytes of rows sent at once.
     private static let portion = 1 << 16
 
+    /// Whether the server's last error may be about the rows or about the server itself. Such an error is a refusal of the rows if the server
+    /// accepts others (``PostgreSQLSession``).
+    private(set) var isUnclear = false
+
     private let handle: OpaquePointer
     private let patience: Int32
 
@@ -194,6 +198,14 @@ package final class PostgreSQLConnection {
 
     // MARK: Errors
 
+    /// Whether an SQLSTATE may be caused by the rows as well as by the server. Examples are a row that is too long for an index (54000), JSON
+    /// that is too deep (54001), rows that need too much memory (53200), and internal errors (XX000).
+    static func isUnclear(_ state: String) -> Bool {
+        // The other classes have an error of their own below, or are errors of a foreign server (HV).
+        let clear = ["08", "0A", "22", "23", "25", "28", "3D", "3F", "40", "42", "44", "53", "55", "57", "58", "HV", "P0", ""]
+        return state == "53200" || !clear.contains(String(state.prefix(2)))
+    }
+
     /// Returns the error for an SQLSTATE (PostgreSQL's appendix A). The server's text may repeat our data, so it is used only for
     /// errors that are not about a row.
     private func error(of result: OpaquePointer) -> DeliveryError {
@@ -201,6 +213,7 @@ package final class PostgreSQLConnection {
         // PG_DIAG_SQLSTATE and similar constants are characters.
         let state = field(Int32(UInt8(ascii: "C"))) ?? ""
         let text = field(Int32(UInt8(ascii: "M"))) ?? "no answer"
+        isUnclear = Self.isUnclear(state)
         guard !state.isEmpty else { return DeliveryError(.unreachable, text) }
         switch state {
         // A row of ours that another row refers to is gone. The next session creates it again.

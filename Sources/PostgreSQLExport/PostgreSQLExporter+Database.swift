@@ -23,7 +23,10 @@ extension PostgreSQLExporter {
     }
 
     private func checkRights(_ connection: PostgreSQLConnection) throws(DeliveryError) {
-        var tables = [("self", "SELECT"), ("hub", "SELECT INSERT UPDATE"), ("progress", "SELECT INSERT UPDATE")]
+        var tables = [
+            ("self", "SELECT"), ("hub", "SELECT INSERT UPDATE"), ("progress", "SELECT INSERT UPDATE"), ("lock", "SELECT UPDATE"),
+            ("participant", "SELECT INSERT"), ("erased", "SELECT"),
+        ]
         for table in ["sample", "deletion", "record", "superseded"] + ObjectTable.all.map(\.name) {
             tables.append((table, "SELECT INSERT UPDATE DELETE"))
         }
@@ -42,6 +45,16 @@ extension PostgreSQLExporter {
         guard others == ["t", "t"] else {
             throw DeliveryError(
                 .unauthorised, "'\(settings.user)' needs USAGE on \(settings.schema).hub_id_seq, and TEMPORARY on the database")
+        }
+    }
+
+    /// Whether the database accepts the delivery of a test reading.
+    var acceptsDelivery: Bool {
+        do throws(DeliveryError) {
+            try rehearse(try PostgreSQLConnection(settings))
+            return true
+        } catch {
+            return false
         }
     }
 
@@ -137,29 +150,29 @@ extension PostgreSQLExporter {
 
     // MARK: Sessions
 
-    /// Returns the session's connection, for other tables of the same schema.
-    package func connection() throws(DeliveryError) -> PostgreSQLConnection { try opened().connection }
+    /// Returns the session's connection, also for other tables of the same schema. A new one is checked first.
+    package func connection() throws(DeliveryError) -> PostgreSQLConnection {
+        if let connection = session.connection { return connection }
+        let connection = try PostgreSQLConnection(settings)
+        try checkVersion(try schema.found(connection))
+        if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle, isLasting: true) }
+        try makeTemporaries(connection)
+        session.begin(
+            connection, isPartitioned: try Self.isPartitioned(connection, schema.name),
+            hasOurTypes: try Self.hasOurTypes(connection, schema.name))
+        return connection
+    }
 
-    /// Returns the session's connection and our number there. A new connection is checked first.
+    /// Returns the session's connection and our number there. A new hub gets one.
     func opened() throws(DeliveryError) -> (connection: PostgreSQLConnection, hub: Int32) {
-        if let connection = session.connection, let hub = session.hubs[context.store] { return (connection, hub) }
-        let connection: PostgreSQLConnection
-        if let open = session.connection {
-            connection = open
-        } else {
-            connection = try PostgreSQLConnection(settings)
-            try checkVersion(try schema.found(connection))
-            if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle, isLasting: true) }
-            try makeTemporaries(connection)
-        }
+        let connection = try connection()
+        if let hub = session.hubs[context.store] { return (connection, hub) }
         do throws(DeliveryError) {
             // The lock prevents another program from creating the same row.
             try connection.run(Self.begin(hubLock))
             let hub = try enterHub(connection)
-            let isPartitioned = try Self.isPartitioned(connection, schema.name)
-            let hasOurTypes = try Self.hasOurTypes(connection, schema.name)
             try connection.run("COMMIT")
-            session.begin(connection, hub: hub, of: context.store, isPartitioned: isPartitioned, hasOurTypes: hasOurTypes)
+            session.enter(hub, of: context.store)
             return (connection, hub)
         } catch {
             session.end()
@@ -183,7 +196,7 @@ extension PostgreSQLExporter {
     }
 
     /// The lock for rows that are about this hub alone.
-    private var hubLock: WriterLocks {
+    var hubLock: WriterLocks {
         var locks = WriterLocks(schema: schema.name)
         locks.add(store: context.store)
         return locks
@@ -203,6 +216,7 @@ extension PostgreSQLExporter {
             \(CopyRows.temporary);
             CREATE TEMP TABLE gone(uuid uuid NOT NULL, type text NOT NULL, replaced_by text, subject text NOT NULL) ON COMMIT DELETE ROWS;
             \(ObjectRows.temporary);
+            \(SupersededRows.temporaries);
             """)
     }
 

@@ -17,7 +17,7 @@ extension PostgreSQLExporter: ReadableExporter {
             'uuid', uuid, 'type', type, 'start', \(time("start_time")), 'end', \(time("end_time")), 'zone', \(zone),
             'subject', subject, 'source', json_build_object('id', source_id, 'name', source_name, 'version', source_version),
             'device', CASE WHEN device_key IS NOT NULL THEN json_build_object('key', device_key, 'name', device_name,
-                'manufacturer', device_manufacturer, 'model', device_model) END,
+                'manufacturer', device_manufacturer, 'model', device_model, 'serial', device_serial) END,
             'time', json_build_object('origin', time_origin, 'received', \(time("received"))), 'group', group_id, 'metadata', metadata,
             'identity', coalesce(identity, '{}') || jsonb_strip_nulls(jsonb_build_object('subject', subject, 'record',
                 CASE WHEN record_id IS NOT NULL THEN jsonb_build_object('id', record_id, 'version', record_version) END))
@@ -33,7 +33,9 @@ extension PostgreSQLExporter: ReadableExporter {
             """
             BEGIN; DECLARE held NO SCROLL CURSOR FOR
             SELECT json_build_object('kind', 'quantity', 'original', json_build_object('value', numeral, 'unit', numeral_unit), \(shared))
-                FROM \(schema.name).sample \(mine)
+                FROM (SELECT * FROM \(schema.name).sample \(mine) UNION ALL
+                    SELECT r.* FROM \(schema.name).superseded k, jsonb_populate_record(NULL::\(schema.name).sample, k.content) r
+                    WHERE k.hub = \(hub) AND k.place = 'sample') s
             UNION ALL
             SELECT json_build_object('kind', 'category', 'value', value, 'case', value_name, \(shared)) FROM \(schema.name).category \(mine)
             """)

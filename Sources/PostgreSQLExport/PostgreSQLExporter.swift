@@ -49,20 +49,52 @@ public final class PostgreSQLExporter: ComparableExporter {
 
     /// Delivers a batch in one transaction.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
-        try session.deliver([(self, batch)])
-        return 0
+        try session.deliver([(self, batch)]).first ?? 0
     }
 
     /// A batch as it is written.
     struct PreparedBatch {
-        let added: [Sample]
+        var added: [Sample]
         /// The rows of ``added`` if they may be new, or `nil`.
-        let newRows: NewRows?
-        let gone: [SampleChange]
+        var newRows: NewRows?
+        var gone: [SampleChange]
         let rewrites: Bool
         let mark: TargetMark?
         /// The persons of all changes.
-        let people: Set<String>
+        var people: Set<String>
+
+        /// Removes the changes of some people.
+        ///
+        /// - Returns: Their number.
+        mutating func leaveOut(_ erased: Set<String>) -> Int {
+            guard !people.isDisjoint(with: erased) else { return 0 }
+            let count = added.count + gone.count
+            newRows = nil
+            added.removeAll { erased.contains($0.origin.subject) }
+            gone.removeAll { erased.contains($0.sample.origin.subject) }
+            people.subtract(erased)
+            return count - added.count - gone.count
+        }
+    }
+
+    /// What the tables have, beside readings.
+    private struct Contents {
+        /// Another hub writes to the database. If there is one hub, all rows are its own.
+        let others: Bool
+        /// A hub has deleted samples, which may come back.
+        let deletions: Bool
+        /// Rows represent other reports.
+        let superseded: Bool
+        let erased: Bool
+    }
+
+    private func contents(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Contents {
+        let row = try connection.run(
+            """
+            SELECT EXISTS(SELECT 1 FROM \(schema.name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(schema.name).deletion),
+                EXISTS(SELECT 1 FROM \(schema.name).superseded), EXISTS(SELECT 1 FROM \(schema.name).erased)
+            """)[0].map { $0 == "t" }
+        return Contents(others: row[0], deletions: row[1], superseded: row[2], erased: row[3])
     }
 
     /// Does everything that needs no transaction.
@@ -84,9 +116,32 @@ public final class PostgreSQLExporter: ComparableExporter {
             added: added, newRows: newRows, gone: gone, rewrites: batch.rewrites, mark: batch.mark, people: people)
     }
 
-    func write(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
-        if !batch.added.isEmpty { try add(batch, connection, hub) }
-        if !batch.gone.isEmpty { try remove(batch.gone, connection, hub) }
+    /// Writes a batch. The locks keep other hubs from its persons.
+    ///
+    /// - Returns: The number of changes that were left out because the person was erased.
+    @discardableResult
+    func write(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) -> Int {
+        let contents = try contents(connection)
+        var (batch, leftOut) = (batch, 0)
+        if contents.erased {
+            leftOut = batch.leaveOut(try PersonErasure.erased(of: batch.people, in: schema.name, connection))
+        }
+        try session.note(batch.people, of: hub, connection)
+        if !batch.added.isEmpty { try add(batch, contents, connection, hub) }
+        if !batch.gone.isEmpty { try remove(batch.gone, connection, hub, contents) }
+        if contents.others { try comparePaths(of: batch, connection, hub) }
+        return leftOut
+    }
+
+    /// Joins reports of other hubs that are the same measurements as those of a batch.
+    private func comparePaths(
+        of batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32
+    ) throws(DeliveryError) {
+        let rows = PathRows(schema: schema.name, hub: hub)
+        guard try rows.compare(near: batch.added + batch.gone.map(\.sample), connection) else { return }
+        session.hasTemporaryRows = true
+        let statements = SupersededRows.representing(in: [.sample], schema.name, bySubject: session.isPartitioned)
+        try connection.run(statements.joined(separator: ";"))
     }
 
     /// Writes the delivery's mark if the previous one is there. If not, another hub has delivered or the database was restored,
@@ -104,32 +159,54 @@ public final class PostgreSQLExporter: ComparableExporter {
     static let anotherDelivered = DeliveryError(
         .unreachable, "another program has delivered under this target's name, or the database was restored from a backup")
 
-    private func add(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
-        let (name, samples, rewriting) = (schema.name, batch.added, batch.rewrites)
+    private func add(
+        _ batch: PreparedBatch, _ contents: Contents, _ connection: PostgreSQLConnection, _ hub: Int32
+    ) throws(DeliveryError) {
+        let (samples, rewriting) = (batch.added, batch.rewrites)
         let kinds = Set(samples.map(\.origin.kind))
-        // The locks keep other hubs from these persons. If there is one hub, all rows are its own. If there are no deletions, no sample
-        // comes back.
-        let others = try connection.run(
-            "SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion)")[0]
-        let (hasOthers, hasDeletions) = (others[0] == "t", others[1] == "t")
-        if let rows = batch.newRows, try rows.areNew(connection, amongOthers: hasOthers) {
-            return try rows.add(connection, amongDeletions: hasDeletions)
+        if let rows = batch.newRows, try rows.areNew(connection, amongOthers: contents.others) {
+            return try rows.add(connection, amongDeletions: contents.deletions)
         }
         try bring(samples, connection)
+        let statements =
+            comparing(samples, hub, contents, rewriting: rewriting) + moving(kinds, hub, contents, rewriting: rewriting)
+        try connection.run(statements.joined(separator: ";"))
+    }
+
+    /// The statements that compare new rows with the reports that are there. They remove rows that others represent, and note those that
+    /// the new rows represent.
+    private func comparing(
+        _ samples: [Sample], _ hub: Int32, _ contents: Contents, rewriting: Bool
+    ) -> [String] {
+        let tables = ReportTable.tables(of: Set(samples.map(\.origin.kind)))
+        let variants = samples.map { ConflictRows.variant(of: $0) != 0 }
+        let (some, all) = (variants.contains(true), variants.allSatisfy { $0 })
         var statements: [String] = []
-        let incoming = (kinds.contains(.quantity) ? ["incoming"] : []) + (kinds == [.quantity] ? [] : ["incoming_object"])
         if samples.contains(where: { $0.record != nil }) {
-            for temporary in incoming {
-                let tables = temporary == "incoming" ? ["sample"] : kinds.compactMap { ObjectTable.byKind[$0]?.name }
-                statements += RecordRows.claims(of: temporary, into: tables, in: name, hub: hub, bySubject: session.isPartitioned)
+            statements += RecordRows.claims(into: tables, in: schema.name, hub: hub, bySubject: session.isPartitioned)
+        }
+        if contents.others, samples.contains(where: { $0.timeOrigin == .receipt && $0.origin.kind == .quantity }) {
+            statements += ReceiptRows.joins(in: schema.name, hub: hub, isSame: isSame)
+        }
+        if contents.others || rewriting || some {
+            for table in tables {
+                statements += ConflictRows.statements(
+                    table, in: schema.name, hub: hub, bySubject: session.isPartitioned, variants: (some, all))
             }
         }
-        if hasOthers, samples.contains(where: { $0.timeOrigin == .receipt && $0.origin.kind == .quantity }) {
-            statements += ReceiptRows.joins(in: name, hub: hub, isSame: isSame)
-        }
+        guard contents.superseded || !statements.isEmpty else { return [] }
+        return statements + SupersededRows.returning(to: tables, in: schema.name, hub: hub)
+    }
+
+    /// The statements that move new rows into their tables.
+    private func moving(
+        _ kinds: Set<SampleKind>, _ hub: Int32, _ contents: Contents, rewriting: Bool
+    ) -> [String] {
+        let name = schema.name
+        var statements: [String] = []
         if kinds.contains(.quantity) {
             let columns = CopyRows.columns.joined(separator: ", ")
-            if hasOthers || rewriting {
+            if contents.others || rewriting {
                 statements.append(
                     """
                     UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
@@ -137,11 +214,11 @@ public final class PostgreSQLExporter: ComparableExporter {
                     """)
             }
             if rewriting {
-                let columns = CopyRows.columns.filter { $0 != "uuid" }
+                let columns = CopyRows.columns.filter { !["uuid", "variant"].contains($0) }
                 statements.append(
                     """
                     UPDATE \(name).sample SET \(columns.map { "\($0) = incoming.\($0)" }.joined(separator: ", ")) FROM incoming
-                        WHERE \(isSame("sample", "incoming")) AND \(Self.isDifferent("sample"))
+                        WHERE \(isSame("sample", "incoming")) AND sample.hubs = ARRAY[\(hub)] AND \(Self.isDifferent("sample"))
                     """)
             }
             statements.append(
@@ -153,19 +230,23 @@ public final class PostgreSQLExporter: ComparableExporter {
         for table in ObjectTable.all where kinds.contains(table.kind) {
             statements.append(table.taking(in: name, hub: hub, rewriting: rewriting))
         }
-        if hasDeletions {
-            for incoming in incoming {
+        if contents.deletions {
+            for incoming in Set(ReportTable.tables(of: kinds).map(\.temporary)).sorted() {
                 statements.append(
                     """
                     DELETE FROM \(name).deletion USING \(incoming) WHERE deletion.uuid = \(incoming).uuid AND deletion.hub = \(hub)
                     """)
             }
         }
-        try connection.run(statements.joined(separator: ";"))
+        return statements
+            + SupersededRows.representing(in: ReportTable.tables(of: kinds), name, bySubject: session.isPartitioned)
     }
 
-    /// The condition for two rows of the same sample. In a partitioned table, the person leads to the partition.
-    func isSame(_ one: String, _ other: String) -> String {
+    /// The condition for two rows of the same sample.
+    func isSame(_ one: String, _ other: String) -> String { "\(hasSameUUID(one, other)) AND \(one).variant = \(other).variant" }
+
+    /// The condition for two rows with the same UUID. In a partitioned table, the person leads to the partition.
+    private func hasSameUUID(_ one: String, _ other: String) -> String {
         "\(one).uuid = \(other).uuid" + (session.isPartitioned ? " AND \(one).subject = \(other).subject" : "")
     }
 
@@ -214,7 +295,9 @@ public final class PostgreSQLExporter: ComparableExporter {
         if let failure { throw failure }
     }
 
-    private func remove(_ changes: [SampleChange], _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
+    private func remove(
+        _ changes: [SampleChange], _ connection: PostgreSQLConnection, _ hub: Int32, _ contents: Contents
+    ) throws(DeliveryError) {
         let name = schema.name
         session.hasTemporaryRows = true
         var next = changes[...]
@@ -228,29 +311,36 @@ public final class PostgreSQLExporter: ComparableExporter {
             }
             return !next.isEmpty
         }
-        let kinds = Set(changes.map(\.sample.origin.kind))
-        var statements: [String] = []
-        let tables = (kinds.contains(.quantity) ? ["sample"] : []) + kinds.compactMap { ObjectTable.byKind[$0]?.name }
-        for table in tables {
-            let isSame = table == "sample" ? isSame("held", "gone") : "held.uuid = gone.uuid"
-            statements.append(
-                """
-                DELETE FROM \(name).\(table) held USING gone WHERE \(isSame) AND held.hubs = ARRAY[\(hub)];
-                UPDATE \(name).\(table) held SET hubs = array_remove(held.hubs, \(hub)) FROM gone
-                    WHERE \(isSame) AND held.hubs @> ARRAY[\(hub)]
-                """)
-        }
-        if try connection.run("SELECT EXISTS(SELECT 1 FROM \(name).record) OR EXISTS(SELECT 1 FROM \(name).superseded)")[0][0]
-            == "t"
-        {
-            statements += RecordRows.releases(of: tables, in: name, hub: hub, bySubject: session.isPartitioned)
-        }
+        let tables = ReportTable.tables(of: Set(changes.map(\.sample.origin.kind)))
+        let hasRecords = try connection.run("SELECT EXISTS(SELECT 1 FROM \(name).record)") == [["t"]]
+        var statements = withdrawal(of: tables, hub, hasReports: hasRecords || contents.superseded)
         statements.append(
             """
-            INSERT INTO \(name).deletion(uuid, hub, type, replaced_by) SELECT uuid, \(hub), type, replaced_by::uuid FROM gone
+            INSERT INTO \(name).deletion(uuid, hub, type, replaced_by, subject)
+                SELECT uuid, \(hub), type, replaced_by::uuid, subject FROM gone
                 ON CONFLICT(uuid, hub) DO UPDATE SET replaced_by = excluded.replaced_by, told = now()
             """)
         try connection.run(statements.joined(separator: ";"))
+    }
+
+    /// The statements that withdraw this hub's reports in the temporary table `gone`.
+    ///
+    /// - Parameter hasReports: Whether rows are records, or represent other reports.
+    func withdrawal(of tables: [ReportTable], _ hub: Int32, hasReports: Bool) -> [String] {
+        let name = schema.name
+        var statements: [String] = []
+        for table in tables {
+            let isSame = table.name == "sample" ? hasSameUUID("held", "gone") : "held.uuid = gone.uuid"
+            statements.append(
+                """
+                DELETE FROM \(name).\(table.name) held USING gone WHERE \(isSame) AND held.hubs = ARRAY[\(hub)];
+                UPDATE \(name).\(table.name) held SET hubs = array_remove(held.hubs, \(hub)) FROM gone
+                    WHERE \(isSame) AND held.hubs @> ARRAY[\(hub)]
+                """)
+        }
+        guard hasReports else { return statements }
+        return statements + SupersededRows.releases(of: tables, in: name, hub: hub, bySubject: session.isPartitioned)
+            + SupersededRows.representing(in: tables, name, bySubject: session.isPartitioned)
     }
 
     // MARK: Comparing
@@ -295,9 +385,10 @@ public final class PostgreSQLExporter: ComparableExporter {
         }
     }
 
-    /// Compares in the database: rows are copied as for a delivery, compared with the stored ones, and dropped.
+    /// Compares in the database: rows are copied as for a delivery, compared with the stored ones of this hub alone, and dropped. A hub cannot
+    /// change a row that another one has too.
     public func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity] {
-        let (connection, _) = try opened()
+        let (connection, hub) = try opened()
         do throws(DeliveryError) {
             try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED; \(Self.planning)")
             try bring(samples, connection)
@@ -307,10 +398,10 @@ public final class PostgreSQLExporter: ComparableExporter {
                 queries.append(
                     """
                     SELECT incoming.uuid FROM incoming JOIN \(schema.name).sample held ON \(isSame("held", "incoming"))
-                    WHERE \(Self.isDifferent("held"))
+                    WHERE held.hubs = ARRAY[\(hub)] AND \(Self.isDifferent("held"))
                     """)
             }
-            queries += ObjectTable.all.filter { kinds.contains($0.kind) }.map { $0.differing(in: schema.name) }
+            queries += ObjectTable.all.filter { kinds.contains($0.kind) }.map { $0.differing(in: schema.name, hub: hub) }
             var found: [SampleIdentity] = []
             for query in queries { found += try connection.run(query).compactMap { $0[0].flatMap { SampleIdentity($0) } } }
             try connection.run("ROLLBACK")

@@ -15,6 +15,9 @@ public final class PostgreSQLSession {
     /// Whether the open transaction has rows in its temporary tables.
     var hasTemporaryRows = false
 
+    /// The people that the database knows of each hub.
+    private var participants: [Int32: Set<String>] = [:]
+
     private var statistics = PartitionStatistics()
 
     private static let mostHubs = 10_000
@@ -28,9 +31,13 @@ public final class PostgreSQLSession {
         schema = DatabaseSchema(name: settings.schema, people: settings.partitions, years: settings.years)
     }
 
-    /// Keeps a checked connection and the number of a hub.
-    func begin(_ connection: PostgreSQLConnection, hub: Int32, of store: String, isPartitioned: Bool, hasOurTypes: Bool) {
+    /// Keeps a checked connection.
+    func begin(_ connection: PostgreSQLConnection, isPartitioned: Bool, hasOurTypes: Bool) {
         (self.connection, self.isPartitioned, self.hasOurTypes) = (connection, isPartitioned, hasOurTypes)
+    }
+
+    /// Keeps the number of a hub.
+    func enter(_ hub: Int32, of store: String) {
         if hubs.count >= Self.mostHubs { hubs.removeAll() }
         hubs[store] = hub
     }
@@ -38,7 +45,8 @@ public final class PostgreSQLSession {
     /// Delivers the batches of several hubs in their order, in one transaction. Either all of them are stored or none.
     ///
     /// - Parameter group: The exporters of the hubs, which share this session, with a batch of each.
-    package func deliver(_ group: [(exporter: PostgreSQLExporter, batch: ExportBatch)]) throws(DeliveryError) {
+    /// - Returns: The number of changes of each batch that were left out because the operator has erased the person.
+    package func deliver(_ group: [(exporter: PostgreSQLExporter, batch: ExportBatch)]) throws(DeliveryError) -> [Int] {
         // A new hub gets its number in a transaction of its own.
         var writers: [(exporter: PostgreSQLExporter, batch: PostgreSQLExporter.PreparedBatch, hub: Int32)] = []
         var locks = WriterLocks(schema: schema.name)
@@ -49,33 +57,52 @@ public final class PostgreSQLSession {
             locks.add(store: exporter.context.store)
             for person in prepared.people { locks.add(person: person) }
         }
-        guard let connection else { return }
+        var leftOut: [Int] = []
+        guard let connection else { return leftOut }
         do throws(DeliveryError) {
             try connection.run(PostgreSQLExporter.begin(locks))
             hasTemporaryRows = false
             for (exporter, batch, hub) in writers {
                 if hasTemporaryRows {
-                    try connection.run("DELETE FROM incoming; DELETE FROM incoming_object; DELETE FROM gone")
+                    try connection.run(
+                        "DELETE FROM incoming; DELETE FROM incoming_object; DELETE FROM gone; DELETE FROM touched; DELETE FROM heir"
+                    )
                     hasTemporaryRows = false
                 }
-                try exporter.write(batch, connection, hub)
+                leftOut.append(try exporter.write(batch, connection, hub))
                 if let mark = batch.mark { try exporter.enter(mark, connection, hub) }
             }
             try connection.run("COMMIT")
         } catch {
             // A COMMIT without an answer may have happened. Delivering again is safe.
             end()
-            throw error
+            // The same rows would fail for ever. If others are accepted, the hub sends the batch in halves and sets aside what is refused.
+            guard connection.isUnclear, group.first?.exporter.acceptsDelivery == true else { throw error }
+            throw DeliveryError(.refused, error.reason)
         }
-        guard isPartitioned else { return }
+        guard isPartitioned else { return leftOut }
         let changes = group.map(\.batch.changes.count).reduce(0, +)
         // The delivery is complete without it.
         do throws(DeliveryError) { try statistics.note(changes, connection, schema.name) } catch { end() }
+        return leftOut
+    }
+
+    /// Writes whose readings a hub sends. Persons that the session does not know yet may be there already.
+    func note(_ people: Set<String>, of hub: Int32, _ connection: PostgreSQLConnection) throws(DeliveryError) {
+        if participants.count >= Self.mostHubs { participants.removeAll() }
+        let new = people.subtracting(participants[hub] ?? [])
+        guard !new.isEmpty else { return }
+        try connection.run(
+            "INSERT INTO \(schema.name).participant(hub, subject) SELECT \(hub), unnest($1::text[]) ON CONFLICT DO NOTHING",
+            [NewRows.literal(new.sorted())])
+        // A delivery that fails ends the session.
+        participants[hub, default: []].formUnion(new)
     }
 
     /// Closes the connection. A transaction that is open is rolled back.
     package func end() {
         connection = nil
         hubs.removeAll()
+        participants.removeAll()
     }
 }

@@ -18,7 +18,7 @@ enum ReaderRights: String, CaseIterable {
     /// The columns of the table of samples that an auditor reads.
     private static let audited = [
         "start_time", "uuid", "end_time", "type", "zone_offset", "subject", "source_id", "source_name", "source_version",
-        "device_key", "device_name", "device_manufacturer", "device_model", "time_origin", "received", "hubs",
+        "device_key", "device_name", "device_manufacturer", "device_model", "time_origin", "received", "hubs", "represents",
     ]
 
     /// The tables with the policy.
@@ -32,9 +32,27 @@ enum ReaderRights: String, CaseIterable {
     /// The condition for a visible row.
     private func condition(in schema: String) -> String {
         switch self {
-        case .analyst: "hubs && (SELECT \(schema).readable_hubs(current_user))"
+        // The people come first. They lead to the rows by the key, so that a plan does not count the readings of others.
+        case .analyst:
+            """
+            subject = ANY((SELECT \(schema).readable_people())::text[]) AND (hubs && (SELECT \(schema).readable_hubs())
+                OR represents && (SELECT \(schema).readable_hubs()))
+            """
         case .auditor: "true"
         }
+    }
+
+    /// The condition for a visible row of the table of hubs. It names machines.
+    private func hubCondition(in schema: String) -> String {
+        switch self {
+        case .analyst: "id = ANY((SELECT \(schema).readable_hubs())::integer[])"
+        case .auditor: "true"
+        }
+    }
+
+    /// The restricted tables with the conditions for their rows.
+    private func conditions(in schema: String) -> [(table: String, condition: String)] {
+        restricted.map { ($0, condition(in: schema)) } + [("hub", hubCondition(in: schema))]
     }
 
     /// The privileges, as in GRANT and REVOKE.
@@ -44,17 +62,18 @@ enum ReaderRights: String, CaseIterable {
         case .analyst:
             let views = DatabaseViews(schema: schema).all.map(\.name)
             return [
-                "USAGE ON SCHEMA \(schema)", "EXECUTE ON FUNCTION \(schema).readable_hubs",
+                "USAGE ON SCHEMA \(schema)", "EXECUTE ON FUNCTION \(schema).readable_hubs(), \(schema).readable_people()",
                 "SELECT ON \(list(Self.tables + ["hub", "type"] + views))",
             ]
         case .auditor:
             let whole = [
-                "hub", "type", "progress", "deletion", "superseded", "version", "study", "study_hub", "study_reader", "device",
+                "hub", "type", "progress", "deletion", "participant", "version", "study", "study_hub", "study_reader", "device",
                 "coverage",
             ]
             return [
                 "USAGE ON SCHEMA \(schema)", "SELECT ON \(list(whole))",
                 "SELECT (\(Self.audited.joined(separator: ", "))) ON \(schema).sample",
+                "SELECT (held, hub, by, subject, place) ON \(schema).superseded",
             ]
         }
     }
@@ -62,10 +81,10 @@ enum ReaderRights: String, CaseIterable {
     /// The statements that grant the rights to a role, in place of any other.
     func grants(to role: String, in schema: String) -> [String] {
         privileges(in: schema).map { "GRANT \($0) TO \(Self.quoted(role))" }
-            + restricted.map { table in
+            + conditions(in: schema).map { table, condition in
                 """
                 DROP POLICY IF EXISTS \(policy) ON \(schema).\(table);
-                CREATE POLICY \(policy) ON \(schema).\(table) FOR SELECT TO \(Self.quoted(role)) USING (\(condition(in: schema)))
+                CREATE POLICY \(policy) ON \(schema).\(table) FOR SELECT TO \(Self.quoted(role)) USING (\(condition))
                 """
             }
     }
@@ -73,7 +92,7 @@ enum ReaderRights: String, CaseIterable {
     /// The statements that revoke the rights of a role.
     func revocation(of role: String, in schema: String) -> [String] {
         privileges(in: schema).map { "REVOKE \($0) FROM \(Self.quoted(role))" }
-            + restricted.map { "DROP POLICY IF EXISTS \(policy) ON \(schema).\($0)" }
+            + conditions(in: schema).map { "DROP POLICY IF EXISTS \(policy) ON \(schema).\($0.table)" }
     }
 
     private static func quoted(_ role: String) -> String { "\"" + role.replacing("\"", with: "\"\"") + "\"" }

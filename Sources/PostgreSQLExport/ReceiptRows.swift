@@ -6,7 +6,7 @@
 /// seconds of either. In a denser stream, a reading that one hub missed cannot be distinguished from one that both received, and
 /// both rows stay.
 ///
-/// The first row stays. The other hub's sample is noted in `superseded`, so that its comparison does not miss it.
+/// The first row stays, and represents the other hub's report (``SupersededRows``).
 enum ReceiptRows {
     static let window = "interval '2 seconds'"
     private static let apart = "interval '10 seconds'"
@@ -31,22 +31,22 @@ enum ReceiptRows {
         // The planner sees the price of a scan that is switched off in each plan with a temporary table. Beside it a scan of all samples looks
         // cheap. `MATERIALIZED` keeps this price out of the choice.
         [
-            """
-            WITH i AS MATERIALIZED (SELECT *, start_time - \(window) AS low, start_time + \(window) AS high FROM incoming
-                WHERE time_origin = 'receipt' AND device_key IS NOT NULL)
-            INSERT INTO \(schema).superseded(held, hub, by) SELECT i.uuid, \(hub), s.uuid FROM i JOIN \(schema).sample s
-                ON \(isSameSeries("s", "i")) AND s.start_time BETWEEN i.low AND i.high
-                AND s.end_time - s.start_time = i.end_time - i.start_time AND s.numeral = i.numeral
-                AND s.numeral_unit = i.numeral_unit AND s.time_origin = 'receipt' AND s.uuid <> i.uuid
-                AND NOT s.hubs @> ARRAY[\(hub)]
-            WHERE NOT EXISTS(SELECT 1 FROM \(schema).sample o WHERE \(isSameSeries("o", "s")) AND o.uuid <> s.uuid
-                    AND o.start_time BETWEEN s.start_time - \(apart) AND s.start_time + \(apart))
-                AND NOT EXISTS(SELECT 1 FROM incoming o WHERE \(isSameSeries("o", "i")) AND o.uuid <> i.uuid
-                    AND o.start_time BETWEEN i.start_time - \(apart) AND i.start_time + \(apart))
-                AND NOT EXISTS(SELECT 1 FROM \(schema).superseded k WHERE k.by = s.uuid AND k.hub = \(hub))
-                AND NOT EXISTS(SELECT 1 FROM \(schema).sample k WHERE \(isSame("k", "i")))
-                ON CONFLICT(held, hub) DO NOTHING
-            """,
+            SupersededRows.adding(
+                """
+                WITH i AS MATERIALIZED (SELECT *, start_time - \(window) AS low, start_time + \(window) AS high FROM incoming
+                    WHERE time_origin = 'receipt' AND device_key IS NOT NULL)
+                SELECT i.uuid AS held, \(hub) AS hub, s.uuid AS by, i.subject, to_jsonb(i) - 'low' - 'high' AS content FROM i JOIN \(schema).sample s
+                    ON \(isSameSeries("s", "i")) AND s.start_time BETWEEN i.low AND i.high
+                    AND s.end_time - s.start_time = i.end_time - i.start_time AND s.numeral = i.numeral
+                    AND s.numeral_unit = i.numeral_unit AND s.time_origin = 'receipt' AND s.uuid <> i.uuid
+                    AND NOT s.hubs @> ARRAY[\(hub)]
+                WHERE NOT EXISTS(SELECT 1 FROM \(schema).sample o WHERE \(isSameSeries("o", "s")) AND o.uuid <> s.uuid
+                        AND o.start_time BETWEEN s.start_time - \(apart) AND s.start_time + \(apart))
+                    AND NOT EXISTS(SELECT 1 FROM incoming o WHERE \(isSameSeries("o", "i")) AND o.uuid <> i.uuid
+                        AND o.start_time BETWEEN i.start_time - \(apart) AND i.start_time + \(apart))
+                    AND NOT EXISTS(SELECT 1 FROM \(schema).superseded k WHERE k.by = s.uuid AND k.hub = \(hub))
+                    AND NOT EXISTS(SELECT 1 FROM \(schema).sample k WHERE \(isSame("k", "i")))
+                """, place: "sample", in: schema),
             """
             DELETE FROM incoming i USING \(schema).superseded k WHERE k.held = i.uuid AND k.hub = \(hub) AND i.time_origin = 'receipt'
                 AND EXISTS(SELECT 1 FROM \(schema).sample s WHERE s.uuid = k.by AND s.subject = i.subject)

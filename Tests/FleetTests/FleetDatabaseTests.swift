@@ -35,6 +35,12 @@ import Testing
         return code
     }
 
+    private func code(replacing hub: EnrolledHub) throws -> EnrollmentCode {
+        let code = try #require(EnrollmentCode.random())
+        try fleet.add(codeWith: code.key.publicText, replacing: hub, seconds: 3600)
+        return code
+    }
+
     private func key() throws -> NKey { try #require(NKey.random()) }
 
     @discardableResult
@@ -72,15 +78,17 @@ import Testing
         let rows = try PostgreSQLConnection(settings).run("SELECT key, name, used_by FROM \(settings.schema).fleet_code")
         #expect(rows.count == 2 && !rows.joined().contains(code.text))
 
-        // A new hub gets the name of one that was revoked, and the revoked one can join again under another name.
+        // A new hub gets the name of one that was revoked, and the revoked one can come back only with a code for it.
         let first = try #require(try fleet.hubs().first)
         #expect(try fleet.revoke(first) && !fleet.revoke(first))
         // It cannot come back with the code that it has used.
         #expect { try join(code, "a", ward) } throws: { ($0 as? DeliveryError)?.kind == .refused }
         #expect(try fleet.hubs().allSatisfy(\.isRevoked))
         #expect(try join(self.code("ward"), "b", other) == "ward")
-        #expect(try join(self.code("ward 2"), "a", ward) == "ward 2")
-        #expect(try fleet.hubs().map { ($0.name + " " + $0.store) } == ["ward b", "ward 2 a"])
+        #expect { try join(self.code("ward 2"), "a", ward) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        let revoked = try #require(try fleet.hubs().first { $0.store == "a" })
+        #expect(try join(self.code(replacing: revoked), "a", ward) == revoked.name)
+        #expect(try Set(fleet.hubs().map(\.store)) == ["a", "b"])
         #expect(try fleet.hubs().allSatisfy { !$0.isRevoked })
     }
 
@@ -96,11 +104,15 @@ import Testing
         let code = try code("ward 4")
         #expect { try join(code, "a", copy) } throws: { ($0 as? DeliveryError)?.kind == .refused }
         #expect(try join(code, "b", key()) == "ward 4")
-        // A revoked hub can come back under its own name with a new key, but not under another name.
+        // The copy is named. A revoked hub can come back with a new key, but only with a code that was made for it.
+        #expect(try fleet.hubs().first { $0.store == "a" }?.otherMachine == "a copy that tried to join as 'ward 4'")
         let first = try #require(try fleet.hubs().first { $0.store == "a" })
         #expect(try fleet.revoke(first))
-        #expect { try join(self.code("ward 5"), "a", copy) } throws: { ($0 as? DeliveryError)?.kind == .refused }
-        #expect(try join(self.code("ward 3"), "a", copy) == "ward 3")
+        for name in ["ward 5", "ward 3"] {
+            #expect { try join(self.code(name), "a", copy) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        }
+        #expect { try join(self.code(replacing: first), "c", copy) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        #expect(try join(self.code(replacing: first), "a", copy) == "ward 3")
     }
 
     @Test func ordersAreNumberedAndComeOneByOne() throws {
@@ -187,6 +199,63 @@ import Testing
         #expect(try hub().epoch == 1 && hub().restored == "2023-11-14T22:13:20Z")
         _ = try report("2", restored: 1_700_000_000_000_002)
         #expect(try hub().epoch == 2)
+    }
+
+    /// With required sealing, only hubs that have joined may send, each with its own key. Otherwise a hub that the broker lets in without a
+    /// code may send too.
+    @Test func onlyJoinedHubsHaveAccess() throws {
+        let (hub, other) = (try key(), try key())
+        try join(code("ward"), "a", hub)
+        let requests: [(store: String, sender: RequestSender)] = [
+            ("a", .hub(hub.publicText)), ("a", .hub(other.publicText)), ("a", .unnamed), ("a", .unsealed),
+            ("b", .hub(other.publicText)),
+            ("b", .unnamed), ("b", .unsealed),
+        ]
+        func refused(required: Bool) throws -> [Bool] {
+            try fleet.refusals(of: requests, requiresEnrollment: required).map { $0 != nil }
+        }
+        #expect(try refused(required: true) == [false, true, true, true, true, true, true])
+        #expect(try refused(required: false) == [false, true, true, false, false, false, false])
+        #expect(try fleet.revoke(try #require(try fleet.hubs().first)))
+        #expect(try refused(required: false) == [true, true, true, true, false, false, false])
+        let refusals = try fleet.refusals(of: requests, requiresEnrollment: true)
+        #expect(refusals.map { $0?.isLasting } == [true, true, true, true, false, false, false])
+    }
+
+    /// The operator erases a person for all hubs. Later readings of the person are left out, until the person is readmitted.
+    @Test func theOperatorErasesAPerson() throws {
+        let person = test.origin.subject
+        var sample = try test.sample(60, at: 0).sample
+        let own = sample
+        sample.origin = Origin(
+            subject: "22222222-2222-4333-8444-555555555555", type: sample.origin.type, source: sample.origin.source)
+        sample.identity = sample.identity(ordinal: 0)
+        let (gone, foreign) = (try test.sample(61, at: 5).sample, sample)
+        func deliver(_ changes: [SampleChange], from store: String) throws -> Int {
+            let context = try ExportContext(name: "x", store: store, me: person, now: { ExportedStore.received })
+            return try PostgreSQLExporter(settings, context: context).deliver(ExportBatch(changes: changes))
+        }
+        func added(_ sample: Sample) -> SampleChange { .added(StoredSample(sample: sample, ingest: 0, seq: 0)) }
+        for store in ["a", "b"] { #expect(try deliver([added(own), added(gone), added(foreign)], from: store) == 0) }
+        #expect(try deliver([.deleted(StoredDeletion(sample: gone, replacedBy: nil, ingest: 0, seq: 0))], from: "b") == 0)
+        #expect(try fleet.contents(of: person) == (3, ["a", "b"]))
+
+        try fleet.erase(person: person)
+        #expect(try fleet.contents(of: person) == (0, []))
+        let connection = try PostgreSQLConnection(settings)
+        for table in ["sample", "deletion", "superseded", "record", "participant"] {
+            let rows = try connection.run("SELECT 1 FROM \(settings.schema).\(table) WHERE subject = $1", [person])
+            #expect(rows.isEmpty, "\(table)")
+        }
+        #expect(try connection.run("SELECT count(*) FROM \(settings.schema).sample") == [["1"]])
+        let dump = try connection.run("SELECT e::text FROM \(settings.schema).erased e").joined()
+        #expect(dump.count == 1 && !dump.contains { $0?.contains(person) == true })
+
+        #expect(try deliver([added(own), added(foreign)], from: "a") == 1)
+        #expect(try fleet.contents(of: person).rows == 0)
+        #expect(try fleet.readmit(person: person) && !fleet.readmit(person: person))
+        #expect(try deliver([added(own)], from: "a") == 0)
+        #expect(try fleet.contents(of: person) == (1, ["a"]))
     }
 
     /// The broker lets each hub send only as itself, and hear only its own replies. A collector refuses a revoked hub at once.

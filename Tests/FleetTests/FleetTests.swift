@@ -155,7 +155,8 @@ import Testing
     }
 
     /// The center counts the samples of one hub by type and day in the zone of the hub.
-    @Test func countsByTypeAndDay() throws {
+    @Test(arguments: [0, 3]) func countsByTypeAndDay(partitions: Int) throws {
+        try partition(partitions)
         let collectors = try collectors(1)
         defer { collectors.stop() }
         try test.add(try (0..<100).map { try test.sample(60 + $0 % 3, at: 3600 * $0) })
@@ -302,7 +303,9 @@ import Testing
     @Test func aStrangersBytesAreRefused() throws {
         let collectors = try collectors(1)
         defer { collectors.stop() }
-        let connection = try NATSConnection(NATSSettings(servers: [broker.url], name: "stranger"), .once)
+        var settings = NATSSettings(servers: [broker.url], name: "stranger")
+        settings.replies = subject.replies(to: "stranger")
+        let connection = try NATSConnection(settings, .once)
         let own = try #require(subject.requests(of: "stranger"))
         var random = SeededGenerator(seed: 3)
         for length in [0, 1, 2, 30, 5000] {
@@ -315,6 +318,51 @@ import Testing
             #expect(error.kind == .refused)
         }
         #expect(failures.all.count == 5)
+    }
+
+    /// A hub withdraws everything that it has sent about a person, also what its store no longer knows. The reports of other hubs stay.
+    @Test func aHubWithdrawsAPerson() throws {
+        let collectors = try collectors(1)
+        defer { collectors.stop() }
+        let other = try ExportedStore()
+        let shared = try (0..<5).map { try test.sample(60 + $0, at: $0) }
+        let own = try test.sample(70, at: 10)
+        try test.add(shared + [own, try test.object(.workout, 1, at: 20), try test.sample(80, at: 30)])
+        try other.add(shared)
+        for store in [test, other] { try store.finish(try store.run(exporter(of: store.store))) }
+        try test.delete(own)
+        try test.finish(try test.run(exporter()))
+        try exporter().erase(person: test.origin.subject)
+        #expect(try held().isEmpty && rows() == 5)
+        let connection = try PostgreSQLConnection(database)
+        #expect(try connection.run("SELECT 1 FROM \(database.schema).deletion").isEmpty)
+        #expect(try connection.run("SELECT DISTINCT cardinality(hubs) FROM \(database.schema).sample") == [["1"]])
+        #expect(try connection.run("SELECT count(*) FROM \(database.schema).participant") == [["1"]])
+    }
+
+    /// A collector may publish to all hubs. It replies only below the subject of the store that has asked, so no request makes it send
+    /// something to another hub, to itself, or to every subscriber.
+    @Test func repliesGoOnlyToTheRequester() throws {
+        let collectors = try collectors(1)
+        defer { collectors.stop() }
+        let find = FleetRequest(target: "center", me: test.store.subject, task: .find).octets
+        let own = try #require(subject.requests(of: "stranger"))
+        func reply(below prefix: String?) throws -> FleetReply? {
+            var settings = NATSSettings(servers: [broker.url], name: "stranger")
+            settings.replies = prefix
+            return FleetReply(octets: try NATSConnection(settings, .once).request(own, find, milliseconds: 1000))
+        }
+        for prefix in [nil, subject.replies(to: "another"), "elsewhere"] {
+            #expect(throws: NATSError.self) { try reply(below: prefix) }
+        }
+        guard case .found = try reply(below: subject.replies(to: "stranger")) else {
+            Issue.record("there was no reply")
+            return
+        }
+        let foreign = [subject.replies(to: "another") + ".1", own, subject.changed, "elsewhere", subject.replies(to: "stranger")]
+        for wrong in foreign + ["vitalgate.study.reply.stranger.*", "vitalgate.study.reply.stranger.>"] {
+            #expect(!subject.isReply(wrong, to: "stranger"))
+        }
     }
 
     /// A block that is longer than the broker allows is sent in parts. A single change that is longer is set aside, and the rest goes on.

@@ -123,6 +123,7 @@ import Testing
         case .differing(let samples): text += "\(samples)"
         case .claim(let mark): text += "\(mark)"
         case .report(let report): text += "\(report)"
+        case .erase(let person): text += person
         case .find, .check, .contents, .count: break
         }
         return text
@@ -173,8 +174,8 @@ import Testing
     // MARK: Keys
 
     /// "found" for a hub with this key, or the words of an error after which it tries again.
-    private func words(_ sealingKey: SealingKey? = nil, isSealed: Bool = true) throws -> String {
-        let exporter = try exporter(sealingKey: sealingKey, isSealed: isSealed)
+    private func words(_ sealingKey: SealingKey? = nil, key: NKey? = nil, isSealed: Bool = true) throws -> String {
+        let exporter = try exporter(key: key, sealingKey: sealingKey, isSealed: isSealed)
         do throws(DeliveryError) {
             _ = try exporter.found()
             return "found"
@@ -198,7 +199,15 @@ import Testing
         }
         try withCollectors(isRequired: true) { () throws in
             #expect(try words(isSealed: false) == SealFault.unsealed.words)
-            #expect(try words() == "found")
+            // Only hubs that have joined may send.
+            #expect {
+                try exporter(key: hub).found()
+            } throws: {
+                ($0 as? DeliveryError)?.kind == .unauthorised && "\($0)".contains("accepts only hubs that have joined")
+            }
+            try enroll(hub, test)
+            #expect(try words(key: hub) == "found")
+            #expect { try exporter().found() } throws: { ($0 as? DeliveryError)?.kind == .unauthorised }
         }
         #expect(try words() == "the broker was reached, but no collector is running")
         // A seed file that does not contain a seed.
@@ -276,7 +285,8 @@ import Testing
 /// A broker between hubs and collectors that attacks their messages. Hubs connect to `front`, collectors to `back`.
 private final class HostileBroker: Sendable {
     private let front: NATSConnection
-    private let back: NATSConnection
+    /// A connection for the requests of each store, because collectors reply only below the subject of the store.
+    private let back: [String: NATSConnection]
     private let requests: NATSSubscription
     private let running = DispatchGroup()
     private let state = Mutex((isHostile: true, attacks: 0))
@@ -289,7 +299,13 @@ private final class HostileBroker: Sendable {
 
     init(_ front: NATSServer, _ back: NATSServer, _ subject: FleetSubject, stores: [String], seed: UInt64) throws {
         self.front = try NATSConnection(NATSSettings(servers: [front.url], name: "front"), .once)
-        self.back = try NATSConnection(NATSSettings(servers: [back.url], name: "back"), .once)
+        var connections: [String: NATSConnection] = [:]
+        for store in stores {
+            var settings = NATSSettings(servers: [back.url], name: "back")
+            settings.replies = subject.replies(to: store)
+            connections[try #require(subject.requests(of: store))] = try NATSConnection(settings, .once)
+        }
+        self.back = connections
         requests = try self.front.subscription(subject.allRequests)
         try self.front.flush(milliseconds: 5000)
         let subjects = stores.compactMap { subject.requests(of: $0) }
@@ -311,7 +327,7 @@ private final class HostileBroker: Sendable {
     }
 
     private func ask(_ subject: String, _ octets: [UInt8]) -> [UInt8]? {
-        try? back.request(subject, octets, milliseconds: 20_000)
+        try? back[subject]?.request(subject, octets, milliseconds: 20_000)
     }
 
     /// Replies that it can invent, because it knows the format.

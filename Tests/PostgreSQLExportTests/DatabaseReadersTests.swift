@@ -68,8 +68,11 @@ import Testing
         }
         #expect(try counts("owner") == ["20", "20", "2"])
         #expect(try counts("ana") == ["0", "0", "0"])
-        // An analyst reads with this function. It is not for everybody, because it tells the hubs of any role.
-        #expect(throws: DeliveryError.self) { try sql("audra", "SELECT {}.readable_hubs('ana_{}')") }
+        // An analyst reads with these functions. They tell nothing of another role.
+        #expect(throws: DeliveryError.self) { try sql("audra", "SELECT {}.readable_hubs()") }
+        #expect(throws: DeliveryError.self) { try sql("ana", "SELECT {}.readable_hubs('audra_{}')") }
+        #expect(try sql("ana", "SELECT count(*) FROM {}.hub") == [["0"]])
+        #expect(throws: DeliveryError.self) { try sql("ana", "LOCK TABLE {}.lock IN EXCLUSIVE MODE") }
         _ = try sql(
             "owner",
             """

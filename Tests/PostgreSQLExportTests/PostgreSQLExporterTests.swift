@@ -140,6 +140,20 @@ import Testing
         #expect(try held() == test.contents())
     }
 
+    /// A row that an index cannot contain has an SQLSTATE (54000) that could also be an error of the server. It is set aside because the
+    /// server accepts others.
+    @Test func aRowThatIsTooLongForAnIndex() throws {
+        _ = try exporter().create()
+        var random = SeededGenerator(seed: 1)
+        let id = (0..<160).map { _ in "\(UInt64.random(in: .min ... .max, using: &random))" }.joined()
+        try test.add(try (0..<16).map { try test.sample(60 + $0 % 4, at: $0) })
+        try test.add([try test.sample(77, at: 20, record: RecordIdentifier(id: String(id.prefix(2900)), version: 1))])
+        let run = try test.run(exporter())
+        try test.finish(run)
+        #expect(try held() == test.contents().filter { $0.value != 77 })
+        #expect(try test.store.targets.setAside(by: "other").map(\.words) == ["PostgreSQL: SQLSTATE 54000"])
+    }
+
     @Test func aPersonHasToAct() throws {
         try test.add([try test.sample(60, at: 0)])
         #expect(try test.run(exporter()).step() == .stopped)

@@ -55,11 +55,11 @@ import Testing
         for person in people { locks.add(person: person) }
         locks.add(person: people[0])
         let numbers = ([("hub", "a")] + people.map { ("person", $0) }).map { WriterLocks.number($0.0, $0.1) }.sorted()
+        let list = numbers.map { "\($0)" }.joined(separator: ", ")
         #expect(
-            locks.statement == "SELECT pg_advisory_xact_lock_shared(\(locks.whole)); SELECT "
-                + numbers.map { "pg_advisory_xact_lock(\(locks.whole), \($0))" }.joined(separator: ", "))
+            locks.statement == "SELECT number FROM \(settings.schema).lock WHERE number IN (\(list)) ORDER BY number FOR UPDATE")
         for number in 0..<100 { locks.add(person: "\(number)") }
-        #expect(locks.statement == "SELECT pg_advisory_xact_lock(\(locks.whole))")
+        #expect(locks.statement == "LOCK TABLE \(settings.schema).lock IN EXCLUSIVE MODE")
     }
 
     /// While one transaction writes for a person, a delivery for another one ends, and one for the same person or hub waits.
@@ -85,8 +85,7 @@ import Testing
         }
         // Both wait, for as long as the transaction is open.
         let waiting = """
-            SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid::bigint = \(UInt32(bitPattern: locks.whole))
-                AND objid::bigint IN (\(locks.numbers.map { "\(UInt32(bitPattern: $0))" }.joined(separator: ", ")))
+            SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%{}.lock WHERE number%'
             """
         while try sql(waiting) != [["2"]], ended.load(ordering: .sequentiallyConsistent) == 0 { usleep(10_000) }
         #expect(ended.load(ordering: .sequentiallyConsistent) == 0)
@@ -146,7 +145,7 @@ import Testing
         let connection = try exporter.connection()
         try connection.run("BEGIN; \(PostgreSQLExporter.planning)")
         let claims = RecordRows.claims(
-            of: "incoming", into: ["sample"], in: settings.schema, hub: 1, bySubject: partitions > 0)
+            into: [.sample], in: settings.schema, hub: 1, bySubject: partitions > 0)
         for statement in ReceiptRows.joins(in: settings.schema, hub: 1, isSame: exporter.isSame) + claims {
             let plan = try connection.run("EXPLAIN \(statement)").compactMap { $0[0] }
             // An index without a condition is read from one end to the other.

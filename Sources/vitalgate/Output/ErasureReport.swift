@@ -2,6 +2,7 @@ import CommandLineKit
 import Formats
 import HealthModel
 import Hub
+import Pipeline
 import SampleStore
 
 /// `people erase`: permanently removes everything about a person, or lists it.
@@ -132,8 +133,15 @@ struct ErasureReport {
             guard hasFinished else { throw error }
             return .success
         }
-        guard try !isUnknown(subject, store.erasure.counts(of: subject), store) else { return .success }
         let targets = try told(configuration, without, store)
+        if try isUnknown(subject, store.erasure.counts(of: subject), store) {
+            // The store may have been restored from a backup that is older than the readings.
+            for target in targets where try !erases(target, subject, store) {
+                context.note("\(target.name) has not confirmed: run this again when it answers, or with --without \(target.name)")
+                return .tryAgain
+            }
+            return .success
+        }
         if !targets.isEmpty {
             var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
             try store.erasure.deleteAll(of: subject, at: context.machine.now()) {
@@ -167,8 +175,23 @@ struct ErasureReport {
         let process = try ExportProcess(context, target, store)
         let code = try withExtendedLifetime(process) { try process.runOnce() }
         guard code == .success || code == .dataError else { return false }
-        return try !store.targets.setAside(by: target.name).contains { each in
-            try store.changes.change(of: each.uuid)?.sample.origin.subject == subject
+        guard
+            try !store.targets.setAside(by: target.name).contains(where: { each in
+                try store.changes.change(of: each.uuid)?.sample.origin.subject == subject
+            })
+        else { return false }
+        return try erases(target, subject, store)
+    }
+
+    /// Has a target withdraw readings of the person that this store does not know any more, if it can. Returns `false` if it does not answer.
+    private func erases(_ target: TargetConfiguration, _ subject: String, _ store: SampleStore) throws -> Bool {
+        guard let exporter = try context.assemble(target, store).exporter as? any ErasingExporter else { return true }
+        do throws(DeliveryError) {
+            try exporter.erase(person: subject)
+            return true
+        } catch {
+            context.note("\(target.name): \(TerminalText.sanitized(error.reason))")
+            return false
         }
     }
 }

@@ -20,7 +20,8 @@ import Testing
         "clients requires", "clients revoke", "clients forget", "clients grants", "clients grant", "clients withdraw",
         "clients requests", "clients log", "export", "targets", "targets add", "targets remove", "targets list",
         "targets status", "targets check", "targets retry", "targets skip", "targets verify", "targets restart", "collect",
-        "fleet", "fleet enroll", "fleet join", "fleet hubs", "fleet status", "fleet revoke", "fleet command", "fleet set",
+        "fleet", "fleet enroll", "fleet join", "fleet hubs", "fleet status", "fleet revoke", "fleet replace", "fleet erase",
+        "fleet command", "fleet set",
         "fleet profile", "fleet check", "fleet broker-config", "fleet key", "doctor", "generate",
         "generate bash-completion", "generate man", "generate udev", "generate devices", "capture", "replay",
     ]

@@ -113,13 +113,37 @@ import Testing
         try until { !center.text("users.conf").contains(key) }
         #expect(try center.vitalgate("fleet", "hubs").output.contains("revoked"))
 
-        // It joins again with a new code, and its readings go on.
-        let next = try center.vitalgate("fleet", "enroll", "--name", "ward-3").last
+        // A code of another hub does not let its store join again. A code for it does, and its readings go on.
         #expect(try hub.vitalgate("targets", "remove", "center").status == 0)
+        run = try join(hub, center.vitalgate("fleet", "enroll", "--name", "ward-4").last)
+        #expect(run.status == 69 && run.errors.contains("fleet replace ward-3"), "\(run)")
+        let next = try center.vitalgate("fleet", "replace", "ward-3").last
         #expect(try join(hub, next).status == 0)
         #expect(try hub.vitalgate("targets", "retry", "center").status == 0)
         run = try deliver()
         #expect(run.status == 0, "\(run)")
+        try end()
+    }
+
+    /// The center erases a person without the hub, and refuses the person's later readings until it readmits the person.
+    @Test func theCenterErasesAPerson() throws {
+        try joinWithReadings()
+        let person = try #require(try JSON(hub.vitalgate("people", "list", "--format", "ndjson").last)["subject"].text)
+        var run = try center.vitalgate("fleet", "erase", person.uppercased(), "--format", "ndjson")
+        let shown = try JSON(run.last)
+        #expect(run.status == 0 && shown["rows"].integer == 5 && shown["hubs"].list.count == 1, "\(run)")
+        #expect(run.output.contains("ward-3") && run.errors.contains("--yes"), "\(run)")
+        #expect(try center.vitalgate("fleet", "erase", "Anna").status == 64)
+        run = try center.vitalgate("fleet", "erase", person, "--yes")
+        #expect(run.status == 0, "\(run)")
+        #expect(try JSON(center.vitalgate("fleet", "erase", person, "--format", "ndjson").last)["rows"].integer == 0)
+
+        try hub.vitalgate("import", hub.write("b.csv", InboxTests.csv(7)))
+        #expect(try deliver().status == 0)
+        #expect(try JSON(center.vitalgate("fleet", "erase", person, "--format", "ndjson").last)["rows"].integer == 0)
+        #expect(try center.vitalgate("fleet", "erase", person, "--readmit").status == 0)
+        #expect(try hub.vitalgate("targets", "verify", "center").status == 0)
+        #expect(try JSON(center.vitalgate("fleet", "erase", person, "--format", "ndjson").last)["rows"].integer == 7)
         try end()
     }
 

@@ -2,7 +2,9 @@ import CommandLineKit
 import EventLoopKit
 import FleetCollector
 import FleetProtocol
+import Formats
 import Glibc
+import HealthModel
 import Hub
 import Ingestion
 import NATSKit
@@ -86,18 +88,36 @@ struct FleetCenter {
         guard (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else {
             throw context.invocation.invalid("--name", value: name, expected: "a name of at most \(Self.longestName) bytes")
         }
+        return try makeCode { database, code, keys throws(DeliveryError) in
+            try database.add(
+                codeWith: code, name: name, seconds: Self.validity, commandKey: keys.command, sealingKey: keys.sealing)
+        }
+    }
+
+    func replace() throws -> ExitCode {
+        let hub = try hub(in: database())
+        return try makeCode { database, code, keys throws(DeliveryError) in
+            try database.add(
+                codeWith: code, replacing: hub, seconds: Self.validity, commandKey: keys.command, sealingKey: keys.sealing)
+        }
+    }
+
+    /// The keys that a hub gets when it joins, with their proofs.
+    private typealias CodeKeys = (command: (key: String, proof: String)?, sealing: (key: String, proof: String)?)
+
+    /// Makes a code, has it stored, and prints it.
+    private func makeCode(_ add: (FleetDatabase, _ codeKey: String, CodeKeys) throws(DeliveryError) -> Void) throws -> ExitCode {
         let sealingKey = try settings.sealing.map { try KeyFile.existingSealingKey(at: $0.seedFile).publicText }
         guard let code = EnrollmentCode.random(forSealing: sealingKey != nil) else { return .software }
         let commandKey = try settings.commandSeedFile.map { try KeyFile.existing(at: $0).publicText }
-        try database().add(
-            codeWith: code.key.publicText, name: name, seconds: Self.validity,
-            commandKey: commandKey.map { ($0, code.proof(of: $0, settings.broker.subject)) },
-            sealingKey: sealingKey.map { ($0, code.proof(of: $0, settings.broker.subject)) })
-        signal(settings.broker.subject.changed)
+        let subject = settings.broker.subject
+        try add(
+            try database(), code.key.publicText,
+            (commandKey.map { ($0, code.proof(of: $0, subject)) }, sealingKey.map { ($0, code.proof(of: $0, subject)) }))
+        signal(subject.changed)
         try context.streams.output.write(code.text + "\n")
         let server = settings.broker.servers.first ?? ""
-        context.note(
-            "On the hub, within an hour: vitalgate fleet join \(server)/\(settings.broker.subject.fleet) \(code.text)")
+        context.note("On the hub, within an hour: vitalgate fleet join \(server)/\(subject.fleet) \(code.text)")
         if commandKey == nil {
             context.note("vitalgate: the hub will run no commands, because 'collect.commands' is not configured")
         }
@@ -113,6 +133,43 @@ struct FleetCenter {
         }
         signal(settings.broker.subject.changed)
         context.note("vitalgate: '\(hub.name)' is revoked, and collectors refuse it")
+        return .success
+    }
+
+    // MARK: Erasure
+
+    func erase() throws -> ExitCode {
+        let text = context.invocation.argument("PERSON") ?? ""
+        // A mistyped name must not end up in a log.
+        guard UUIDText.isValid(text) else {
+            throw ConfigurationError("PERSON must be a UUID, because names of people stay on each hub", isOfOption: true)
+        }
+        let (database, person) = (try database(), text.lowercased())
+        if context.invocation.flag("--readmit") {
+            let wasErased = try database.readmit(person: person)
+            context.note("vitalgate: readings of this person are accepted" + (wasErased ? " again" : ", as before"))
+            return .success
+        }
+        let (rows, hubs) = try database.contents(of: person)
+        if context.invocation.flag("--yes") {
+            try database.erase(person: person)
+            context.note(
+                "vitalgate: erased \(Readable.count(rows)) \(rows == 1 ? "row" : "rows") of this person, and refuses later readings "
+                    + "(see --readmit)")
+            for hub in hubs { context.note("the hub '\(hub)' may still have the person's readings") }
+            return .success
+        }
+        if context.format == .ndjson {
+            var object = JSONObject()
+            object.set("rows", rows)
+            object.set("hubs", hubs)
+            try context.streams.output.write(object.line)
+        } else {
+            try TableOutput(context: context).write(
+                header: ["rows", "hubs"],
+                rows: [[context.format == .csv ? "\(rows)" : Readable.count(rows), hubs.joined(separator: ", ")]])
+        }
+        context.note("all of it would be permanently erased (confirm with --yes)")
         return .success
     }
 

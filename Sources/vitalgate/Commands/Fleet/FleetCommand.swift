@@ -45,8 +45,17 @@ enum FleetCommand: Command {
                 name: "revoke", summary: "Shut a hub out of the fleet.",
                 discussion: """
                     Collectors refuse the hub from now on. Brokers whose configuration is written by a collector close its \
-                    connection within seconds. The readings that it has delivered stay. With a new code, the hub can join again.
+                    connection within seconds. The readings that it has delivered stay. 'vitalgate fleet replace' lets its store join \
+                    again.
                     """, arguments: [hub], examples: [Example("vitalgate fleet revoke ward-3", "Shut out a lost hub.")]),
+            CommandSpecification(
+                name: "replace", summary: "Print a code with which the store of a known hub can join again.",
+                discussion: """
+                    A code of 'vitalgate fleet enroll' lets only an unknown store join, so that a copied card or a stolen code cannot take \
+                    the place of a hub. Use this command if the hub has lost its key, or was revoked and is to come back. It keeps its name \
+                    and its readings, and its earlier key becomes invalid when it joins. The code is valid for an hour.
+                    """, arguments: [hub],
+                examples: [Example("vitalgate fleet replace ward-3", "Let 'ward-3' join with a new key.")]),
             CommandSpecification(
                 name: "command", summary: "Run a command on a hub.",
                 discussion: """
@@ -121,6 +130,27 @@ enum FleetCommand: Command {
                     Format.safe,
                 ]),
             CommandSpecification(
+                name: "erase", summary: "Permanently erase a person from the center's database.",
+                discussion: """
+                    Erases everything that the database has about the person, from all hubs: samples, records of deleted samples, and \
+                    reports that another hub's sample represents. You cannot undo this. Later readings of the person are refused, \
+                    because a hub may still have them. Only a hash of the person's UUID stays for this. The command only prints the \
+                    numbers unless you use --yes.
+
+                    Erase the person on each hub as well ('vitalgate fleet command HUB erase PERSON'). This command works also if a \
+                    hub is lost, was revoked, or has no longer the readings. Backups of the database are not changed. If you restore \
+                    one, run the command again.
+                    """,
+                arguments: [Argument(name: "PERSON", help: "Person: a UUID.")],
+                options: [
+                    Option(names: ["--yes"], help: "Erase the data (default: only show how much there is)."),
+                    Option(names: ["--readmit"], help: "Accept readings of an erased person again."), Format.option, Format.safe,
+                ],
+                examples: [
+                    Example(
+                        "vitalgate fleet erase 7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e57 --yes", "Erase a person at the center.")
+                ]),
+            CommandSpecification(
                 name: "broker-config", summary: "Print the users of the fleet for nats-server's configuration.",
                 discussion: """
                     Prints the part 'authorization' of the configuration, with a key for each hub, so that a hub can send only as \
@@ -161,7 +191,9 @@ enum FleetCommand: Command {
         let center = FleetCenter(context, settings)
         switch context.invocation.path.last {
         case "enroll": return try center.enroll()
+        case "replace": return try center.replace()
         case "revoke": return try center.revoke()
+        case "erase": return try center.erase()
         case "broker-config": try context.streams.output.write(try center.users().text(settings.broker.subject))
         case "command": return try center.command()
         case "set": return try center.set()

@@ -1,0 +1,51 @@
+import Dispatch
+import FleetProtocol
+import HealthModel
+import NATSKit
+import Synchronization
+
+/// The requests that wait for the workers of a collector (``RequestTurns``). Any thread may use it.
+final class RequestQueue: Sendable {
+    private struct State {
+        var turns = RequestTurns<NATSMessage>(patience: FleetRequest.patience)
+        var hasEnded = false
+    }
+
+    private let state = Mutex(State())
+    /// Is signalled after each change that can give a worker something to do.
+    private let bell = DispatchSemaphore(value: 0)
+    private let now: @Sendable () -> Instant
+
+    init(now: @escaping @Sendable () -> Instant) { self.now = now }
+
+    /// Adds a request that has arrived.
+    func add(_ message: NATSMessage, of store: String) {
+        state.withLock { $0.turns.add(message, octets: message.octets.count, of: store, at: now()) }
+        bell.signal()
+    }
+
+    /// No more requests come. The workers carry out those that wait.
+    func end() {
+        state.withLock { $0.hasEnded = true }
+        bell.signal()
+    }
+
+    /// Waits for requests and passes them to a worker, until the queue has ended.
+    func work(_ carryOut: ([RequestTurns<NATSMessage>.Turn]) -> Void) {
+        while true {
+            bell.wait()
+            let (turns, isOver) = state.withLock { state in
+                let turns = state.turns.take(
+                    most: DeliveryGroup.mostRequests, mostOctets: DeliveryGroup.mostOctets, at: now())
+                return (turns, state.hasEnded && state.turns.isEmpty)
+            }
+            if !turns.isEmpty {
+                carryOut(turns)
+                state.withLock { $0.turns.finish(turns.map(\.store)) }
+            }
+            // For the next request of these hubs, or for the other workers to end.
+            if isOver || !turns.isEmpty { bell.signal() }
+            if isOver { return }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import HealthModel
+
+/// The requests of hubs that wait for a collector. Hubs are served in turn, one request of each, so that a hub that sends many delays
+/// no other one.
+///
+/// A hub has one request under way, and gives up after a while. So only the newest requests of each hub wait, and none that its sender does
+/// not wait for any more. The sum of their lengths has a bound.
+struct RequestTurns<Request> {
+    /// A request with its hub's store.
+    struct Turn {
+        let store: String
+        let request: Request
+    }
+
+    private struct Waiting {
+        let request: Request
+        let octets: Int
+        let arrived: Instant
+    }
+
+    /// The number of requests of a hub that wait: one of its delivery, and one of another process, such as a check.
+    static var mostOfHub: Int { 2 }
+
+    private let patience: Duration
+    private let mostOctets: Int
+    private var waiting: [String: [Waiting]] = [:]
+    /// The hubs with a request that waits, in the order in which they are served. Without those whose request is being carried out.
+    private var queue: [String] = []
+    private var busy: Set<String> = []
+    private var octets = 0
+
+    /// - Parameters:
+    ///   - patience: How long a sender waits for its reply.
+    ///   - mostOctets: The bound of the sum of lengths, in bytes.
+    init(patience: Duration, mostOctets: Int = 64 << 20) { (self.patience, self.mostOctets) = (patience, mostOctets) }
+
+    /// Whether no request waits, also none of a hub that is being served.
+    var isEmpty: Bool { waiting.isEmpty }
+
+    /// Adds a request that has arrived. If there are too many, the oldest of this hub goes, and then the oldest of the hub with the most
+    /// bytes.
+    mutating func add(_ request: Request, octets length: Int, of store: String, at time: Instant) {
+        if waiting[store] == nil, !busy.contains(store) { queue.append(store) }
+        waiting[store, default: []].append(Waiting(request: request, octets: length, arrived: time))
+        octets += length
+        if let count = waiting[store]?.count, count > Self.mostOfHub { dropOldest(of: store) }
+        while octets > mostOctets, let largest = waiting.max(by: { Self.octets($0.value) < Self.octets($1.value) })?.key {
+            dropOldest(of: largest)
+        }
+    }
+
+    /// Returns the next requests, one for each hub, until ``finish(_:)``.
+    ///
+    /// - Parameter mostOctets: The length in bytes after which no more are returned.
+    mutating func take(most: Int, mostOctets: Int, at time: Instant) -> [Turn] {
+        var turns: [Turn] = []
+        var (length, passed) = (0, 0)
+        for store in queue {
+            guard turns.count < most, length < mostOctets else { break }
+            passed += 1
+            while let next = waiting[store]?.first {
+                dropOldest(of: store, isPassed: true)
+                // A clock that was set back makes no request old.
+                guard time.microseconds - next.arrived.microseconds < patience.microseconds else { continue }
+                turns.append(Turn(store: store, request: next.request))
+                length += next.octets
+                busy.insert(store)
+                break
+            }
+        }
+        queue.removeFirst(passed)
+        return turns
+    }
+
+    /// The requests of these hubs were carried out.
+    mutating func finish(_ stores: [String]) {
+        for store in stores where busy.remove(store) != nil && waiting[store] != nil { queue.append(store) }
+    }
+
+    private static func octets(_ some: [Waiting]) -> Int { some.reduce(0) { $0 + $1.octets } }
+
+    /// - Parameter isPassed: Whether the caller removes the hub from the queue.
+    private mutating func dropOldest(of store: String, isPassed: Bool = false) {
+        guard var some = waiting[store], let oldest = some.first else { return }
+        some.removeFirst()
+        octets -= oldest.octets
+        waiting[store] = some.isEmpty ? nil : some
+        if some.isEmpty, !isPassed { queue.removeAll { $0 == store } }
+    }
+}
+
+extension Duration {
+    fileprivate var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+}

@@ -1,0 +1,167 @@
+import HealthModel
+
+/// Which reports of several hubs are one measurement, and which of them represents it, by the rules of the store (``DuplicateRule``,
+/// ``Likeness``, ``DeviceKinship``, ``ReportPrecision``). The result depends on the reports and not on their order of arrival.
+///
+/// A hub has compared its own readings with each other, so two reports of one hub are two measurements.
+struct PathReports {
+    /// A report of a quantity.
+    struct Report {
+        /// Its UUID and variant.
+        let place: Place
+        /// The hubs that have it.
+        var hubs: Set<Int32>
+        let origin: Origin
+        let trace: ReadingTrace
+        /// Whether it was reported together with other values.
+        let isGrouped: Bool
+
+        fileprivate var precision: ReportPrecision {
+            ReportPrecision(isGrouped: isGrouped, trace.precision, namesDevice: origin.device?.key.isEmpty == false)
+        }
+
+        fileprivate var series: Series { Series(source: origin.source.id, device: origin.device?.key ?? "") }
+    }
+
+    /// What identifies a report.
+    struct Place: Hashable, Comparable {
+        let uuid: String
+        let variant: Int64
+
+        static func < (one: Place, other: Place) -> Bool { (one.uuid, one.variant) < (other.uuid, other.variant) }
+    }
+
+    fileprivate struct Series: Hashable {
+        let source: String
+        let device: String
+    }
+
+    /// The reports of one person and type, by start.
+    private let reports: [Report]
+
+    /// If an interval has more readings of one series than this, they are a stream. An equal value by the minute means little then.
+    private static let crowd = 6
+    /// A continuous sensor has more than ``crowd`` readings in this many microseconds before and after each.
+    private static let aroundStream: Int64 = 3_600_000_000
+
+    /// The reports of one person and type.
+    init(_ reports: [Report]) { self.reports = reports.sorted { ($0.trace.start, $0.place) < ($1.trace.start, $1.place) } }
+
+    /// Whether reports of a type are compared. The readings of a stream are not, because equal values mean little, and a copy of it arrives
+    /// over one hub.
+    static func compares(_ type: SampleType) -> Bool {
+        type.kind == .quantity && [.spot, .event, .interval].contains(DuplicateRule.of(type, lasting: false))
+    }
+
+    /// The range around a report in which an equal one may be, in microseconds.
+    static let reach = Likeness.radius(.spot, timeResolution: Likeness.coarsest)
+
+    /// The reports that another one represents, with that one.
+    var represented: [Place: Place] {
+        var groups = Array(reports.indices)
+        var members = groups.map { [$0] }
+        for pair in pairs {
+            let (one, other) = (groups[pair.one], groups[pair.other])
+            guard one != other, members[one].allSatisfy({ index in members[other].allSatisfy { mayJoin(index, $0) } }) else {
+                continue
+            }
+            for index in members[other] { groups[index] = one }
+            members[one] += members[other]
+            members[other] = []
+        }
+        var found: [Place: Place] = [:]
+        for group in members where group.count > 1 {
+            guard let first = group.min(by: isBefore) else { continue }
+            for index in group where index != first { found[reports[index].place] = reports[first].place }
+        }
+        return found
+    }
+
+    private func isBefore(_ one: Int, _ other: Int) -> Bool {
+        let (first, second) = (reports[one].precision, reports[other].precision)
+        return first != second ? first < second : reports[one].place < reports[other].place
+    }
+
+    /// Pairs that agree, the most alike first.
+    private var pairs: [(likeness: Likeness, one: Int, other: Int)] {
+        var pairs: [(likeness: Likeness, one: Int, other: Int)] = []
+        for one in reports.indices {
+            for other in reports.index(after: one)..<reports.endIndex {
+                guard reports[other].trace.start &- reports[one].trace.start <= Self.reach else { break }
+                if let likeness = likeness(one, other) { pairs.append((likeness, one, other)) }
+            }
+        }
+        return pairs.sorted { first, second in
+            first.likeness != second.likeness
+                ? first.likeness < second.likeness : (first.one, first.other) < (second.one, second.other)
+        }
+    }
+
+    /// Each measurement has at most one report of each hub, and of each series unless it was reported in two units.
+    private func mayJoin(_ one: Int, _ other: Int) -> Bool {
+        let (first, second) = (reports[one], reports[other])
+        return first.hubs.isDisjoint(with: second.hubs)
+            && (first.series != second.series || first.trace.scale != second.trace.scale || first.trace.zero != second.trace.zero)
+    }
+
+    private func likeness(_ one: Int, _ other: Int) -> Likeness? {
+        let (first, second) = (reports[one], reports[other])
+        // Most pairs differ in the value.
+        guard abs(first.trace.value - second.trace.value) <= Likeness.tolerance(first.trace, second.trace), mayJoin(one, other)
+        else {
+            return nil
+        }
+        let rule = rule(first, second)
+        guard rule.verdict(kinship(first, second)) == .duplicate,
+            let likeness = Likeness(first.trace, second.trace, rule: rule), !isInStream(first, second, likeness, rule)
+        else { return nil }
+        return likeness
+    }
+
+    private func rule(_ one: Report, _ other: Report) -> DuplicateRule {
+        if one.series == other.series { return .unit }
+        return DuplicateRule.of(one.origin.type, lasting: one.trace.duration > 0 || other.trace.duration > 0)
+    }
+
+    private func kinship(_ one: Report, _ other: Report) -> DeviceKinship {
+        // A client's samples are its own.
+        if ReferenceRule.isClient(one.origin.source.id) || ReferenceRule.isClient(other.origin.source.id) { return .copy }
+        // If one path distinguishes two devices, they are two devices.
+        let series = (one.series, other.series)
+        if series.0.source == series.1.source, !series.0.device.isEmpty, !series.1.device.isEmpty { return .other }
+        return DeviceKinship(one.origin, other.origin)
+    }
+
+    /// Whether one of the two is part of a stream, in which a reading by the minute cannot be found.
+    private func isInStream(_ one: Report, _ other: Report, _ likeness: Likeness, _ rule: DuplicateRule) -> Bool {
+        guard rule != .unit else { return false }
+        let (coarse, fine) = one.trace.timeResolution > other.trace.timeResolution ? (one, other) : (other, one)
+        if coarse.trace.timeResolution > fine.trace.timeResolution,
+            isCrowded(
+                fine.series, from: coarse.trace.start, to: coarse.trace.start + Int64(coarse.trace.timeResolution) * 1_000_000)
+        {
+            return true
+        }
+        guard rule == .spot, DuplicateRule.mayBeStreamed(one.origin.type),
+            coarse.trace.timeResolution > 1 || likeness.certainty > 1, !(one.trace.method.isSensor && other.trace.method.isSensor)
+        else { return false }
+        func isStreamed(_ report: Report) -> Bool {
+            isCrowded(report.series, from: report.trace.start - Self.aroundStream, to: report.trace.start + Self.aroundStream)
+        }
+        return isStreamed(one) != isStreamed(other)
+    }
+
+    private func isCrowded(_ series: Series, from low: Int64, to high: Int64) -> Bool {
+        var (start, end) = (0, reports.count)
+        while start < end {
+            let middle = (start + end) / 2
+            if reports[middle].trace.start < low { start = middle + 1 } else { end = middle }
+        }
+        var count = 0
+        for report in reports[start...] {
+            guard report.trace.start < high, count <= Self.crowd else { break }
+            if report.series == series { count += 1 }
+        }
+        return count > Self.crowd
+    }
+}

@@ -1,0 +1,31 @@
+import HealthModel
+import Pipeline
+
+/// Withdraws all reports of this hub about a person, also those that the hub does not know any more.
+extension PostgreSQLExporter: ErasingExporter {
+    public func erase(person: String) throws(DeliveryError) {
+        let (connection, hub) = try opened()
+        let name = schema.name
+        var locks = hubLock
+        locks.add(person: person)
+        let tables = ReportTable.tables(of: Set(SampleKind.allCases))
+        let reported =
+            tables.map { "SELECT uuid, type, subject FROM \(name).\($0.name) WHERE subject = $1 AND hubs @> ARRAY[\(hub)]" }
+            + ["SELECT held, '', subject FROM \(name).superseded WHERE subject = $1 AND hub = \(hub)"]
+        do throws(DeliveryError) {
+            try connection.run(Self.begin(locks))
+            try connection.run(
+                "INSERT INTO gone(uuid, type, subject) SELECT DISTINCT ON (1) * FROM (\(reported.joined(separator: " UNION ALL "))) r",
+                [person])
+            try connection.run(withdrawal(of: tables, hub, hasReports: true).joined(separator: ";"))
+            // Not even deletions with their types and times stay.
+            for table in ["deletion", "participant"] {
+                try connection.run("DELETE FROM \(name).\(table) WHERE subject = $1 AND hub = \(hub)", [person])
+            }
+            try connection.run("COMMIT")
+        } catch {
+            session.end()
+            throw error
+        }
+    }
+}
