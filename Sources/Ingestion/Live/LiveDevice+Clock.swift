@@ -117,7 +117,8 @@ extension LiveDevice {
             let stored = earlier.received &- earlier.late
             let right = instants(of: WallTime(microseconds: earlier.shown), by: learned).map(\.microseconds)
             let nearest = right.min { ($0 &- earlier.received).magnitude < ($1 &- earlier.received).magnitude }
-            return ClockComparison.Move(received: earlier.received, step: (nearest ?? earlier.shown &- error) &- stored)
+            return ClockComparison.Move(
+                received: earlier.received, start: stored, step: (nearest ?? earlier.shown &- error) &- stored)
         }
         evidence = comparison
         return true

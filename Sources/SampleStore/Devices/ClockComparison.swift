@@ -27,15 +27,20 @@ public struct ClockComparison: Hashable, Sendable {
         case takenWhenSent
     }
 
-    /// Samples of the device with its time that arrived at a moment, and by how much they are moved, in microseconds.
+    /// Samples of the device with its time that arrived at a moment, and by how much they are moved, in microseconds. Those that were moved
+    /// already have another start, so they stay.
     public struct Move: Hashable, Sendable {
         /// The time of receipt.
         public var received: Int64
+        /// The start that they were stored with.
+        public var start: Int64
         /// The correction.
         public var step: Int64
 
         /// Creates a move.
-        public init(received: Int64, step: Int64) { (self.received, self.step) = (received, step) }
+        public init(received: Int64, start: Int64, step: Int64) {
+            (self.received, self.start, self.step) = (received, start, step)
+        }
     }
 
     /// Creates a comparison.
@@ -87,6 +92,8 @@ extension SampleStore.Devices {
     private func apply(_ move: ClockComparison.Move, of comparison: ClockComparison, _ description: IngestDescription) throws {
         var conditions = SampleConditions()
         conditions.device = comparison.device
+        conditions.from = Instant(microseconds: move.start)
+        conditions.to = Instant(microseconds: move.start &+ 1)
         // A former error may have corrected it.
         conditions.conditionText = "time.origin = device or time.origin = device-corrected"
         conditions.condition = try SamplePredicate(conditions.conditionText ?? "")
