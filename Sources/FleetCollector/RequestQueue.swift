@@ -6,7 +6,7 @@ import Synchronization
 
 /// The requests that wait for the workers of a collector (``RequestTurns``). Any thread may use it.
 final class RequestQueue: Sendable {
-    private struct State {
+    private struct State: Sendable {
         var turns = RequestTurns<NATSMessage>(patience: FleetRequest.patience)
         var hasEnded = false
     }

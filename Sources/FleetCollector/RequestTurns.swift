@@ -5,14 +5,14 @@ import HealthModel
 ///
 /// A hub has one request under way, and gives up after a while. So only the newest requests of each hub wait, and none that its sender does
 /// not wait for any more. The sum of their lengths has a bound.
-struct RequestTurns<Request> {
+struct RequestTurns<Request: Sendable>: Sendable {
     /// A request with its hub's store.
-    struct Turn {
+    struct Turn: Sendable {
         let store: String
         let request: Request
     }
 
-    private struct Waiting {
+    private struct Waiting: Sendable {
         let request: Request
         let octets: Int
         let arrived: Instant
