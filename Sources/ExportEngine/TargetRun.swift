@@ -171,8 +171,8 @@ public final class TargetRun {
 
     /// Whether the target was checked a short time ago. The check also renews the mark, so that the claim of a hub with nothing to deliver
     /// stays valid.
-    private var isMet: Bool { met.map { TargetMeeting.duration(from: $0, to: now()) < meetingPause } ?? false }
-    private var meetingPause: Duration { min(exporter.meetingPause, TargetMeeting.renewal) }
+    private var isMet: Bool { met.map { TargetMeeting.duration(from: $0, to: now()) < checkInterval } ?? false }
+    private var checkInterval: Duration { min(exporter.checkInterval, TargetMeeting.renewal) }
 
     private var claimTime: Instant? { isClockSet() ? now() : nil }
 
@@ -274,7 +274,7 @@ public final class TargetRun {
             target = rewritten
         }
         try keep(.delivering, nil)
-        return .upToDate(again: settings.holder.id.isEmpty ? again : min(again ?? meetingPause, meetingPause))
+        return .upToDate(again: settings.holder.id.isEmpty ? again : min(again ?? checkInterval, checkInterval))
     }
 
     /// Returns the next changes for the target, and the anchor after the last change that was read (`nil` if none was). `unheld`

@@ -36,7 +36,7 @@ public final class CollectorService: Sendable {
         let queue = RequestQueue(now: now)
         DispatchQueue(label: "vitalgate.collector.requests").async(group: running) {
             while let message = requests.next() {
-                // The broker does not check where a hub wants its replies, and the collector may publish to all hubs.
+                // The broker does not check a hub's reply subject, and the collector may publish to all hubs.
                 guard let store = subject.store(of: message.subject), let reply = message.reply,
                     subject.isReply(reply, to: store)
                 else { continue }

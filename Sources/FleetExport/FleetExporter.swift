@@ -16,7 +16,7 @@ public final class FleetExporter: DayCountingExporter, ErasingExporter {
     public let tellsRecords = true
 
     /// A minute, because a database that was restored from a backup lacks readings that no hub sends again by itself.
-    public let meetingPause = Duration.seconds(60)
+    public let checkInterval = Duration.seconds(60)
 
     private let settings: FleetSettings
     private let context: ExportContext

@@ -100,7 +100,7 @@ enum TypePage {
         }
     }
 
-    /// A page of readings, the newest first, and the start before which the next older ones begin. `nil` if there are no older ones.
+    /// A page of readings, the newest first, and the start before which the next older ones begin, or `nil` at the end.
     ///
     /// Readings of one instant are on one page, so that none is lost between two.
     private static func page(

@@ -155,7 +155,7 @@ package struct HubChanges {
         return (name, try store.pageSessions.makeCode(for: subject, at: now))
     }
 
-    /// Shows the data of another person in a session. Returns `false` if there is no such person.
+    /// Shows the data of another person in a session. Returns `false` if the person does not exist.
     package func show(_ subject: String, in session: PageSession) throws -> Bool {
         guard subject != Origin.unassigned, try store.people.names()[subject] != nil else { return false }
         try store.pageSessions.show(subject, in: session)

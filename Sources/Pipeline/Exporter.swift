@@ -42,7 +42,7 @@ public protocol Exporter: AnyObject {
     func found() throws(DeliveryError) -> FoundMark?
 
     /// How often ``found()`` is called, also if nothing is delivered. So a restored target is noticed.
-    var meetingPause: Duration { get }
+    var checkInterval: Duration { get }
 
     /// Writes a mark without a delivery, when the store starts to feed the target or when the user allows it to continue. Returns `false`
     /// if the target turns out to keep no mark. It is then identified by its address.
@@ -86,7 +86,7 @@ extension Exporter {
     public var tellsRecords: Bool { false }
     public func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) }
     public var isOrdered: Bool { false }
-    public var meetingPause: Duration { .seconds(86_400) }
+    public var checkInterval: Duration { .seconds(86_400) }
     public var shape: String { "" }
     public var showsOnlyNow: Bool { false }
     public func found() throws(DeliveryError) -> FoundMark? { nil }

@@ -44,7 +44,7 @@ struct EntryForm {
 
     private static func name(_ index: Int) -> String { index == 0 ? "value" : "value\(index + 1)" }
 
-    /// The fields, filled with what was typed, or else with the corrected reading or the current time.
+    /// The fields, filled with the typed texts, or else with the corrected reading or the current time.
     var html: HTML {
         let texts = call.texts
         var html: HTML = ""

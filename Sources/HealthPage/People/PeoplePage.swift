@@ -3,7 +3,7 @@ import HealthModel
 import HealthServing
 import SampleStore
 
-/// The page where the keeper adds people and creates login codes for them. A person logs in with the code in any browser. The keeper's
+/// The page on which the keeper adds people and creates login codes for them. A person logs in with the code in any browser. The keeper's
 /// own browser can switch to each person, and back.
 enum PeoplePage {
     static let routes = [

@@ -5,7 +5,7 @@ import HealthModel
 ///
 /// One proves nothing, because it may be from a memory. Neither does a measurement that was sent before, nor one that arrives together
 /// with others: that is a memory, which some owners transfer at the same hour each evening. The newest record of a memory counts if it is
-/// an hour off, because a clock that nobody changes twice a year is.
+/// an hour off, because a clock that is not changed twice a year is.
 struct ArrivalAgreement: Codable, Equatable {
     /// A measurement, with times in microseconds.
     struct Arrival: Codable, Equatable {

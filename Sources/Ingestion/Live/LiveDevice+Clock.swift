@@ -247,7 +247,7 @@ extension LiveDevice {
 
     /// Moves all times after our own clock was set, by this many microseconds. Comparisons with our clock lose their value.
     ///
-    /// - Parameter boot: the boot whose clock was set. What was learned before it is right. `nil` means that everything was learned in it.
+    /// - Parameter boot: the boot whose clock was set, or `nil` for the only one. An error that was learned before it is right.
     package func clockWasSet(by step: Int64, of boot: String? = nil) {
         for channel in lastAdverts.keys { lastAdverts[channel]?.heard &+= step }
         joins.clockWasSet(by: step)

@@ -74,7 +74,7 @@ extension LiveDevice {
     func recallClock(_ state: State) {
         guard !isClockKnown, normaliser.learnedClock == nil else { return }
         lastComparison = nil
-        // The power failed before our clock was set, so nobody knows the error.
+        // The power failed before our clock was set, so the error cannot be known.
         guard state.learnedIn == nil || state.learnedIn == unconfirmedBoot else { return }
         learnedIn = state.learnedIn
         let isValid = state.zone == zone.identifier

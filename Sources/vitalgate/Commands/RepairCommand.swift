@@ -135,8 +135,8 @@ enum RepairCommand: Command {
                 + "'vitalgate repair undo \(migration)' reverts it)")
         if plan.joined > 0 {
             context.note(
-                "\(Readable.count(plan.joined)) of them \(plan.joined == 1 ? "is" : "are") also stored from another path: "
-                    + "each pair is one measurement now, and counts once")
+                "\(Readable.count(plan.joined)) of them \(plan.joined == 1 ? "was" : "were") also reported over another path, and "
+                    + "\(plan.joined == 1 ? "counts" : "count") once now")
         }
         try noteRetold(store, since: last, context)
     }
