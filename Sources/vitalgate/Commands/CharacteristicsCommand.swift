@@ -129,11 +129,6 @@ enum CharacteristicsCommand: Command {
         }
     }
 
-    /// Truncates an instant to the second.
-    private static func second(of instant: Instant) -> Instant {
-        Instant(seconds: instant.microseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000).quotient)
-    }
-
     private static func object(_ entry: CharacteristicEntry, me: String, isHistory: Bool) -> JSONObject {
         var object = JSONObject()
         object.set("subject", entry.subject == me ? "me" : entry.subject)
@@ -161,7 +156,7 @@ enum CharacteristicsCommand: Command {
                 entry.ingest.map { "ledger entry \($0)" } ?? "you",
             ]
             if isHistory {
-                row += [entry.said.map { times.local(Self.second(of: $0)) } ?? "-", entry.isWithdrawn ? "reverted" : ""]
+                row += [entry.said.map { times.local($0) } ?? "-", entry.isWithdrawn ? "reverted" : ""]
             }
             return row
         }

@@ -88,7 +88,7 @@ enum DeletedCommand: Command {
             let (sample, entry) = (one.stored.sample, entries[one.ingest])
             let isQuantity = sample.origin.kind == .quantity
             return [
-                entry.map { times.local(Instant(microseconds: $0.received - $0.received % 1_000_000)) } ?? "", "\(one.ingest)",
+                entry.map { times.local(Instant(microseconds: $0.received)) } ?? "", "\(one.ingest)",
                 entry?.kind.rawValue ?? "",
                 times.start(of: sample), sample.origin.type.id, sample.shown ?? Readable.number(sample.value),
                 isQuantity ? sample.origin.type.canonicalUnit.code : "", sample.identity.description, one.replacedBy ?? "",

@@ -38,7 +38,7 @@ struct AccountReport {
             for account in accounts {
                 let received = Instant(microseconds: account.received)
                 let offset = zone.offset(at: received)
-                let when = "\(Readable.local(received, at: offset).prefix(19)) \(offset)"
+                let when = Readable.local(received, at: offset)
                 table.append([
                     "\(account.id)", when, Self.title(account), account.profile ?? "",
                     Readable.count(account.read), Readable.count(account.stored), Readable.count(account.duplicate),

@@ -132,12 +132,18 @@ struct SampleWriter {
 }
 
 extension Readable {
-    /// A local time such as `2026-11-20 07:31:00 +01:00`, with a fraction if it is not zero.
-    static func local(_ instant: Instant, at offset: ZoneOffset) -> String {
-        var text = instant.wallTime(at: offset).description
-        while text.hasSuffix("0") { text.removeLast() }
-        if text.hasSuffix(".") { text.removeLast() }
-        return text.prefix(10) + " " + text.dropFirst(11) + " " + offset.description
+    /// A local time such as `2026-11-20 07:31:00 +01:00`.
+    static func local(_ instant: Instant, at offset: ZoneOffset) -> String { local(instant, at: offset, fraction: "") }
+
+    /// A local time with its milliseconds if they are not zero.
+    static func precise(_ instant: Instant, at offset: ZoneOffset) -> String {
+        let milliseconds = instant.wallTime(at: offset).description.dropFirst(20).prefix(3)
+        return local(instant, at: offset, fraction: milliseconds.allSatisfy { $0 == "0" } ? "" : ".\(milliseconds)")
+    }
+
+    private static func local(_ instant: Instant, at offset: ZoneOffset, fraction: String) -> String {
+        let text = instant.wallTime(at: offset).description
+        return text.prefix(10) + " " + text.dropFirst(11).prefix(8) + fraction + " " + offset.description
     }
 
     /// The unit's code. For counts, the name of the counted thing: `steps` for `1{steps}`.

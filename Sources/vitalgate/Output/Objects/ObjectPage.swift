@@ -65,8 +65,7 @@ struct ObjectPage {
     private func when(_ sample: Sample) -> String {
         let start = times.start(of: sample)
         guard sample.end != sample.start else { return start }
-        let zone = (times.isAskedFor ? nil : sample.zone) ?? times.zone.offset(at: sample.end)
-        var end = Readable.local(sample.end, at: zone)
+        var end = times.time(sample.end, of: sample)
         // The end omits a date and a zone that are the same as at the start.
         if start.prefix(11) == end.prefix(11) { end = String(end.dropFirst(11)) }
         if let zone = start.split(separator: " ").last, end.hasSuffix(" \(zone)") { end = String(end.dropLast(zone.count + 1)) }
@@ -76,8 +75,7 @@ struct ObjectPage {
 
     /// A time in the body, in the page's zone.
     func moment(_ offset: Int64, after sample: Sample) -> String {
-        let instant = Instant(microseconds: sample.start.microseconds &+ offset)
-        return Readable.local(instant, at: (times.isAskedFor ? nil : sample.zone) ?? times.zone.offset(at: instant))
+        times.time(Instant(microseconds: sample.start.microseconds &+ offset), of: sample)
     }
 
     /// The correlation that contains a sample, searched around the sample's time.
