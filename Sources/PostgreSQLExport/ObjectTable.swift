@@ -67,10 +67,19 @@ struct ObjectTable {
     private static let workout: [Column] = [
         Column("activity", "text", "name"), number("activity_number"),
         Column("duration", "double precision", "(fields->>'duration')::double precision"),
-        figure("total_distance", "totalDistance", in: "m"), json("events"), json("activities"), json("statistics"),
+        totalDistance, json("events"), json("activities"), json("statistics"),
         Column("routes", "uuid[] NOT NULL", list("routes") + "::uuid[]"),
         rest("activity", "duration", "events", "activities", "statistics", "routes"),
     ]
+
+    /// Exports since iOS 16 have the statistics of a distance instead of a total (`Workout.distance`).
+    private static let totalDistance = Column(
+        "total_distance", "double precision",
+        """
+        coalesce(CASE WHEN fields#>>'{totalDistance,unit}' = 'm' THEN (fields#>>'{totalDistance,value}')::double precision END,
+            (SELECT (value->>'sum')::double precision FROM jsonb_each(nullif(fields->'statistics', 'null'::jsonb))
+                WHERE key LIKE 'distance%' AND value->>'unit' = 'm' AND value ? 'sum' ORDER BY key LIMIT 1))
+        """)
 
     private static let summary: [Column] = [
         text("date", as: "date"),

@@ -130,7 +130,9 @@ import Testing
         var running = try sample(type, "37", .one, isPeriod: true, device: device)
         running.body = try SampleBody(encoding: told)
         var yoga = try sample(type, "57", .one, seconds: 7, isPeriod: true)
-        yoga.body = try SampleBody(encoding: Workout(events: [.init(type: "pause", start: 60_000_000, end: 60_000_000)]))
+        var rest = Workout(events: [.init(type: "pause", start: 60_000_000, end: 60_000_000)])
+        rest.statistics = [.init(type: "distanceWalkingRunning", sum: Amount(try Numeral("1.50"), try Unit(ucum: "km")))]
+        yoga.body = try SampleBody(encoding: rest)
         return stages + [running, yoga]
     }
 
@@ -166,6 +168,8 @@ import Testing
         #expect(texts[5].contains(#""code":"55412-1"}]},"valueQuantity":{"value":5.20,"unit":"km""#))
         #expect(texts[5].contains(#""value":310.5,"unit":"kcal""#) && !texts[5].contains("140"))
         #expect(texts[6].contains(#""code":"55411-3"}]},"valueQuantity":{"value":60,"unit":"s""#))
+        // Without a total, the distance is that of the statistics.
+        #expect(texts[6].contains(#""code":"55412-1"}]},"valueQuantity":{"value":1.50,"unit":"km""#))
         let sleep = try #require(SampleType("sleepAnalysis"))
         let type = try #require(SampleType("workout"))
         #expect(try !encoder.hasPlace(for: sample(sleep, "0", .one)) && !encoder.hasPlace(for: sample(sleep, "77", .one)))

@@ -54,6 +54,9 @@ import Testing
                         .init(type: "distanceWalkingRunning", sum: try amount("5.20", "km")),
                         .init(type: "heartRate", average: try amount("140", "/min"), maximum: try amount("171", "/min")),
                     ], routes: ["0195fb5a-0000-8000-8000-000000000001"]), number: Numeral(coefficient: 37)),
+            "ride": try sample(
+                "workout", Workout(statistics: [.init(type: "distanceCycling", sum: try amount("21", "km"))]),
+                number: Numeral(coefficient: 13)),
             "unknown": try sample("workout", Workout(), number: Numeral(coefficient: 81)),
             "ecg": try sample(
                 "electrocardiogram",
@@ -101,7 +104,7 @@ import Testing
         ("date.recorded <= '2012-05-15T10:30:00+02:00'", "immunization"), ("fhir.lastUpdated < 2021", "immunization"),
         ("activity = running", "run"), ("activity = HKWorkoutActivityTypeRunning", "run"), ("activity = 37", "run"),
         ("activity = 81", "unknown"), ("activity ~ run", "run"), ("case = running", "run"),
-        ("totalDistance > 5", "run"), ("totalDistance > 5.2 km", ""), ("totalDistance = 5.2 km", "run"),
+        ("totalDistance > 5", "ride run"), ("totalDistance > 20 km", "ride"), ("totalDistance > 5.2 km", "ride"), ("totalDistance = 5.2 km", "run"),
         ("totalDistance = 5200", "run"), ("totalDistance < 4 [mi_i]", "run"),
         ("statistics.distanceWalkingRunning.sum > 5 km", "run"), ("statistics.heartRate.maximum >= 171", "run"),
         ("statistics.heartRate.sum > 0", ""), ("event = lap", "run"), ("event = HKWorkoutEventTypeLap", "run"),

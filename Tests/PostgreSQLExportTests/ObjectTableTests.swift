@@ -85,6 +85,19 @@ import Testing
         #expect(try sql("SELECT score, risk, cardinality(answers) FROM \(schema).gad7") == [["9", "mild", "7"]])
     }
 
+    /// The distance of a workout is that of its statistics, if it has no total.
+    @Test func distanceOfAStatistic() throws {
+        _ = try exporter().create()
+        let kilometres = Amount(try Numeral("21.00"), try Unit(ucum: "km"))
+        for (number, statistics) in [[Workout.Statistics(type: "distanceCycling", sum: kilometres)], []].enumerated() {
+            var workout = try test.object(.workout, number, at: number * 1000)
+            workout.sample.body = try SampleBody(encoding: Workout(statistics: statistics))
+            try test.add([workout])
+        }
+        try test.finish(try test.run(exporter()))
+        #expect(try sql("SELECT total_distance FROM \(schema).workout ORDER BY start_time") == [["21000"], [nil]])
+    }
+
     /// Points are rows of a view, with the numbers that were measured.
     @Test func pointsOfSeries() throws {
         _ = try exporter().create()

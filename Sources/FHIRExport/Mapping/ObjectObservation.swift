@@ -73,7 +73,7 @@ struct ObjectObservation {
         // If the source has no duration, it is derived from the pauses.
         let seconds = workout.seconds(from: sample.start, to: sample.end)
         add("55411-3", workout.duration ?? Amount(Numeral(shortest: seconds), Workout.second))
-        add("55412-1", workout.totalDistance)
+        add("55412-1", workout.distance)
         for statistics in workout.statistics {
             guard let sum = statistics.sum, sum.unit != nil, let type = SampleType(statistics.type), type.kind == .quantity else {
                 continue

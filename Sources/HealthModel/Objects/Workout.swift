@@ -81,8 +81,10 @@ public struct Workout: Hashable, Sendable, Codable {
     public var routes: [String]
 
     /// The source's distance: the total, or else the sum of its first statistics of a distance. Exports since iOS 16 have statistics only.
-    public var distance: Amount? {
-        totalDistance ?? statistics.first { $0.type.hasPrefix("distance") && $0.sum != nil }?.sum
+    public var distance: Amount? { Self.distance(totalDistance, statistics) }
+
+    static func distance(_ total: Amount?, _ statistics: [Statistics]) -> Amount? {
+        total ?? statistics.first { $0.type.hasPrefix("distance") && $0.sum != nil }?.sum
     }
 
     /// The duration in seconds without pauses: the source's, or else computed from start, end and pauses.

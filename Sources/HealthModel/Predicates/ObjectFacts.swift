@@ -112,7 +112,7 @@ struct ObjectFacts: Sendable {
 
     private static func ofWorkouts(_ name: String, _ body: Body) -> [Value]? {
         switch name {
-        case "totalDistance": amounts([body.totalDistance])
+        case "totalDistance": amounts([Workout.distance(body.totalDistance, body.statistics ?? [])])
         case "event": (body.events ?? []).map { .text($0.type) }
         case "route": texts(body.routes ?? [])
         case "workout": texts([body.workout])
