@@ -14,6 +14,8 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     public static let implausible = GateRule("implausible-value")
     /// A category case that this version does not know. The value is quarantined and never guessed.
     public static let unknownValue = GateRule("unknown-value")
+    /// A quantity of a type that this version does not know. Its unit and limits are unknown, too.
+    public static let unknownType = GateRule("unknown-type")
     /// A number that devices use for a missing value.
     public static let sentinel = GateRule("sentinel-value")
     /// The device reports that the sensor had no contact.
@@ -42,6 +44,7 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
         case .impossible: "outside the range that physics or the type's definition allows"
         case .implausible: "outside the range of living people in every common unit"
         case .unknownValue: "a category case that this version does not know"
+        case .unknownType: "a type of quantity that this version does not know"
         case .sentinel: "a number that devices send for a missing value"
         case .noContact: "the device reports that the sensor had no contact"
         case .badMeasurement: "the device reports that the measurement failed"
@@ -83,6 +86,7 @@ public struct Gate: Sendable {
         if sample.origin.kind != .quantity {
             return Self.isPossible(sample.value, of: sample.origin.type) ? nil : .unknownValue
         }
+        guard sample.origin.type.isKnown else { return .unknownType }
         let limits = sample.origin.hardLimits ?? Origin.measurable
         guard limits.contains(sample.value), Origin.measurable.contains(sample.value) else { return .impossible }
         if let metadata = sample.metadata, let rule = Self.status(metadata) { return rule }

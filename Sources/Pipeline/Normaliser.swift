@@ -291,7 +291,7 @@ public final class Normaliser {
 
     private func conversion(of reading: UnsafePointer<Reading>) throws(Refusal) -> UnitConversion {
         let type = reading.pointee.origin.type
-        // Only conversions of catalogue types are cached. Later types are not quantities and have just one conversion.
+        // Only conversions of catalogue types are cached. Values of other types are not converted.
         let slot = type.isKnown ? Int(type.index) : nil
         if let slot, let unit = units[slot], unit == reading.pointee.unit { return conversions[slot] }
         do throws(UnitError) {

@@ -184,6 +184,34 @@ import Testing
         }
     }
 
+    /// A quantity whose type an earlier version did not know was stored without conversion. It becomes the sample that an import makes of it.
+    @Test func releasesTypesThatThisVersionKnows() throws {
+        try TestStore.with { test in
+            func quarantined(_ type: SampleType, _ number: String, unit: String, at seconds: Double) throws -> GatedSample {
+                var gated = try SampleMaker(type, unit: unit)(number, at: seconds, rule: .unknownType)
+                gated.sample.value = try Double(#require(Double(number)))
+                return gated
+            }
+            let known = try quarantined(.heartRate, "1.20", unit: "/s", at: 0)
+            let impossible = try quarantined(.heartRate, "-1", unit: "/s", at: 60)
+            let future = try quarantined(
+                #require(SampleType(quantity: "HKQuantityTypeIdentifierAuraStrength")), "3", unit: "m", at: 120)
+            #expect(try test.keep([known, impossible, future]).outcomes == [[.quarantined, .quarantined, .quarantined]])
+            let store = try test.store
+            let refusal = thrown(StoreError.self) {
+                _ = try store.quarantine.accept([3], description: TestStore.description(.accept))
+            }
+            #expect(refusal?.kind == .invalid && refusal?.message.contains("does not know its type") == true)
+            #expect(try store.quarantine.releaseKnown(received: 1_900_000_000_000_000) == 1)
+            #expect(try store.quarantine.releaseKnown(received: 1_900_000_000_000_000) == 0)
+            let expected = try SampleMaker(.heartRate, unit: "/s")("1.20", at: 0)
+            #expect(try test.lines() == [TestStore.line(expected.sample)])
+            #expect(try test.samples().map(\.sample.value) == [72])
+            #expect(try store.quarantine.all().map(\.stored.sample.origin.type.id) == ["heartRate", "auraStrength"])
+            #expect(try test.keep([expected, future]).outcomes == [[.duplicate, .duplicate]])
+        }
+    }
+
     /// Cases that an earlier version did not know become samples without a second import, which then brings duplicates.
     @Test func releasesCasesThatThisVersionKnows() throws {
         try TestStore.with { test in
@@ -200,8 +228,8 @@ import Testing
             let unknown = try quarantined("HKCategoryValueSleepAnalysisDreaming", at: 60, ordinal: 78)
             #expect(try test.keep([known, unknown]).outcomes == [[.quarantined, .quarantined]])
             let store = try test.store
-            #expect(try store.quarantine.releaseKnownCases(received: 1_900_000_000_000_000) == 1)
-            #expect(try store.quarantine.releaseKnownCases(received: 1_900_000_000_000_000) == 0)
+            #expect(try store.quarantine.releaseKnown(received: 1_900_000_000_000_000) == 1)
+            #expect(try store.quarantine.releaseKnown(received: 1_900_000_000_000_000) == 0)
             let expected = try maker("5", at: 0, lasting: 60)
             #expect(try test.lines() == [TestStore.line(expected.sample)])
             #expect(try store.quarantine.all().map(\.id) == [2] && store.quarantine.all(state: "released").map(\.id) == [1])

@@ -48,9 +48,13 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     /// The time when the export arrived.
     private(set) var received = TimeBounds.earliest
     var names = SkipNames()
+    /// The number of quantities of unknown types.
+    private var unknownQuantities = 0
     var leftOut = LeftOut()
 
     private static let originCapacity = 2048
+    /// The maximum number of quantities of unknown types that are kept, because they all go to quarantine. The others are counted.
+    private static let mostUnknownQuantities = 10_000
 
     private struct OriginEntry {
         var type: SampleType
@@ -165,6 +169,13 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         case .correlation(let known) where isWhole: (type, isCorrelation) = (known, true)
         case .correlation, .unknown: return .other(skipped(texts[ExportColumn.type]))
         }
+        if !isCategory, !isCorrelation, !type.isKnown {
+            // Its value is of no use without the unit.
+            guard unknownQuantities < Self.mostUnknownQuantities, (try? unit(texts, at: place)) != nil else {
+                return .other(skipped(texts[ExportColumn.type]))
+            }
+            unknownQuantities += 1
+        }
         let start = try moment(texts[ExportColumn.startDate], "start", at: place)
         let end = try moment(texts[ExportColumn.endDate], "end", at: place)
         var ordinal: UInt32 = 0
@@ -228,7 +239,7 @@ extension AppleHealthInterpreter {
 
     private static func recordKind(_ identifier: String, at place: Place) throws(Refusal) -> RecordKind {
         if identifier.isEmpty { throw Refusal("the record has no type", at: place) }
-        if identifier.hasPrefix("HKQuantityTypeIdentifier"), let type = SampleType(identifier) {
+        if identifier.hasPrefix("HKQuantityTypeIdentifier"), let type = SampleType(quantity: identifier) {
             return type == .bloodPressureSystolic || type == .bloodPressureDiastolic ? .bloodPressure(type) : .quantity(type)
         }
         if identifier.hasPrefix("HKCategoryType"), let type = SampleType(category: identifier) { return .category(type) }

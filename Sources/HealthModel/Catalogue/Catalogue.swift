@@ -193,6 +193,15 @@ enum Catalogue {
             possible: (numbers.min() ?? 0)...(numbers.max() ?? Double(Int32.max)), plausible: nil, codes: Codes(), values: values)
     }
 
+    /// A quantity type that this version does not know, so neither its unit nor its limits.
+    static func unknownQuantity(_ id: String) -> Entry {
+        let identifier = identifierPrefix + id.capitalised
+        return Entry(
+            kind: .quantity, id: id, healthKitIdentifier: identifier, displayName: words(of: id, identifier),
+            dimensionName: "unknown",
+            healthKitUnit: nil, unit: .one, aggregation: .none, since: nil, plausible: nil, codes: Codes())
+    }
+
     /// The id in words: `Apple Stand Hour` for `appleStandHour`. No source has the names that Apple's Health app shows.
     ///
     /// An id that HealthKit's identifier has in capitals is an abbreviation: `CDA`, or `GAD-7` with a number.

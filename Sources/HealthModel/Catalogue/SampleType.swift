@@ -27,7 +27,7 @@ public struct SampleType: Hashable, Sendable {
         let identifier = String(identifier)
         if let index = Catalogue.indices[identifier] {
             self.index = index
-        } else if let index = UnknownTypes.index(of: identifier, adding: false) {
+        } else if let index = UnknownTypes.index(of: identifier, .category, adding: false) {
             self.index = UInt16(Catalogue.entries.count + index)
         } else {
             return nil
@@ -47,17 +47,33 @@ public struct SampleType: Hashable, Sendable {
         if let known = Self(identifier) {
             guard known.kind == .category else { return nil }
             self = known
-        } else if let index = UnknownTypes.index(of: String(identifier), adding: true) {
+        } else if let index = UnknownTypes.index(of: String(identifier), .category, adding: true) {
             self.index = UInt16(Catalogue.entries.count + index)
         } else {
             return nil
         }
     }
 
-    /// A hash of the cases of all types, which differs between versions that know different cases.
-    public static let caseHash: UInt64 = {
+    /// A quantity type, including one that this version does not know. The values of such a type stay in the unit in which they were
+    /// received, and the gate quarantines them.
+    ///
+    /// - Returns: `nil` for a text that cannot be a type's name, for another kind's type, and after too many unknown types.
+    public init?(quantity identifier: some StringProtocol) {
+        if let known = Self(known: identifier) {
+            guard known.kind == .quantity else { return nil }
+            self = known
+        } else if let index = UnknownTypes.index(of: String(identifier), .quantity, adding: true) {
+            self.index = UInt16(Catalogue.entries.count + index)
+        } else {
+            return nil
+        }
+    }
+
+    /// A hash of all types and their cases, which differs between versions that know different ones.
+    public static let knownHash: UInt64 = {
         var hash = StableHash()
         for type in all {
+            hash.combine("\(type.id)\n")
             for each in type.categoryValues?.cases ?? [] { hash.combine("\(type.id) \(each.value) \(each.name)\n") }
         }
         return hash.value
@@ -128,6 +144,8 @@ public struct SampleType: Hashable, Sendable {
     /// - Throws: ``UnitError/unlike(from:fromDimension:to:toDimension:)`` if the unit does not measure this type.
     public func conversion(from unit: Unit) throws(UnitError) -> UnitConversion {
         let target = canonicalUnit
+        // Nothing is known about the unit of an unknown type.
+        if kind == .quantity, !isKnown { return .identity }
         if kind != .quantity {
             guard unit.code == "1" else { throw .noAmount(from: unit.code, category: id) }
             return .identity

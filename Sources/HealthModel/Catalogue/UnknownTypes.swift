@@ -1,7 +1,7 @@
 import Glibc
 
-/// Category types that this version does not know, by their identifiers in exports or stores. They are kept unchanged. In this process,
-/// each has an index after those of the catalogue.
+/// Category and quantity types that this version does not know, by their identifiers in exports or stores. They are kept unchanged. In this
+/// process, each has an index after those of the catalogue.
 enum UnknownTypes {
     /// The maximum number of types. It exceeds HealthKit's number and is bounded because they come from outside.
     static let maximum = 1000
@@ -12,7 +12,12 @@ enum UnknownTypes {
     private final class Table: @unchecked Sendable {
         private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         private var entries: [Catalogue.Entry] = []
-        private var indices: [String: Int] = [:]
+        private var indices: [Key: Int] = [:]
+
+        private struct Key: Hashable {
+            var kind: SampleKind
+            var id: String
+        }
 
         init() { pthread_mutex_init(lock, nil) }
 
@@ -22,15 +27,20 @@ enum UnknownTypes {
             return entries.indices.contains(index) ? entries[index] : nil
         }
 
-        func index(of id: String, adding: Bool) -> Int? {
+        func index(of id: String, _ kind: SampleKind, adding: Bool) -> Int? {
             pthread_mutex_lock(lock)
             defer { pthread_mutex_unlock(lock) }
-            if let known = indices[id] { return known }
+            let key = Key(kind: kind, id: id)
+            if let known = indices[key] { return known }
             guard adding, entries.count < maximum else { return nil }
-            let plain = id.hasSuffix(suffix) ? String(id.dropLast(suffix.count)) : id
-            let identifier = Catalogue.categoryPrefix + (Catalogue.indices[plain] == nil ? id : plain).capitalised
-            entries.append(Catalogue.category(id, identifier: identifier, values: nil, since: nil))
-            indices[id] = entries.count - 1
+            if kind == .quantity {
+                entries.append(Catalogue.unknownQuantity(id))
+            } else {
+                let plain = id.hasSuffix(suffix) ? String(id.dropLast(suffix.count)) : id
+                let identifier = Catalogue.categoryPrefix + (Catalogue.indices[plain] == nil ? id : plain).capitalised
+                entries.append(Catalogue.category(id, identifier: identifier, values: nil, since: nil))
+            }
+            indices[key] = entries.count - 1
             return entries.count - 1
         }
     }
@@ -39,15 +49,17 @@ enum UnknownTypes {
 
     static func entry(at index: Int) -> Catalogue.Entry? { table.entry(at: index) }
 
-    /// The index of a type by its id or identifier. Returns `nil` for a text that cannot be a type's name, if there are too many types, or
-    /// if the type is missing and `adding` is false.
-    static func index(of name: String, adding: Bool) -> Int? {
+    /// The index of a category or quantity type by its id or identifier. Returns `nil` for a text that cannot be a type's name, if there are
+    /// too many types, or if the type is missing and `adding` is false.
+    static func index(of name: String, _ kind: SampleKind, adding: Bool) -> Int? {
         var id = name
-        if name.hasPrefix(Catalogue.categoryPrefix) {
-            id = name.dropFirst(Catalogue.categoryPrefix.count).uncapitalised
+        let prefix = kind == .quantity ? Catalogue.identifierPrefix : Catalogue.categoryPrefix
+        if name.hasPrefix(prefix) {
+            id = name.dropFirst(prefix.count).uncapitalised
             // Ids are unique. If another kind has the id (a state of mind), the category's id gets a suffix.
-            if Catalogue.indices[id] != nil { id += suffix }
+            if kind == .category, Catalogue.indices[id] != nil { id += suffix }
         }
+        if kind == .quantity, Catalogue.indices[id] != nil { return nil }
         guard id.utf8.count <= 100, id.utf8.first.map({ $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }) == true,
             id.utf8.allSatisfy({ byte in
                 switch byte {
@@ -59,6 +71,6 @@ enum UnknownTypes {
                 }
             })
         else { return nil }
-        return table.index(of: id, adding: adding)
+        return table.index(of: id, kind, adding: adding)
     }
 }

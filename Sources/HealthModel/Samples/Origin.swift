@@ -98,8 +98,8 @@ public final class Origin: Hashable, Sendable {
     }
 
     private static func inconspicuous(_ type: SampleType) -> ClosedRange<Double> {
-        // Each number of a category is looked at: not every one is a case.
-        guard type.kind == .quantity else { return Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude }
+        // Each number of a category is looked at, because not every one is a case, and so is each value of an unknown type.
+        guard type.kind == .quantity, type.isKnown else { return Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude }
         let all = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
         return (type.hardLimits ?? all).clamped(to: measurable).clamped(to: type.plausible ?? all)
     }

@@ -47,6 +47,12 @@ extension SampleStore.Quarantine {
     /// Returns the number of quarantined readings.
     public func count() throws(StoreError) -> Int { try connection.quarantine.heldCount() }
 
+    /// Returns the number of an import's quarantined readings whose type or case this version does not know.
+    public func unknownCount(of ingest: Int64) throws(StoreError) -> Int {
+        let rules = [GateRule.unknownValue, .unknownType].map { Value.text($0.name) }
+        return try connection.quarantine.heldCount(of: ingest, by: rules)
+    }
+
     /// Returns the number of a person's quarantined readings by type. Types without any are omitted.
     public func counts(of subject: String) throws(StoreError) -> [SampleType: Int] {
         let held = try connection.quarantine.heldCounts()
@@ -58,9 +64,9 @@ extension SampleStore.Quarantine {
         return counts
     }
 
-    private func quarantined(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [QuarantinedSample] {
+    func quarantined(_ condition: String, _ bindings: [Value], limit: Int? = nil) throws(StoreError) -> [QuarantinedSample] {
         let decoder = SampleDecoder(connection: connection)
-        return try connection.quarantine.readings(where: condition, bindings) { row throws(StoreError) in
+        return try connection.quarantine.readings(where: condition, bindings, limit: limit) { row throws(StoreError) in
             QuarantinedSample(
                 id: row.integer(11), stored: try decoder.decodeHeld(row, series: row.integer(10)), rule: row.text(12),
                 place: row.text(13), state: row.text(14), frame: row.optionalText(15))
@@ -76,6 +82,12 @@ extension SampleStore.Quarantine {
                 try requireHeld(id)
                 try quarantine.judge([id], "accepted", by: ingest)
                 guard let held = try quarantine.row(id) else { throw Self.missing(id) }
+                guard held.rule != GateRule.unknownType.name else {
+                    throw StoreError(
+                        .invalid,
+                        "the unit of number \(id) cannot be checked, because this version does not know its type: a version that does stores it"
+                    )
+                }
                 // A repaired sample may be what this reading would have been if it had been read correctly. An import would treat the
                 // reading as a duplicate.
                 guard try held.skew != 0 || !connection.repairs.hasAlias(held.place) else {

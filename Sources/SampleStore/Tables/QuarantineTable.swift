@@ -41,11 +41,12 @@ struct QuarantineTable {
     /// Returns the readings that meet a condition, oldest first. The columns are those of ``SampleDecoder/heldColumns``, then series, id,
     /// rule, place, state, and frame.
     func readings<Reading>(
-        where condition: String, _ bindings: [Value], _ read: (Statement) throws(StoreError) -> Reading
+        where condition: String, _ bindings: [Value], limit: Int? = nil, _ read: (Statement) throws(StoreError) -> Reading
     ) throws(StoreError) -> [Reading] {
         try connection.list(
             """
             SELECT \(SampleDecoder.heldColumns), series, id, rule, place, state, frame FROM quarantine WHERE \(condition) ORDER BY id
+            LIMIT \(limit ?? -1)
             """, bindings, read)
     }
 
@@ -107,6 +108,15 @@ struct QuarantineTable {
 
     func heldCount() throws(StoreError) -> Int {
         Int(try connection.integer("SELECT count(*) FROM quarantine WHERE state = 'held'") ?? 0)
+    }
+
+    /// Returns the number of quarantined readings that an import brought and that two rules hold.
+    func heldCount(of ingest: Int64, by rules: [Value]) throws(StoreError) -> Int {
+        Int(
+            try connection.first(
+                "SELECT count(*) FROM quarantine WHERE ingest = ? AND state = 'held' AND rule IN (?, ?)",
+                [.integer(ingest)] + rules
+            ) { $0.integer(0) } ?? 0)
     }
 
     /// Returns the number of quarantined readings by rule, the most frequent first.

@@ -105,7 +105,7 @@ final class SampleDecoder {
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(id)])
         guard try statement.step() else { throw StoreError(.corrupt, "a sample's context \(id) or its series is missing") }
-        let type = try SeriesTable.type(statement.text(1), kind: statement.integer(21))
+        let type = try connection.series.type(statement.text(1), kind: statement.integer(21), of: series)
         var body = statement.isNull(22) ? nil : SampleBody(octets: Array(statement.blob(22)))
         if let whole = body, connection.isRestricted { body = try ReadableReferences.shown(whole, of: type.kind, connection) }
         var device: Device?

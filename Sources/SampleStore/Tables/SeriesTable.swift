@@ -12,14 +12,18 @@ struct SeriesTable {
         try connection.list("SELECT id, subject, type, source, device, longest, kind, longest_total FROM series ORDER BY id") {
             row throws(StoreError) in
             SeriesDescription(
-                id: row.integer(0), subject: row.text(1), type: try Self.type(row.text(2), kind: row.integer(6)),
+                id: row.integer(0), subject: row.text(1), type: try type(row.text(2), kind: row.integer(6), of: row.integer(0)),
                 source: row.text(3), device: row.text(4), longest: row.integer(5), longestTotal: row.integer(7))
         }
     }
 
-    /// Returns the type of a series.
-    static func type(_ id: String, kind: Int64) throws(StoreError) -> SampleType {
-        guard let kind = SampleKind(rawValue: kind), let type = SampleType(id, kind: kind) else {
+    /// Returns the type of a series. The readings of a quantity type that this version does not know are all in quarantine.
+    func type(_ id: String, kind: Int64, of series: Int64) throws(StoreError) -> SampleType {
+        let kind = SampleKind(rawValue: kind)
+        if let kind, let type = SampleType(id, kind: kind) { return type }
+        guard kind == .quantity, let type = SampleType(quantity: id),
+            try connection.samples.start(of: series, from: .min, through: .max, among: .live) == nil
+        else {
             throw StoreError.unknownType(id)
         }
         return type
@@ -114,8 +118,8 @@ struct SeriesTable {
     /// Returns the types of the series that SQL selects.
     func types(ofSeries ids: String, _ bindings: [Value]) throws(StoreError) -> Set<SampleType> {
         Set(
-            try connection.list("SELECT type, kind FROM series WHERE id IN (\(ids))", bindings) { row throws(StoreError) in
-                try Self.type(row.text(0), kind: row.integer(1))
+            try connection.list("SELECT type, kind, id FROM series WHERE id IN (\(ids))", bindings) { row throws(StoreError) in
+                try type(row.text(0), kind: row.integer(1), of: row.integer(2))
             })
     }
 

@@ -139,10 +139,11 @@ enum ImportCommand: Command {
         if context.invocation.flag("--dry-run") { return try rehearse(run, files, access) }
         let store = try access.openForWriting(creating: true)
         try store.ledger.closeAbandoned()
-        let known = try store.quarantine.releaseKnownCases(received: context.machine.now().microseconds)
+        let known = try store.quarantine.releaseKnown(received: context.machine.now().microseconds)
         if known > 0 {
             context.note(
-                "\(Readable.count(known, "quarantined reading")) stored, because this version of Vitalgate knows their values")
+                "\(Readable.count(known, "quarantined reading")) stored, because this version of Vitalgate knows their types or values"
+            )
         }
         let code = try run.importAll(files, into: store)
         try store.checkpoint()
@@ -269,7 +270,7 @@ private struct ImportRun {
             )
         }
         if account.quarantined > 0 {
-            let unknown = account.isCut ? 0 : try self.unknown(account, store)
+            let unknown = account.isCut ? 0 : try store.quarantine.unknownCount(of: account.id)
             let others = account.quarantined - unknown
             for case (let count, let reason) in [(others, account.isCut ? "" : " as implausible"), (unknown, " as unknown")]
             where count > 0 {
@@ -289,11 +290,6 @@ private struct ImportRun {
         let sorted = unread.sorted { ($1.value, $0.key.name) < ($0.value, $1.key.name) }
         let shown = sorted.prefix(8).map { "\($0.key.name) (\(Readable.count($0.value)))" }.joined(separator: ", ")
         return sorted.count > 8 ? shown + ", and \(sorted.count - 8) more" : shown
-    }
-
-    /// The number of quarantined readings whose case this version does not know.
-    private func unknown(_ account: IngestAccount, _ store: SampleStore) throws -> Int {
-        try store.quarantine.all().count { $0.stored.ingest == account.id && $0.rule == GateRule.unknownValue.name }
     }
 
     /// Whether the first refused readings were valid but older than the retention period.

@@ -63,6 +63,26 @@ import Testing
         #expect(missing.refused == ["the record has no value"])
     }
 
+    /// A quantity of a newer phone keeps its unit and is never taken for a value of this version.
+    @Test func keepsQuantitiesOfUnknownTypes() throws {
+        let export = ImportedExport(
+            elements: record(type: "HKQuantityTypeIdentifierAuraStrength", unit: "count/min", value: "98.60")
+                + record(type: "HKQuantityTypeIdentifierAuraStrength", unit: "glow", value: "98.60"))
+        #expect(export.refused.isEmpty && export.skipped == ["HKQuantityTypeIdentifierAuraStrength"])
+        let samples = try ReadingPath.samples(
+            of: export.readings, zone: TimeZoneRules(fixed: .utc), received: Instant(seconds: 1_800_000_000))
+        #expect(samples.map(\.rule) == [.unknownType])
+        let sample = try #require(samples.first?.sample)
+        #expect(sample.origin.type.id == "auraStrength" && sample.numeral.text == "98.60" && sample.unit.code == "/min")
+        let many = ImportedExport(
+            elements: String(
+                repeating: record(type: "HKQuantityTypeIdentifierAuraStrength", unit: "count/min", value: "98.60"), count: 10_003)
+        )
+        #expect(many.readings.count == 10_000 && many.skipped.count == 3)
+        // No other text leads to it, as in a workout's statistics.
+        #expect(SampleType("auraStrength") == nil && SampleType("HKQuantityTypeIdentifierAuraStrength") == nil)
+    }
+
     @Test func countsTypesThatAreNoQuantities() {
         let types = [
             "HKCategoryTypeIdentifierOf The Future", "HKDataTypeSleepDurationGoal", "HKCorrelationTypeIdentifierFood",

@@ -52,7 +52,7 @@ final class HubProcess {
         store = try Self.openStore(context)
         lock = try HubLock(store: store.path)
         try store.ledger.closeAbandoned()
-        try store.quarantine.releaseKnownCases(received: context.machine.now().microseconds)
+        try store.quarantine.releaseKnown(received: context.machine.now().microseconds)
         let simulates = context.invocation.flag("--simulate")
         if simulates { try SimulatedSensors.adopt(in: store, at: context.machine.now()) }
         let (library, problems) = try ProfileCommand.folders(context).load(keepsVectors: false)
