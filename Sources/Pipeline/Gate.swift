@@ -35,6 +35,13 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     /// A version of a record that is stored with another value, time, or unit. Vitalgate cannot decide which one is right.
     public static let versionConflict = GateRule("version-conflict")
 
+    /// All rules.
+    public static let all: [GateRule] = [
+        .impossible, .implausible, .unknownValue, .unknownType, .sentinel, .noContact, .badMeasurement, .failedMeasurement,
+        .clockUnknown,
+        .unattributed, .provisional, .versionConflict,
+    ]
+
     /// Whether the value may be right, so that it raises alerts while a person has not judged it yet.
     public var isDoubt: Bool { self == .implausible }
 

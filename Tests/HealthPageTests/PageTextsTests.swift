@@ -181,11 +181,7 @@ import Testing
     /// Reasons of the quarantine and of repairs are texts of the page, as in the program.
     @Test func reasonsHaveTexts() throws {
         let languages = try PageFiles.read(texts: PageTests.folder)
-        let rules: [GateRule] = [
-            .impossible, .implausible, .unknownValue, .sentinel, .noContact, .badMeasurement, .clockUnknown, .unattributed,
-            .provisional,
-        ]
-        for rule in rules {
+        for rule in GateRule.all {
             #expect(languages["en"]?["rule." + rule.name] == rule.explanation && languages["de"]?["rule." + rule.name] != nil)
         }
         for reason in RepairReason.allCases {
