@@ -27,6 +27,7 @@ public struct SettingsDoctor: Sendable {
             var findings = [settings(configuration)]
             findings += api(configuration)
             findings += store(configuration)
+            findings += backup(configuration)
             findings += estimates(configuration)
             findings += scales(configuration)
             findings += alerts(configuration)
@@ -85,6 +86,33 @@ public struct SettingsDoctor: Sendable {
         } catch {
             return [broken(error, path)]
         }
+    }
+
+    /// The longest time without a backup, in days.
+    private static let daysWithoutBackup = 7
+
+    /// Checks that the store was copied lately.
+    private func backup(_ configuration: Configuration) -> [Finding] {
+        let now = machine.now()
+        guard PlausibleClock.allows(now),
+            let store = try? StoreAccess(configuration: configuration, machine: machine).openForReading(),
+            let first = try? store.firstEntry
+        else { return [] }
+        func days(since time: Instant) -> Int64 { (now.microseconds - time.microseconds) / 86_400_000_000 }
+        let command = "vitalgate store backup /media/disk/vitalgate.db"
+        guard let last = try? store.lastBackup else {
+            guard days(since: first) >= Self.daysWithoutBackup else { return [] }
+            return [
+                Finding(
+                    .warning, "backup",
+                    "the store was never copied with 'vitalgate store backup': if its disk fails, all readings are lost",
+                    command: command)
+            ]
+        }
+        let age = days(since: last.time) == 1 ? "1 day ago" : "\(days(since: last.time)) days ago"
+        let isOld = days(since: last.time) >= Self.daysWithoutBackup
+        let place = last.isOnSameDisk ? "on the disk of the store: keep a copy of the file elsewhere" : "on another disk"
+        return [Finding(isOld ? .warning : .good, "backup", "\(age), \(place)", command: isOld ? command : nil)]
     }
 
     /// Checks that the facts for estimates are known for each person with estimates.

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Formats
+import Glibc
 import HealthModel
 import SampleStore
 
@@ -97,9 +98,19 @@ enum StoreCommand: Command {
             let target = context.invocation.argument("FILE") ?? ""
             try store.backup(to: target)
             context.note("the store is copied to \(target)")
+            noteBackup(target, of: store, context)
         default: try stats(store, context)
         }
         return .success
+    }
+
+    /// Notes the copy for `doctor`, if this user may write to the store.
+    private static func noteBackup(_ target: String, of store: SampleStore, _ context: CommandContext) {
+        var (own, copy) = (Glibc.stat(), Glibc.stat())
+        guard stat(store.path, &own) == 0, stat(target, &copy) == 0,
+            let writer = try? context.access().openForWriting(creating: false)
+        else { return }
+        try? writer.note(LastBackup(time: context.machine.now(), isOnSameDisk: own.st_dev == copy.st_dev))
     }
 
     private static func adopt(_ context: CommandContext) throws -> ExitCode {

@@ -1,4 +1,6 @@
 import Glibc
+import HealthModel
+import SampleStore
 import Testing
 
 /// `doctor` on any machine: without D-Bus, its findings about bluetoothd are the same everywhere.
@@ -55,6 +57,23 @@ import Testing
         #expect(open.last?["command"].text == "chmod go= \(folder.store)*")
         try folder.write("store.db", "no database")
         #expect(try state("store", doctor("--format", "ndjson")).map { $0["state"].text } == ["broken"])
+    }
+
+    /// A store that is a week old needs a copy on another disk.
+    @Test func theBackup() throws {
+        func backup() throws -> [JSON] { try state("backup", doctor("--format", "ndjson")) }
+        let file = try folder.write("one.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,61,/min\n")
+        try folder.vitalgate("import", file)
+        #expect(try backup().isEmpty)
+        let store = try SampleStore(path: folder.store, access: .write)
+        let (week, day): (Int64, Int64) = (7 * 86_400_000_000, 86_400_000_000)
+        let now = try #require(try store.firstEntry).microseconds
+        try folder.vitalgate("store", "backup", folder.path("copy.db"))
+        #expect(try backup().first?["finding"].text?.hasPrefix("0 days ago, on the disk of the store") == true)
+        for (age, state) in [(day, "ok"), (week, "warning")] {
+            try store.note(LastBackup(time: Instant(microseconds: now - age), isOnSameDisk: false))
+            #expect(try backup().map { $0["state"].text } == [state])
+        }
     }
 
     /// An unreadable configuration does not prevent the other findings.
