@@ -12,7 +12,7 @@ package final class DiskShares: Sendable {
     /// - Parameter path: The path of the store.
     init(path: String) { self.path = path }
 
-    /// Takes room for what a client or a person sends. A change that frees space needs none.
+    /// Takes room for the bytes that a client or a person sends. A change that frees space needs none.
     ///
     /// - Throws: ``Problem`` 507 if the share is used up, or if the disk is nearly full.
     package func take(_ bytes: Int, for payer: Payer, at now: Instant) throws(Problem) {

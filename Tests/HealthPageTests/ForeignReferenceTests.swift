@@ -147,14 +147,14 @@ import Testing
     /// The routes without the stream, which reads no field, and those that everybody may use.
     private static let routes = PageSite.routes.filter { $0.right != .none && $0.path != "live" && $0.path != "logout" }
 
-    /// What the forms of the page do.
+    /// The actions of the forms of the page.
     private static let actions = [
         "", "accept", "reject", "remove", "acknowledge", "add", "show", "hide", "code", "assign", "adopt", "withdraw", "grant",
         "read",
         "answer",
     ]
 
-    /// What the owner has. The member's own things may change.
+    /// The things of the owner. The member's own things may change.
     private func owned() throws -> [String] {
         let (store, person) = (full.served.store, ServedStore.person)
         var all = try samples.compactMap { SampleIdentity($0.foreign) }.map { uuid in

@@ -17,7 +17,7 @@ import Testing
         ])
     func reservedPart(free: Int, whole: Int, spare: Int) { #expect(DiskRoom(free: free, whole: whole).spare == spare) }
 
-    /// However many share the disk, nobody uses the reserved part, and the first one leaves half.
+    /// All together leave the reserved part, and the first one leaves half of the rest.
     @Test func sharesAddUp() {
         let (whole, reserved) = (8 * Self.gibibyte, 8 * Self.gibibyte / 10)
         var free = 4 * Self.gibibyte

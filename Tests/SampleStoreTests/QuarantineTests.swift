@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// What one person's quarantine costs does not depend on that of another.
+    /// The cost of a person's quarantine does not depend on that of another.
     @Test func othersAreNotRead() throws {
         var steps: [Int] = []
         for others in [10, 1000] {

@@ -76,7 +76,7 @@ final class MetricsServer: HTTPHandler {
         }
         if let token {
             let given = Digest.sha256(Array((head.bearer ?? "").utf8.prefix(4096)))
-            // All bytes are compared, so that the time says nothing.
+            // All bytes are compared, so that the time reveals nothing.
             guard zip(given, token).reduce(0, { $0 | ($1.0 ^ $1.1) }) == 0 else {
                 var problem = Problem(401, "The token is missing or wrong.", headers: ["WWW-Authenticate": "Bearer"])
                 problem.delay = Self.delay
