@@ -39,12 +39,17 @@ enum PageFields {
     /// The names of fields that the page's source contains.
     static func read() throws -> Set<String> {
         let folder = PageTests.folder.replacing("/WebPage", with: "/Sources/HealthPage")
-        let files = try #require(FileManager.default.enumerator(atPath: folder))
         var names: Set<String> = []
-        for case let file as String in files where file.hasSuffix(".swift") {
-            let text = String(decoding: try Data(contentsOf: URL(filePath: folder + "/" + file)), as: UTF8.self)
+        for file in try swiftFiles(in: folder) {
+            let text = String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
             for match in text.matches(of: #/call\.(?:text|list)\("([A-Za-z]+)/#) { names.insert(String(match.1)) }
         }
         return names
+    }
+
+    private static func swiftFiles(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).flatMap { name in
+            name.hasSuffix(".swift") ? ["\(folder)/\(name)"] : try swiftFiles(in: "\(folder)/\(name)")
+        }
     }
 }
