@@ -29,7 +29,7 @@ public final class HTTPServer {
         }
         socket = try ListeningSocket(settings.listening)
         address = socket.address
-        core = ServerCore(settings, hosts: HostGuard(address, names: settings.hosts), handler)
+        core = ServerCore(settings, hosts: HostGuard(address, names: settings.hosts, key: settings.hostsKey), handler)
         var options = vitalgate_http_options()
         options.listening = socket.descriptor
         // A thread pool needs at least two threads.

@@ -7,11 +7,14 @@ public struct HostGuard: Sendable {
     private let names: Set<String>
     private let addresses: Set<String>
     private let takesAnyAddress: Bool
+    private let key: String
 
     /// - Parameters:
     ///   - listening: the address that the server listens on.
     ///   - names: additional configured names.
-    public init(_ listening: ListeningAddress, names: [String] = []) {
+    ///   - key: the key of the configuration with these names.
+    public init(_ listening: ListeningAddress, names: [String] = [], key: String = "api.hosts") {
+        self.key = key
         self.names = Set(["localhost"] + names.map { $0.lowercased() })
         switch listening {
         case .unix: (addresses, takesAnyAddress) = (["127.0.0.1", "::1"], false)
@@ -34,7 +37,7 @@ public struct HostGuard: Sendable {
         let hosts = head.headers.filter { $0.name == "host" }
         guard hosts.count == 1 else { throw Problem(400, "The request must have exactly one Host header.") }
         guard allows(hosts[0].value) else {
-            throw Problem(421, "The Host header has an unknown name. Add the name to api.hosts in the configuration.")
+            throw Problem(421, "The Host header has an unknown name. Add the name to \(key) in the configuration.")
         }
     }
 

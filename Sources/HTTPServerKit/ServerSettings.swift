@@ -4,6 +4,8 @@ public struct ServerSettings: Sendable {
     public var listening: ListeningAddress
     /// Names accepted in `Host`, in addition to `localhost` and the server's address.
     public var hosts: [String] = []
+    /// The key of the configuration with these names, for messages.
+    public var hostsKey = "api.hosts"
     /// A certificate with its chain, and its key, both as PEM. Without it there is no TLS.
     public var identity: (certificate: String, key: String)?
     /// Whether to listen without TLS on an address that is not loopback.

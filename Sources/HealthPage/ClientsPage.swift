@@ -241,8 +241,11 @@ enum ClientsPage {
             var grant =
                 known.first { $0.type == type } ?? Grant(subject: changes.subject, type: type, reading: .none, mayWrite: false)
             body(&grant)
-            try changes.set(
-                grant, objects: accesses.contains(.read) ? objects : [], accesses: accesses, of: client, at: call.now)
+            // An object may have been deleted since the page was shown.
+            try call.doing {
+                try changes.set(
+                    grant, objects: accesses.contains(.read) ? objects : [], accesses: accesses, of: client, at: call.now)
+            }
         }
         switch call.text("do") {
         case "withdraw":

@@ -15,7 +15,7 @@ enum FilesPage {
 
     static let piece = 1 << 20
     /// The maximum size of a file in bytes. An export of the Health app has 1 or 2 GB.
-    private static let longest = 8 << 30
+    static let longest = 8 << 30
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
@@ -77,8 +77,9 @@ enum FilesPage {
 
     /// Writes a piece and returns the offset of the next piece.
     private static func write(_ octets: [UInt8], to draft: String, at offset: Int, isLast: Bool) throws -> Int {
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (offset == 0 ? O_TRUNC : 0), 0o600)
-        guard descriptor >= 0 else { throw PageProblem(503, "inbox") }
+        // Only the first piece creates a draft, because only then are those that are too many removed.
+        let descriptor = open(draft, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | (offset == 0 ? O_CREAT | O_TRUNC : 0), 0o600)
+        guard descriptor >= 0 else { throw errno == ENOENT ? PageProblem(409, "piece") : PageProblem(503, "inbox") }
         defer { close(descriptor) }
         // A repeated piece overwrites itself. A piece beyond the end is rejected.
         guard lseek(descriptor, 0, SEEK_END) >= off_t(offset) else { throw PageProblem(409, "piece") }

@@ -34,10 +34,8 @@ package struct OwnRecords {
 
     /// The numbers of quarantined readings by type.
     package func quarantineCounts() throws -> [SampleType: Int] { try store.quarantine.counts(of: subject) }
-    /// The quarantined readings.
-    package func quarantined() throws -> [QuarantinedSample] {
-        try store.quarantine.all().filter { $0.stored.sample.origin.subject == subject }
-    }
+    /// The quarantined readings, the oldest first.
+    package func quarantined(limit: Int) throws -> [QuarantinedSample] { try store.quarantine.all(of: subject, limit: limit) }
     /// The deleted samples that can be restored, the last deletion first.
     package func restorable(limit: Int) throws -> [RestorableSample] { try store.samples.restorable(of: subject, limit: limit) }
     /// A deleted sample, or `nil` if the person has none with this UUID.

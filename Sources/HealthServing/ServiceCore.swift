@@ -8,6 +8,8 @@ package final class ServiceCore: Sendable {
     let tally: ReadTally
     package let bell: CommitBell
     package let writer: ClientWriter
+    /// The shares of the disk.
+    package let disk: DiskShares
     let summarizer: Summarizer
     let alerts: AlertWatch?
     let guesses = GuessCounter()
@@ -23,6 +25,7 @@ package final class ServiceCore: Sendable {
         readers = ReaderPool(path: settings.store, tally: tally)
         authentication = Authentication(readers)
         writer = ClientWriter(path: settings.store)
+        disk = DiskShares(path: settings.store)
         summarizer = Summarizer(path: settings.store)
         bell = try CommitBell(store: settings.store, following: settings.following)
         alerts = settings.checksAlerts ? AlertWatch(path: settings.store, bell: bell, now: settings.now) : nil

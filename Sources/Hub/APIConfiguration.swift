@@ -25,18 +25,30 @@ public struct APIConfiguration: Decodable, Sendable {
     /// Whether an address other than loopback may be served without TLS.
     public var isPlain = false
 
+    /// The key of the configuration that has these settings.
+    let section: String
+
     /// The keys of the object `api`.
     static let knownKeys = ["listen", "hosts", "certificate", "key", "plain"]
 
-    public init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws { try self.init(from: decoder, section: "api") }
+
+    /// Decodes the settings of another server that has the same ones.
+    ///
+    /// - Parameters:
+    ///   - section: Its key of the configuration.
+    ///   - others: The keys that it has besides.
+    init(from decoder: any Decoder, section: String, others: [String] = []) throws {
+        self.section = section
         let members = try decoder.container(keyedBy: SettingKey.self)
-        if let unknown = members.allKeys.first(where: { !Self.knownKeys.contains($0.stringValue) }) {
+        let known = Self.knownKeys + others
+        if let unknown = members.allKeys.first(where: { !known.contains($0.stringValue) }) {
             throw ConfigurationError(
-                "'api.\(unknown.stringValue)': unknown key, expected one of \(Self.knownKeys.joined(separator: ", "))")
+                "'\(section).\(unknown.stringValue)': unknown key, expected one of \(known.joined(separator: ", "))")
         }
         guard let listen = ListeningAddress(try members.decode(String.self, forKey: SettingKey("listen"))) else {
             throw ConfigurationError(
-                "'api.listen': expected an address and a port such as 127.0.0.1:8642 or [::1]:8642, or unix: and a path")
+                "'\(section).listen': expected an address and a port such as 127.0.0.1:8642 or [::1]:8642, or unix: and a path")
         }
         self.listen = listen
         hosts = try members.decodeIfPresent([String].self, forKey: SettingKey("hosts")) ?? []
@@ -44,17 +56,20 @@ public struct APIConfiguration: Decodable, Sendable {
         key = try members.decodeIfPresent(String.self, forKey: SettingKey("key"))
         isPlain = try members.decodeIfPresent(Bool.self, forKey: SettingKey("plain")) ?? false
         guard (certificate == nil) == (key == nil) else {
-            throw ConfigurationError("'api': 'certificate' and 'key' must be set together")
+            throw ConfigurationError("'\(section)': 'certificate' and 'key' must be set together")
         }
         guard listen.isLoopback || certificate != nil || isPlain else {
             throw ConfigurationError(
-                "'api.listen': other machines can reach this address: set 'certificate' and 'key', or set 'plain' to true")
+                "'\(section).listen': other machines can reach this address: set 'certificate' and 'key', or set 'plain' to true")
         }
     }
 
     /// Returns the security problems on this machine, such as a private key that other users can read, or unencrypted access over
     /// the network.
-    public func weaknesses(at now: Instant) -> [Weakness] {
+    public func weaknesses(at now: Instant) -> [Weakness] { weaknesses(at: now, of: "health data and tokens") }
+
+    /// - Parameter contents: What the server sends and receives.
+    func weaknesses(at now: Instant, of contents: String) -> [Weakness] {
         var found = [certificate.flatMap { Self.end(of: $0, at: now) }].compactMap { $0 }
         var status = stat()
         if let key, stat(key, &status) == 0, status.st_mode & 0o004 != 0 {
@@ -68,8 +83,8 @@ public struct APIConfiguration: Decodable, Sendable {
                 Weakness(
                     isBroken: false,
                     text:
-                        "plain HTTP at \(listen): anyone on the network can read health data and tokens: "
-                        + "set 'api.certificate' and 'api.key'"
+                        "plain HTTP at \(listen): anyone on the network can read \(contents): "
+                        + "set '\(section).certificate' and '\(section).key'"
                 ))
         }
         return found

@@ -42,6 +42,8 @@ public struct Configuration: Sendable {
 
     /// The HTTP API's settings, or `nil` if it is off.
     public var api: APIConfiguration?
+    /// The settings of the metrics, or `nil` if they are off.
+    public var metrics: MetricsConfiguration?
     /// The collector's settings, or `nil` if this machine does not collect.
     public var collect: CollectorConfiguration?
     /// The web page's settings.
@@ -62,7 +64,7 @@ public struct Configuration: Sendable {
     /// The keys of the file's outermost object.
     static let knownKeys = [
         "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
-        "bodyComposition", "hub", "targets", "alerts", "api", "page", "collect",
+        "bodyComposition", "hub", "targets", "alerts", "api", "metrics", "page", "collect",
     ]
 
     private struct File: Decodable {
@@ -79,6 +81,7 @@ public struct Configuration: Sendable {
         var corrections: String?
         var bodyComposition: [String: [String]]?
         var api: APIConfiguration?
+        var metrics: MetricsConfiguration?
         var collect: CollectorConfiguration?
         var page: PageConfiguration?
         var targets: NamedSettings<TargetConfiguration>?
@@ -157,6 +160,7 @@ public struct Configuration: Sendable {
         targets = file.targets?.all ?? []
         alerts = file.alerts?.all ?? []
         api = file.api?.expanded(expanded)
+        metrics = file.metrics?.expanded(expanded)
         collect = file.collect
         page = file.page ?? PageConfiguration()
         self.file = found

@@ -25,7 +25,7 @@ public struct SettingsDoctor: Sendable {
         case .failure(let error): return [Finding(.broken, "configuration", error.description)]
         case .success(let configuration):
             var findings = [settings(configuration)]
-            findings += api(configuration)
+            findings += servers(configuration)
             findings += store(configuration)
             findings += backup(configuration)
             findings += estimates(configuration)
@@ -47,9 +47,12 @@ public struct SettingsDoctor: Sendable {
         }
     }
 
-    private func api(_ configuration: Configuration) -> [Finding] {
-        (configuration.api?.weaknesses(at: machine.now()) ?? []).map {
-            Finding($0.isBroken ? .broken : .warning, "api", $0.text, command: $0.command)
+    private func servers(_ configuration: Configuration) -> [Finding] {
+        let servers = [("api", configuration.api?.weaknesses), ("metrics", configuration.metrics?.weaknesses)]
+        return servers.flatMap { name, weaknesses in
+            (weaknesses?(machine.now()) ?? []).map {
+                Finding($0.isBroken ? .broken : .warning, name, $0.text, command: $0.command)
+            }
         }
     }
 

@@ -13,6 +13,11 @@ import Testing
     private struct Pair {
         var foreign: String
         var missing: String
+
+        init(foreign: String, missing: String) { (self.foreign, self.missing) = (foreign, missing) }
+
+        /// A text and one that differs in its last letter.
+        init(of text: String) { self.init(foreign: text, missing: text.dropLast() + (text.last == "0" ? "1" : "0")) }
     }
 
     private let full: FullStore
@@ -27,8 +32,7 @@ import Testing
         try served.store.samples.delete([beats[0]], description: IngestDescription(kind: .delete, received: now))
         cookie = try PageTests.cookie(served, as: PageTests.other)
         samples = (Array(full.samples.values) + beats).map { uuid in
-            let text = uuid.description
-            return Pair(foreign: text, missing: text.dropLast() + (text.last == "0" ? "1" : "0"))
+            Pair(of: uuid.description)
         }
         let alerts = try served.store.alerts.all().map(\.id)
         let held = try served.store.quarantine.all().map(\.id)
@@ -107,18 +111,110 @@ import Testing
         #expect(try state() == before)
     }
 
-    @Test func referencesInForms() throws {
-        let before = try state()
-        for route in PageSite.routes
-        where !route.path.contains("*") && route.method == "POST" && route.right == .person && route.path != "logout" {
-            for pair in numbers {
-                try expectSame(route, pair, target: { _ in route.path }, form: { "do=remove&id=\($0)" })
-            }
-        }
-        #expect(try state() == before)
+    /// A text with the references of a kind in all their fields.
+    private func fields(_ kind: PageFields.Kind, _ reference: String) -> String {
+        PageFields.references.filter { $0.kind == kind }.map { field($0.name, $0.form, reference) }.joined(separator: "&")
     }
 
-    /// The UUIDs of a correlation in a member's file are data as well.
+    private func field(_ name: String, _ form: String, _ reference: String) -> String {
+        "\(name)=" + form.replacing("*", with: reference).replacing(" ", with: "%20").replacing("\"", with: "%22")
+    }
+
+    /// Pairs of each kind. Some samples are live, one is deleted, one is granted by itself.
+    private func pairs(_ kind: PageFields.Kind) throws -> [Pair] {
+        switch kind {
+        case .object:
+            try ["heartRate", "labResultRecord", "workout"].map { Pair(of: try #require(full.samples[$0]).description) }
+                + samples.suffix(2)
+        case .number: numbers
+        case .person: [Pair(of: ServedStore.person)]
+        case .source:
+            ["ble.heart-rate", "qx0", "bluetooth:C0:01:02:03:04:00"].map { Pair(foreign: $0, missing: $0.dropLast() + "7") }
+        }
+    }
+
+    /// The fields that make a request of a route valid, if it needs some.
+    private static func usual(_ route: PageRoute) -> String {
+        switch route.path {
+        case "data/series", "data/events": "types=heartRate&"
+        case "care/plan", "care/repair": "type=heartRate&repair=scale&by.scale=2&"
+        case "data/upload/*", "data/files/*": "at=0&name=qx.csv&"
+        case "add": "type=bodyMass&"
+        default: ""
+        }
+    }
+
+    /// The routes without the stream, which reads no field, and those that everybody may use.
+    private static let routes = PageSite.routes.filter { $0.right != .none && $0.path != "live" && $0.path != "logout" }
+
+    /// The actions of the forms of the page.
+    private static let actions = [
+        "", "accept", "reject", "remove", "acknowledge", "add", "show", "hide", "code", "assign", "adopt", "withdraw", "grant",
+        "read",
+        "answer",
+    ]
+
+    /// The things of the owner. The member's own things may change.
+    private func owned() throws -> [String] {
+        let (store, person) = (full.served.store, ServedStore.person)
+        var all = try samples.compactMap { SampleIdentity($0.foreign) }.map { uuid in
+            "\(try store.samples.lookup(uuid).map { "\($0)".prefix(20) } ?? "-")"
+        }
+        all.append("\(try store.quarantine.all().count)")
+        all.append("\(try store.alerts.all(of: person))")
+        all.append("\(try store.people.names())")
+        all.append("\(try store.people.goals(of: person))")
+        all.append("\(try store.people.annotations(of: person, from: "1970-01-01", through: "2100-01-01"))")
+        all.append("\(try store.devices.adopted().map(\.subject))")
+        for client in try store.clients.all() {
+            all.append("\(try store.clients.grants(of: client).filter { $0.subject == person })")
+        }
+        all.append("\(try store.repairs.all().count)")
+        all.append("\(try store.pageSessions.all(at: ServedStore.now).filter { $0.subject == person }.count)")
+        return all
+    }
+
+    @Test func eachFieldOfThePageIsDeclared() throws {
+        let read = try PageFields.read()
+        let declared = PageFields.others.union(PageFields.references.map { String($0.name.prefix { $0 != "." }) })
+        #expect(read.subtracting(declared) == [], "Declare what these fields refer to.")
+        #expect(PageFields.others.subtracting(read) == [])
+    }
+
+    @Test func referencesInQueries() throws {
+        let before = try owned()
+        for route in Self.routes where route.method == "GET" && !route.path.contains("*") {
+            for reference in PageFields.references {
+                for pair in try pairs(reference.kind) {
+                    try expectSame(
+                        route, pair,
+                        target: { "\(route.path)?\(Self.usual(route))\(field(reference.name, reference.form, $0))" },
+                        form: { _ in "" })
+                }
+            }
+        }
+        #expect(try owned() == before)
+    }
+
+    @Test func referencesInForms() throws {
+        let before = try owned()
+        let path = try #require(samples.first)
+        for route in Self.routes where route.method == "POST" {
+            let target = route.path.replacing("*", with: path.missing)
+            for kind in PageFields.Kind.allCases {
+                for (action, pair) in try Self.actions.flatMap({ action in try pairs(kind).suffix(6).map { (action, $0) } }) {
+                    let isData = route.path.hasPrefix("data/")
+                    guard !isData || action.isEmpty else { continue }
+                    try expectSame(
+                        route, pair, target: { isData ? "\(target)?\(Self.usual(route))\(fields(kind, $0))" : target },
+                        form: { isData ? "" : "\(Self.usual(route))do=\(action)&\(fields(kind, $0))" })
+                }
+            }
+        }
+        #expect(try owned() == before)
+    }
+
+    /// Every sample of the owner in a condition of a repair.
     @Test func referencesInConditions() throws {
         let route = try #require(PageSite.routes.first { $0.path == "care/plan" })
         for pair in samples {
@@ -129,5 +225,23 @@ import Testing
                     form: { _ in "" })
             }
         }
+    }
+
+    /// A piece of another person's unfinished upload is a piece of none.
+    @Test func referencesToDrafts() throws {
+        let (draft, missing) = ("5b1f0000-0000-4000-8000-000000000001", "5b1f0000-0000-4000-8000-000000000002")
+        let owner = full.cookie
+        let name = "name=qx.csv"
+        #expect(try PageTests.post(full.served, "/page/data/upload/\(draft)?\(name)&at=0", "owner", owner).status == 200)
+        for route in Self.routes where route.path.hasPrefix("data/") && route.path.contains("*") {
+            for query in ["at=5", "at=2", "at=5&whole=true", "at=0"] {
+                try expectSame(
+                    route, Pair(foreign: draft, missing: missing),
+                    target: { route.path.replacing("*", with: $0) + "?\(name)&\(query)" }, form: { _ in "abc" })
+            }
+        }
+        // The owner's piece is as it was, so the next one fits.
+        let next = try PageTests.post(full.served, "/page/data/upload/\(draft)?\(name)&at=5", "", owner)
+        #expect(next.status == 200 && next.text.contains("\"have\":5"), "\(next.text)")
     }
 }

@@ -189,7 +189,8 @@ struct FullStore {
 
     /// Reasons that an import gives.
     static let refusals = [
-        IngestAccount.tooOld, TimeBounds.tooEarly, TimeBounds.tooLate, "qx: not a number: unexpected character at position 1",
+        IngestAccount.tooOld, IngestAccount.quarantineFull, TimeBounds.tooEarly, TimeBounds.tooLate,
+        "qx: not a number: unexpected character at position 1",
         "it has 3 columns and the header has 5", "qx is not an ISO 8601 date and time", "the file names another person",
     ]
 

@@ -53,6 +53,28 @@ import Testing
 
     private static let days = "from=2026-09-21&until=2026-09-22"
 
+    /// Only the first piece of an upload creates a draft, so the number of drafts stays bounded.
+    @Test func laterPiecesCreateNoDraft() throws {
+        let inbox = try TemporaryFolder()
+        let path = inbox.path
+        let served = try ServedStore(page: { settings in
+            settings.hub = HubDoor(
+                inbox: path, devices: { (true, []) }, run: { _, _, _ in HubDoor.Outcome(code: 0, output: "", words: "") },
+                reload: {})
+        })
+        let cookie = try PageTests.cookie(served, as: PageTests.other)
+        func send(_ number: Int, at offset: Int) throws -> Int {
+            let upload = "5b1f0000-0000-4000-8000-0000000000\(number)"
+            return try PageTests.post(served, "/page/data/upload/\(upload)?name=x.csv&at=\(offset)", "x", cookie).status
+        }
+        for number in 10..<40 {
+            for offset in [1, 2] { #expect(try send(number, at: offset) == 409) }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+        for number in 10..<40 { #expect(try send(number, at: 0) == 200) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 8)
+    }
+
     @Test func aReportHasASummaryAChartAndTheReadings() throws {
         try served.add([61, 62, 66])
         #expect(try get("/page/report").text.contains("value=\"heartRate\""))

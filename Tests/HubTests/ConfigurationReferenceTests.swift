@@ -20,7 +20,8 @@ import Testing
     @Test func thePageListsTheKeys() {
         var accepted: [String: [String]] = [
             "Top level": Configuration.knownKeys, "hub": HubConfiguration.knownKeys, "hub.sources": HubConfiguration.sources,
-            "api": APIConfiguration.knownKeys, "page": PageConfiguration.knownKeys, "page.tiles": PageConfiguration.tileKeys,
+            "api": APIConfiguration.knownKeys, "metrics": MetricsConfiguration.knownKeys, "page": PageConfiguration.knownKeys,
+            "page.tiles": PageConfiguration.tileKeys,
             "Keys of every target": TargetConfiguration.settings.map(\.key),
             "Passwords and tokens": Secret.knownKeys, "collect": CollectorConfiguration.knownKeys,
             "collect.brokerUsers": CollectorConfiguration.brokerUsersKeys,

@@ -49,6 +49,77 @@ import Testing
         }
     }
 
+    /// The cost of a person's quarantine does not depend on that of another.
+    @Test func othersAreNotRead() throws {
+        var steps: [Int] = []
+        for others in [10, 1000] {
+            try TestStore.with { test in
+                let (maker, own) = (try SampleMaker(subject: "9f2c0000-0000-4000-8000-000000000001"), try SampleMaker())
+                try test.keep((0..<others).map { try maker("999", at: Double($0), rule: .impossible) })
+                try test.keep((0..<3).map { try own("998", at: Double($0), rule: .impossible) })
+                var count = 0
+                let connection = try test.store.connection
+                connection.onProgress(every: 1) {
+                    count += 1
+                    return false
+                }
+                defer { connection.onProgress(every: 0, nil) }
+                let held = try test.store.quarantine.all(of: TestStore.subject, limit: 2)
+                #expect(held.map(\.id) == [Int64(others) + 1, Int64(others) + 2])
+                #expect(try test.store.quarantine.counts(of: TestStore.subject) == [.heartRate: 3])
+                steps.append(count)
+            }
+        }
+        #expect(steps[0] == steps[1])
+    }
+
+    /// Readings of files and clients that would exceed a person's share are refused. Those of devices, of others, and known ones are not.
+    @Test func aPersonHasAShare() throws {
+        try TestStore.with { test in
+            let (own, other) = (try SampleMaker(), try SampleMaker(subject: "9f2c0000-0000-4000-8000-000000000001"))
+            func bad(_ maker: SampleMaker, _ second: Int) throws -> GatedSample {
+                try maker("999", at: Double(second), rule: .impossible)
+            }
+            func store(_ kind: IngestKind, _ batch: [GatedSample]) throws -> [SampleOutcome] {
+                let ingest = try test.store.beginIngest(TestStore.description(kind))
+                if ingest.room != nil { ingest.room = QuarantineRoom(try test.store.connection, most: 3) }
+                defer { _ = try? ingest.finish(at: 0) }
+                return try ingest.store(batch)
+            }
+            #expect(
+                try store(.import, [bad(own, 0), bad(own, 1), own("60", at: 2), bad(own, 3), bad(own, 4)])
+                    == [.quarantined, .quarantined, .stored, .quarantined, .refused])
+            #expect(try store(.import, [bad(own, 0), bad(own, 4), bad(other, 0)]) == [.duplicate, .refused, .quarantined])
+            let refusal = try #require(try test.store.ledger.refusals(of: 2).first)
+            #expect(refusal.reason == IngestAccount.quarantineFull && refusal.count == 1)
+            #expect(throws: RefusedObject.self) { try store(.save, [bad(own, 5)]) }
+            #expect(try store(.live, [bad(own, 6)]) == [.quarantined])
+            // Judged readings make room.
+            try test.store.quarantine.reject([1, 2], description: TestStore.description(.reject))
+            #expect(try store(.import, [bad(own, 4), bad(own, 5)]) == [.quarantined, .refused])
+        }
+    }
+
+    /// Readings that may be right are read in pieces, and only those of the given series.
+    @Test func doubtfulReadingsInPieces() throws {
+        try TestStore.with { test in
+            let (own, other) = (try SampleMaker(), try SampleMaker(subject: "9f2c0000-0000-4000-8000-000000000001"))
+            let batch = try (0..<1200).map { index in
+                try (index % 7 == 3 ? other : own)("999", at: Double(index), rule: index % 5 == 4 ? .sentinel : .implausible)
+            }
+            try test.keep(batch)
+            let series = try test.store.allSeries().filter { $0.subject == TestStore.subject }.map(\.id)
+            var read: [Int64] = []
+            try test.store.quarantine.readDoubtful(after: 2, through: 1100, of: series) { read.append($0.id) }
+            let expected = (3...1100).map { Int64($0) }.filter { number in
+                let index = number - 1
+                return index % 7 != 3 && index % 5 != 4
+            }
+            #expect(read == expected)
+            try test.store.quarantine.readDoubtful(after: 0, through: 1200, of: []) { _ in Issue.record("it has no series") }
+        }
+    }
+
     @Test func whatIsNotHeld() throws {
         try TestStore.with { test in
             try test.keep([

@@ -59,6 +59,7 @@ enum SaveRoutes {
         let days = CalendarIntervals(.day, zone: settings.zone)
         let today = days.index(of: received)
         let day = days.start(of: today).microseconds..<days.start(of: today + 1).microseconds
+        try call.core.disk.take(call.body.octets.count, for: .client(caller.id), at: received)
         return try call.core.writer.write(for: caller.client) { changes in
             let readings = try SavedLines.readings(
                 of: call.body.octets, isJSON: call.body.form == .json,

@@ -1,5 +1,8 @@
 /// The ledger's report of one ingest, with the number of readings for each outcome.
 public struct IngestAccount: Hashable, Sendable {
+    /// The reason to refuse readings that a file or a client reports and that would be quarantined, if a person has too many of them.
+    public static let quarantineFull = "too many readings of the person are in quarantine: accept or reject them first"
+
     /// The reason to refuse samples that retention would remove.
     public static let tooOld = "it ended before the earliest date that the store keeps (retention)"
 

@@ -41,9 +41,10 @@ enum CarePage {
 
     private static func held(_ own: SampleStore, _ call: PageCall) throws -> HTML {
         let texts = call.texts
-        let all = try call.records().quarantined()
-        guard !all.isEmpty else { return "<p>\(texts("care.nothingHeld"))</p>" }
-        let items: [HTML] = try all.prefix(mostHeld).map { entry in
+        let records = try call.records()
+        let count = try records.quarantineCounts().values.reduce(0, +)
+        guard count > 0 else { return "<p>\(texts("care.nothingHeld"))</p>" }
+        let items: [HTML] = try records.quarantined(limit: mostHeld).map { entry in
             let sample = entry.stored.sample
             let said = try call.values.shown(sample, in: own)
             let number = Int(entry.id)
@@ -56,7 +57,7 @@ enum CarePage {
                 <button class="bad" name="do" value="reject" aria-label="\(texts("care.rejectNumber", "\(number)"))">\(texts("care.reject"))</button></form></li>
                 """
         }
-        let more = all.count - items.count
+        let more = count - items.count
         return
             "<ul class=\"cards wide\">\(items)</ul>\(HTML.choose(more > 0, "<p class=\"note\">\(texts("care.more", "\(more)"))</p>"))"
     }

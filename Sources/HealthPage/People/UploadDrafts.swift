@@ -2,6 +2,7 @@ import Glibc
 import HTTPServerKit
 import HealthModel
 import HealthServing
+import SampleStore
 
 /// The drafts of a person: files whose pieces are still arriving. They are hidden in the hub's inbox until they are complete.
 ///
@@ -13,8 +14,6 @@ struct UploadDrafts {
     private static let most = 8
     /// The time in seconds after which a draft that gets no more pieces is removed.
     private static let patience: Int64 = 3600
-    /// The bytes that drafts leave free, at least. On large disks it is a tenth of the disk.
-    private static let room = 256 << 20
 
     let inbox: String
     /// The UUID of the person.
@@ -31,14 +30,23 @@ struct UploadDrafts {
     /// The path of a draft.
     func path(of upload: String) -> String { "\(inbox)/\(Self.prefix)\(person)-\(upload.lowercased())" }
 
-    private static func all(in inbox: String) -> [Draft] {
-        guard let stream = opendir(inbox) else { return [] }
+    /// The names in a folder.
+    static func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
-        var found: [Draft] = []
+        var names: [String] = []
         while let entry = readdir(stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    private static func all(in inbox: String) -> [Draft] {
+        var found: [Draft] = []
+        for name in names(in: inbox) {
             let rest = name.dropFirst(prefix.count)
             var status = stat()
             guard name.hasPrefix(prefix), rest.utf8.count == 73, UUIDText.isValid(String(rest.suffix(36))),
@@ -50,8 +58,9 @@ struct UploadDrafts {
         return found
     }
 
-    /// Removes drafts of all people that get no more pieces.
+    /// Removes drafts of all people that get no more pieces, and uploads whose import was ended with the hub.
     static func removeAbandoned(in inbox: String, at now: Instant) {
+        UploadPage.removeLeft(in: inbox, at: now)
         for draft in all(in: inbox) where draft.time < now.microseconds / 1_000_000 - patience {
             unlink("\(inbox)/\(draft.name)")
         }
@@ -68,11 +77,8 @@ struct UploadDrafts {
     ///
     /// - Throws: ``PageProblem`` 507 if it does not.
     func checkRoom(for bytes: Int) throws(PageProblem) {
-        var disk = statvfs()
-        guard statvfs(inbox, &disk) == 0 else { return }
-        let block = Int(disk.f_frsize)
-        let (free, whole) = (Int(disk.f_bavail) * block, Int(disk.f_blocks) * block)
+        guard let room = DiskRoom(of: inbox) else { return }
         let own = Self.all(in: inbox).filter { $0.person == person }.reduce(0) { $0 + $1.size }
-        guard own + bytes <= (free + own - max(Self.room, whole / 10)) / 2 else { throw PageProblem(507, "disk", bound: .disk) }
+        guard room.isEnough(for: bytes, having: own) else { throw PageProblem(507, "disk", bound: .disk) }
     }
 }

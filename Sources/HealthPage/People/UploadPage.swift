@@ -13,6 +13,19 @@ enum UploadPage {
 
     private static let folder = ".page-upload-"
 
+    /// Removes the folders of imports that cannot run any more, because the hub was killed.
+    static func removeLeft(in inbox: String, at now: Instant) {
+        let oldest = now.microseconds / 1_000_000 - Int64(seconds(for: FilesPage.longest))
+        for name in UploadDrafts.names(in: inbox)
+        where name.hasPrefix(folder) && UUIDText.isValid(String(name.dropFirst(folder.count))) {
+            let path = "\(inbox)/\(name)"
+            var status = stat()
+            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_mtim.tv_sec < oldest else { continue }
+            for file in UploadDrafts.names(in: path) { unlink("\(path)/\(file)") }
+            rmdir(path)
+        }
+    }
+
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
         let subject = try call.person().subject
@@ -60,9 +73,9 @@ enum UploadPage {
     /// The rate in bytes a second at which every machine imports a file.
     private static let leastRate = 32_768
 
-    private static func seconds(ofFile path: String) -> Int {
+    private static func size(ofFile path: String) -> Int {
         var status = stat()
-        return seconds(for: lstat(path, &status) == 0 ? Int(status.st_size) : 0)
+        return lstat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
     @Sendable private static func take(_ call: PageCall) throws -> HTTPResponse {
@@ -82,7 +95,8 @@ enum UploadPage {
             // The file keeps its name, which is in the ledger, in a hidden folder that the hub's inbox ignores.
             let hidden = "\(inbox)/\(folder)\(UUIDText.random())"
             let file = "\(hidden)/\(name)"
-            let seconds = seconds(ofFile: draft)
+            let (bytes, seconds) = (size(ofFile: draft), seconds(for: size(ofFile: draft)))
+            try call.core.disk.take(bytes, for: .person(own), at: call.now)
             guard mkdir(hidden, 0o700) == 0, rename(draft, file) == 0 else {
                 throw PageProblem(503, "inbox")
             }

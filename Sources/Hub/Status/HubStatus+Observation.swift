@@ -12,6 +12,7 @@ extension HubStatus {
         let (now, uptime) = (clock.now, clock.uptime)
         self.init(time: now, store: Store(path: live.store.path, bytes: 0), zone: live.zone, live.store)
         store.failure = live.failure.map { Self.cut("\($0)", to: 500) } ?? store.failure
+        store.commitSeconds = live.lastCommit.map { Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18 }
         today.waiting = live.waitingSamples
         let age = Int((uptime - started).components.seconds)
         self.hub = Process(process: getpid(), started: now.moved(by: started - uptime).inSeconds, uptime: age)

@@ -54,6 +54,8 @@ public struct HubStatus: Codable, Hashable, Sendable {
         public var bytes: Int
         /// The reason why nothing can be committed, if so.
         public var failure: String?
+        /// The duration of the hub's last commit in seconds. `nil` if no hub runs or it has not committed yet.
+        public var commitSeconds: Double?
     }
 
     /// The ledger's totals for the calendar day.
@@ -128,6 +130,8 @@ public struct HubStatus: Codable, Hashable, Sendable {
         other.time = time
         // The process is the same, but its derived start may differ.
         other.hub = hub
+        // Each commit takes another time.
+        other.store.commitSeconds = store.commitSeconds
         return self == other
     }
 }

@@ -30,7 +30,8 @@ public final class StatusClient {
 
     /// The maximum length in characters. A hub's own messages are below a hundred.
     private static let longestMessage = 500
-    private static let usualPatience = Duration.seconds(10)
+    /// The usual time for an answer.
+    public static let usualPatience = Duration.seconds(10)
 
     /// Takes ownership of a connection on which an answer is expected.
     init(owning descriptor: Int32, patience: Duration = usualPatience) {
@@ -43,12 +44,14 @@ public final class StatusClient {
 
     /// Asks a store's hub.
     ///
-    /// - Parameter follows: whether to receive later changes.
+    /// - Parameters:
+    ///   - follows: whether to receive later changes.
+    ///   - patience: the maximum time for an answer.
     /// - Returns: the connection and the first answer.
     public static func ask(
-        store: String, machine: Machine, follows: Bool = false
+        store: String, machine: Machine, follows: Bool = false, patience: Duration = usualPatience
     ) throws(Failure) -> (client: StatusClient, status: HubStatus) {
-        try ask(follows ? .follow : .status, store: store, machine: machine, patience: usualPatience)
+        try ask(follows ? .follow : .status, store: store, machine: machine, patience: patience)
     }
 
     static func ask(

@@ -49,6 +49,7 @@ extension LiveIngest {
     func flush() {
         disarm()
         beforeCommit?()
+        let begun = loop.clock.uptime
         do {
             try store.waiting(atMost: Self.patience) { try write() }
         } catch {
@@ -59,6 +60,7 @@ extension LiveIngest {
         if failing?.told != nil { onNotice(SourceNotice(.information, "store", "samples are stored again")) }
         failing = nil
         hasCommitted = true
+        lastCommit = loop.clock.uptime - begun
         delivered.formUnion(arrivals)
         arrivals.removeAll()
         let durable = waiting

@@ -40,6 +40,8 @@ public final class LiveIngest {
     /// Whether there was a commit. The first one comes soon, so that the user sees that a new device works, and a program that
     /// follows the changes sees a running hub.
     var hasCommitted = false
+    /// The duration of the last commit, or `nil` before the first one.
+    public internal(set) var lastCommit: Duration?
     let units = UnitWatch()
     var weighings = LiveEstimates()
     /// Comparisons of devices' clocks with ours that are not committed yet.

@@ -11,6 +11,8 @@ struct BatchJudgement {
     let retellings: RetellingSearch?
     /// Whether a record has the same identity on all devices.
     var acrossDevices = false
+    /// The room in quarantine, or `nil` if there always is some.
+    let room: QuarantineRoom?
 
     /// Registers the versions of records in a batch. A version in quarantine is not registered.
     ///
@@ -63,7 +65,7 @@ struct BatchJudgement {
                 }
             case .quarantined, .refused: continue
             }
-            outcomes[Int(row.index)] = try quarantineConflict(row, text: text) ? .quarantined : .duplicate
+            outcomes[Int(row.index)] = try quarantineConflict(row, text: text)
         }
         return superseded
     }
@@ -92,8 +94,8 @@ struct BatchJudgement {
 
     /// Quarantines a version that contradicts the stored one, under an identity of its own.
     ///
-    /// - Returns: False if it is in quarantine already.
-    private func quarantineConflict(_ row: SampleRow, text: [UInt8]) throws(StoreError) -> Bool {
+    /// - Returns: `quarantined`, `duplicate` if it is in quarantine already, or `refused` if there is no room.
+    private func quarantineConflict(_ row: SampleRow, text: [UInt8]) throws(StoreError) -> SampleOutcome {
         let gated = batch[Int(row.index)]
         var (row, sample) = (row, gated.sample)
         sample.identity = SampleIdentity(
@@ -106,11 +108,16 @@ struct BatchJudgement {
 
     private func quarantine(
         _ row: SampleRow, _ sample: Sample, _ gated: GatedSample, rule: GateRule, text: [UInt8]
-    ) throws(StoreError) -> Bool {
+    ) throws(StoreError) -> SampleOutcome {
+        if let room, try room.isFull(for: sample.origin.subject) {
+            return try connection.quarantine.contains(sample.identity) ? .duplicate : .refused
+        }
         let numeral = text[Int(row.numeral.lowerBound)..<Int(row.numeral.upperBound)]
-        return try connection.quarantine.add(
+        let isNew = try connection.quarantine.add(
             row, sample, numeral: numeral.isEmpty ? nil : String(decoding: numeral, as: UTF8.self), rule: rule.name,
             place: gated.place.description, frame: gated.frame?.text, ingest: ingest)
+        if isNew { room?.count(for: sample.origin.subject) }
+        return isNew ? .quarantined : .duplicate
     }
 
     /// Whether an earlier version of the record, live or deleted, has the same body as a row. In exports the only
@@ -149,7 +156,7 @@ struct BatchJudgement {
     }
 
     /// Puts the readings that break a rule into quarantine, with the frame that arrived, so that a person can review
-    /// them.
+    /// them. Readings without room are refused.
     func hold(_ groups: [SeriesRows], text: [UInt8], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
         for group in groups {
             // Keep the order of arrival, which is the order in which readings may be released.
@@ -160,8 +167,7 @@ struct BatchJudgement {
                     outcomes[Int(row.index)] = .duplicate
                     continue
                 }
-                let isNew = try quarantine(row, gated.sample, gated, rule: rule, text: text)
-                outcomes[Int(row.index)] = isNew ? .quarantined : .duplicate
+                outcomes[Int(row.index)] = try quarantine(row, gated.sample, gated, rule: rule, text: text)
             }
         }
     }

@@ -34,6 +34,8 @@ public final class Ingest: SampleSink {
     private var witnesses = 0
     private var linked = 0
     private var entryCheck: EntryCheck
+    /// The room in quarantine. It is `nil` for live readings.
+    var room: QuarantineRoom?
     /// Shows other processes that the entry is running. It is `nil` if the entry runs within one transaction or is
     /// finished.
     private var lock: IngestLock?
@@ -50,6 +52,7 @@ public final class Ingest: SampleSink {
         replacesAcrossDevices = description.replacesAcrossDevices
         retellings = description.comparesPaths ? RetellingSearch(connection: store.connection) : nil
         entryCheck = EntryCheck(isSaved: description.kind == .save)
+        room = description.kind == .live ? nil : QuarantineRoom(store.connection)
         (id, lock) = try Self.begin(description, in: store)
     }
 
@@ -84,6 +87,7 @@ public final class Ingest: SampleSink {
         retellings = comparesPaths ? RetellingSearch(connection: store.connection) : nil
         self.refusalsKept = refusalsKept
         entryCheck = EntryCheck(isSaved: account.kind == .save)
+        room = account.kind == .live ? nil : QuarantineRoom(store.connection)
         lock = owner == nil ? nil : try IngestLock(account.id, of: store.path)
         try connection.ledger.resume(id, owner: owner)
     }
@@ -126,6 +130,7 @@ public final class Ingest: SampleSink {
             store.interner.forget()
             search?.forget()
             retellings?.forget()
+            room?.forget()
             throw error
         }
     }
@@ -187,12 +192,19 @@ public final class Ingest: SampleSink {
                 .forget(places, Deletion(connection: connection, ingest: id))
         }
         let judgement = BatchJudgement(
-            connection: connection, ingest: id, batch: batch, retellings: retellings, acrossDevices: replacesAcrossDevices)
+            connection: connection, ingest: id, batch: batch, retellings: retellings, acrossDevices: replacesAcrossDevices,
+            room: room)
         for group in groups where !group.rows.isEmpty { try judgement.consultQuarantine(group, &outcomes) }
         if hasRecords { try keep(judgement.registerRecords(groups, text: text, &outcomes), batch) }
         if hasRules {
             try keepFlagged(batch, existing.shared, &outcomes)
             try judgement.hold(groups, text: text, &outcomes)
+        }
+        for index in outcomes.indices where outcomes[index] == .refused {
+            guard !entryCheck.isSaved else {
+                throw RefusedObject(index: index, fault: InvalidObject("value", IngestAccount.quarantineFull))
+            }
+            refuse(Refusal(IngestAccount.quarantineFull, at: batch[index].place))
         }
         if outcomes.contains(where: { $0 != .stored }) {
             for group in groups { group.rows.removeAll { outcomes[Int($0.index)] != .stored } }

@@ -26,10 +26,34 @@ extension SampleStore.Quarantine {
         try quarantined("state = ?", [.text(state)])
     }
 
-    /// Returns the quarantined readings after a number that may be right (``GateRule/isDoubt``), oldest first.
-    public func doubtful(after number: Int64) throws(StoreError) -> [QuarantinedSample] {
-        try quarantined("state = 'held' AND id > ?", [.integer(number)]).filter { GateRule($0.rule).isDoubt }
+    /// Returns a person's quarantined readings, oldest first.
+    public func all(of subject: String, limit: Int) throws(StoreError) -> [QuarantinedSample] {
+        try quarantined(QuarantineTable.held(of: "?1", limit: "?2"), [.text(subject), .integer(Int64(limit))])
     }
+
+    /// Reads the quarantined readings of some series that may be right (``GateRule/isDoubt``), oldest first.
+    ///
+    /// There may be many, also of others, so only these are read, and few at a time.
+    ///
+    /// - Parameters:
+    ///   - first: The number after which they begin.
+    ///   - last: The number of the last one.
+    func readDoubtful(
+        after first: Int64, through last: Int64, of series: [Int64], _ body: (QuarantinedSample) throws -> Void
+    ) throws {
+        var next = first
+        while true {
+            let some = try quarantined(
+                QuarantineTable.held(after: "?1", through: "?2", ofSeries: series, limit: Self.some),
+                [.integer(next), .integer(last)])
+            for held in some where GateRule(held.rule).isDoubt { try body(held) }
+            guard some.count == Self.some, let end = some.last else { return }
+            next = end.id
+        }
+    }
+
+    /// The number of readings that are in memory at the same time.
+    private static let some = 500
 
     /// Returns a quarantined reading of a person that may be right, by its start.
     public func doubtful(at start: Instant, type: SampleType, of subject: String) throws(StoreError) -> QuarantinedSample? {
@@ -55,7 +79,7 @@ extension SampleStore.Quarantine {
 
     /// Returns the number of a person's quarantined readings by type. Types without any are omitted.
     public func counts(of subject: String) throws(StoreError) -> [SampleType: Int] {
-        let held = try connection.quarantine.heldCounts()
+        let held = try connection.quarantine.heldCounts(of: subject)
         guard !held.isEmpty else { return [:] }
         var counts: [SampleType: Int] = [:]
         for series in try store.allSeries() where series.subject == subject {

@@ -86,7 +86,10 @@ extension SampleStore.Alerts {
     private func judgeHeld(_ judges: inout [AlertJudge], _ crossing: [Int]) throws {
         let last = try connection.quarantine.lastNumber()
         guard let first = crossing.map({ judges[$0].alert.held }).min(), first < last else { return }
-        for held in try store.quarantine.doubtful(after: first) {
+        let series = try store.allSeries().filter { series in
+            crossing.contains { judges[$0].alert.type == series.type && judges[$0].alert.subject == series.subject }
+        }.map(\.id)
+        try store.quarantine.readDoubtful(after: first, through: last, of: series) { held in
             let origin = held.stored.sample.origin
             for index in crossing
             where judges[index].alert.held < held.id && judges[index].alert.type == origin.type

@@ -221,6 +221,9 @@ struct LedgerTable {
     private static func joined(_ notes: [String]) -> Value { notes.isEmpty ? .null : .text(notes.joined(separator: "\n")) }
 
     /// Adds to the counts of incoming readings.
+    ///
+    /// - Throws: ``StoreError`` of the kind `invalid` if another process erased the person of the entry. The readings of the batch are not
+    ///   stored then, because nothing of the person may come back.
     func add(
         stored: Int64, duplicate: Int64, quarantined: Int64, refused: Int64, witnesses: Int64, linked: Int64, to id: Int64
     ) throws(StoreError) {
@@ -231,6 +234,9 @@ struct LedgerTable {
             WHERE id = ?
             """, .integer(stored), .integer(duplicate), .integer(quarantined), .integer(refused), .integer(witnesses),
             .integer(linked), .integer(id))
+        guard connection.changes > 0 else {
+            throw StoreError(.invalid, "entry \(id) is no longer in the ledger, because its person was erased")
+        }
     }
 
     /// Adds to the counts of deleted and restored samples.

@@ -129,9 +129,32 @@ struct QuarantineTable {
         ) { QuarantineSummary(rule: $0.text(0), count: Int($0.integer(1)), since: Instant(microseconds: $0.integer(2))) }
     }
 
-    /// Returns the number of quarantined readings by series.
-    func heldCounts() throws(StoreError) -> [Int64: Int] {
-        let rows = try connection.list("SELECT series, count(*) FROM quarantine WHERE state = 'held' GROUP BY series", []) {
+    /// SQL for the condition that a reading is in quarantine and belongs to a person. The index by series finds them, so that those of
+    /// others are not read.
+    private static func isHeld(of subject: String) -> String {
+        "state = 'held' AND series IN \(SeriesTable.ids(ofSubject: subject))"
+    }
+
+    /// SQL for the condition that a reading is one of the first in quarantine that belong to a person.
+    static func held(of subject: String, limit: String) -> String {
+        // The sign keeps SQLite from walking through the readings of others in the order of their numbers.
+        "id IN (SELECT id FROM quarantine WHERE \(isHeld(of: subject)) ORDER BY +id LIMIT \(limit))"
+    }
+
+    /// SQL for the condition that a reading is one of the first in quarantine within a range of numbers that belong to some series.
+    static func held(after first: String, through last: String, ofSeries series: [Int64], limit: Int) -> String {
+        // The sign makes SQLite follow the numbers, so that only the range is read.
+        """
+        id IN (SELECT id FROM quarantine WHERE state = 'held' AND id > \(first) AND id <= \(last)
+            AND +series IN (\(series.map(String.init).joined(separator: ","))) ORDER BY id LIMIT \(limit))
+        """
+    }
+
+    /// Returns the number of a person's quarantined readings by series.
+    func heldCounts(of subject: String) throws(StoreError) -> [Int64: Int] {
+        let rows = try connection.list(
+            "SELECT series, count(*) FROM quarantine WHERE \(Self.isHeld(of: "?")) GROUP BY series", [.text(subject)]
+        ) {
             ($0.integer(0), Int($0.integer(1)))
         }
         return Dictionary(uniqueKeysWithValues: rows)

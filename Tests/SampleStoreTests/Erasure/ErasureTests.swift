@@ -272,6 +272,25 @@ import Testing
         }
     }
 
+    /// An import that runs while its person is erased brings nothing back, and leaves the store whole.
+    @Test func aRunningImportEndsWithItsPerson() throws {
+        try TestStore.with { test in
+            let other = try test.another()
+            let (hers, mine) = (try SampleMaker(subject: ErasedPerson.subject), try SampleMaker())
+            let ingest = try other.beginIngest(TestStore.description())
+            #expect(try ingest.store([try hers("61", at: 0)]) == [.stored])
+            _ = try test.store.erasure.erase(ErasedPerson.subject, at: TestStore.later)
+            #expect(throws: StoreError.self) { try ingest.store([try hers("62", at: 60)]) }
+            #expect(throws: StoreError.self) { try ingest.finish(at: 0) }
+            #expect(try test.samples().isEmpty)
+            #expect(try test.store.check(deep: true) == [])
+            let next = try other.beginIngest(TestStore.description())
+            #expect(try next.store([try mine("63", at: 0)]) == [.stored])
+            _ = try next.finish(at: 0)
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     /// A running service has counted reads of the person's data and records them now.
     @Test func whatIsCountedLaterNamesNobody() throws {
         try TestStore.with { test in

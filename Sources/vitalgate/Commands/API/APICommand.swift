@@ -17,8 +17,9 @@ enum APICommand: Command {
                 discussion: """
                     Listens at the address that 'api.listen' in the configuration sets. If this is set, a running hub \
                     ('vitalgate run') already serves the API, so you need this command only on a machine without a hub. Every \
-                    request except /openapi.json needs the token of a client (see 'vitalgate clients'). Requests are not logged. \
-                    SIGINT or SIGTERM stops the server.
+                    request except /openapi.json needs the token of a client (see 'vitalgate clients'). If 'metrics.listen' is \
+                    set, the command also serves the metrics of the hub for Prometheus (see docs/how-to/metrics.md). Requests \
+                    are not logged. SIGINT or SIGTERM stops the server.
                     """,
                 options: [
                     SharedOptions.timeZone,
@@ -53,8 +54,12 @@ enum APICommand: Command {
             try context.streams.output.write(HTTPDocument.json)
             return .success
         }
-        guard var settings = try ServiceSettings.configured(context) else {
-            context.note("vitalgate: cannot serve: 'api.listen' is not configured (see docs/reference/http-api.md)")
+        var settings = try ServiceSettings.configured(context)
+        let configuration = try context.configuration()
+        guard settings != nil || configuration.metrics != nil else {
+            context.note(
+                "vitalgate: cannot serve: neither 'api.listen' nor 'metrics.listen' is configured (see docs/reference/http-api.md)"
+            )
             return .configuration
         }
         _ = try context.openForReading()
@@ -65,32 +70,41 @@ enum APICommand: Command {
         if isSupervised {
             limitMemory()
             // The hub has a process for it.
-            settings.checksAlerts = false
+            settings?.checksAlerts = false
             loop.watch(STDIN_FILENO) { [unowned loop] _ in
                 var octets = [UInt8](repeating: 0, count: 64)
                 if read(STDIN_FILENO, &octets, octets.count) <= 0 { loop.stop() }
             }
             // A hub that does not read its pipe must not block the service.
             _ = fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK)
-            settings.onWrongToken = { count in
+            settings?.onWrongToken = { count in
                 let line = "\(count)\n"
                 _ = write(STDOUT_FILENO, line, line.utf8.count)
             }
-            settings.server.onRefusal = { counts in
+            settings?.server.onRefusal = { counts in
                 let lines = counts.map { "refused \($0.key.rawValue) \($0.value)\n" }.joined()
                 _ = write(STDOUT_FILENO, lines, lines.utf8.count)
             }
         }
+        let metrics = try MetricsServer.start(context)
+        if let metrics { context.inform("metrics: listening at \(metrics.address)") }
         let page = try PageSettings.configured(context)
-        let service = try HealthService(settings) { core in
-            (page.map { [PageSite(core, $0)] } ?? []) + [try APISite(core)]
+        let service = try settings.map { settings in
+            try HealthService(settings) { core in (page.map { [PageSite(core, $0)] } ?? []) + [try APISite(core)] }
         }
-        context.inform("api: listening at \(service.address)")
-        for weakness in try context.configuration().api?.weaknesses(at: context.machine.now()) ?? [] {
-            context.log(SourceNotice(weakness.isBroken ? .action : .warning, "api", weakness.text), isVerbose: false)
-        }
+        if let service { context.inform("api: listening at \(service.address)") }
+        let now = context.machine.now()
+        warn("api", configuration.api?.weaknesses(at: now), context)
+        warn("metrics", configuration.metrics?.weaknesses(at: now), context)
         if !HubSignals.isStopAsked { loop.run() }
-        service.stop()
+        metrics?.stop()
+        service?.stop()
         return .success
+    }
+
+    private static func warn(_ server: String, _ weaknesses: [APIConfiguration.Weakness]?, _ context: CommandContext) {
+        for weakness in weaknesses ?? [] {
+            context.log(SourceNotice(weakness.isBroken ? .action : .warning, server, weakness.text), isVerbose: false)
+        }
     }
 }

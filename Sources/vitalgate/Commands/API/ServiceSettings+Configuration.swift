@@ -12,14 +12,7 @@ extension ServiceSettings {
     static func configured(_ context: CommandContext) throws -> ServiceSettings? {
         let configuration = try context.configuration()
         guard let api = configuration.api else { return nil }
-        var server = ServerSettings(listening: api.listen)
-        server.hosts = api.hosts
-        server.allowsPlain = api.isPlain
-        if let certificate = api.certificate, let key = api.key {
-            server.identity = (try text(of: certificate), try text(of: key))
-        }
-        // The time is short because the hub's loop waits for it.
-        server.drainTime = .seconds(1)
+        let server = try ServerSettings(api, section: "api")
         let machine = context.machine
         let hurry = Hurry(PromptCommits(store: configuration.store, machine: machine))
         var settings = ServiceSettings(
@@ -37,10 +30,27 @@ extension ServiceSettings {
         init(_ commits: PromptCommits) { self.commits = commits }
         func follow(_ isFollowed: Bool) { if isFollowed { commits.keepUp() } else { commits.rest() } }
     }
+}
 
-    private static func text(of path: String) throws -> String {
+extension ServerSettings {
+    /// The settings from the configuration.
+    ///
+    /// - Parameter section: The key of the configuration, for messages.
+    /// - Throws: ``ConfigurationError`` if one of its files cannot be read.
+    init(_ configured: APIConfiguration, section: String) throws(ConfigurationError) {
+        self.init(listening: configured.listen)
+        hosts = configured.hosts
+        allowsPlain = configured.isPlain
+        if let certificate = configured.certificate, let key = configured.key {
+            identity = (try Self.text(of: certificate, section), try Self.text(of: key, section))
+        }
+        // The time is short because the hub's loop waits for it.
+        drainTime = .seconds(1)
+    }
+
+    private static func text(of path: String, _ section: String) throws(ConfigurationError) -> String {
         guard let octets = SmallFile.read(path, limit: 1 << 20) else {
-            throw ConfigurationError("api: \(path) cannot be read")
+            throw ConfigurationError("\(section): \(path) cannot be read")
         }
         return String(decoding: octets, as: UTF8.self)
     }

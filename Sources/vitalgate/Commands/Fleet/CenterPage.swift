@@ -15,6 +15,7 @@ enum CenterPage {
         }
         var server = ServerSettings(listening: page.listen)
         server.hosts = page.hosts
+        server.hostsKey = "collect.page.hosts"
         // An address that other machines can reach was given on purpose. The page has no secrets.
         server.allowsPlain = true
         let database = settings.database

@@ -78,7 +78,7 @@ final class HubProcess {
         hub.add(serial, policy: configuration.hub.policy(of: serial.name))
         let inbox = InboxService(live: live)
         hub.add(inbox, policy: configuration.hub.policy(of: inbox.name))
-        if try ServiceSettings.configured(context) != nil {
+        if configuration.api != nil || configuration.metrics != nil {
             hub.add(
                 ServingProcess(serveCommand, loop: loop) { Self.serviceSettings(context) }, policy: .retry)
         }
@@ -298,7 +298,9 @@ final class HubProcess {
     /// The contents of the files that the service reads at its start, and the time zone.
     private static func serviceSettings(_ context: CommandContext) -> [[UInt8]] {
         let configuration = try? context.configuration()
-        let paths = [configuration?.file, configuration?.api?.certificate, configuration?.api?.key]
+        let (api, metrics) = (configuration?.api, configuration?.metrics)
+        var paths = [configuration?.file] + [api, metrics?.server].flatMap { [$0?.certificate, $0?.key] }
+        if case .file(let path)? = metrics?.token { paths.append(path) }
         let zone = (try? context.zone())?.identifier ?? ""
         return paths.map { $0.flatMap { SmallFile.read($0, limit: 1 << 20) } ?? [] } + [Array(zone.utf8)]
     }
