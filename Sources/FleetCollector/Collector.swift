@@ -3,6 +3,7 @@ import HealthModel
 import NATSKit
 import Pipeline
 import PostgreSQLExport
+import SampleStore
 
 /// Writes the changes of a fleet's hubs into one database. The hub gets a receipt after the database has committed.
 ///
@@ -25,7 +26,7 @@ public final class Collector {
     ///
     /// - Parameter requiresEnrollment: Whether only hubs that have joined may send, each sealed with its own key.
     public init(_ database: PostgreSQLSettings, requiresEnrollment: Bool = false, now: @escaping () -> Instant) {
-        session = PostgreSQLSession(database, creation: Self.creation)
+        session = PostgreSQLSession(database, creation: Self.creation, days: { try SampleStatistics() })
         (schema, self.requiresEnrollment, self.now) = (database.schema, requiresEnrollment, now)
     }
 
@@ -95,6 +96,14 @@ public final class Collector {
             of: members.map { ($0.store, $0.sender) }, requiresEnrollment: requiresEnrollment)
         guard refusals.allSatisfy({ $0 == nil }) else { return nil }
         return try session.deliver(group)
+    }
+
+    /// Computes statistics of days that are due (`DayRows`), for a few seconds at most.
+    ///
+    /// - Returns: Whether more are due.
+    func computeDays() throws(DeliveryError) -> Bool {
+        _ = try exporter(named: "days", me: Origin.unassigned, "days").connection()
+        return try session.computeDays(seconds: 2)
     }
 
     /// Lets a hub join the fleet.

@@ -25,8 +25,10 @@ public final class PostgreSQLExporter: ComparableExporter {
         "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
 
     /// Creates an exporter without connecting.
-    public convenience init(_ settings: PostgreSQLSettings, context: ExportContext) {
-        self.init(PostgreSQLSession(settings), context: context)
+    ///
+    /// - Parameter days: Computes the statistics of days, or `nil` if another program does.
+    public convenience init(_ settings: PostgreSQLSettings, context: ExportContext, days: DayComputer? = nil) {
+        self.init(PostgreSQLSession(settings, days: days), context: context)
     }
 
     /// Creates an exporter for one of several hubs that share a session.
@@ -130,8 +132,12 @@ public final class PostgreSQLExporter: ComparableExporter {
         if !batch.added.isEmpty { try add(batch, contents, connection, hub) }
         if !batch.gone.isEmpty { try remove(batch.gone, connection, hub, contents) }
         if contents.others { try comparePaths(of: batch, connection, hub) }
+        if session.hasTemporaryRows { try connection.run(days.markingTouched(bySubject: session.isPartitioned)) }
+        try session.mark(batch.added, days, connection)
         return leftOut
     }
+
+    var days: DayRows { DayRows(schema: schema.name) }
 
     /// Joins reports of other hubs that are the same measurements as those of a batch.
     private func comparePaths(
@@ -168,6 +174,9 @@ public final class PostgreSQLExporter: ComparableExporter {
             return try rows.add(connection, amongDeletions: contents.deletions)
         }
         try bring(samples, connection)
+        if rewriting, kinds.contains(.quantity) {
+            try connection.run(days.marking(rowsIn: "incoming", bySubject: session.isPartitioned))
+        }
         let statements =
             comparing(samples, hub, contents, rewriting: rewriting) + moving(kinds, hub, contents, rewriting: rewriting)
         try connection.run(statements.joined(separator: ";"))
@@ -311,6 +320,7 @@ public final class PostgreSQLExporter: ComparableExporter {
             }
             return !next.isEmpty
         }
+        try connection.run(days.marking(rowsIn: "gone", bySubject: session.isPartitioned))
         let tables = ReportTable.tables(of: Set(changes.map(\.sample.origin.kind)))
         let hasRecords = try connection.run("SELECT EXISTS(SELECT 1 FROM \(name).record)") == [["t"]]
         var statements = withdrawal(of: tables, hub, hasReports: hasRecords || contents.superseded)
@@ -410,6 +420,13 @@ public final class PostgreSQLExporter: ComparableExporter {
             session.end()
             throw error
         }
+    }
+
+    /// Computes days that are due. After some time, new changes come first.
+    public func idle() throws(DeliveryError) -> Duration? {
+        guard session.computesDays else { return nil }
+        _ = try connection()
+        return try session.computeDays(seconds: 20) ? .milliseconds(100) : nil
     }
 
     /// Ends the session.

@@ -1,3 +1,4 @@
+import HealthModel
 import Pipeline
 
 /// A connection to a database that the exporters of several hubs can share, one after the other.
@@ -19,6 +20,11 @@ public final class PostgreSQLSession {
     private var participants: [Int32: Set<String>] = [:]
 
     private var statistics = PartitionStatistics()
+    /// The longest durations that the database knows of each person and type.
+    private var longest: [DayRows.LongestKey: Int64] = [:]
+    private let days: DayComputer?
+    /// Whether this session computes the statistics of days.
+    var computesDays: Bool { days != nil }
 
     private static let mostHubs = 10_000
 
@@ -26,8 +32,10 @@ public final class PostgreSQLSession {
     let creation: String?
 
     /// Creates a session without connecting.
-    public init(_ settings: PostgreSQLSettings, creation: String? = nil) {
-        (self.settings, self.creation) = (settings, creation)
+    ///
+    /// - Parameter days: Computes the statistics of days, or `nil` if another session does.
+    public init(_ settings: PostgreSQLSettings, creation: String? = nil, days: DayComputer? = nil) {
+        (self.settings, self.creation, self.days) = (settings, creation, days)
         schema = DatabaseSchema(name: settings.schema, people: settings.partitions, years: settings.years)
     }
 
@@ -99,10 +107,35 @@ public final class PostgreSQLSession {
         participants[hub, default: []].formUnion(new)
     }
 
+    /// Marks the days of new samples.
+    func mark(_ samples: [Sample], _ days: DayRows, _ connection: PostgreSQLConnection) throws(DeliveryError) {
+        if longest.count >= Self.mostHubs { longest.removeAll() }
+        // A delivery that fails ends the session.
+        try days.mark(samples, &longest, connection)
+    }
+
+    /// Computes days that are due, until some seconds have passed.
+    ///
+    /// - Returns: Whether more may be due.
+    package func computeDays(seconds: Int) throws(DeliveryError) -> Bool {
+        guard let days, let connection else { return false }
+        let start = ContinuousClock.now
+        do throws(DeliveryError) {
+            while ContinuousClock.now - start < .seconds(seconds) {
+                guard try DayRows(schema: schema.name).refresh(connection, days) else { return false }
+            }
+            return true
+        } catch {
+            end()
+            throw error
+        }
+    }
+
     /// Closes the connection. A transaction that is open is rolled back.
     package func end() {
         connection = nil
         hubs.removeAll()
         participants.removeAll()
+        longest.removeAll()
     }
 }
