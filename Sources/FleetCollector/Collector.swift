@@ -65,7 +65,7 @@ public final class Collector {
                 return
             }
         } catch {
-            session.end()
+            session.recover()
         }
         for (place, member) in members.enumerated() {
             do throws(DeliveryError) {
@@ -121,7 +121,7 @@ public final class Collector {
                 try fleet(try exporter(named: "join", me: Origin.unassigned, request.store)).join(request, code: codeKey))
         } catch {
             // The transaction of a refused join was rolled back.
-            if error.kind != .refused { session.end() }
+            if error.kind != .refused { session.recover() }
             return .failure(error)
         }
     }
@@ -148,16 +148,16 @@ public final class Collector {
                 return .counts(try fleet.counts(of: store, zone: zone, after: after, limit: FleetReply.mostCounts))
             }
         } catch {
-            session.end()
+            session.recover()
             throw error
         }
         switch request.task {
         case .find: return .found(try exporter.found())
         case .claim(let mark): return .claimed(try exporter.claim(mark))
         case .check: return .checked(try exporter.check())
-        case .contents(let after):
-            return .identities(try exporter.contents(after: after, limit: FleetReply.mostIdentities))
-        case .differing(let samples): return .identities(try exporter.differing(samples))
+        case .contents(let places, let after):
+            return .contents(try exporter.contents(of: places, after: after, limit: FleetReply.mostIdentities))
+        case .digests(let after): return .digests(try exporter.digests(after: after, limit: FleetReply.mostDigests))
         case .deliver(let batch): return .receipt(leftOut: try exporter.deliver(batch))
         case .erase(let person):
             try exporter.erase(person: person)

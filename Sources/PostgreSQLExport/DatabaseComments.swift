@@ -65,8 +65,8 @@ struct DatabaseComments {
         "represents":
             "The hubs whose reports it represents, by their numbers in the table hub, or NULL (see the table superseded).",
         "variant": "0 if the UUID follows from the row, otherwise a hash of its content.",
+        "print": "A hash of the content, by which a hub compares it. 0 if another program has changed the row.",
         "person": "The SHA-256 of the database's identity and the person's UUID.",
-        "date": "The local date.", "count": "The number of readings that count.", "sum": "The sum, for types that add up.",
         "average": "The average, for other types.", "minimum": "The lowest value.", "maximum": "The highest value.",
         "latest": "The value of the reading that began last.",
         "by": "The UUID of the row that represents it.", "version": "The version of the record in this database.",

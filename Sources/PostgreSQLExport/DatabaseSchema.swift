@@ -101,6 +101,7 @@ struct DatabaseSchema {
                 try connection.run(steps[number] + ";INSERT INTO \(name).version(number) VALUES(\(number + 1))")
             }
             let findings = try partitions.complete(connection)
+            try ContentTrigger(schema: name).create(connection)
             try fillTypes(connection)
             let views = DatabaseViews(schema: name)
             // Created again each time because a newer version has more types.

@@ -182,14 +182,19 @@ struct DayRows {
         ]
     }
 
+    /// The person, and the dates and types of some days.
+    private static func values(of person: String, _ days: [Day]) -> [String] {
+        [person, NewRows.literal(days.map { "\($0.date)" }), NewRows.literal(days.map(\.type))]
+    }
+
     /// Computes days of one person that are due.
     ///
     /// - Returns: Whether there were any.
     func refresh(_ connection: PostgreSQLConnection, _ computer: DayComputer) throws(DeliveryError) -> Bool {
-        let first = try connection.run(
+        let oldest = try connection.run(
             "SELECT subject, date - '1970-01-01'::date FROM \(schema).day_due ORDER BY made LIMIT 16"
         ).randomElement()
-        guard let person = first?[0], let date = first?[1].flatMap({ Int64($0) }) else { return false }
+        guard let oldest, let person = oldest[0], let date = oldest[1].flatMap({ Int64($0) }) else { return false }
         var due: [Day: String] = [:]
         for row in try connection.run(
             """
@@ -346,7 +351,7 @@ struct DayRows {
             """
             SELECT date - '1970-01-01'::date, type, number FROM \(schema).day_due WHERE subject = $1 AND (date, type) IN (
                 SELECT '1970-01-01'::date + d, t FROM unnest($2::integer[], $3::text[]) AS u(d, t)) FOR UPDATE SKIP LOCKED
-            """, [person] + Self.values(all).dropFirst())
+            """, Self.values(of: person, all))
         var (open, done): (Set<Day>, [Day]) = ([], [])
         for row in marked {
             guard let date = row[0].flatMap({ Int64($0) }), let type = row[1] else { continue }
@@ -356,12 +361,19 @@ struct DayRows {
         }
         let place = "(date, type) IN (SELECT '1970-01-01'::date + d, t FROM unnest($2::integer[], $3::text[]) AS u(d, t))"
         try connection.run(
-            "DELETE FROM \(schema).day WHERE subject = $1 AND \(place)", [person] + Self.values(open.sorted()).dropFirst())
+            "DELETE FROM \(schema).day WHERE subject = $1 AND \(place)", Self.values(of: person, open.sorted()))
         let new = figures.filter { open.contains($0.day) }
         if !new.isEmpty {
             func numbers(_ value: (Figure) -> Double?) -> String {
                 "{" + new.map { value($0).map { "\($0)" } ?? "NULL" }.joined(separator: ",") + "}"
             }
+            let figures: [String] = [
+                NewRows.literal(new.map(\.source)), NewRows.literal(new.map { "\($0.statistics.count)" }),
+                numbers { SampleType($0.day.type)?.aggregation == .cumulative ? $0.statistics.sum : nil },
+                numbers { $0.statistics.average }, numbers { $0.statistics.minimum }, numbers { $0.statistics.maximum },
+                numbers { $0.statistics.mostRecent },
+                NewRows.literal(new.map { "{" + $0.hubs.sorted().map { "\($0)" }.joined(separator: ",") + "}" }),
+            ]
             try connection.run(
                 """
                 INSERT INTO \(schema).day(date, subject, type, source_id, count, sum, average, minimum, maximum, latest, hubs)
@@ -369,16 +381,10 @@ struct DayRows {
                     FROM unnest($2::integer[], $3::text[], $4::text[], $5::bigint[], $6::float8[], $7::float8[], $8::float8[],
                         $9::float8[], $10::float8[], $11::text[]) AS u(d, t, s, c, sum, average, minimum, maximum, latest, h)
                 """,
-                [person] + Self.values(new.map(\.day)).dropFirst() + [
-                    NewRows.literal(new.map(\.source)), NewRows.literal(new.map { "\($0.statistics.count)" }),
-                    numbers { SampleType($0.day.type)?.aggregation == .cumulative ? $0.statistics.sum : nil },
-                    numbers(\.statistics.average), numbers(\.statistics.minimum), numbers(\.statistics.maximum),
-                    numbers(\.statistics.mostRecent),
-                    NewRows.literal(new.map { "{" + $0.hubs.sorted().map { "\($0)" }.joined(separator: ",") + "}" }),
-                ])
+                Self.values(of: person, new.map(\.day)) + figures)
         }
         try connection.run(
-            "DELETE FROM \(schema).day_due WHERE subject = $1 AND \(place)", [person] + Self.values(done.sorted()).dropFirst())
+            "DELETE FROM \(schema).day_due WHERE subject = $1 AND \(place)", Self.values(of: person, done.sorted()))
         try connection.run("COMMIT")
     }
 }

@@ -176,7 +176,7 @@ extension PostgreSQLExporter {
             session.enter(hub, of: context.store)
             return (connection, hub)
         } catch {
-            session.end()
+            session.recover()
             throw error
         }
     }
@@ -242,7 +242,7 @@ extension PostgreSQLExporter {
             }
             return FoundMark(identity: identity, mark: mark)
         } catch {
-            session.end()
+            session.recover()
             throw error
         }
     }
@@ -269,7 +269,7 @@ extension PostgreSQLExporter {
             try connection.run("COMMIT")
             return true
         } catch {
-            session.end()
+            session.recover()
             throw error
         }
     }

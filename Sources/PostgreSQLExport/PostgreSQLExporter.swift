@@ -9,7 +9,7 @@ public final class PostgreSQLExporter: ComparableExporter {
     /// The maximum number of changes in a transaction, small enough for a short duration and little memory.
     public let batchLimit = 4096
     let context: ExportContext
-    private let rows: CopyRows
+    let rows: CopyRows
     private let objects: ObjectRows
     let session: PostgreSQLSession
     var settings: PostgreSQLSettings { session.settings }
@@ -351,75 +351,6 @@ public final class PostgreSQLExporter: ComparableExporter {
         guard hasReports else { return statements }
         return statements + SupersededRows.releases(of: tables, in: name, hub: hub, bySubject: session.isPartitioned)
             + SupersededRows.representing(in: tables, name, bySubject: session.isPartitioned)
-    }
-
-    // MARK: Comparing
-
-    public let contentComparison = ContentComparison.asked
-
-    /// Passes on this hub's samples in the database, including those that another hub's higher version replaced.
-    public func contents(_ body: ([HeldSample]) throws -> Void) throws {
-        let (connection, hub) = try opened()
-        session.end()
-        let parts =
-            (["sample"] + ObjectTable.all.map(\.name)).map { table in
-                "SELECT uuid FROM \(schema.name).\(table) WHERE hubs @> ARRAY[\(hub)]"
-            } + ["SELECT held FROM \(schema.name).superseded WHERE hub = \(hub)"]
-        try connection.run("BEGIN; DECLARE held NO SCROLL CURSOR FOR " + parts.joined(separator: " UNION ALL "))
-        while true {
-            let rows = try connection.run("FETCH 5000 FROM held")
-            guard !rows.isEmpty else { break }
-            try body(rows.compactMap { row in row[0].flatMap { SampleIdentity($0) }.map { HeldSample($0) } })
-        }
-        try connection.run("COMMIT")
-    }
-
-    /// Returns the UUIDs of this hub's samples after one, in their order.
-    public func contents(after last: SampleIdentity?, limit: Int) throws(DeliveryError) -> [SampleIdentity] {
-        let (connection, hub) = try opened()
-        let next = last.map { " AND {} > '\($0.description)'" } ?? ""
-        func part(_ column: String, _ table: String, _ condition: String) -> String {
-            "(SELECT \(column) AS uuid FROM \(schema.name).\(table) WHERE \(condition)\(next.replacing("{}", with: column)) "
-                + "ORDER BY \(column) LIMIT \(limit))"
-        }
-        let parts =
-            (["sample"] + ObjectTable.all.map(\.name)).map { part("uuid", $0, "hubs @> ARRAY[\(hub)]") }
-            + [part("held", "superseded", "hub = \(hub)")]
-        do throws(DeliveryError) {
-            // A sample can be in two of them for a moment, and counts once.
-            return try connection.run(parts.joined(separator: " UNION ") + " ORDER BY uuid LIMIT \(limit)")
-                .compactMap { $0[0].flatMap { SampleIdentity($0) } }
-        } catch {
-            session.end()
-            throw error
-        }
-    }
-
-    /// Compares in the database: rows are copied as for a delivery, compared with the stored ones of this hub alone, and dropped. A hub cannot
-    /// change a row that another one has too.
-    public func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity] {
-        let (connection, hub) = try opened()
-        do throws(DeliveryError) {
-            try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED; \(Self.planning)")
-            try bring(samples, connection)
-            let kinds = Set(samples.map(\.origin.kind))
-            var queries: [String] = []
-            if kinds.contains(.quantity) {
-                queries.append(
-                    """
-                    SELECT incoming.uuid FROM incoming JOIN \(schema.name).sample held ON \(isSame("held", "incoming"))
-                    WHERE held.hubs = ARRAY[\(hub)] AND \(Self.isDifferent("held"))
-                    """)
-            }
-            queries += ObjectTable.all.filter { kinds.contains($0.kind) }.map { $0.differing(in: schema.name, hub: hub) }
-            var found: [SampleIdentity] = []
-            for query in queries { found += try connection.run(query).compactMap { $0[0].flatMap { SampleIdentity($0) } } }
-            try connection.run("ROLLBACK")
-            return found
-        } catch {
-            session.end()
-            throw error
-        }
     }
 
     /// Computes days that are due. After some time, new changes come first.

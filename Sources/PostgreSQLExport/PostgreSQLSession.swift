@@ -83,7 +83,7 @@ public final class PostgreSQLSession {
             try connection.run("COMMIT")
         } catch {
             // A COMMIT without an answer may have happened. Delivering again is safe.
-            end()
+            recover()
             // The same rows would fail for ever. If others are accepted, the hub sends the batch in halves and sets aside what is refused.
             guard connection.isUnclear, group.first?.exporter.acceptsDelivery == true else { throw error }
             throw DeliveryError(.refused, error.reason)
@@ -91,7 +91,7 @@ public final class PostgreSQLSession {
         guard isPartitioned else { return leftOut }
         let changes = group.map(\.batch.changes.count).reduce(0, +)
         // The delivery is complete without it.
-        do throws(DeliveryError) { try statistics.note(changes, connection, schema.name) } catch { end() }
+        do throws(DeliveryError) { try statistics.note(changes, connection, schema.name) } catch { recover() }
         return leftOut
     }
 
@@ -103,14 +103,14 @@ public final class PostgreSQLSession {
         try connection.run(
             "INSERT INTO \(schema.name).participant(hub, subject) SELECT \(hub), unnest($1::text[]) ON CONFLICT DO NOTHING",
             [NewRows.literal(new.sorted())])
-        // A delivery that fails ends the session.
+        // A delivery that fails forgets them.
         participants[hub, default: []].formUnion(new)
     }
 
     /// Marks the days of new samples.
     func mark(_ samples: [Sample], _ days: DayRows, _ connection: PostgreSQLConnection) throws(DeliveryError) {
         if longest.count >= Self.mostHubs { longest.removeAll() }
-        // A delivery that fails ends the session.
+        // A delivery that fails forgets them.
         try days.mark(samples, &longest, connection)
     }
 
@@ -126,9 +126,16 @@ public final class PostgreSQLSession {
             }
             return true
         } catch {
-            end()
+            recover()
             throw error
         }
+    }
+
+    /// Rolls back the open transaction after an error. A connection that does not answer is closed.
+    package func recover() {
+        guard let connection, (try? connection.run("ROLLBACK")) != nil else { return end() }
+        participants.removeAll()
+        longest.removeAll()
     }
 
     /// Closes the connection. A transaction that is open is rolled back.
