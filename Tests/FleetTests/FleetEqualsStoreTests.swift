@@ -272,25 +272,26 @@ import Testing
         var pieces: [[(hubs: [Int], sample: GatedSample)]] = []
         for day in 0..<365 { pieces.append(try readings(of: day, using: &random)) }
         pieces.shuffle(using: &random)
-        var (deleted, count) = ([GatedSample](), 0)
+        var (deleted, count) = ([[GatedSample]](), 0)
         for (number, piece) in pieces.enumerated() {
             for hub in hubs.indices.shuffled(using: &random) {
                 try hubs[hub].add(piece.filter { $0.hubs.contains(hub) }.map(\.sample))
                 try all.add(piece.filter { $0.hubs[0] == hub }.map(\.sample))
             }
             count += piece.count
-            // Everything of a minute goes, over each path.
+            // All reports of a measurement go, over each path, and all versions of a record.
             if number % 5 == 0, let some = piece.randomElement(using: &random)?.sample.sample {
                 let gone = piece.map(\.sample).filter {
                     $0.sample.origin.type == some.origin.type
-                        && abs($0.sample.start.microseconds - some.start.microseconds) < 120_000_000
+                        && abs($0.sample.start.microseconds - some.start.microseconds) < 240_000_000
                 }
                 for store in hubs + [all] { for sample in gone { try store.delete(sample) } }
-                deleted += gone
+                deleted.append(gone)
             }
-            if number % 50 == 49, let back = deleted.randomElement(using: &random) {
+            if number % 20 == 19, let back = deleted.popLast() {
                 for store in hubs + [all] {
-                    _ = try? store.store.samples.restore([back.sample.identity], description: store.description(.restore))
+                    _ = try? store.store.samples.restore(
+                        back.map(\.sample.identity), description: store.description(.restore))
                 }
             }
             if number % 120 == 119 {

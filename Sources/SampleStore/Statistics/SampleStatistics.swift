@@ -37,10 +37,12 @@ public final class SampleStatistics: DayComputing {
         rmdir(folder)
     }
 
+    /// Adds samples of one person.
     public func add(_ samples: [Sample]) throws {
         _ = try ingest.store(samples.map { GatedSample(sample: $0, rule: nil, repeats: nil, place: Place(.line, 1)) })
     }
 
+    /// Returns the statistics of each local day with samples.
     public func days(of type: SampleType, bySource: Bool) throws -> [Statistics] {
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc)), bySource: bySource)
