@@ -127,15 +127,20 @@ public struct TargetComparison {
     private func differences(
         _ comparison: StoreComparison, isReshaped: Bool, counted: (Sample) -> Void = { _ in }
     ) throws -> TargetDifferences {
+        func passes(_ sample: Sample) -> Bool { exporter.holds(sample) && settings.passes(sample) }
+        if let exporter = exporter as? any DigestingExporter {
+            return try comparison.compare(
+                digests: exporter.digests, contents: exporter.contents(of:_:), print: exporter.print(of:), passes: passes,
+                count: counted)
+        }
         let differing: (([Sample]) throws -> [SampleIdentity])? =
             switch exporter.contentComparison {
-            case .asked: { try exporter.differing($0) }
             case .prints: nil
             // The target cannot report which samples still match, so all are rewritten.
             case .none: isReshaped ? { $0.map(\.identity) } : nil
             }
         return try comparison.compare(contents: exporter.contents, print: exporter.print(of:), differing: differing) {
-            guard exporter.holds($0), settings.passes($0) else { return false }
+            guard passes($0) else { return false }
             counted($0)
             return true
         }

@@ -3,6 +3,7 @@ import HealthModel
 import NATSKit
 import Pipeline
 import PostgreSQLExport
+import SampleStore
 
 /// Writes the changes of a fleet's hubs into one database. The hub gets a receipt after the database has committed.
 ///
@@ -25,7 +26,7 @@ public final class Collector {
     ///
     /// - Parameter requiresEnrollment: Whether only hubs that have joined may send, each sealed with its own key.
     public init(_ database: PostgreSQLSettings, requiresEnrollment: Bool = false, now: @escaping () -> Instant) {
-        session = PostgreSQLSession(database, creation: Self.creation)
+        session = PostgreSQLSession(database, creation: Self.creation, days: { try SampleStatistics() })
         (schema, self.requiresEnrollment, self.now) = (database.schema, requiresEnrollment, now)
     }
 
@@ -64,7 +65,7 @@ public final class Collector {
                 return
             }
         } catch {
-            session.end()
+            session.recover()
         }
         for (place, member) in members.enumerated() {
             do throws(DeliveryError) {
@@ -97,6 +98,14 @@ public final class Collector {
         return try session.deliver(group)
     }
 
+    /// Computes statistics of days that are due (`DayRows`), for a few seconds at most.
+    ///
+    /// - Returns: Whether more are due.
+    func computeDays() throws(DeliveryError) -> Bool {
+        _ = try exporter(named: "days", me: Origin.unassigned, "days").connection()
+        return try session.computeDays(seconds: 2)
+    }
+
     /// Lets a hub join the fleet.
     ///
     /// - Parameter codeKey: The public key of the hub's code, as the broker reports it.
@@ -112,7 +121,7 @@ public final class Collector {
                 try fleet(try exporter(named: "join", me: Origin.unassigned, request.store)).join(request, code: codeKey))
         } catch {
             // The transaction of a refused join was rolled back.
-            if error.kind != .refused { session.end() }
+            if error.kind != .refused { session.recover() }
             return .failure(error)
         }
     }
@@ -139,16 +148,16 @@ public final class Collector {
                 return .counts(try fleet.counts(of: store, zone: zone, after: after, limit: FleetReply.mostCounts))
             }
         } catch {
-            session.end()
+            session.recover()
             throw error
         }
         switch request.task {
         case .find: return .found(try exporter.found())
         case .claim(let mark): return .claimed(try exporter.claim(mark))
         case .check: return .checked(try exporter.check())
-        case .contents(let after):
-            return .identities(try exporter.contents(after: after, limit: FleetReply.mostIdentities))
-        case .differing(let samples): return .identities(try exporter.differing(samples))
+        case .contents(let places, let after):
+            return .contents(try exporter.contents(of: places, after: after, limit: FleetReply.mostIdentities))
+        case .digests(let after): return .digests(try exporter.digests(after: after, limit: FleetReply.mostDigests))
         case .deliver(let batch): return .receipt(leftOut: try exporter.deliver(batch))
         case .erase(let person):
             try exporter.erase(person: person)

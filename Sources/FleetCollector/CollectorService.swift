@@ -10,6 +10,13 @@ public final class CollectorService: Sendable {
     private let connection: NATSConnection
     private let subscriptions: [NATSSubscription]
     private let running = DispatchGroup()
+    /// Is signalled at the end.
+    private let ending = DispatchSemaphore(value: 0)
+
+    /// The shortest time between two looks for days that are due.
+    private static let dayPause = Duration.seconds(1)
+    /// The part of the time in which days are computed, so that it delays no delivery for long.
+    private static let dayShare = 4
 
     /// Subscribes to the requests of a fleet and begins to answer them.
     ///
@@ -83,6 +90,7 @@ public final class CollectorService: Sendable {
             }
         }
         work("changes", on: changes) { { _ in onChange() } }
+        computeDays(database, now: now, onFailure: onFailure)
     }
 
     /// Handles the messages of a subscription one by one on a queue of its own, because it waits for them all the time.
@@ -97,8 +105,31 @@ public final class CollectorService: Sendable {
         }
     }
 
+    /// Computes the days that deliveries have changed, beside the workers.
+    private func computeDays(
+        _ database: PostgreSQLSettings, now: @escaping @Sendable () -> Instant,
+        onFailure: @escaping @Sendable (_ store: String, _ words: String) -> Void
+    ) {
+        let ending = ending
+        DispatchQueue(label: "vitalgate.collector.days").async(group: running) {
+            let collector = Collector(database, now: now)
+            var pause = Self.dayPause
+            while ending.wait(timeout: .now() + pause / .seconds(1)) == .timedOut {
+                let start = ContinuousClock.now
+                do throws(DeliveryError) {
+                    _ = try collector.computeDays()
+                } catch {
+                    // The deliveries report a database that is gone.
+                    if error.kind != .unreachable { onFailure("days", error.reason) }
+                }
+                pause = max(Self.dayPause, (ContinuousClock.now - start) * (Self.dayShare - 1))
+            }
+        }
+    }
+
     /// Handles the requests that have arrived, and ends.
     public func stop() {
+        ending.signal()
         for subscription in subscriptions { subscription.end() }
         running.wait()
         try? connection.flush(milliseconds: 2000)

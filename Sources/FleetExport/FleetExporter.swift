@@ -7,7 +7,7 @@ import Pipeline
 ///
 /// The broker stores nothing. A request waits for the receipt that a collector sends after the database has committed. Only the receipt
 /// moves the cursor. Without a collector the broker replies with an error at once.
-public final class FleetExporter: DayCountingExporter, ErasingExporter {
+public final class FleetExporter: DayCountingExporter, DigestingExporter, ErasingExporter {
     /// The number of changes in a block.
     public let batchLimit = BlockReader.mostChanges
     /// All kinds, because the database has a table for each.
@@ -22,6 +22,7 @@ public final class FleetExporter: DayCountingExporter, ErasingExporter {
     private let context: ExportContext
     private var connection: NATSConnection?
     private var sealer: RequestSealer?
+    private let printer = SamplePrinter()
 
     /// Returns the hub's report, or `nil` if the hub does not report.
     public var makeReport: (() throws -> HubReport)?
@@ -86,38 +87,51 @@ public final class FleetExporter: DayCountingExporter, ErasingExporter {
             + findings
     }
 
-    public let contentComparison = ContentComparison.asked
+    /// By hashes, which the database has for each row.
+    public let contentComparison = ContentComparison.prints
 
-    /// Asks the database, batch by batch.
-    public func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity] {
-        var found: [SampleIdentity] = []
-        var rest = samples[...]
-        var limit = batchLimit
-        while !rest.isEmpty {
-            let part = rest.prefix(limit)
-            do throws(DeliveryError) {
-                guard case .identities(let some) = try reply(to: .differing(Array(part))) else { throw Self.unexpected }
-                found += some
-                rest = rest.dropFirst(part.count)
-            } catch {
-                // A sample that is too long for the broker was never delivered.
-                guard error.kind == .tooLarge else { throw error }
-                if part.count == 1 { rest = rest.dropFirst() }
-                limit = max(1, part.count / 2)
-            }
-        }
-        return found
+    /// The hash of a sample in the canonical unit, which the database has.
+    public func print(of sample: Sample) -> UInt64? {
+        printer.print(
+            of: sample, value: sample.value,
+            unit: sample.origin.kind == .quantity ? sample.origin.type.canonicalUnit : sample.unit)
     }
 
-    /// Passes on this hub's samples in the database, in the order of their UUIDs.
-    public func contents(_ body: ([HeldSample]) throws -> Void) throws {
-        var last: SampleIdentity?
+    /// Asks a collector to sum up.
+    public func digests(_ body: ([SampleDigest]) throws -> Void) throws {
+        var last: SampleDigest.Place?
         while true {
-            guard case .identities(let some) = try reply(to: .contents(after: last)) else { throw Self.unexpected }
-            if !some.isEmpty { try body(some.map { HeldSample($0) }) }
-            guard some.count == FleetReply.mostIdentities, let end = some.last, last.map({ $0 < end }) != false else { return }
+            guard case .digests(let some) = try reply(to: .digests(after: last)) else { throw Self.unexpected }
+            if !some.isEmpty { try body(some) }
+            guard some.count == FleetReply.mostDigests, let end = some.last?.place, last.map({ $0 < end }) != false else {
+                return
+            }
             last = end
         }
+    }
+
+    /// Passes on this hub's samples of some days and types in the database, in the order of their UUIDs.
+    public func contents(of places: [SampleDigest.Place], _ body: ([HeldSample]) throws -> Void) throws {
+        for start in stride(from: 0, to: places.count, by: FleetRequest.mostPlaces) {
+            let part = Array(places[start..<min(start + FleetRequest.mostPlaces, places.count)])
+            var last: SampleIdentity?
+            while true {
+                guard case .contents(let some) = try reply(to: .contents(of: part, after: last)) else { throw Self.unexpected }
+                if !some.isEmpty { try body(some) }
+                guard some.count == FleetReply.mostIdentities, let end = some.last?.identity, last.map({ $0 < end }) != false
+                else {
+                    break
+                }
+                last = end
+            }
+        }
+    }
+
+    /// Passes on all of this hub's samples in the database.
+    public func contents(_ body: ([HeldSample]) throws -> Void) throws {
+        var places: [SampleDigest.Place] = []
+        try digests { places += $0.map(\.place) }
+        try contents(of: places, body)
     }
 
     /// Asks a collector to count.

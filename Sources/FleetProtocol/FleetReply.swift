@@ -12,8 +12,10 @@ public enum FleetReply: Sendable {
     case claimed(Bool)
     /// The result of a check.
     case checked([Finding])
-    /// UUIDs in the database. For the contents of a hub they are sorted, and fewer than ``mostIdentities`` are the last ones.
-    case identities([SampleIdentity])
+    /// Samples in the database, in the order of UUIDs. Fewer than ``mostIdentities`` are the last ones.
+    case contents([HeldSample])
+    /// Digests in the order of days and types. Fewer than ``mostDigests`` are the last ones.
+    case digests([SampleDigest])
     /// Counts in the order of types and days. Fewer than ``mostCounts`` are the last ones.
     case counts([DayCount])
     /// The hub's report is stored, and these are the next orders.
@@ -27,6 +29,9 @@ public enum FleetReply: Sendable {
 extension FleetReply {
     /// The number of UUIDs in a reply.
     public static let mostIdentities = 5000
+
+    /// The number of digests in a reply.
+    public static let mostDigests = 10_000
 
     /// The number of counts in a reply.
     public static let mostCounts = 5000
@@ -47,7 +52,8 @@ private struct Form: Codable {
     var found: Found?
     var claimed: Bool?
     var findings: [Line]?
-    var identities: [String]?
+    var contents: [Held]?
+    var digests: [Digest]?
     var counts: [Count]?
     var orders: [FleetOrder]?
     var joined: String?
@@ -70,6 +76,20 @@ private struct Form: Codable {
         var text: String
     }
 
+    /// A sample, with its hash in base 16.
+    struct Held: Codable {
+        var u: String
+        var p: String?
+    }
+
+    /// A digest: the day, type, count, and hash in base 16.
+    struct Digest: Codable {
+        var d: Int
+        var t: String
+        var c: Int
+        var p: String
+    }
+
     struct Count: Codable {
         var type: String
         var day: String
@@ -90,7 +110,10 @@ private struct Form: Codable {
         case .found(let mark): found = Found(identity: mark?.identity, mark: mark?.mark, keepsMarks: mark != nil)
         case .claimed(let isClaimed): claimed = isClaimed
         case .checked(let all): findings = all.map { Line(weight: $0.weight.rawValue, subject: $0.subject, text: $0.text) }
-        case .identities(let all): identities = all.map(\.description)
+        case .contents(let all):
+            contents = all.map { Held(u: $0.identity.description, p: $0.print.map { String($0, radix: 16) }) }
+        case .digests(let all):
+            digests = all.map { Digest(d: $0.place.day, t: $0.place.type, c: $0.count, p: String($0.print, radix: 16)) }
         case .counts(let all): counts = all.map { Count(type: $0.type, day: $0.day, count: $0.count) }
         case .orders(let all): orders = all
         case .joined(let reply):
@@ -109,9 +132,17 @@ private struct Form: Codable {
         if let findings {
             return .checked(findings.map { Finding(Finding.Weight(rawValue: $0.weight) ?? .warning, $0.subject, $0.text) })
         }
-        if let identities {
-            let all = identities.compactMap { SampleIdentity($0) }
-            return all.count == identities.count ? .identities(all) : nil
+        if let contents {
+            let all = contents.compactMap { held in
+                SampleIdentity(held.u).map { HeldSample($0, print: held.p.flatMap { UInt64($0, radix: 16) }) }
+            }
+            return all.count == contents.count ? .contents(all) : nil
+        }
+        if let digests {
+            return .digests(
+                digests.map {
+                    SampleDigest(SampleDigest.Place(day: $0.d, type: $0.t), count: $0.c, print: UInt64($0.p, radix: 16) ?? 0)
+                })
         }
         if let counts { return .counts(counts.map { DayCount(type: $0.type, day: $0.day, count: $0.count) }) }
         if let orders { return .orders(orders) }

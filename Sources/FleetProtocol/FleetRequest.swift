@@ -17,10 +17,10 @@ public struct FleetRequest: Sendable {
         case check
         /// ``Exporter/deliver(_:)``
         case deliver(ExportBatch)
-        /// A part of ``ComparableExporter/contents(_:)``: the next UUIDs after this one, in order.
-        case contents(after: SampleIdentity?)
-        /// ``ComparableExporter/differing(_:)``
-        case differing([Sample])
+        /// A part of ``DigestingExporter/contents(of:_:)``: the next UUIDs after this one, in order.
+        case contents(of: [SampleDigest.Place], after: SampleIdentity?)
+        /// A part of ``DigestingExporter/digests(_:)``: the next digests in the order of days and types.
+        case digests(after: SampleDigest.Place?)
         /// Stores the hub's report. The reply has the next orders.
         case report(HubReport)
         /// A part of ``DayCountingExporter/dayCounts(zone:)``: the next counts in the order of types and days.
@@ -47,7 +47,9 @@ public struct FleetRequest: Sendable {
 
     /// The version of the format.
     static let version: UInt8 = 1
-    static let (find, claim, check, deliver, contents, differing) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3), UInt8(4), UInt8(5))
+    static let (find, claim, check, deliver, contents, digests) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3), UInt8(4), UInt8(5))
+    /// The number of days and types in a request for their contents.
+    public static let mostPlaces = 500
     static let (report, count, erase) = (UInt8(6), UInt8(7), UInt8(8))
 
     /// The longest name of a target, in bytes.
@@ -70,12 +72,18 @@ public struct FleetRequest: Sendable {
             writer.write(batch.mark?.json ?? [])
             writer.write(UInt64(batch.rewrites ? 1 : 0))
             writer.write(BlockWriter.block(of: batch.changes))
-        case .contents(let after):
+        case .contents(let places, let after):
             writer.write(UInt64(Self.contents))
+            writer.write(UInt64(places.count))
+            for place in places {
+                writer.write(signed: Int64(place.day))
+                writer.write(place.type)
+            }
             writer.write(after?.description)
-        case .differing(let samples):
-            writer.write(UInt64(Self.differing))
-            writer.write(BlockWriter.block(of: samples.map { .added(StoredSample(sample: $0, ingest: 0, seq: 0)) }))
+        case .digests(let after):
+            writer.write(UInt64(Self.digests))
+            writer.write(signed: Int64(after?.day ?? 0))
+            writer.write(after?.type)
         case .report(let report):
             writer.write(UInt64(Self.report))
             writer.write((try? JSONEncoder().encode(report)).map(Array.init) ?? [])
@@ -112,14 +120,17 @@ public struct FleetRequest: Sendable {
             batch.mark = json.isEmpty ? nil : try Self.mark(json)
             task = .deliver(batch)
         case Self.contents:
+            var places: [SampleDigest.Place] = []
+            let count = try reader.number(below: Self.mostPlaces + 1)
+            for _ in 0..<count { places.append(try Self.place(&reader)) }
             let text = try reader.optionalText()
             let after = text.flatMap { SampleIdentity($0) }
             guard (text == nil) == (after == nil) else { throw .invalid("a UUID") }
-            task = .contents(after: after)
-        case Self.differing:
-            let block = try BlockReader.block(try reader.octets())
-            length = block.length
-            task = .differing(block.changes.map(\.sample))
+            task = .contents(of: places, after: after)
+        case Self.digests:
+            let day = try reader.signed()
+            let type = try reader.optionalText()
+            if let type { task = .digests(after: try Self.place(day, type)) } else { task = .digests(after: nil) }
         case Self.report: task = .report(try Self.report(try reader.octets()))
         case Self.count:
             let (zone, type, day) = (try reader.text(), try reader.text(), try reader.text())
@@ -134,6 +145,19 @@ public struct FleetRequest: Sendable {
         default: throw .invalid("a task of a newer version: update the collector")
         }
         guard reader.isAtEnd else { throw .invalid("there are bytes after it") }
+    }
+
+    private static func place(_ reader: inout OctetReader) throws(BlockFault) -> SampleDigest.Place {
+        let day = try reader.signed()
+        return try place(day, try reader.text())
+    }
+
+    private static func place(_ day: Int64, _ type: String) throws(BlockFault) -> SampleDigest.Place {
+        // PostgreSQL's dates, in days.
+        guard (-2_000_000...2_000_000).contains(day), type.utf8.count <= longestName, !type.utf8.contains(0) else {
+            throw .invalid("a day")
+        }
+        return SampleDigest.Place(day: Int(day), type: type)
     }
 
     private static func report(_ json: ArraySlice<UInt8>) throws(BlockFault) -> HubReport {

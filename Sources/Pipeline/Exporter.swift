@@ -114,12 +114,8 @@ public protocol ComparableExporter: Exporter {
     /// Passes all samples of this store at the target to `body`, in any order and in batches, without deleted ones.
     func contents(_ body: ([HeldSample]) throws -> Void) throws
 
-    /// The hash of a sample's content at the target. It is `nil` if only UUIDs are compared, or if ``differing(_:)`` compares contents.
+    /// The hash of a sample's content at the target. It is `nil` if only UUIDs are compared.
     func print(of sample: Sample) -> UInt64?
-
-    /// Returns the samples whose content at the target differs from the content that a delivery would write. The UUIDs of all of them exist
-    /// there.
-    func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity]
 
     /// The way that contents are compared in addition to UUIDs.
     var contentComparison: ContentComparison { get }
@@ -148,13 +144,10 @@ public enum ContentComparison: Sendable {
     case none
     /// Compares the hashes that the target returns with its contents.
     case prints
-    /// Asks the target, batch by batch.
-    case asked
 }
 
 extension ComparableExporter {
     public func print(of sample: Sample) -> UInt64? { nil }
-    public func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity] { [] }
     public var contentComparison: ContentComparison { .none }
 }
 

@@ -12,7 +12,7 @@ final class CopyRows {
     static let tail = [
         "zone_offset", "subject", "source_id", "source_name", "source_version", "device_key", "device_name",
         "device_manufacturer", "device_model", "device_serial", "time_origin", "received", "group_id", "metadata", "record_id",
-        "record_version", "identity", "variant",
+        "record_version", "identity", "variant", "print",
     ]
 
     /// The temporary table of quantities. It has only our columns, even if others were added to the table of samples.
@@ -32,12 +32,19 @@ final class CopyRows {
     }
 
     private let context: ExportContext
+    private let printer = SamplePrinter()
     private var known: [ObjectIdentifier: Series] = [:]
     private var latest: Series?
     /// The maximum number of series in memory.
     private static let most = 4096
 
     init(_ context: ExportContext) { self.context = context }
+
+    /// The hash of the content of a sample's row (`print`).
+    func print(of sample: Sample) -> UInt64 {
+        let (value, unit) = sample.origin.kind == .quantity ? context.quantity(of: sample) : (sample.value, sample.unit)
+        return printer.print(of: sample, value: value, unit: unit)
+    }
 
     /// Appends the row of a quantity.
     ///
@@ -74,6 +81,7 @@ final class CopyRows {
         row.add(sample.record?.version)
         row.add(json: identity(of: sample))
         row.add(ConflictRows.variant(of: sample))
+        row.add(Int64(bitPattern: print(of: sample)))
     }
 
     /// Returns the inputs of the UUID that are not in the row, as in NDJSON lines. `nil` if the row can be read back without

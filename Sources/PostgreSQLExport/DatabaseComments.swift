@@ -18,6 +18,10 @@ struct DatabaseComments {
         "participant": "The people whose readings each hub has sent.",
         "erased": "Hashes of the people that were erased here. Readings of them are refused.",
         "lock": "The locks of programs that write here.",
+        "day":
+            "Statistics of each person, local day, and type, as 'vitalgate stats --own-zone' computes them. Written a moment after the readings. Do not change it.",
+        "day_due": "The days whose statistics are to be computed again.",
+        "day_longest": "The longest duration of the samples of each person and type, in microseconds.",
         "type": "The types of samples: their names, units, and how their values add up.",
     ]
 
@@ -61,7 +65,10 @@ struct DatabaseComments {
         "represents":
             "The hubs whose reports it represents, by their numbers in the table hub, or NULL (see the table superseded).",
         "variant": "0 if the UUID follows from the row, otherwise a hash of its content.",
+        "print": "A hash of the content, by which a hub compares it. 0 if another program has changed the row.",
         "person": "The SHA-256 of the database's identity and the person's UUID.",
+        "average": "The average, for other types.", "minimum": "The lowest value.", "maximum": "The highest value.",
+        "latest": "The value of the reading that began last.",
         "by": "The UUID of the row that represents it.", "version": "The version of the record in this database.",
         "target": "The target's name in the hub's configuration.", "anchor": "The hub's position in its change log.",
         "holder": "The machine and file that feed this target.", "holder_name": "The same for a person.",

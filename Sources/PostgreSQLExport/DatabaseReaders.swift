@@ -19,7 +19,7 @@ public struct DatabaseReaders: Sendable {
     /// Roles, which must exist.
     public init(analyst: String? = nil, auditor: String? = nil) { (self.analyst, self.auditor) = (analyst, auditor) }
 
-    private static let tables = ReaderRights.tables + ["hub"]
+    private static let tables = ReaderRights.tables + ["hub", "day"]
 
     /// Grants the named roles their rights, and revokes those of roles that are not named any more. The tables must exist.
     public func create(_ settings: PostgreSQLSettings) throws(DeliveryError) -> [Finding] {

@@ -14,6 +14,7 @@ import Pipeline
 /// - `progress`: the cursor of each target and the machine that feeds it, written with each delivery.
 /// - `record`: versions of records with a manufacturer's id (``RecordRows``).
 /// - `superseded`: reports that another row represents (``SupersededRows``).
+/// - `day`, `day_due`, `day_longest`: the statistics of days (``DayRows``).
 /// - `type`: the types of samples.
 /// - a table for each other kind of sample, such as `workout` (``ObjectTable``), whose key is the UUID.
 /// - views (``DatabaseViews``).
@@ -63,6 +64,7 @@ struct DatabaseSchema {
             PRIMARY KEY(hub, target));
         \(RecordRows.creation(in: name))
         \(SupersededRows.creation(in: name))
+        \(DayRows.creation(in: name))
         CREATE TABLE \(name).type(
             name text PRIMARY KEY, kind text NOT NULL, display_name text NOT NULL, unit text, aggregation text, loinc text);
         \(ObjectTable.all.map { $0.creation(in: name) }.joined(separator: "\n"))
@@ -99,6 +101,7 @@ struct DatabaseSchema {
                 try connection.run(steps[number] + ";INSERT INTO \(name).version(number) VALUES(\(number + 1))")
             }
             let findings = try partitions.complete(connection)
+            try ContentTrigger(schema: name).create(connection)
             try fillTypes(connection)
             let views = DatabaseViews(schema: name)
             // Created again each time because a newer version has more types.

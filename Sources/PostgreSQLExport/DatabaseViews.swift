@@ -13,7 +13,7 @@ struct DatabaseViews {
     }
 
     var all: [View] {
-        SampleType.all.compactMap(view) + ObjectTable.all.compactMap(points) + [dailySum] + SummaryViews(schema: schema).all
+        SampleType.all.compactMap(view) + ObjectTable.all.compactMap(points) + SummaryViews(schema: schema).all
     }
 
     /// Columns after the original ones of the views, because replacing a view can only add columns at the end.
@@ -75,23 +75,6 @@ struct DatabaseViews {
             AND diastolic.subject = held.subject
         WHERE held.type = 'bloodPressure'
         """
-    }
-
-    /// Daily sums by the local date of the reading, separately for each source. Otherwise two sources that count the same steps
-    /// would be added.
-    private var dailySum: View {
-        View(
-            name: "daily_sum",
-            statement: """
-                CREATE OR REPLACE VIEW \(schema).daily_sum AS
-                SELECT \(SummaryViews.date) AS date,
-                    held.subject, held.type, held.source_id, held.device_key, sum(held.value) AS sum, held.unit, count(*) AS count
-                FROM \(schema).sample held JOIN \(schema).type ON type.name = held.type AND type.aggregation = 'cumulative'
-                GROUP BY 1, 2, 3, 4, 5, held.unit
-                """,
-            comment:
-                "Sums by day of the types that add up, each source and device for itself. A reading belongs to the day on which it began, in its own zone (UTC if it has none)."
-        )
     }
 
     /// Returns the view with one row for each point of a series, or `nil`.

@@ -13,8 +13,9 @@ final class ObjectRows {
         time_origin text NOT NULL, received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL
         """
 
-    /// The manufacturer's record id and version, the other inputs of the UUID, and the variant (``ConflictRows``).
-    static let record = "record_id text, record_version bigint, identity jsonb, variant bigint NOT NULL DEFAULT 0"
+    /// The manufacturer's record id and version, the other inputs of the UUID, the variant (``ConflictRows``), and the hash of the content.
+    static let record =
+        "record_id text, record_version bigint, identity jsonb, variant bigint NOT NULL DEFAULT 0, print bigint NOT NULL DEFAULT 0"
 
     /// The temporary table.
     static let temporary = """

@@ -186,6 +186,7 @@ struct ObjectTable {
                 \(own)
                 \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record), represents integer[], PRIMARY KEY(uuid, variant));
             CREATE INDEX \(name)_start_time ON \(schema).\(name)(start_time);
+            CREATE INDEX \(name)_subject ON \(schema).\(name)(subject, start_time);
             """
     }
 
@@ -214,17 +215,6 @@ struct ObjectTable {
             INSERT INTO \(schema).\(name) AS held(\(names.joined(separator: ", ")), hubs)
                 SELECT \(sources.joined(separator: ", ")), ARRAY[\(hub)] FROM incoming_object WHERE kind = '\(kind.name)'
                 ON CONFLICT(uuid, variant) DO UPDATE SET \(update)
-            """
-    }
-
-    /// Returns the statement that finds new rows with other content than the stored ones of this hub alone. The receive time is ignored
-    /// because it differs between hubs.
-    func differing(in schema: String, hub: Int32) -> String {
-        let compared = names.indices.filter { !["uuid", "received"].contains(names[$0]) }
-        return """
-            SELECT came.uuid FROM (\(incoming)) came JOIN \(schema).\(name) held ON held.uuid = came.uuid
-                AND held.hubs = ARRAY[\(hub)] WHERE (\(compared.map { "held.\(names[$0])" }.joined(separator: ", ")))
-                IS DISTINCT FROM (\(compared.map { "came.\(names[$0])" }.joined(separator: ", ")))
             """
     }
 

@@ -1,7 +1,7 @@
 import HealthModel
 
 /// Which reports of several hubs are one measurement, and which of them represents it, by the rules of the store (``DuplicateRule``,
-/// ``Likeness``, ``DeviceKinship``, ``ReportPrecision``). The result depends on the reports and not on their order of arrival.
+/// ``Likeness``, ``DeviceKinship``, ``DenseStream``, ``ReportPrecision``). The result depends on the reports and not on their order of arrival.
 ///
 /// A hub has compared its own readings with each other, so two reports of one hub are two measurements.
 struct PathReports {
@@ -38,11 +38,6 @@ struct PathReports {
 
     /// The reports of one person and type, by start.
     private let reports: [Report]
-
-    /// If an interval has more readings of one series than this, they are a stream. An equal value by the minute means little then.
-    private static let crowd = 6
-    /// A continuous sensor has more than ``crowd`` readings in this many microseconds before and after each.
-    private static let aroundStream: Int64 = 3_600_000_000
 
     /// The reports of one person and type.
     init(_ reports: [Report]) { self.reports = reports.sorted { ($0.trace.start, $0.place) < ($1.trace.start, $1.place) } }
@@ -113,9 +108,13 @@ struct PathReports {
         }
         let rule = rule(first, second)
         guard rule.verdict(kinship(first, second)) == .duplicate,
-            let likeness = Likeness(first.trace, second.trace, rule: rule), !isInStream(first, second, likeness, rule)
+            let likeness = Likeness(first.trace, second.trace, rule: rule)
         else { return nil }
-        return likeness
+        let isStream = DenseStream.separates(first.trace, second.trace, likeness, rule, of: first.origin.type) {
+            side, low, high in
+            count(side == .one ? first.series : second.series, from: low, before: high)
+        }
+        return isStream ? nil : likeness
     }
 
     private func rule(_ one: Report, _ other: Report) -> DuplicateRule {
@@ -132,26 +131,8 @@ struct PathReports {
         return DeviceKinship(one.origin, other.origin)
     }
 
-    /// Whether one of the two is part of a stream, in which a reading by the minute cannot be found.
-    private func isInStream(_ one: Report, _ other: Report, _ likeness: Likeness, _ rule: DuplicateRule) -> Bool {
-        guard rule != .unit else { return false }
-        let (coarse, fine) = one.trace.timeResolution > other.trace.timeResolution ? (one, other) : (other, one)
-        if coarse.trace.timeResolution > fine.trace.timeResolution,
-            isCrowded(
-                fine.series, from: coarse.trace.start, to: coarse.trace.start + Int64(coarse.trace.timeResolution) * 1_000_000)
-        {
-            return true
-        }
-        guard rule == .spot, DuplicateRule.mayBeStreamed(one.origin.type),
-            coarse.trace.timeResolution > 1 || likeness.certainty > 1, !(one.trace.method.isSensor && other.trace.method.isSensor)
-        else { return false }
-        func isStreamed(_ report: Report) -> Bool {
-            isCrowded(report.series, from: report.trace.start - Self.aroundStream, to: report.trace.start + Self.aroundStream)
-        }
-        return isStreamed(one) != isStreamed(other)
-    }
-
-    private func isCrowded(_ series: Series, from low: Int64, to high: Int64) -> Bool {
+    /// The number of reports of a series in an interval, as far as it matters.
+    private func count(_ series: Series, from low: Int64, before high: Int64) -> Int {
         var (start, end) = (0, reports.count)
         while start < end {
             let middle = (start + end) / 2
@@ -159,9 +140,9 @@ struct PathReports {
         }
         var count = 0
         for report in reports[start...] {
-            guard report.trace.start < high, count <= Self.crowd else { break }
+            guard report.trace.start < high, count <= DenseStream.crowd else { break }
             if report.series == series { count += 1 }
         }
-        return count > Self.crowd
+        return count
     }
 }

@@ -32,7 +32,7 @@ package struct PersonErasure {
         try connection.run("SET LOCAL statement_timeout = 0; \(WriterLocks(schema: schema).wholeStatement)")
         try connection.run(
             "INSERT INTO \(schema).erased(person) VALUES(\(Self.hash("$1", in: schema))) ON CONFLICT DO NOTHING", [person])
-        for table in tables + ["participant"] {
+        for table in tables + ["participant"] + DayRows.tables {
             try connection.run("DELETE FROM \(schema).\(table) WHERE subject = $1", [person])
         }
     }

@@ -25,7 +25,8 @@ extension PostgreSQLExporter {
     private func checkRights(_ connection: PostgreSQLConnection) throws(DeliveryError) {
         var tables = [
             ("self", "SELECT"), ("hub", "SELECT INSERT UPDATE"), ("progress", "SELECT INSERT UPDATE"), ("lock", "SELECT UPDATE"),
-            ("participant", "SELECT INSERT"), ("erased", "SELECT"),
+            ("participant", "SELECT INSERT"), ("erased", "SELECT"), ("day", "SELECT INSERT DELETE"),
+            ("day_due", "SELECT INSERT UPDATE DELETE"), ("day_longest", "SELECT INSERT UPDATE DELETE"),
         ]
         for table in ["sample", "deletion", "record", "superseded"] + ObjectTable.all.map(\.name) {
             tables.append((table, "SELECT INSERT UPDATE DELETE"))
@@ -175,7 +176,7 @@ extension PostgreSQLExporter {
             session.enter(hub, of: context.store)
             return (connection, hub)
         } catch {
-            session.end()
+            session.recover()
             throw error
         }
     }
@@ -241,7 +242,7 @@ extension PostgreSQLExporter {
             }
             return FoundMark(identity: identity, mark: mark)
         } catch {
-            session.end()
+            session.recover()
             throw error
         }
     }
@@ -268,7 +269,7 @@ extension PostgreSQLExporter {
             try connection.run("COMMIT")
             return true
         } catch {
-            session.end()
+            session.recover()
             throw error
         }
     }

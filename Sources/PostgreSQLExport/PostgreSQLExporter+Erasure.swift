@@ -22,9 +22,15 @@ extension PostgreSQLExporter: ErasingExporter {
             for table in ["deletion", "participant"] {
                 try connection.run("DELETE FROM \(name).\(table) WHERE subject = $1 AND hub = \(hub)", [person])
             }
+            let others = try connection.run("SELECT 1 FROM \(name).participant WHERE subject = $1 LIMIT 1", [person])
+            if others.isEmpty {
+                for table in DayRows.tables { try connection.run("DELETE FROM \(name).\(table) WHERE subject = $1", [person]) }
+            } else {
+                try days.markAll(of: person, connection)
+            }
             try connection.run("COMMIT")
         } catch {
-            session.end()
+            session.recover()
             throw error
         }
     }

@@ -9,7 +9,7 @@ public final class PostgreSQLExporter: ComparableExporter {
     /// The maximum number of changes in a transaction, small enough for a short duration and little memory.
     public let batchLimit = 4096
     let context: ExportContext
-    private let rows: CopyRows
+    let rows: CopyRows
     private let objects: ObjectRows
     let session: PostgreSQLSession
     var settings: PostgreSQLSettings { session.settings }
@@ -25,8 +25,10 @@ public final class PostgreSQLExporter: ComparableExporter {
         "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
 
     /// Creates an exporter without connecting.
-    public convenience init(_ settings: PostgreSQLSettings, context: ExportContext) {
-        self.init(PostgreSQLSession(settings), context: context)
+    ///
+    /// - Parameter days: Computes the statistics of days, or `nil` if another program does.
+    public convenience init(_ settings: PostgreSQLSettings, context: ExportContext, days: DayComputer? = nil) {
+        self.init(PostgreSQLSession(settings, days: days), context: context)
     }
 
     /// Creates an exporter for one of several hubs that share a session.
@@ -130,8 +132,12 @@ public final class PostgreSQLExporter: ComparableExporter {
         if !batch.added.isEmpty { try add(batch, contents, connection, hub) }
         if !batch.gone.isEmpty { try remove(batch.gone, connection, hub, contents) }
         if contents.others { try comparePaths(of: batch, connection, hub) }
+        if session.hasTemporaryRows { try connection.run(days.markingTouched(bySubject: session.isPartitioned)) }
+        try session.mark(batch.added, days, connection)
         return leftOut
     }
+
+    var days: DayRows { DayRows(schema: schema.name) }
 
     /// Joins reports of other hubs that are the same measurements as those of a batch.
     private func comparePaths(
@@ -168,6 +174,9 @@ public final class PostgreSQLExporter: ComparableExporter {
             return try rows.add(connection, amongDeletions: contents.deletions)
         }
         try bring(samples, connection)
+        if rewriting, kinds.contains(.quantity) {
+            try connection.run(days.marking(rowsIn: "incoming", bySubject: session.isPartitioned))
+        }
         let statements =
             comparing(samples, hub, contents, rewriting: rewriting) + moving(kinds, hub, contents, rewriting: rewriting)
         try connection.run(statements.joined(separator: ";"))
@@ -311,6 +320,7 @@ public final class PostgreSQLExporter: ComparableExporter {
             }
             return !next.isEmpty
         }
+        try connection.run(days.marking(rowsIn: "gone", bySubject: session.isPartitioned))
         let tables = ReportTable.tables(of: Set(changes.map(\.sample.origin.kind)))
         let hasRecords = try connection.run("SELECT EXISTS(SELECT 1 FROM \(name).record)") == [["t"]]
         var statements = withdrawal(of: tables, hub, hasReports: hasRecords || contents.superseded)
@@ -343,73 +353,11 @@ public final class PostgreSQLExporter: ComparableExporter {
             + SupersededRows.representing(in: tables, name, bySubject: session.isPartitioned)
     }
 
-    // MARK: Comparing
-
-    public let contentComparison = ContentComparison.asked
-
-    /// Passes on this hub's samples in the database, including those that another hub's higher version replaced.
-    public func contents(_ body: ([HeldSample]) throws -> Void) throws {
-        let (connection, hub) = try opened()
-        session.end()
-        let parts =
-            (["sample"] + ObjectTable.all.map(\.name)).map { table in
-                "SELECT uuid FROM \(schema.name).\(table) WHERE hubs @> ARRAY[\(hub)]"
-            } + ["SELECT held FROM \(schema.name).superseded WHERE hub = \(hub)"]
-        try connection.run("BEGIN; DECLARE held NO SCROLL CURSOR FOR " + parts.joined(separator: " UNION ALL "))
-        while true {
-            let rows = try connection.run("FETCH 5000 FROM held")
-            guard !rows.isEmpty else { break }
-            try body(rows.compactMap { row in row[0].flatMap { SampleIdentity($0) }.map { HeldSample($0) } })
-        }
-        try connection.run("COMMIT")
-    }
-
-    /// Returns the UUIDs of this hub's samples after one, in their order.
-    public func contents(after last: SampleIdentity?, limit: Int) throws(DeliveryError) -> [SampleIdentity] {
-        let (connection, hub) = try opened()
-        let next = last.map { " AND {} > '\($0.description)'" } ?? ""
-        func part(_ column: String, _ table: String, _ condition: String) -> String {
-            "(SELECT \(column) AS uuid FROM \(schema.name).\(table) WHERE \(condition)\(next.replacing("{}", with: column)) "
-                + "ORDER BY \(column) LIMIT \(limit))"
-        }
-        let parts =
-            (["sample"] + ObjectTable.all.map(\.name)).map { part("uuid", $0, "hubs @> ARRAY[\(hub)]") }
-            + [part("held", "superseded", "hub = \(hub)")]
-        do throws(DeliveryError) {
-            // A sample can be in two of them for a moment, and counts once.
-            return try connection.run(parts.joined(separator: " UNION ") + " ORDER BY uuid LIMIT \(limit)")
-                .compactMap { $0[0].flatMap { SampleIdentity($0) } }
-        } catch {
-            session.end()
-            throw error
-        }
-    }
-
-    /// Compares in the database: rows are copied as for a delivery, compared with the stored ones of this hub alone, and dropped. A hub cannot
-    /// change a row that another one has too.
-    public func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity] {
-        let (connection, hub) = try opened()
-        do throws(DeliveryError) {
-            try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED; \(Self.planning)")
-            try bring(samples, connection)
-            let kinds = Set(samples.map(\.origin.kind))
-            var queries: [String] = []
-            if kinds.contains(.quantity) {
-                queries.append(
-                    """
-                    SELECT incoming.uuid FROM incoming JOIN \(schema.name).sample held ON \(isSame("held", "incoming"))
-                    WHERE held.hubs = ARRAY[\(hub)] AND \(Self.isDifferent("held"))
-                    """)
-            }
-            queries += ObjectTable.all.filter { kinds.contains($0.kind) }.map { $0.differing(in: schema.name, hub: hub) }
-            var found: [SampleIdentity] = []
-            for query in queries { found += try connection.run(query).compactMap { $0[0].flatMap { SampleIdentity($0) } } }
-            try connection.run("ROLLBACK")
-            return found
-        } catch {
-            session.end()
-            throw error
-        }
+    /// Computes days that are due. After some time, new changes come first.
+    public func idle() throws(DeliveryError) -> Duration? {
+        guard session.computesDays else { return nil }
+        _ = try connection()
+        return try session.computeDays(seconds: 20) ? .milliseconds(100) : nil
     }
 
     /// Ends the session.

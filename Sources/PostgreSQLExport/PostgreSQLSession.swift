@@ -1,3 +1,4 @@
+import HealthModel
 import Pipeline
 
 /// A connection to a database that the exporters of several hubs can share, one after the other.
@@ -19,6 +20,11 @@ public final class PostgreSQLSession {
     private var participants: [Int32: Set<String>] = [:]
 
     private var statistics = PartitionStatistics()
+    /// The longest durations that the database knows of each person and type.
+    private var longest: [DayRows.LongestKey: Int64] = [:]
+    private let days: DayComputer?
+    /// Whether this session computes the statistics of days.
+    var computesDays: Bool { days != nil }
 
     private static let mostHubs = 10_000
 
@@ -26,8 +32,10 @@ public final class PostgreSQLSession {
     let creation: String?
 
     /// Creates a session without connecting.
-    public init(_ settings: PostgreSQLSettings, creation: String? = nil) {
-        (self.settings, self.creation) = (settings, creation)
+    ///
+    /// - Parameter days: Computes the statistics of days, or `nil` if another session does.
+    public init(_ settings: PostgreSQLSettings, creation: String? = nil, days: DayComputer? = nil) {
+        (self.settings, self.creation, self.days) = (settings, creation, days)
         schema = DatabaseSchema(name: settings.schema, people: settings.partitions, years: settings.years)
     }
 
@@ -75,7 +83,7 @@ public final class PostgreSQLSession {
             try connection.run("COMMIT")
         } catch {
             // A COMMIT without an answer may have happened. Delivering again is safe.
-            end()
+            recover()
             // The same rows would fail for ever. If others are accepted, the hub sends the batch in halves and sets aside what is refused.
             guard connection.isUnclear, group.first?.exporter.acceptsDelivery == true else { throw error }
             throw DeliveryError(.refused, error.reason)
@@ -83,7 +91,7 @@ public final class PostgreSQLSession {
         guard isPartitioned else { return leftOut }
         let changes = group.map(\.batch.changes.count).reduce(0, +)
         // The delivery is complete without it.
-        do throws(DeliveryError) { try statistics.note(changes, connection, schema.name) } catch { end() }
+        do throws(DeliveryError) { try statistics.note(changes, connection, schema.name) } catch { recover() }
         return leftOut
     }
 
@@ -95,8 +103,39 @@ public final class PostgreSQLSession {
         try connection.run(
             "INSERT INTO \(schema.name).participant(hub, subject) SELECT \(hub), unnest($1::text[]) ON CONFLICT DO NOTHING",
             [NewRows.literal(new.sorted())])
-        // A delivery that fails ends the session.
+        // A delivery that fails forgets them.
         participants[hub, default: []].formUnion(new)
+    }
+
+    /// Marks the days of new samples.
+    func mark(_ samples: [Sample], _ days: DayRows, _ connection: PostgreSQLConnection) throws(DeliveryError) {
+        if longest.count >= Self.mostHubs { longest.removeAll() }
+        // A delivery that fails forgets them.
+        try days.mark(samples, &longest, connection)
+    }
+
+    /// Computes days that are due, until some seconds have passed.
+    ///
+    /// - Returns: Whether more may be due.
+    package func computeDays(seconds: Int) throws(DeliveryError) -> Bool {
+        guard let days, let connection else { return false }
+        let start = ContinuousClock.now
+        do throws(DeliveryError) {
+            while ContinuousClock.now - start < .seconds(seconds) {
+                guard try DayRows(schema: schema.name).refresh(connection, days) else { return false }
+            }
+            return true
+        } catch {
+            recover()
+            throw error
+        }
+    }
+
+    /// Rolls back the open transaction after an error. A connection that does not answer is closed.
+    package func recover() {
+        guard let connection, (try? connection.run("ROLLBACK")) != nil else { return end() }
+        participants.removeAll()
+        longest.removeAll()
     }
 
     /// Closes the connection. A transaction that is open is rolled back.
@@ -104,5 +143,6 @@ public final class PostgreSQLSession {
         connection = nil
         hubs.removeAll()
         participants.removeAll()
+        longest.removeAll()
     }
 }

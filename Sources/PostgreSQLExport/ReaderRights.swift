@@ -42,6 +42,11 @@ enum ReaderRights: String, CaseIterable {
         }
     }
 
+    /// The condition for a visible row of the table of days. It was computed from readings of these hubs.
+    private func dayCondition(in schema: String) -> String {
+        "subject = ANY((SELECT \(schema).readable_people())::text[]) AND hubs <@ (SELECT \(schema).readable_hubs())"
+    }
+
     /// The condition for a visible row of the table of hubs. It names machines.
     private func hubCondition(in schema: String) -> String {
         switch self {
@@ -53,6 +58,7 @@ enum ReaderRights: String, CaseIterable {
     /// The restricted tables with the conditions for their rows.
     private func conditions(in schema: String) -> [(table: String, condition: String)] {
         restricted.map { ($0, condition(in: schema)) } + [("hub", hubCondition(in: schema))]
+            + (self == .analyst ? [("day", dayCondition(in: schema))] : [])
     }
 
     /// The privileges, as in GRANT and REVOKE.
@@ -63,7 +69,7 @@ enum ReaderRights: String, CaseIterable {
             let views = DatabaseViews(schema: schema).all.map(\.name)
             return [
                 "USAGE ON SCHEMA \(schema)", "EXECUTE ON FUNCTION \(schema).readable_hubs(), \(schema).readable_people()",
-                "SELECT ON \(list(Self.tables + ["hub", "type"] + views))",
+                "SELECT ON \(list(Self.tables + ["hub", "type", "day"] + views))",
             ]
         case .auditor:
             let whole = [

@@ -4,7 +4,7 @@ import HealthModel
 struct SummaryViews {
     let schema: String
 
-    var all: [DatabaseViews.View] { [devices, coverage, personDays] }
+    var all: [DatabaseViews.View] { [devices, coverage, dailySum, personDays] }
 
     /// The local date of a row of the table of samples. Without a zone it is that of UTC.
     static let date = "(held.start_time AT TIME ZONE 'UTC' + coalesce(held.zone_offset, 0) * interval '1 second')::date"
@@ -47,24 +47,31 @@ struct SummaryViews {
     ]
 
     private var personDays: DatabaseViews.View {
-        let columns = Self.dailyTypes.map { "max(value) FILTER (WHERE type = '\($0)') AS \(DatabaseSchema.snake($0))" }
+        let columns = Self.dailyTypes.map {
+            "max(coalesce(sum, average)) FILTER (WHERE type = '\($0)') AS \(DatabaseSchema.snake($0))"
+        }
         return DatabaseViews.View(
             name: "person_day",
             statement: """
                 CREATE OR REPLACE VIEW \(schema).person_day AS
-                WITH part AS (
-                    SELECT \(Self.date) AS date, held.subject, held.type, held.source_id, held.device_key, sum(held.value) AS sum,
-                        count(*) AS count
-                    FROM \(schema).sample held GROUP BY 1, 2, 3, 4, 5
-                ), figure AS (
-                    SELECT part.date, part.subject, part.type, CASE type.aggregation WHEN 'cumulative' THEN max(part.sum)
-                        ELSE sum(part.sum) / sum(part.count) END AS value
-                    FROM part JOIN \(schema).type ON type.name = part.type GROUP BY 1, 2, 3, type.aggregation
-                )
-                SELECT date, subject, \(columns.joined(separator: ", ")) FROM figure GROUP BY 1, 2
+                SELECT date, subject, \(columns.joined(separator: ", ")) FROM \(schema).day WHERE source_id = '' GROUP BY 1, 2
                 """,
             comment:
-                "One row for each person and local day, with a column for each common type: the mean of the values, or for types that add up the highest sum of any source and device, because two of them may count the same steps."
+                "One row for each person and local day, with a column for each common type: the sum for types that add up, otherwise the average, as 'vitalgate stats --own-zone' computes them."
+        )
+    }
+
+    /// The sums of each source by itself.
+    private var dailySum: DatabaseViews.View {
+        DatabaseViews.View(
+            name: "daily_sum",
+            statement: """
+                CREATE OR REPLACE VIEW \(schema).daily_sum AS
+                SELECT day.date, day.subject, day.type, day.source_id, day.sum, type.unit, day.count
+                FROM \(schema).day JOIN \(schema).type ON type.name = day.type WHERE day.source_id <> '' AND day.sum IS NOT NULL
+                """,
+            comment:
+                "Sums by local day of the types that add up, each source for itself, as 'vitalgate stats --own-zone --by-source' computes them."
         )
     }
 }

@@ -17,6 +17,7 @@ enum SupersededRows {
             held uuid NOT NULL, hub integer NOT NULL REFERENCES \(schema).hub, by uuid NOT NULL, subject text COLLATE "C" NOT NULL,
             place text NOT NULL, content jsonb NOT NULL, path_time timestamptz, PRIMARY KEY(held, hub));
         CREATE INDEX superseded_by ON \(schema).superseded(by);
+        CREATE INDEX superseded_hub ON \(schema).superseded(hub);
         CREATE INDEX superseded_subject ON \(schema).superseded(subject);
         CREATE INDEX superseded_path ON \(schema).superseded(subject, path_time) WHERE path_time IS NOT NULL;
         """

@@ -189,6 +189,42 @@ import Testing
         #expect(try fleet.counts(of: "another", zone: "UTC", after: nil, limit: 10).isEmpty)
     }
 
+    /// A request that the database refuses costs no session, and neither does a delivery with a row that it refuses.
+    @Test func aRefusalKeepsTheSession() throws {
+        let collector = Collector(database, now: { ExportedStore.received })
+        func reply(_ task: FleetRequest.Task) -> FleetReply? {
+            var found: FleetReply?
+            let request = FleetRequest(target: "other", me: test.store.subject, task: task)
+            collector.carryOut([ReceivedRequest(octets: request.octets, store: test.store.identifier)]) { found = $1 }
+            return found
+        }
+        func isRefused(_ task: FleetRequest.Task) -> Bool {
+            if case .failure(let error)? = reply(task) { error.kind == .refused } else { false }
+        }
+        func sessions() throws -> [[String?]] {
+            try PostgreSQLConnection(database).run(
+                "SELECT pid FROM pg_stat_activity WHERE query LIKE '%\(database.schema)%' AND pid <> pg_backend_pid() ORDER BY 1")
+        }
+        let sample = try test.sample(60, at: 0).sample
+        var late = try test.sample(61, at: 1).sample
+        late.start = Instant(microseconds: .max - 1)
+        late.end = late.start
+        func batch(_ some: [Sample]) -> ExportBatch {
+            ExportBatch(changes: some.map { .added(StoredSample(sample: $0, ingest: 0, seq: 0)) })
+        }
+        _ = reply(.deliver(batch([sample])))
+        let before = try sessions()
+        #expect(before.count == 1)
+        #expect(isRefused(.count(zone: "Middle/Earth", after: nil)))
+        #expect(isRefused(.deliver(batch([late]))))
+        #expect(isRefused(.deliver(batch([sample, late]))))
+        guard case .receipt = reply(.deliver(batch([sample, try test.sample(62, at: 2).sample]))) else {
+            Issue.record("the session is of no use")
+            return
+        }
+        #expect(try sessions() == before && rows() == 2)
+    }
+
     /// Without a collector the broker replies at once, and the hub tries again later.
     @Test func withoutACollector() throws {
         try test.add([try test.sample(60, at: 0)])

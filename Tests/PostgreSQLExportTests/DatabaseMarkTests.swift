@@ -29,7 +29,8 @@ import Testing
         return PostgreSQLExporter(
             PostgreSQLSettings(host: server.folder, database: database, user: "vitalgate", schema: name ?? schema),
             context: try ExportContext(
-                name: "other", store: store.identifier, me: store.subject, units: units, now: { ExportedStore.received }))
+                name: "other", store: store.identifier, me: store.subject, units: units, now: { ExportedStore.received }),
+            days: { try SampleStatistics() })
     }
 
     @discardableResult private func sql(_ text: String, database: String = "postgres") throws -> [[String?]] {

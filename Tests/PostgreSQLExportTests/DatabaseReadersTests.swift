@@ -41,7 +41,8 @@ import Testing
     private func exporter(_ store: String, partitions: Int = 0) throws -> PostgreSQLExporter {
         PostgreSQLExporter(
             settings("owner", partitions: partitions),
-            context: try ExportContext(name: "other", store: store, me: test.store.subject, now: { ExportedStore.received }))
+            context: try ExportContext(name: "other", store: store, me: test.store.subject, now: { ExportedStore.received }),
+            days: { try SampleStatistics() })
     }
 
     private func deliver(_ samples: [GatedSample], from store: String) throws {
@@ -107,7 +108,9 @@ import Testing
     @Test func summaries() throws {
         _ = try exporter("one").create()
         let device = Device(key: "a:b", name: "Strap", manufacturer: "Maker", model: nil)
-        func sample(_ type: String, _ value: Int, _ unit: String, at seconds: Int64, source: String = "s") throws -> GatedSample {
+        func sample(
+            _ type: String, _ value: Int, _ unit: String, at seconds: Int64, for duration: Int64 = 0, source: String = "s"
+        ) throws -> GatedSample {
             let origin = Origin(
                 subject: test.store.subject, type: try #require(SampleType(type)),
                 source: SourceRevision(id: source, name: source),
@@ -118,19 +121,29 @@ import Testing
                     of: [
                         Reading(
                             origin: origin, numeral: try Numeral("\(value)"), unit: try Unit(ucum: unit),
-                            time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
+                            time: .instants(
+                                start: start, end: Instant(seconds: 1_790_000_000 + seconds + duration), offset: .utc),
+                            place: Place(.line, 1))
                     ], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received
                 ).first)
         }
         try deliver(
             [
                 sample("heartRate", 60, "/min", at: 0), sample("heartRate", 80, "/min", at: 3600),
-                sample("heartRate", 90, "/min", at: 86_400), sample("stepCount", 100, "{count}", at: 0),
-                sample("stepCount", 50, "{count}", at: 60), sample("stepCount", 120, "{count}", at: 0, source: "other"),
+                sample("heartRate", 90, "/min", at: 86_400), sample("stepCount", 100, "{count}", at: 0, for: 60),
+                sample("stepCount", 50, "{count}", at: 60, for: 60),
+                sample("stepCount", 120, "{count}", at: 0, for: 60, source: "other"),
             ], from: "one")
+        // The days are computed afterwards. Each moment counts once.
+        #expect(try sql("owner", "SELECT * FROM {}.person_day").isEmpty)
+        #expect(try exporter("one").idle() == nil)
         #expect(
             try sql("owner", "SELECT date, heart_rate, step_count, body_mass FROM {}.person_day ORDER BY date") == [
-                ["2026-09-21", "70", "150", nil], ["2026-09-22", "90", nil, nil],
+                ["2026-09-21", "70", "170", nil], ["2026-09-22", "90", nil, nil],
+            ])
+        #expect(
+            try sql("owner", "SELECT source_id, sum, unit FROM {}.daily_sum ORDER BY 1") == [
+                ["other", "120", "{count}"], ["s", "150", "{count}"],
             ])
         #expect(
             try sql("owner", "SELECT date, count, hours FROM {}.coverage WHERE type = 'heartRate' ORDER BY date") == [
@@ -140,6 +153,32 @@ import Testing
             try sql("owner", "SELECT device_key, device_name, types, count FROM {}.device") == [
                 ["a:b", "Strap", "{heartRate,stepCount}", "6"]
             ])
+    }
+
+    /// A day is computed from all hubs, so an analyst sees it only if all of them are of a study.
+    @Test func aDayOfAnotherHubIsHidden() throws {
+        _ = try exporter("one").create()
+        _ = try readers().create(settings("owner"))
+        try deliver([test.sample(60, at: 0), test.sample(70, at: 86_400)], from: "one")
+        try deliver([test.sample(80, at: 86_500)], from: "two")
+        _ = try exporter("one").idle()
+        _ = try sql(
+            "owner",
+            """
+            INSERT INTO {}.study(name) VALUES('sleep'); INSERT INTO {}.study_hub VALUES('sleep', 'one');
+            INSERT INTO {}.study_reader VALUES('sleep', 'ana_{}')
+            """)
+        #expect(try sql("ana", "SELECT date, heart_rate FROM {}.person_day") == [["2026-09-21", "60"]])
+        _ = try sql("owner", "INSERT INTO {}.study_hub VALUES('sleep', 'two')")
+        #expect(try sql("ana", "SELECT count(*) FROM {}.person_day") == [["2"]])
+        #expect(throws: DeliveryError.self) { try sql("audra", "SELECT * FROM {}.day") }
+    }
+
+    /// A question about one date reads only its rows.
+    @Test func aDateIsARange() throws {
+        _ = try exporter("one").create()
+        let plan = try sql("owner", "EXPLAIN SELECT * FROM {}.person_day WHERE date = '2026-09-21'").compactMap { $0[0] }
+        #expect(plan.contains { $0.contains("date = '2026-09-21'") && $0.contains("Index Cond") }, "\(plan)")
     }
 
     @Test func dailyTypesAreQuantities() {

@@ -286,7 +286,7 @@ import Testing
         var names =
             [
                 "sample", "hub", "deletion", "progress", "version", "self", "record", "superseded", "type", "daily_sum", "device",
-                "coverage", "person_day", "study",
+                "coverage", "person_day", "study", "day", "day_due", "day_longest",
             ]
             + ObjectTable.all.map(\.name)
         names += ObjectTable.all.filter { !$0.points.isEmpty }.map { $0.name + "_point" }

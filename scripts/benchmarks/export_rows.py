@@ -89,7 +89,7 @@ def fleet(bench):
 
 def collected(bench, stores, count):
     """The rows of some stores that are exported at once."""
-    runs, bare, collectors, exporters, wires = [], [], [], [], []
+    runs, bare, collectors, exporters, wires, comparisons = [], [], [], [], [], []
     hubs = "one hub" if len(stores) == 1 else f"{len(stores)} hubs"
     with server() as host, nats() as (port, monitor):
         def sql(text):
@@ -118,17 +118,24 @@ def collected(bench, stores, count):
                 runs.append(seconds)
                 exporters.append(largest)
                 wires.append(received(monitor) - before)
+                start = time.perf_counter()
+                subprocess.run([*commands[0], "targets", "verify", "center", "--dry-run"], check=True, stdout=subprocess.DEVNULL)
+                comparisons.append(time.perf_counter() - start)
                 collectors.append(peak_memory(collector.pid))
                 collector.terminate()
             sql(f"COPY vitalgate.sample TO '{host}/rows'; CREATE TABLE bare(LIKE vitalgate.sample INCLUDING ALL); CHECKPOINT")
             bare.append(sql(f"COPY bare FROM '{host}/rows'"))
     rate, limit = (count / statistics.median(seconds) for seconds in (runs, bare))
+    comparison, delivery = statistics.median(comparisons), statistics.median(runs)
     peak, wire, largest = max(collectors) / 1e6, statistics.median(wires) / count, max(exporters) / (1 << 20)
     return [
         Result(
             "fleet", f"{count:,} samples of {hubs} over a NATS broker and one collector, beside a bare COPY of the rows",
             ">= 100,000 samples/s, >= 50 %", "", f"{rate:,.0f} samples/s", peer=f"{limit:,.0f} rows/s", ratio=rate / limit,
             verdict=verdict(rate >= 100_000 and rate >= limit / 2), values={"seconds": runs, "peer_seconds": bare}),
+        Result(
+            "fleet", f"  comparing one hub's {count // len(stores):,} equal samples with the center, beside the delivery of all", "<= 5 %", "",
+            f"{comparison:.3f} s, {comparison / delivery:.1%}", verdict=verdict(comparison <= 0.05 * delivery), values={"seconds": comparisons}),
         Result("fleet", "  its collector's memory at the peak", "< 150 MB", "", f"{peak:.1f} MB", verdict=verdict(peak < 150)),
         Result("fleet", "  the peak memory of each hub", "< 40 MB", "", f"{largest:.1f} MB", verdict=verdict(largest < 40)),
         Result("fleet", "  sent to the broker", "", "", f"{wire:.1f} bytes/sample", values={"bytes": wires}),

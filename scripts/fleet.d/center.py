@@ -202,6 +202,11 @@ class Center:
         for collector in self.collectors:
             collector.start()
 
+    def fleet(self, *words):
+        """Runs a command of the operator."""
+        return subprocess.run(
+            [self.program, "--config", self.collectors[0].configuration, "fleet", *words], capture_output=True, text=True, timeout=120, check=False)
+
     def broker_settings(self):
         return {"fleet": "chaos", "servers": [f"nats://127.0.0.1:{node.clients.port}" for node in self.nodes]}
 
@@ -220,6 +225,29 @@ class Center:
     @staticmethod
     def as_server(server, action):
         server.as_postgres(server.binaries + "/pg_ctl", "-D", server.data, "-w", action)
+
+    def rows(self):
+        """The reports of all hubs, also those that a row of another report represents."""
+        def moment(name):
+            return f"to_char(r.{name} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
+        fields = {
+            "uuid": "r.uuid", "type": "r.type", "start": moment("start_time"), "end": moment("end_time"), "subject": "r.subject", "metadata": "r.metadata",
+            "zone": "r.zone_offset", "source": "r.source_name",
+            "device": "CASE WHEN r.device_key IS NOT NULL THEN json_build_array(r.device_key, r.device_name, r.device_manufacturer, r.device_model, r.device_serial) END",
+        }
+        own = {
+            "sample": {"numeral": "r.numeral", "numeral_unit": "r.numeral_unit", "value": "r.value", "unit": "r.unit"},
+            "category": {"value": "r.value", "case": "r.value_name"}, "workout": {"activity": "r.activity", "duration": "r.duration"},
+        }
+        found = []
+        for table, more in own.items():
+            row = ", ".join(f"'{name}', {value}" for name, value in {**fields, **more}.items())
+            for source, hubs in [
+                    (f"vitalgate.{table} r", "r.hubs"),
+                    (f"vitalgate.superseded k, jsonb_populate_record(NULL::vitalgate.{table}, k.content) r WHERE k.place = '{table}'", "ARRAY[k.hub]")]:
+                text = f"SELECT json_build_object({row}, 'hubs', ARRAY(SELECT store FROM vitalgate.hub WHERE id = ANY({hubs}))) FROM {source}"
+                found += [json.loads("\t".join(line)) for line in self.primary.psql(text)]
+        return found
 
     def relays(self):
         return [relay for node in self.nodes for relay in (node.clients, node.routes)] + [relay for one in self.collectors for relay in one.relays]

@@ -1,4 +1,5 @@
 """The faults of a fleet. Each function breaks something, mends it, and returns what it has done. All choices are of the fleet's random numbers."""
+import json
 import os
 import signal
 import subprocess
@@ -294,9 +295,48 @@ def hub_cloned(fleet):
     return f"the clone of hub {hub.number} was refused"
 
 
+def hub_verified_while_others_write(fleet):
+    """A hub compares itself with the center, and finds nothing to mend once it has delivered everything."""
+    hub = fleet.random.choice(fleet.hubs)
+    with hub.lock:
+        hub.kill()
+        found = hub.deliver()
+        if found.returncode != 0:
+            raise SystemExit(f"hub {hub.number} does not deliver: {found.stdout}{found.stderr}")
+        fleet.keep_busy_beside(hub)
+        for _ in range(3):
+            found = hub.run("targets", "verify", "center", "--dry-run", "--format", "ndjson", codes=None)
+            if found.returncode == 75:
+                continue
+            one = json.loads(found.stdout or "{}")
+            wrong = {name: one.get(name) for name in ("missing", "differing", "surplus") if one.get(name) != 0}
+            # The operator has erased a person, so the center lacks these.
+            if found.returncode != 0 or (wrong and not fleet.erased):
+                raise SystemExit(f"hub {hub.number} differs from the center: status {found.returncode}, {wrong}\n{found.stderr}")
+        hub.start()
+    return f"hub {hub.number}, three times"
+
+
+def person_erased(fleet):
+    """The operator erases a person, whose readings the hubs keep and send again."""
+    hub = fleet.random.choice(fleet.hubs)
+    person = hub.person(hub.number // 2)
+    fleet.erased.add(person)
+    found = fleet.center.fleet("erase", person, "--yes")
+    if found.returncode != 0:
+        raise SystemExit(f"a person cannot be erased: {found.stdout}{found.stderr}")
+    with hub.lock:
+        hub.import_export()
+    left = [row for row in fleet.center.rows() if row["subject"] == person]
+    days = fleet.center.primary.psql(f"SELECT 1 FROM vitalgate.day WHERE subject = '{person}'")
+    if left or days:
+        raise SystemExit(f"{len(left)} rows and {len(days)} days are left of an erased person")
+    return "one of " + ", ".join(str(number) for number in range(len(fleet.hubs)) if number // 2 == hub.number // 2)
+
+
 ALL = [
     exporters_killed, node_killed, all_nodes_killed, node_removed_and_another_added, collector_killed, both_collectors_killed, primary_killed, standby_killed,
     failover, collector_stopped, node_stopped, exporter_stopped, primary_stopped, node_cut_off_from_clients, packets_to_a_node_lost, cluster_split,
     collector_cut_off_from_the_database, packets_to_the_database_lost, answers_of_the_database_lost, full_disk, every_block_twice, clock_an_hour_off,
-    hub_restored_from_a_backup, hub_cloned,
+    hub_restored_from_a_backup, hub_cloned, hub_verified_while_others_write, person_erased,
 ]

@@ -1,4 +1,5 @@
 """The hubs of a fleet on this machine: a store each, fed by imports of files, and a `vitalgate export` that delivers it."""
+import calendar
 import contextlib
 import json
 import os
@@ -13,6 +14,19 @@ import uuid
 KINDS = [("heartRate", "/min", 50, 60), ("bodyMass", "kg", 60, 30), ("bodyTemperature", "Cel", 36, 3)]
 
 
+# The fields of each kind of sample, as the database has them.
+OWN = {
+    "quantity": lambda one: {"numeral": one["original"]["value"], "numeral_unit": one["original"]["unit"], "value": float(one["value"]), "unit": one["unit"]},
+    "category": lambda one: {"value": one["value"], "case": one["case"]},
+    "workout": lambda one: {"activity": one["activity"], "duration": one["duration"] and float(one["duration"])},
+}
+
+
+def seconds(zone):
+    """The seconds of an offset such as +01:00, or None."""
+    return zone and (-1 if zone[0] == "-" else 1) * (int(zone[1:3]) * 3600 + int(zone[4:6]) * 60)
+
+
 class Hub:
     rows = 200
 
@@ -20,7 +34,7 @@ class Hub:
         self.fleet, self.number, self.seed = fleet, number, seed
         self.random = random.Random(f"{seed} hub {number}")
         self.store, self.configuration = f"{fleet.folder}/hub{number}.db", f"{fleet.folder}/hub{number}.json5"
-        self.lock, self.files, self.process, self.environment = threading.RLock(), 0, None, {}
+        self.lock, self.files, self.exports, self.process, self.environment = threading.RLock(), 0, 0, None, {}
         self.counts = {}
         # A third of the hubs seal what they send.
         sealing = {"sealingKey": fleet.center.sealing_key} if number % 3 == 0 else {}
@@ -80,17 +94,68 @@ class Hub:
         # 65: readings that were deleted or refused before.
         self.run("import", "--exact", self.write_file(number), codes=(0, 65))
 
+    def person(self, number):
+        """A person whose readings come from up to three hubs."""
+        return str(uuid.UUID(int=random.Random(number).getrandbits(128), version=4))
+
+    def export(self, number):
+        """The export of a phone: sleep, workouts, quantities with metadata, device, and zone, and versions of records. The next hub has
+        other versions of some of the same records."""
+        lot = random.Random(f"{self.seed} {self.number} export {number}")
+        parts = []
+
+        def element(name, content="", **attributes):
+            parts.append(f"<{name} " + " ".join(f'{key}="{value}"' for key, value in attributes.items()) + f">{content}</{name}>")
+
+        def times(lot, longest):
+            zone = lot.choice([-5, 0, 1, 9])
+            begin = calendar.timegm((2026, lot.randrange(1, 11), lot.randrange(1, 29), lot.randrange(24), lot.randrange(60), lot.randrange(60)))
+            text = [time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(moment + zone * 3600)) + f" {zone:+03}00" for moment in (begin, begin + longest)]
+            return {"creationDate": text[1], "startDate": text[0], "endDate": text[1]}
+
+        def metadata(**entries):
+            return "".join(f'<MetadataEntry key="{key}" value="{value}"/>' for key, value in entries.items())
+
+        device = "&lt;&lt;HKDevice: 0x1&gt;, name:Watch, manufacturer:Maker, model:Watch, hardware:W1, software:1&gt;"
+        for _ in range(20):
+            case = lot.choice(["AsleepCore", "AsleepDeep", "AsleepREM", "Awake", "InBed"])
+            element("Record", type="HKCategoryTypeIdentifierSleepAnalysis", sourceName="Watch", device=device,
+                    value="HKCategoryValueSleepAnalysis" + case, **times(lot, 60 * lot.randrange(1, 90)))
+            activity = lot.choice(["Running", "Walking", "Yoga"])
+            minutes = lot.randrange(5, 90)
+            element("Workout", metadata(HKIndoorWorkout=lot.randrange(2)), workoutActivityType="HKWorkoutActivityType" + activity, duration=minutes,
+                    durationUnit="min", sourceName="Watch", device=device, **times(lot, 60 * minutes))
+            element("Record", metadata(HKWasUserEntered=lot.randrange(2)), type="HKQuantityTypeIdentifierDietaryWater", sourceName="Phone", unit="mL",
+                    value=lot.randrange(10, 900), **times(lot, 0))
+            # The content follows from the record and its version.
+            record, version = f"{self.number + lot.randrange(2)}-{lot.randrange(30)}", lot.randrange(1, 6)
+            own = random.Random(f"{self.seed} {record} {version}")
+            element("Record", metadata(HKMetadataKeySyncIdentifier=record, HKMetadataKeySyncVersion=version),
+                    type="HKQuantityTypeIdentifierDietaryCaffeine", sourceName="Diary", unit="mg", value=own.randrange(20, 300), **times(own, 0))
+        return '<?xml version="1.0" encoding="UTF-8"?>\n<HealthData locale="en_US">\n<ExportDate value="2026-11-20 08:00:00 +0000"/>\n' + "\n".join(parts) + "\n</HealthData>\n"
+
+    def import_export(self):
+        number, self.exports = self.exports, self.exports + 1
+        path = f"{self.fleet.folder}/hub{self.number}-{number}.xml"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.export(number))
+        self.run("import", "--exact", "--person", self.person(self.number // 2), path, codes=(0, 65))
+
     def act(self):
         """One thing that people do, at random."""
         lot = self.random
-        action = lot.choices(["import", "import again", "delete", "repair", "undo a repair", "undo an entry"], [5, 2, 2, 2, 1, 1])[0]
+        action = lot.choices(["import", "import an export", "import again", "delete", "repair", "undo a repair", "undo an entry"], [5, 3, 2, 2, 2, 1, 1])[0]
         with self.lock:
             if action == "import":
                 self.import_file()
+            elif action == "import an export":
+                self.import_export()
             elif action == "import again":
                 self.import_file(lot.randrange(self.files))
             elif action == "delete":
-                self.run("delete", "--type", lot.choice(KINDS)[0], "--where", f"value < {lot.choice([51, 61, 36.2])}", "--yes", codes=None)
+                kind, condition = lot.choice(
+                    [(name, f"value < {lot.choice([51, 61, 36.2])}") for name, *_ in KINDS] + [("dietaryCaffeine", "value < 60"), ("workout", "duration < 900")])
+                self.run("delete", "--type", kind, "--where", condition, "--yes", codes=None)
             elif action == "repair":
                 self.run("repair", "apply", "--type", "bodyTemperature", "--source", f"Source {lot.randrange(3)}", "--shift", "+1h", codes=None)
             elif action == "undo a repair":
@@ -133,8 +198,11 @@ class Hub:
         held = {}
         for line in self.run("query", "all", "--format", "ndjson").stdout.splitlines():
             one = json.loads(line)
-            held[one["uuid"]] = (
-                one["type"], one["start"], one["end"], one["original"]["value"], one["original"]["unit"], float(one["value"]), one["unit"], one["subject"])
+            device = one["device"]
+            held[one["uuid"]] = {
+                **{name: one[name] for name in ("type", "start", "end", "subject", "metadata")}, "zone": seconds(one["zone"]),
+                "source": one["source"]["name"], "device": device and [device[name] for name in ("key", "name", "manufacturer", "model", "serial")],
+                **OWN[one["kind"]](one)}
         return held
 
     def check(self):

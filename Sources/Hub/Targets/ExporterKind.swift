@@ -6,6 +6,7 @@ import InfluxExport
 import MQTTExport
 import Pipeline
 import PostgreSQLExport
+import SampleStore
 import WebhookExport
 
 /// The kinds of targets there are: a new one is a line here, and its own package target.
@@ -29,7 +30,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
         case .webhook: try Self.maker(decoder) { WebhookExporter($0, context: $1) }
         case .command: try Self.maker(decoder) { CommandExporter($0, context: $1) }
         case .fleet: try Self.maker(decoder) { FleetExporter($0, context: $1) }
-        case .postgresql: try Self.maker(decoder) { PostgreSQLExporter($0, context: $1) }
+        case .postgresql: try Self.maker(decoder) { PostgreSQLExporter($0, context: $1, days: { try SampleStatistics() }) }
         }
     }
 

@@ -38,12 +38,6 @@ final class NearDuplicateSearch {
     /// Whether the searched rows are stored samples. They are compared only with live samples.
     private let ofStored: Bool
 
-    /// If an interval contains more samples than this, they are a stream. A value with minute precision is then not a
-    /// copy of one of them.
-    private static let crowd = 6
-    /// A continuous glucose sensor has more than ``crowd`` readings in this many microseconds before and after each.
-    private static let aroundStream: Int64 = 3_600_000_000
-
     init(connection: Connection, ofStored: Bool = false) {
         self.connection = connection
         self.ofStored = ofStored
@@ -79,28 +73,23 @@ final class NearDuplicateSearch {
                 let verdict = rule.verdict(scans[position].related.kinship)
                 let near = try scans[position].near(row.start &- radius, row.start &+ radius)
                 guard verdict != .two, !near.isEmpty else { continue }
-                if Self.isStream(scans[position].candidates[near], for: trace) {
-                    // A minute value amid a stream of values per second is not a copy of one of them.
-                    found.removeAll { scans[$0.scan].related.series == scans[position].related.series }
-                    continue
-                }
                 scans[position].forEachLike(of: trace, among: near, rule) {
                     found.append(Finding(likeness: $0, verdict: verdict, scan: position, candidate: $1))
                 }
             }
-            if rule == .spot, DuplicateRule.mayBeStreamed(origin.type) {
-                for place in found.indices.reversed() {
-                    let candidate = scans[found[place].scan].candidates[found[place].candidate]
-                    if try isOneOfStream(candidate, found[place].likeness, trace, rows, index) { found.remove(at: place) }
+            for place in found.indices.reversed() {
+                let candidate = scans[found[place].scan].candidates[found[place].candidate]
+                let isStream = try DenseStream.separates(trace, candidate.trace, found[place].likeness, rule, of: origin.type) {
+                    (side, low, high) throws(StoreError) in
+                    switch side {
+                    case .one: try count(rows, index, from: low, before: high)
+                    case .other: try stored(candidate.place.series, from: low, before: high)
+                    }
                 }
+                if isStream { found.remove(at: place) }
             }
             guard !found.isEmpty else { continue }
             if found.count > 1 { found.sort { $0.likeness < $1.likeness } }
-            if rule == .stream, let best = found.first,
-                try isCrowded(rows, index, scans[best.scan].candidates[best.candidate].trace, trace)
-            {
-                continue
-            }
             if let best = try Self.takeBest(found, of: &scans, for: trace, isGrouped: row.group != 0, &taken) {
                 matches.witnesses.append(Match(row: index, of: best.first, staysLive: best.staysLive))
                 // A row that may become the sample is linked as well.
@@ -187,60 +176,27 @@ final class NearDuplicateSearch {
         return (scans, radius)
     }
 
-    /// Whether many samples lie in the interval to which a reading's time was truncated.
-    private static func isStream(_ near: ArraySlice<Candidate>, for trace: ReadingTrace) -> Bool {
-        guard near.count > crowd, trace.timeResolution > 1 else { return false }
-        let end = trace.start + Int64(trace.timeResolution) * 1_000_000
-        return near.lazy.filter { $0.place.start >= trace.start && $0.place.start < end }.prefix(crowd + 1).count > crowd
-    }
-
-    /// Whether one of two readings is part of a continuous sensor's stream, and the other one is a single value with
-    /// minute precision, such as a value that a person typed. Equal values mean little then.
-    private func isOneOfStream(
-        _ candidate: Candidate, _ likeness: Likeness, _ trace: ReadingTrace, _ rows: [SampleRow], _ index: Int
-    ) throws(StoreError) -> Bool {
-        let isByMinute = max(trace.timeResolution, candidate.trace.timeResolution) > 1 || likeness.certainty > 1
-        guard isByMinute, !(trace.method.isSensor && candidate.trace.method.isSensor) else { return false }
-        let row = rows[index]
-        let (low, high) = (row.start &- Self.aroundStream, row.start &+ Self.aroundStream)
-        return try isCrowded(rows, index, from: low, to: high)
-            != isCrowded(candidate.place.series, from: low, to: high)
-    }
-
-    /// Whether many rows of the row's own series lie in the interval that a candidate's time covers.
-    private func isCrowded(
-        _ rows: [SampleRow], _ index: Int, _ candidate: ReadingTrace, _ trace: ReadingTrace
-    ) throws(StoreError) -> Bool {
-        guard candidate.timeResolution > trace.timeResolution else { return false }
-        return try isCrowded(
-            rows, index, from: candidate.start, to: candidate.start + Int64(candidate.timeResolution) * 1_000_000)
-    }
-
-    /// Whether many rows of the row's own series, in the batch or stored, lie in an interval.
-    private func isCrowded(_ rows: [SampleRow], _ index: Int, from low: Int64, to high: Int64) throws(StoreError) -> Bool {
+    /// The number of rows of the row's own series in an interval, in the batch or stored, as far as it matters.
+    private func count(_ rows: [SampleRow], _ index: Int, from low: Int64, before high: Int64) throws(StoreError) -> Int {
+        // If the searched rows are stored, they are counted there.
+        if ofStored { return try stored(rows[index].series, from: low, before: high) }
         var count = 0
         for row in rows[index...] {
-            guard row.start < high, count <= Self.crowd else { break }
-            count += 1
+            guard row.start < high, count <= DenseStream.crowd else { break }
+            if row.start >= low { count += 1 }
         }
         for row in rows[..<index].reversed() {
-            guard row.start >= low, count <= Self.crowd else { break }
-            count += 1
+            guard row.start >= low, count <= DenseStream.crowd else { break }
+            if row.start < high { count += 1 }
         }
-        if count > Self.crowd { return true }
-        // If the searched rows are stored, they are counted there.
-        return try (ofStored ? 0 : count) + stored(rows[index].series, from: low, to: high) > Self.crowd
-    }
-
-    private func isCrowded(_ series: Int64, from low: Int64, to high: Int64) throws(StoreError) -> Bool {
-        try stored(series, from: low, to: high) > Self.crowd
+        return count > DenseStream.crowd ? count : count + (try stored(rows[index].series, from: low, before: high))
     }
 
     /// The number of stored samples and duplicates of a series in an interval, as far as it matters.
-    private func stored(_ series: Int64, from low: Int64, to high: Int64) throws(StoreError) -> Int {
+    private func stored(_ series: Int64, from low: Int64, before high: Int64) throws(StoreError) -> Int {
         var count = 0
-        for rows in [SampleTable.Rows.live, .duplicates] where count <= Self.crowd {
-            count += try connection.samples.count(rows, of: series, from: low, before: high, atMost: Self.crowd + 1)
+        for rows in [SampleTable.Rows.live, .duplicates] where count <= DenseStream.crowd {
+            count += try connection.samples.count(rows, of: series, from: low, before: high, atMost: DenseStream.crowd + 1)
         }
         return count
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import HealthModel
 import Pipeline
 
@@ -77,13 +78,24 @@ public final class StoreComparison {
         contents: (([HeldSample]) throws -> Void) throws -> Void, print: (Sample) -> UInt64? = { _ in nil },
         differing: (([Sample]) throws -> [SampleIdentity])? = nil, passes: (Sample) -> Bool
     ) throws -> TargetDifferences {
-        try contents { samples in
-            for sample in samples {
-                try notes.run(
-                    "INSERT OR IGNORE INTO held VALUES(?, ?)", .text(sample.identity.description),
-                    .optional(sample.print.map { Int64(bitPattern: $0) }))
-            }
+        try contents(hold)
+        return try compareHeld(print: print, differing: differing, passes: passes)
+    }
+
+    /// Notes some of the target's contents.
+    private func hold(_ samples: [HeldSample]) throws {
+        for sample in samples {
+            try notes.run(
+                "INSERT OR IGNORE INTO held VALUES(?, ?)", .text(sample.identity.description),
+                .optional(sample.print.map { Int64(bitPattern: $0) }))
         }
+    }
+
+    /// - Parameter places: The days and types to compare, or `nil` for all.
+    private func compareHeld(
+        print: (Sample) -> UInt64?, differing: (([Sample]) throws -> [SampleIdentity])? = nil, passes: (Sample) -> Bool,
+        within places: Set<SampleDigest.Place>? = nil
+    ) throws -> TargetDifferences {
         isEmpty = try notes.integer("SELECT 1 FROM held LIMIT 1") == nil
         var differences = TargetDifferences()
         var asked: [(series: Int64, sample: Sample)] = []
@@ -102,6 +114,7 @@ public final class StoreComparison {
         let cursor = try store.samples.cursor(matching: SampleQuery())
         defer { cursor.close() }
         while let (series, stored) = try cursor.nextWithSeries() {
+            if let places, !places.contains(Self.place(of: stored.sample)) { continue }
             let passes = passes(stored.sample)
             let held = try take(stored.uuid)
             switch (passes, held) {
@@ -132,6 +145,90 @@ public final class StoreComparison {
         // The store never had the remaining samples.
         differences.foreign = Int(try notes.integer("SELECT count(*) FROM held") ?? 0)
         return differences
+    }
+
+    /// Compares the digests of both sides by day and type, and then the samples of those that differ.
+    ///
+    /// - Parameters:
+    ///   - digests: Reads the target's digests. Called on another thread, while the samples are read here.
+    ///   - contents: Reads the target's contents of some days and types.
+    ///   - print: Returns a sample's hash.
+    ///   - passes: Whether the target should have a sample.
+    ///   - count: Called once for each sample that passes.
+    public func compare(
+        digests: (([SampleDigest]) throws -> Void) throws -> Void,
+        contents: ([SampleDigest.Place], ([HeldSample]) throws -> Void) throws -> Void, print: (Sample) -> UInt64?,
+        passes: (Sample) -> Bool, count: (Sample) -> Void = { _ in }
+    ) throws -> TargetDifferences {
+        var there: [SampleDigest.Place: SampleDigest] = [:]
+        var here: [SampleDigest.Place: SampleDigest] = [:]
+        var failures: (any Error)?
+        // The two parts share nothing.
+        withoutActuallyEscaping(digests) { digests in
+            nonisolated(unsafe) var found: Result<[SampleDigest.Place: SampleDigest], any Error> = .success([:])
+            nonisolated(unsafe) let digests = digests
+            let reading = DispatchGroup()
+            DispatchQueue(label: "vitalgate.comparison").async(group: reading) {
+                found = Result {
+                    var all: [SampleDigest.Place: SampleDigest] = [:]
+                    try digests { for each in $0 { all[each.place] = each } }
+                    return all
+                }
+            }
+            do { here = try ownDigests(print, passes, count) } catch { failures = error }
+            reading.wait()
+            do { there = try found.get() } catch { failures = failures ?? error }
+        }
+        if let failures { throw failures }
+        var differences = TargetDifferences()
+        var places: Set<SampleDigest.Place> = []
+        for place in Set(here.keys).union(there.keys) {
+            if let own = here[place], own == there[place] { differences.equal += own.count } else { places.insert(place) }
+        }
+        guard !places.isEmpty else { return differences }
+        try contents(places.sorted(), hold)
+        let rest = try compareHeld(print: print, passes: passes, within: places)
+        differences.equal += rest.equal
+        (differences.missing, differences.differing) = (rest.missing, rest.differing)
+        (differences.surplus, differences.foreign) = (rest.surplus, rest.foreign)
+        return differences
+    }
+
+    /// The digests of the samples that the target should have.
+    private func ownDigests(
+        _ print: (Sample) -> UInt64?, _ passes: (Sample) -> Bool, _ count: (Sample) -> Void
+    ) throws(StoreError) -> [SampleDigest.Place: SampleDigest] {
+        var digests: [SampleDigest.Place: SampleDigest] = [:]
+        let snapshot = try Snapshot(store.connection)
+        defer { snapshot.end() }
+        // Type by type, so that neighbors are nearly always of one place.
+        for series in Dictionary(grouping: try store.allSeries(), by: \.type).values {
+            var latest = SampleDigest(SampleDigest.Place(day: .min, type: ""))
+            let cursor = try SampleCursor(store: store, query: SampleQuery(), of: Set(series.map(\.id)))
+            defer { cursor.close() }
+            while let sample = try cursor.next()?.sample {
+                guard passes(sample) else { continue }
+                count(sample)
+                if latest.place.day != Self.day(of: sample) || latest.place.type != sample.origin.type.id {
+                    if latest.count > 0 { digests[latest.place] = latest }
+                    let place = Self.place(of: sample)
+                    latest = digests[place] ?? SampleDigest(place)
+                }
+                latest.add(print(sample) ?? 0)
+            }
+            if latest.count > 0 { digests[latest.place] = latest }
+        }
+        return digests
+    }
+
+    /// The UTC day on which a sample began.
+    private static func day(of sample: Sample) -> Int {
+        let start = sample.start.microseconds
+        return Int((start >= 0 ? start : start - Calendar.day + 1) / Calendar.day)
+    }
+
+    private static func place(of sample: Sample) -> SampleDigest.Place {
+        SampleDigest.Place(day: day(of: sample), type: sample.origin.type.id)
     }
 
     /// Records the deleted samples that the target still has, in one pass over the tombstones.

@@ -1,0 +1,52 @@
+import Glibc
+import HealthModel
+import Pipeline
+
+/// The statistics of samples that are in no store, such as those of a fleet's center. The samples are in a temporary store, which is removed
+/// with this object, so the same readings count as in any store.
+///
+///     let statistics = try SampleStatistics()
+///     try statistics.add(samples)
+///     for day in try statistics.days(of: .stepCount, bySource: false) { print(day.start, day.sum) }
+public final class SampleStatistics: DayComputing {
+    private let folder: String
+    private let store: SampleStore
+    private let ingest: Ingest
+
+    /// Creates the temporary store.
+    public init() throws {
+        var template = Array("/tmp/vitalgate-days-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw StoreError(.inputOutput, "/tmp: \(String(cString: strerror(errno)))") }
+        folder = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        do {
+            store = try SampleStore(
+                path: folder + "/store.db", access: .write, creation: .init(subject: Origin.unassigned, time: 0))
+            // Nothing of it has to survive.
+            try store.connection.execute("PRAGMA synchronous = OFF")
+            ingest = try store.beginIngest(IngestDescription(kind: .import, received: 0))
+        } catch {
+            Self.remove(folder)
+            throw error
+        }
+    }
+
+    deinit { Self.remove(folder) }
+
+    private static func remove(_ folder: String) {
+        for suffix in ["", "-wal", "-shm", "-journal", "-reserve", "-running"] { unlink(folder + "/store.db" + suffix) }
+        rmdir(folder)
+    }
+
+    /// Adds samples of one person.
+    public func add(_ samples: [Sample]) throws {
+        _ = try ingest.store(samples.map { GatedSample(sample: $0, rule: nil, repeats: nil, place: Place(.line, 1)) })
+    }
+
+    /// Returns the statistics of each local day with samples.
+    public func days(of type: SampleType, bySource: Bool) throws -> [Statistics] {
+        var query = StatisticsQuery(
+            type: type, intervals: CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc)), bySource: bySource)
+        query.usesSampleZones = true
+        return try store.statistics(query)
+    }
+}
