@@ -9,7 +9,7 @@ struct CardFacts {
     init(_ today: TypeToday, _ call: PageCall) {
         let (values, texts, type) = (call.values, call.texts, today.type)
         var facts: [String] = []
-        if let usual = today.soFar?.usual {
+        if let usual = today.soFar?.usual?.median {
             let (value, unit) = values.amount(usual, of: type)
             facts.append(texts("card.usual", Self.joined(value, unit)))
         }

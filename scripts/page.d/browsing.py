@@ -66,6 +66,11 @@ def press(driver, button):
     eventually("another page is loaded", lambda: is_gone(before))
 
 
+def log_out(driver):
+    one(driver, "details.who summary").click()
+    press(driver, one(driver, "form[action='/page/logout'] button"))
+
+
 def put(driver, field, day):
     """A day, as a browser's picker puts it into a field."""
     driver.execute_script("arguments[0].value = arguments[1]", field, day)

@@ -49,6 +49,13 @@ enum PeoplePage {
         return PageLayout(call: call, title: texts("people.title")).whole(body)
     }
 
+    /// The other people, by name. Empty for everybody but the keeper.
+    static func others(_ call: PageCall) -> [(subject: String, name: String)] {
+        let names = (try? call.personNames()) ?? [:]
+        return names.filter { $0.key != Origin.unassigned && $0.key != call.session?.subject }
+            .map { (subject: $0.key, name: $0.value) }.sorted { ($0.name, $0.subject) < ($1.name, $1.subject) }
+    }
+
     private static func switching(_ subject: String, _ name: String, _ call: PageCall) -> HTML {
         """
         <form method="post" action="/page/people">\(FormFields.hidden([("do", "switch"), ("person", subject)]))\
