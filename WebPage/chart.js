@@ -291,7 +291,8 @@
 
         bars(points, y) {
             return points.map(([from, to, , sum]) => {
-                const [x1, x2] = [this.clamped(this.x(from) + 0.5), this.clamped(this.x(to) - 0.5)];
+                const gap = Math.max(0.5, Math.min(4, (this.x(to) - this.x(from)) * 0.12));
+                const [x1, x2] = [this.clamped(this.x(from) + gap), this.clamped(this.x(to) - gap)];
                 return x2 > x1 ? `M${x1.toFixed(1)} ${y(0)}V${y(sum)}H${x2.toFixed(1)}V${y(0)}Z` : "";
             }).join("");
         }

@@ -24,7 +24,9 @@ extension DailyFigures {
     ///
     /// - Parameter latest: The end of the latest sample.
     /// - Returns: `nil` for types without sums.
-    public func soFar(of type: SampleType, subject: String, until latest: Instant, at now: Instant) throws(StoreError) -> DaySoFar? {
+    public func soFar(of type: SampleType, subject: String, until latest: Instant, at now: Instant) throws(StoreError)
+        -> DaySoFar?
+    {
         guard type.kind == .quantity, type.aggregation == .cumulative, let hour = CalendarInterval(count: 1, unit: .hour) else {
             return nil
         }

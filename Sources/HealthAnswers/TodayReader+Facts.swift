@@ -21,7 +21,8 @@ extension TodayReader {
         func known(_ id: String) -> TypeToday? { SampleType(id).flatMap { byType[$0] } }
         let newest = types.max { $0.latest.sample.end < $1.latest.sample.end }
         let unusual = [
-            TodayFact.silence(latest: newest?.latest.sample.end, source: newest.map { source($0.latest.sample) } ?? "", midnight: midnight),
+            TodayFact.silence(
+                latest: newest?.latest.sample.end, source: newest.map { source($0.latest.sample) } ?? "", midnight: midnight),
             try temperature(known("bodyTemperature"), now), try glucose(known("bloodGlucose"), midnight, now),
         ]
         let sleep = known("sleepAnalysis")
@@ -48,7 +49,9 @@ extension TodayReader {
         }
         return TodayFact.chosen(
             unusual: unusual,
-            of: (isMorning ? [night, steps] : [steps, night]) + [try pressure(known(BloodPressure.type), subject, midnight, now), trend],
+            of: (isMorning ? [night, steps] : [steps, night]) + [
+                try pressure(known(BloodPressure.type), subject, midnight, now), trend,
+            ],
             usual: TodayFact.asUsual(usual))
     }
 

@@ -110,7 +110,9 @@ public struct TodayReader {
         return TypeToday(
             type: stored.sample.origin.type, latest: stored,
             week: try figures.figures(of: upper, subject: subject, count: Self.shown, through: now),
-            diastolicWeek: try figures.figures(of: lower, subject: subject, count: Self.shown, through: now), total: nil, soFar: nil,
-            day: nil, alike: [], usual: nil, changes: [], inRange: nil, night: nil, naps: [], pressure: try BloodPressure(stored.sample, in: store))
+            diastolicWeek: try figures.figures(of: lower, subject: subject, count: Self.shown, through: now), total: nil,
+            soFar: nil,
+            day: nil, alike: [], usual: nil, changes: [], inRange: nil, night: nil, naps: [],
+            pressure: try BloodPressure(stored.sample, in: store))
     }
 }

@@ -21,7 +21,7 @@ public struct TypeToday: Sendable {
     /// A figure for each of the last 30 days, today last, from the readings of the latest sample's source and device at about its time of
     /// day, in the canonical unit. Empty for types that are not compared so.
     public let alike: [Double?]
-    /// What is usual: for sleep the time asleep in microseconds, for a measurement its ``alike`` figures before today.
+    /// The usual value: for sleep the time asleep in microseconds, for a measurement the ``alike`` figures before today.
     public let usual: Usual?
     /// The changes over a week and a month, for measurements of the body. Only readings of one source and device at about the same time
     /// of day are compared.

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// What is usual for a figure of a day: the median of comparable days, and the range of the middle half of them.
+/// The usual figure of a day: the median of comparable days, and the range of the middle half of them.
 ///
 ///     Usual([7.5, 8, ...])?.median
 public struct Usual: Hashable, Sendable {
@@ -39,7 +39,8 @@ extension CalendarIntervals {
     public func weekday(of day: Int) -> Int {
         let start = start(of: day)
         // 1970-01-01 was a Thursday.
-        let days = start.wallTime(at: zone.offset(at: start)).microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day).quotient
+        let days = start.wallTime(at: zone.offset(at: start)).microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day)
+            .quotient
         return Int((days + 3).flooredQuotientAndRemainder(dividingBy: 7).remainder)
     }
 

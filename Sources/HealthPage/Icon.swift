@@ -1,9 +1,28 @@
 import HealthAnswers
+import HealthModel
+
+extension SampleType {
+    /// The family that gives the type its color and icon. Glucose belongs to nutrition, since food changes it.
+    var family: HealthGroup {
+        ["bloodGlucose", "bloodKetone", "insulinDelivery"].contains(id) ? .nutrition : HealthGroup(of: self)
+    }
+}
 
 /// The drawings of the interface, 24 by 24, as lines in the color of the text. They are decoration: a name is always beside them.
 enum Icon: String {
-    case activity, heart, sleep, body, vitals, nutrition, records, today, trends, workout, plus, hub, sensor, file, quality, export
+    case activity, heart, sleep, body, vitals, nutrition, records, today, trends, workout, plus, hub, sensor, file, quality,
+        export
     case program, bell, people, warning, pill, down, right, temperature
+
+    /// The icon of a type.
+    init(_ type: SampleType) {
+        switch type.id {
+        case "bodyTemperature", "basalBodyTemperature": self = .temperature
+        case "workout", "workoutRoute": self = .workout
+        case "medicationDoseEvent": self = .pill
+        default: self = Icon(type.family)
+        }
+    }
 
     /// The icon of a family of data.
     init(_ group: HealthGroup) { self = Icon(rawValue: group.rawValue) ?? .records }

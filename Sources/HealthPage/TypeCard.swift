@@ -31,7 +31,7 @@ struct TypeCard {
 
     /// The value of a card: the last night for sleep, for cumulative types the sum of the latest sample's day, and otherwise the latest
     /// sample's own value.
-    private static func value(
+    static func value(
         of sample: Sample, _ night: SleepNight?, _ total: Double?, _ reader: Reader, _ call: PageCall
     ) throws -> (value: String, unit: String) {
         if let night { return (SleepNight.text(night.length, call.values), "") }
@@ -54,10 +54,11 @@ struct TypeCard {
         let facts: [HTML] = (CardFacts(today, call).all + others).map { "<li>\($0)</li>" }
         let heading: HTML = form == .plain ? "h3" : "h2"
         let goal = GoalsPage.dayGoal(of: type, call)
+        let name = form == .hero && night != nil ? call.texts("today.lastNight") : call.values.name(of: type)
         let drawing = night?.html(call, hasEnds: false) ?? StatDrawing(today: today, goal: goal, call: call).html
         return """
-            <li class="\(form.rawValue) \(group.rawValue)" data-type="\(type.id)">
-            <header>\(Icon(group).html)<\(heading)><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a></\(heading)>\(time(call))</header>
+            <li class="\(form.rawValue) \(type.family.rawValue)" data-type="\(type.id)">
+            <header>\(Icon(type).html)<\(heading)><a href="/page/type/\(type.id)">\(name)</a></\(heading)>\(time(call))</header>
             <div>\(figure)\(HTML.choose(!facts.isEmpty, "<ul class=\"facts\">\(facts)</ul>"))\(GoalsPage.cardNote(of: type, call))\
             <p class="src" data-source>\(Self.source(of: latest, call.texts))</p>\(doubt(call))</div>
             \(drawing)
@@ -70,7 +71,7 @@ struct TypeCard {
     func row(_ call: PageCall) -> HTML {
         let facts = CardFacts(today, call).all.prefix(1).joined(separator: " ")
         return """
-            <li class="\(group.rawValue)" data-type="\(type.id)">\(Icon(group).html)<span class="grow"><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a>\
+            <li class="\(type.family.rawValue)" data-type="\(type.id)">\(Icon(type).html)<span class="grow"><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a>\
             <small class="s">\(time(call)) \(facts)<span class="hidden" data-source>\(Self.source(of: latest, call.texts))</span></small>\(doubt(call))</span>\
             <span class="val"><b data-value>\(value.value)</b> <small class="s" data-unit>\(value.unit)</small></span></li>
 
@@ -90,7 +91,17 @@ struct TypeCard {
         if let night { return "<span class=\"s quiet\"><span data-time>\(night.interval(call))</span></span>" }
         let isTotal = type.kind == .quantity && type.aggregation == .cumulative
         let until: HTML = HTML.choose(isTotal, "<span class=\"hidden\">\(call.texts("card.until")) </span>")
-        return "<span class=\"s quiet\">\(until)<span data-time>\(call.times.element(of: latest))</span></span>"
+        let element: HTML =
+            isTotal
+            ? "<time datetime=\"\(latest.start.description)\">\(Self.time(of: latest, call))</time>"
+            : call.times.element(of: latest)
+        return "<span class=\"s quiet\">\(until)<span data-time>\(element)</span></span>"
+    }
+
+    /// The time of a sample. A total reaches to the end of its latest sample.
+    private static func time(of sample: Sample, _ call: PageCall) -> String {
+        let isTotal = sample.origin.type.kind == .quantity && sample.origin.type.aggregation == .cumulative
+        return isTotal ? call.times.text(sample.end) : call.times.text(of: sample)
     }
 
     /// The mark of readings that need a decision.
@@ -138,7 +149,7 @@ struct TypeCard {
         object.set("value", value.value)
         object.set("unit", value.unit)
         object.set("start", sample.start.description)
-        object.set("when", call.times.text(of: sample))
+        object.set("when", time(of: sample, call))
         object.set("source", source(of: sample, call.texts))
         return object
     }

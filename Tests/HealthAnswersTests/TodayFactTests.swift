@@ -32,7 +32,9 @@ import Testing
 
     @Test func aNightNeedsFourteenOthersAndAnEnd() {
         let asleep = 7 * Self.hour
-        #expect(TodayFact.night(asleep: asleep, end: at(6), usual: nil, midnight: midnight, now: at(8)) == .slept(asleep, difference: nil))
+        #expect(
+            TodayFact.night(asleep: asleep, end: at(6), usual: nil, midnight: midnight, now: at(8))
+                == .slept(asleep, difference: nil))
         #expect(TodayFact.night(asleep: asleep, end: at(9), usual: nil, midnight: midnight, now: at(8)) == nil)
         #expect(TodayFact.night(asleep: asleep, end: at(-2), usual: nil, midnight: midnight, now: at(8)) == nil)
         #expect(TodayFact.night(asleep: 0, end: at(6), usual: nil, midnight: midnight, now: at(8)) == nil)
@@ -122,14 +124,17 @@ import Testing
     }
 
     @Test func silenceIsToldIfNothingIsOfToday() {
-        #expect(TodayFact.silence(latest: at(-3), source: "Scale", midnight: midnight) == .silence(since: at(-3), source: "Scale"))
+        #expect(
+            TodayFact.silence(latest: at(-3), source: "Scale", midnight: midnight) == .silence(since: at(-3), source: "Scale"))
         #expect(TodayFact.silence(latest: at(0.1), source: "Scale", midnight: midnight) == nil)
         #expect(TodayFact.silence(latest: nil, source: "", midnight: midnight) == nil)
     }
 
     @Test func atMostThreeFactsAreChosenInTheirOrder() {
         let low = TodayFact.lowGlucose(limit: 70, 20 * Self.minute)
-        let (night, steps) = (TodayFact.slept(7 * Self.hour, difference: 0), TodayFact.total(.stepCount, 5, until: at(8), usual: nil))
+        let (night, steps) = (
+            TodayFact.slept(7 * Self.hour, difference: 0), TodayFact.total(.stepCount, 5, until: at(8), usual: nil)
+        )
         let (pressure, usual) = (TodayFact.pressure(systolic: 131, diastolic: 82), TodayFact.asUsual([.bodyMass]))
         #expect(TodayFact.chosen(unusual: [nil, low], of: [night, steps, pressure], usual: usual) == [low, night, steps])
         #expect(TodayFact.chosen(unusual: [], of: [night, nil, pressure], usual: usual) == [night, pressure, usual])

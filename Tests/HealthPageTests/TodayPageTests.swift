@@ -81,7 +81,9 @@ import Testing
 
     @Test func anEmptyPageSaysWhatToDo() throws {
         let text = try page()
-        #expect(text.contains("There are no readings yet.") && text.contains("action=\"/page/devices\"><button name=\"do\" value=\"scan\">"))
+        #expect(
+            text.contains("There are no readings yet.")
+                && text.contains("action=\"/page/devices\"><button name=\"do\" value=\"scan\">"))
         #expect(text.contains("href=\"/page/files\">Choose a file</a>") && !text.contains("<code>"))
         let other = try page(PageTests.cookie(served, as: PageTests.other))
         #expect(other.contains("Ask the owner of the hub") && !other.contains("Look for sensors"))
@@ -99,12 +101,14 @@ import Testing
         #expect(text.contains("<h1>You slept 7 h 40 min, 40 min longer than usual.</h1>"))
         #expect(text.contains("<li class=\"card stat hero alone sleep\" data-type=\"sleepAnalysis\">"))
         let german = try page(cookie + "Accept-Language: de\r\n")
-        #expect(german.contains("<h1>Du hast 7 h 40 min geschlafen, 40 min länger als üblich.</h1>"))
+        #expect(german.contains("<h1>Du hast 7 Std. 40 Min. geschlafen, 40 Min. länger als üblich.</h1>"))
     }
 
     /// A goal, past days with letters, and today apart from them.
     @Test func stepsHaveBarsAndTheGoal() throws {
-        for day in 0...7 as ClosedRange<Int64> { try served.add([4000], of: "stepCount", from: Self.midnight - day * 86_400 + 3600) }
+        for day in 0...7 as ClosedRange<Int64> {
+            try served.add([4000], of: "stepCount", from: Self.midnight - day * 86_400 + 3600)
+        }
         let before = try page()
         #expect(before.ranges(of: "class=\"bar past\"").count == 7 && before.ranges(of: "class=\"bar now\"").count == 1)
         #expect(!before.contains("class=\"goal\""))
@@ -112,7 +116,7 @@ import Testing
         let after = try page()
         #expect(after.contains("class=\"goal\"") && after.contains("class=\"bar rest\""))
         // 2027-01-15 is a Friday.
-        #expect(after.contains("<text class=\"on\" x=\"95.5%\" y=\"84\" text-anchor=\"middle\">F</text>"))
+        #expect(after.contains("<text class=\"on\" x=\"95.50%\" y=\"84\" text-anchor=\"middle\">F</text>"))
     }
 
     @Test func navigationHasFiveEntries() throws {

@@ -52,7 +52,7 @@ enum AlertsPage {
             <button>\(texts("alerts.add"))</button></form>
             \(try history(call))
             """
-        return PageLayout(call: call, title: texts("alerts.title")).whole(body)
+        return PageLayout(call: call, title: texts("alerts.title"), place: "/page/alerts").whole(body)
     }
 
     /// The last alerts of the person: the times, the notified receivers, and the acknowledgment.
@@ -107,9 +107,11 @@ enum AlertsPage {
         }
         // One acknowledgment is for the last time that the alert began.
         var known: Set<Int64> = []
-        let past = try call.records().alertHistory(limit: 50).compactMap { episode -> (alert: Alert, began: Instant, ended: Instant?)? in
+        let past = try call.records().alertHistory(limit: 50).compactMap {
+            episode -> (alert: Alert, began: Instant, ended: Instant?)? in
             guard let ended = episode.ended, episode.began.acknowledged == nil,
-                call.now.microseconds - ended.noticed.microseconds < shownAfterwards, known.insert(episode.began.alert.id).inserted
+                call.now.microseconds - ended.noticed.microseconds < shownAfterwards,
+                known.insert(episode.began.alert.id).inserted
             else { return nil }
             return (episode.began.alert, episode.began.time, ended.time)
         }

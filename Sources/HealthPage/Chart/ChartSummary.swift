@@ -63,7 +63,8 @@ struct ChartSummary {
                 text: texts("sum.days", period, "\(whole.count)", text(low), text(high)))
         }
         let isGlucose = type == .bloodGlucose
-        guard let century = CalendarInterval("100y"), let row = try rows(century, ranges: isGlucose ? GlucoseDay.ranges : []).last,
+        guard let century = CalendarInterval("100y"),
+            let row = try rows(century, ranges: isGlucose ? GlucoseDay.ranges : []).last,
             let average = row.average, let low = row.minimum, let high = row.maximum
         else { return nil }
         return Content(
@@ -81,7 +82,8 @@ struct ChartSummary {
             guard !readings.isEmpty else { return nil }
             let count = Double(readings.count)
             return [
-                readings.reduce(0) { $0 + $1.pressure.systolic } / count, readings.reduce(0) { $0 + $1.pressure.diastolic } / count,
+                readings.reduce(0) { $0 + $1.pressure.systolic } / count,
+                readings.reduce(0) { $0 + $1.pressure.diastolic } / count,
             ].map { PageValues.text(conversion($0), places: unit.code == "mm[Hg]" ? 0 : 1) }.joined(separator: "/")
         }
         guard let mean = average(all) else { return nil }

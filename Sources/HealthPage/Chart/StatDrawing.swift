@@ -28,14 +28,14 @@ struct StatDrawing {
     private func weekdays(_ count: Int) -> [String] {
         let days = CalendarIntervals(.day, zone: call.zone)
         let last = days.index(of: call.now)
-        let letters = call.texts("weekday.letters").split(separator: " ").map(String.init)
-        return (last - count + 1...last).map { letters.indices.contains(days.weekday(of: $0)) ? letters[days.weekday(of: $0)] : "" }
+        return (last - count + 1...last).map { String(call.texts("weekday.\(days.weekday(of: $0) + 1)").prefix(1)) }
     }
 
     private func letters(_ count: Int, at place: (Int) -> Double) -> HTML {
         let texts: [HTML] = weekdays(count).enumerated().map { index, letter in
             let isToday: HTML = index == count - 1 ? " class=\"on\"" : ""
-            return "<text\(isToday) x=\"\(Coordinate.hundredths(place(index)))%\" y=\"\(Self.letters)\" text-anchor=\"middle\">\(letter)</text>"
+            return
+                "<text\(isToday) x=\"\(Coordinate.hundredths(place(index)))%\" y=\"\(Self.letters)\" text-anchor=\"middle\">\(letter)</text>"
         }
         return "\(texts)"
     }
@@ -71,7 +71,8 @@ struct StatDrawing {
         let limit: HTML = goal.map { line("goal", from: 0, to: 100, at: y($0)) } ?? ""
         return frame(
             label(values.dropLast().compactMap { $0 }) + (goal.map { ". " + call.texts("goals.goal") + ": " + text($0) } ?? ""),
-            "\(line("zero", from: 0, to: 100, at: Self.bottom))\(past)\(rest)\(own)\(letters(count) { x($0) + width / 2 })\(mark)\(limit)")
+            "\(line("zero", from: 0, to: 100, at: Self.bottom))\(past)\(rest)\(own)\(letters(count) { x($0) + width / 2 })\(mark)\(limit)"
+        )
     }
 
     private func line(_ kind: String, from: Double, to: Double, at y: Double) -> HTML {
@@ -110,14 +111,19 @@ struct StatDrawing {
         let isToday = days.index(of: today.latest.sample.start) == days.index(of: call.now)
         let latest = isToday ? (isMonth ? values.last.flatMap { $0 } : today.latest.sample.value) : nil
         let known = values.dropLast().compactMap { $0 }
-        guard var low = (known + [latest].compactMap { $0 }).min(), var high = (known + [latest].compactMap { $0 }).max(), !known.isEmpty
+        guard var low = (known + [latest].compactMap { $0 }).min(), var high = (known + [latest].compactMap { $0 }).max(),
+            !known.isEmpty
         else { return "" }
         let missing = leastSpan - (high - low)
         if missing > 0 { (low, high) = (low - missing / 2, high + missing / 2) }
         if high <= low { high = low + 1 }
-        func x(_ index: Int) -> Double { (Double(index) + 0.5) / Double(values.count) * 1000 }
+        // The names of the levels are at the left.
+        func share(_ index: Int) -> Double { 0.14 + (Double(index) + 0.5) / Double(values.count) * 0.86 }
+        func x(_ index: Int) -> Double { share(index) * 1000 }
         // The inner drawing is as high as the outer one, 88 pixels.
-        func y(_ value: Double) -> Double { (Self.bottom - 6 - (value - low) / (high - low) * (Self.bottom - 6 - Self.top)) / 88 * 1000 }
+        func y(_ value: Double) -> Double {
+            (Self.bottom - 6 - (value - low) / (high - low) * (Self.bottom - 6 - Self.top)) / 88 * 1000
+        }
         var (path, dots, isOpen) = ("", "", false)
         var last = -10
         for (index, value) in values.dropLast().enumerated() {
@@ -134,24 +140,28 @@ struct StatDrawing {
                 let point = "M\(Coordinate.tenths(x(values.count - 1))) \(Coordinate.tenths(y(value)))h0"
                 return "<path class=\"dt ring\" d=\"\(point)\"/><path class=\"dt big\" d=\"\(point)\"/>"
             } ?? ""
-        let levels: [HTML] = [low, high].map { level in
-            line("grid", from: 0, to: 100, at: y(level) * 0.088)
-        }
-        let names: [HTML] = [(high, -4.0), (low, 12.0)].map { level, shift in
-            let place = y(level) * 0.088 + (shift < 0 ? 11 : -3)
-            return "<text class=\"halo\" x=\"0\" y=\"\(Coordinate.tenths(place))\">\(text(level, hasUnit: false))</text>"
+        // Round levels in the unit of the page. Both scales are linear.
+        let conversion = try? call.values.conversion(of: today.type, to: call.values.unit(of: today.type))
+        let ends = [low, high].map { conversion?($0) ?? $0 }
+        let round = LinePlot.levels(ends[0], ends[1])
+        let levels: [HTML] = [round.first, round.count > 1 ? round.last : nil].compactMap { level in
+            level.map { level in
+                let place = y(low + (level - ends[0]) / (ends[1] - ends[0]) * (high - low)) * 0.088
+                return
+                    "\(line("grid", from: 0, to: 100, at: place))<text x=\"0\" y=\"\(Coordinate.tenths(place - 3))\">\(PageValues.text(level))</text>"
+            }
         }
         let below: HTML =
             isMonth
             ? """
-            <text x="0" y="\(Self.letters)">\(call.times.day(days.start(of: days.index(of: call.now) - values.count + 1)))</text>\
+            <text x="14%" y="\(Self.letters)">\(call.times.day(days.start(of: days.index(of: call.now) - values.count + 1)))</text>\
             <text class="on" x="100%" y="\(Self.letters)" text-anchor="end">\(call.texts("nav.today"))</text>
-            """ : letters(values.count) { (Double($0) + 0.5) / Double(values.count) * 100 }
+            """ : letters(values.count) { share($0) * 100 }
         return frame(
             label(known),
             """
             \(levels)<svg viewBox="0 0 1000 1000" width="100%" height="88" preserveAspectRatio="none" overflow="visible">\
-            <path class="ln" d="\(path)"/><path class="dt" d="\(dots)"/>\(now)</svg>\(names)\(below)
+            <path class="ln" d="\(path)"/><path class="dt" d="\(dots)"/>\(now)</svg>\(below)
             """)
     }
 
@@ -184,6 +194,9 @@ struct StatDrawing {
         }
         let label = call.texts(
             "card.days", pressure(least), pressure(most))
-        return frame(label, "\(line("grid", from: 0, to: 100, at: y(low)))\(line("grid", from: 0, to: 100, at: y(high)))\(stems)\(letters(count, at: x))")
+        return frame(
+            label,
+            "\(line("grid", from: 0, to: 100, at: y(low)))\(line("grid", from: 0, to: 100, at: y(high)))\(stems)\(letters(count, at: x))"
+        )
     }
 }

@@ -22,7 +22,8 @@ enum GlucoseDay {
         var place = 0.0
         let parts: [HTML] = shares.enumerated().map { index, share in
             defer { place += share / whole * 100 }
-            return "<rect class=\"t\(index)\" x=\"\(Coordinate.hundredths(place))%\" width=\"\(Coordinate.hundredths(share / whole * 100))%\" height=\"100%\"/>"
+            return
+                "<rect class=\"t\(index)\" x=\"\(Coordinate.hundredths(place))%\" width=\"\(Coordinate.hundredths(share / whole * 100))%\" height=\"100%\"/>"
         }
         let said = zip(names, shares).map { (name: call.texts($0), share: percent($1)) }
         let keys: [HTML] = said.enumerated().map { "<span class=\"key tir\($0)\">\($1.name) <b>\($1.share)</b></span> " }
@@ -71,7 +72,9 @@ enum GlucoseDay {
         let names: [HTML] = [range.low, range.high].map {
             "<text x=\"100%\" y=\"\(Coordinate.tenths(y($0) / 10))%\" dy=\"-3\" text-anchor=\"end\">\(PageValues.text(conversion($0)))</text>"
         }
-        let ticks: [HTML] = [0, 6, 12, 18].map { "<text x=\"\(Coordinate.hundredths(Double($0) / 24 * 100))%\" y=\"100%\" dy=\"16\">\($0 < 10 ? "0" : "")\($0):00</text>" }
+        let ticks: [HTML] = [0, 6, 12, 18].map {
+            "<text x=\"\(Coordinate.hundredths(Double($0) / 24 * 100))%\" y=\"100%\" dy=\"16\">\($0 < 10 ? "0" : "")\($0):00</text>"
+        }
         let texts = call.texts
         return """
             <h2>\(texts("glucose.day"))</h2><div class="card"><p class="note">\(texts("glucose.how"))</p>

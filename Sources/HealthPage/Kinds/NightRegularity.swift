@@ -60,7 +60,8 @@ struct NightRegularity {
         let ticks: [HTML] = stride(from: Self.days - 1, through: 0, by: -7).map { index in
             let anchor = index == Self.days - 1 ? "end" : "middle"
             let x = index == Self.days - 1 ? 92 : (Double(index) + 0.5) * slot
-            return "<text x=\"\(Coordinate.hundredths(x))%\" y=\"186\" text-anchor=\"\(anchor)\">\(call.times.day(calendar.start(of: begin + index)))</text>"
+            return
+                "<text x=\"\(Coordinate.hundredths(x))%\" y=\"186\" text-anchor=\"\(anchor)\">\(call.times.day(calendar.start(of: begin + index)))</text>"
         }
         func minutes(_ hours: Double) -> String { "\(Int((hours * 60).rounded()))" }
         let said = texts("night.regular", clock(bed.mean), minutes(bed.deviation), clock(wake.mean), minutes(wake.deviation))

@@ -49,7 +49,9 @@ struct RouteDrawing {
         guard let beats else { return "" }
         let step = (beats.high - beats.low) / Double(Self.zones)
         let keys: [HTML] = (0..<Self.zones).map { zone in
-            let ends = [beats.low + Double(zone) * step, beats.low + Double(zone + 1) * step].map { PageValues.text($0, places: 0) }
+            let ends = [beats.low + Double(zone) * step, beats.low + Double(zone + 1) * step].map {
+                PageValues.text($0, places: 0)
+            }
             return "<span class=\"key z\(zone + 1)\">\(ends.joined(separator: "–")) /min</span> "
         }
         return "\(keys)"
@@ -113,8 +115,8 @@ struct RouteDrawing {
                 let corners = locations.map(frame.place).map { "\(Coordinate.tenths($0.x)),\(Coordinate.tenths($0.y))" }
                 let points = corners.joined(separator: " ")
                 let edge: HTML = attribution == nil ? "" : "<polyline class=\"edge\" points=\"\(points)\"/>"
-                let color = zone.map { "way z\($0 + 1)" } ?? "way"
-                return "\(edge)<polyline class=\"\(color)\" points=\"\(points)\"/>"
+                let line: HTML = "\(edge)<polyline class=\"way\" points=\"\(points)\"/>"
+                return zone.map { "<g class=\"z\($0 + 1)\">\(line)</g>" } ?? line
             }
         }
         let ends: [HTML] = [("start", tracks.first?.locations.first), ("end", tracks.last?.locations.last)].compactMap {

@@ -24,7 +24,7 @@ enum RecordsPage {
         let others: [HTML] = try today.list(of: call.person().subject, at: call.now).filter(isRecord).map { type in
             let latest = try reader.store.samples.latest(of: [type]).map(\.sample).max { $0.start < $1.start }
             return """
-                <li class="\(HealthGroup(of: type).rawValue)">\(Icon.records.html)<span class="grow"><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a>\
+                <li class="\(type.family.rawValue)">\(Icon(type).html)<span class="grow"><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a>\
                 <small class="s">\(latest.map { call.times.element(of: $0) } ?? "")</small></span></li>
 
                 """
@@ -48,7 +48,8 @@ enum RecordsPage {
     /// The kinds that are records and not readings.
     private static func isRecord(_ type: SampleType) -> Bool {
         switch type.kind {
-        case .clinicalRecord, .document, .medicationDoseEvent, .electrocardiogram, .audiogram, .visionPrescription, .scoredAssessment,
+        case .clinicalRecord, .document, .medicationDoseEvent, .electrocardiogram, .audiogram, .visionPrescription,
+            .scoredAssessment,
             .stateOfMind:
             true
         default: false
@@ -57,7 +58,8 @@ enum RecordsPage {
 
     private static func measurements(_ reader: Reader, _ call: PageCall) throws -> [Measurement] {
         var found: [String: Measurement] = [:]
-        let query = SampleQuery(types: LabStatistics.types, subject: try call.person().subject, descending: true, limit: mostResults)
+        let query = SampleQuery(
+            types: LabStatistics.types, subject: try call.person().subject, descending: true, limit: mostResults)
         let cursor = try reader.store.samples.cursor(matching: query)
         defer { cursor.close() }
         while let stored = try cursor.next() {
@@ -78,13 +80,17 @@ enum RecordsPage {
         let isLong = value.count > 14
         let flag: HTML =
             result.isOutside.map {
-                $0 ? "<span class=\"flag\">\(texts("lab.outside"))</span>" : "<span class=\"flag ok\">\(texts("lab.inside"))</span>"
+                $0
+                    ? "<span class=\"flag\">\(texts("lab.outside"))</span>"
+                    : "<span class=\"flag ok\">\(texts("lab.inside"))</span>"
             } ?? ""
         let ranges = (result.ranges ?? []).map { PageValues.local($0.text) }.joined(separator: "; ")
         let numbers = measurement.results.compactMap { $0.result.amount?.numeral.doubleValue }
         let before = measurement.results.count > 1 ? measurement.results[measurement.results.count - 2] : nil
         let earlier: HTML =
-            before.map { "<small class=\"s\">\(texts("records.before", $0.result.quantity.map { PageValues.local($0.text) } ?? "–", call.times.day($0.time)))</small>" }
+            before.map {
+                "<small class=\"s\">\(texts("records.before", $0.result.quantity.map { PageValues.local($0.text) } ?? "–", call.times.day($0.time)))</small>"
+            }
             ?? "<small></small>"
         return """
             <div class="lab"><span class="name"><a href="/page/sample/\(measurement.latest)">\(last.measured.name)</a><br>\

@@ -10,8 +10,10 @@ enum FirstRun {
             """
         let file = choice(
             .file, "first.file", "first.fileHow",
-            "<a class=\"button\" href=\"/page/\(HTML.choose(call.isKeeper, "files", "upload"))\">\(texts("first.choose"))</a>", call)
-        let add = choice(.plus, "first.hand", "first.handHow", "<a class=\"button\" href=\"/page/add\">\(texts("entry.title"))</a>", call)
+            "<a class=\"button\" href=\"/page/\(HTML.choose(call.isKeeper, "files", "upload"))\">\(texts("first.choose"))</a>",
+            call)
+        let add = choice(
+            .plus, "first.hand", "first.handHow", "<a class=\"button\" href=\"/page/add\">\(texts("entry.title"))</a>", call)
         guard call.isKeeper else { return "\(lead)<ul class=\"steps\">\(file)\(add)</ul>" }
         let near = call.site.hubWork.now.near.filter { !$0.adopted }.count
         let found: HTML = HTML.choose(near > 0, "<p><b>\(texts("first.found", "\(near)"))</b></p>")

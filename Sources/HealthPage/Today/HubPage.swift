@@ -9,7 +9,8 @@ enum HubPage {
     private static let own: [Link] = [
         ("/page/add", "entry.title", .plus), ("/page/notes", "notes.title", .records), ("/page/goals", "goals.title", .activity),
         ("/page/alerts", "alerts.title", .bell), ("/page/report", "report.title", .file), ("/page/upload", "upload.title", .file),
-        ("/page/care", "nav.care", .quality), ("/page/deleted", "deleted.title", .records), ("/page/cards", "cards.title", .today),
+        ("/page/care", "nav.care", .quality), ("/page/deleted", "deleted.title", .records),
+        ("/page/cards", "cards.title", .today),
         ("/page/characteristics", "characteristic.title", .body), ("/page/clients", "nav.clients", .program),
     ]
 

@@ -50,14 +50,16 @@ struct NeedsYou {
             let time: HTML =
                 end.map { "\(call.times.element(begin)) – \(call.times.element($0))" }
                 ?? "\(texts("alerts.since")) \(call.times.element(begin))"
-            let look: HTML = "<a href=\"/page/type/\(alert.type.id)\" aria-label=\"\(texts("needs.lookAt", name))\">\(texts("needs.look"))</a>"
+            let look: HTML =
+                "<a href=\"/page/type/\(alert.type.id)\" aria-label=\"\(texts("needs.lookAt", name))\">\(texts("needs.look"))</a>"
             let seen: HTML = """
                 <form method="post" action="/page/alerts">\(FormFields.hidden([("do", "acknowledge"), ("id", "\(alert.id)"), ("then", "today")]))\
                 <button aria-label="\(texts("alerts.seenOf", name))">\(texts("alerts.seen"))</button></form>
                 """
             // An alert that goes on stays until it is over.
             let isSeen = end == nil && alert.acknowledged != nil
-            return Item(icon: .bell, isBad: true, isAlert: end == nil, title: name, text: time, actions: isSeen ? look : look + seen)
+            return Item(
+                icon: .bell, isBad: true, isAlert: end == nil, title: name, text: time, actions: isSeen ? look : look + seen)
         }
     }
 
@@ -73,7 +75,8 @@ struct NeedsYou {
             var words: [String] = []
             if held > 0 { words.append(texts("card.quarantined", "\(held)")) }
             if suspicious > 0 { words.append(texts("card.suspicious")) }
-            var actions: HTML = "<a href=\"/page/care\" aria-label=\"\(texts("needs.reviewOf", name))\">\(texts("needs.review"))</a>"
+            var actions: HTML =
+                "<a href=\"/page/care\" aria-label=\"\(texts("needs.reviewOf", name))\">\(texts("needs.review"))</a>"
             // A single reading can be accepted here. Several are judged one by one.
             let own = quarantined.filter { $0.stored.sample.origin.type == type }
             if suspicious == 0, own.count == 1, let only = own.first {

@@ -26,7 +26,8 @@ enum TodayPage {
     private static let recent = 7 * day
     /// The types of the cards, until the person arranges them.
     private static let main = [
-        "stepCount", "bloodGlucose", "bloodPressure", "bodyMass", "heartRate", "sleepAnalysis", "bodyTemperature", "restingHeartRate",
+        "stepCount", "bloodGlucose", "bloodPressure", "bodyMass", "heartRate", "sleepAnalysis", "bodyTemperature",
+        "restingHeartRate",
         "oxygenSaturation", "activeEnergyBurned",
     ]
 
@@ -35,14 +36,11 @@ enum TodayPage {
         let cards = try TypeCard.all(reader, call)
         let layout = try CardLayout(call)
         let texts = call.texts
-        let body: HTML =
-            cards.isEmpty
-            ? FirstRun.html(call)
-            : """
-            \(try sentence(cards, reader, call))
+        let body: HTML = """
+            \(cards.isEmpty ? FirstRun.html(call) : try sentence(cards, reader, call))
             \(try NeedsYou(call).html)
             \(try NotesPage.today(call))
-            \(try choice(cards, layout, reader, call))
+            \(cards.isEmpty ? "" : try choice(cards, layout, reader, call))
             """
         let hidden = layout.layout.hidden.sorted().joined(separator: " ")
         return .page(
@@ -86,8 +84,12 @@ enum TodayPage {
         }.prefix(mostCards)
         let known = Set(stats.map(\.type) + [hero?.type].compactMap { $0 })
         let days = CalendarIntervals(.day, zone: call.zone)
-        let rest = arranged.filter { !known.contains($0.type) && days.index(of: $0.latest.end) == days.index(of: now) }
-        let rings: HTML = layout.isHidden(CardLayout.rings) ? "" : try RingsCard.html(reader, call)
+        let rest = arranged.filter {
+            $0.type.id != "batteryLevel" && !known.contains($0.type) && days.index(of: $0.latest.end) == days.index(of: now)
+        }
+        // Rings without goals are among all data only.
+        let found: HTML = layout.isHidden(CardLayout.rings) ? "" : try RingsCard.html(reader, call)
+        let rings: HTML = found.text.contains("<svg viewBox=\"0 0 100 100\"") ? found : ""
         let large: HTML = hero?.html(call, form: .hero, others: others(of: hero, cards, call)) ?? ""
         let small: [HTML] = stats.map { $0.html(call, form: .stat, others: others(of: $0, cards, call)) }
         let rows: [HTML] = rest.prefix(mostRows).map { $0.row(call) }
@@ -112,7 +114,9 @@ enum TodayPage {
         let days = CalendarIntervals(.day, zone: call.zone)
         func card(_ id: String, _ passes: (TypeCard) -> Bool) -> TypeCard? { cards.first { $0.type.id == id && passes($0) } }
         func isToday(_ card: TypeCard) -> Bool { days.index(of: card.latest.end) == days.index(of: call.now) }
-        if let fever = card("bodyTemperature", { $0.latest.value >= 38 && call.now.microseconds - $0.latest.start.microseconds < day / 4 }) {
+        if let fever = card(
+            "bodyTemperature", { $0.latest.value >= 38 && call.now.microseconds - $0.latest.start.microseconds < day / 4 })
+        {
             return fever
         }
         let (night, steps) = (card("sleepAnalysis", isToday), card("stepCount", isToday))

@@ -11,7 +11,7 @@ struct TodaySentence {
         let (texts, now) = (call.texts, call.now)
         let days = CalendarIntervals(.day, zone: call.zone)
         let weekday = texts("weekday.\(days.weekday(of: days.index(of: now)) + 1)")
-        let said = facts.map(text)
+        let said = sentences
         let title = [greeting, said.first].compactMap { $0 }.joined(separator: " ")
         let more = said.dropFirst().joined(separator: " ")
         return """
@@ -20,6 +20,9 @@ struct TodaySentence {
             \(HTML.choose(!more.isEmpty, "<p class=\"more\">\(more)</p>"))</div>
             """
     }
+
+    /// The facts in words.
+    var sentences: [String] { facts.map(text) }
 
     private var greeting: String? {
         let hour = Int(call.times.clock(call.now).prefix(2)) ?? 12
@@ -45,7 +48,8 @@ struct TodaySentence {
             let slept = SleepNight.text(asleep, values)
             guard let difference else { return texts("fact.slept", slept) }
             if difference == 0 { return texts("fact.sleptUsual", slept) }
-            return texts(difference > 0 ? "fact.sleptLonger" : "fact.sleptShorter", slept, SleepNight.text(abs(difference), values))
+            return texts(
+                difference > 0 ? "fact.sleptLonger" : "fact.sleptShorter", slept, SleepNight.text(abs(difference), values))
         case .nightMissing: return texts("fact.nightMissing")
         case .total(let type, let sum, let until, let usual):
             let time = call.times.clock(until)
@@ -56,14 +60,16 @@ struct TodaySentence {
         case .asUsual(let types):
             let names = types.map { values.name(of: $0) }
             return names.count == 1
-                ? texts("fact.usual", names[0]) : texts("fact.usualBoth", names.dropLast().joined(separator: ", "), names[names.count - 1])
+                ? texts("fact.usual", names[0])
+                : texts("fact.usualBoth", names.dropLast().joined(separator: ", "), names[names.count - 1])
         case .mornings(let type, let change):
             return texts(change < 0 ? "fact.falling" : "fact.rising", values.name(of: type), difference(0, change, type))
         case .pressure(let systolic, let diastolic):
             let type = SampleType.bloodPressureSystolic
             let unit = values.unit(of: type)
             let numbers = [systolic, diastolic].map { value in
-                PageValues.text((try? values.conversion(of: type, to: unit)(value)) ?? value, places: unit.code == "mm[Hg]" ? 0 : 1)
+                PageValues.text(
+                    (try? values.conversion(of: type, to: unit)(value)) ?? value, places: unit.code == "mm[Hg]" ? 0 : 1)
             }
             return texts("fact.pressure", CardFacts.joined(numbers.joined(separator: "/"), values.symbol(unit)))
         case .lowGlucose(let limit, let length):
@@ -72,7 +78,9 @@ struct TodaySentence {
             let (said, at) = (amount(value, .bodyTemperature), call.times.text(time))
             guard let earlier else { return texts("fact.temperature", said, at) }
             let change = difference(earlier.value, value, .bodyTemperature)
-            let key = abs(value - earlier.value) < 0.05 ? "fact.temperatureSame" : value < earlier.value ? "fact.temperatureLower" : "fact.temperatureHigher"
+            let key =
+                abs(value - earlier.value) < 0.05
+                ? "fact.temperatureSame" : value < earlier.value ? "fact.temperatureLower" : "fact.temperatureHigher"
             return texts(key, said, at, change, call.times.text(earlier.time))
         case .silence(let time, let source): return texts("fact.silence", call.times.text(time), source)
         }
