@@ -119,6 +119,22 @@ import Testing
         #expect(after.contains("<text class=\"on\" x=\"95.50%\" y=\"84\" text-anchor=\"middle\">F</text>"))
     }
 
+    /// The summary above a chart, and a usual day of glucose from readings of two weeks.
+    @Test func glucoseHasItsTimeInRangeAndAUsualDay() throws {
+        let quarters = 15 * 96
+        try served.add(
+            numerals: (0..<quarters).map { "\(100 + $0 % 40)" }, of: "bloodGlucose", from: Self.midnight - 15 * 86_400, every: 900
+        )
+        let text = try page(cookie, "/page/type/bloodGlucose?range=week")
+        #expect(
+            text.contains("mg/dL on average</small>") && text.contains("In range <b>100 %</b>")
+                && text.contains("class=\"profile\""))
+        try served.add([100, 110], of: "bloodGlucose", from: Self.midnight)
+        // Another person has too few readings for a usual day.
+        let other = try page(PageTests.cookie(served, as: PageTests.other), "/page/type/bloodGlucose?range=week")
+        #expect(!other.contains("class=\"profile\"") && !other.contains("class=\"tir\""))
+    }
+
     @Test func navigationHasFiveEntries() throws {
         try served.add([61], from: Self.midnight)
         let text = try page()
