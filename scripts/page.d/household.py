@@ -3,7 +3,7 @@
 import json
 import time
 
-from browsing import is_gone, look_for_barriers, one, press, put, text
+from browsing import center, is_gone, look_for_barriers, one, press, put, text
 from hub import eventually, session, width
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -83,6 +83,7 @@ def report(driver, hub):
     kinds = driver.find_elements(By.CSS_SELECTOR, "input[name=type][value^=bloodPressure]")
     assert kinds, "a report of blood pressures is offered"
     for kind in kinds:
+        center(driver, kind)
         kind.click()
     press(driver, driver.find_element(By.XPATH, "//button[text()='Show report']"))
     assert driver.find_elements(By.CSS_SELECTOR, ".report table tbody tr") and one(driver, "[data-print]").is_displayed()
