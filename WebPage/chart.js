@@ -3,7 +3,7 @@
 "use strict";
 (() => {
     const words = document.body.dataset;
-    const [top, foot] = [12, 24];
+    const [top, foot, strip] = [12, 24, 20];
     /** The parts of the address that belong to the chart, in the order of their controls. */
     const keys = ["range", "back", "from", "to", "unit", "with", "zone", "events", "previous", "sources"];
     const colors = 4;
@@ -101,6 +101,12 @@
             return choice.checked === (choice.dataset.default === "yes") ? null : choice.checked ? "yes" : "no";
         }
 
+        /** Whether the chart shows more than a month. */
+        get isLong() {
+            const { range, from, to } = this.state;
+            return range ? ["half", "year", "all"].includes(range) : to - from > 32 * 24 * 3600e3;
+        }
+
         isOn(key) { return this.section.querySelector(`[data-key=${key}]`)?.checked ?? false; }
 
         /** The address of a state. */
@@ -138,12 +144,16 @@
             this.waiting = setTimeout(() => { this.waiting = null; this.load(); }, this.told.to - this.told.from > 25 * 3600e3 ? 30e3 : 1500);
         }
 
-        /** Loads the figures, and the table if the state changed. */
+        /** Loads the figures, and the summary and the table if the state changed. */
         async load(withTable = false) {
             const number = ++this.asked;
             this.room = this.plot.clientWidth;
             const asks = { types: [this.section.dataset.chart, this.state.with].filter(Boolean).join(), width: Math.max(120, this.room - 64) };
             for (const key of ["previous", "sources"]) if (this.isOn(key)) asks[key] = "yes";
+            // Above a month, events are shown only if they are asked for, apart from medication.
+            const events = this.section.querySelector("[data-key=events]");
+            events.dataset.default = this.isLong ? "no" : "yes";
+            events.checked = this.state.events === undefined ? !this.isLong : this.state.events === "yes";
             const zone = this.section.querySelector("[data-key=zone]").value;
             const query = this.address("", { ...this.state, zone }) + "&" + new URLSearchParams(asks);
             this.section.querySelector("[data-move=right]").disabled = Boolean(this.state.range && !this.state.back);
@@ -152,7 +162,7 @@
                 else link.removeAttribute("aria-current");
             }
             const paths = ["/page/data/series" + query];
-            if (this.isOn("events")) paths.push("/page/data/events" + query);
+            if (this.isOn("events") || this.isLong) paths.push("/page/data/events" + query);
             try {
                 const [told, happened] = await Promise.all(paths.map(async (path) => {
                     const answer = await fetch(path);
@@ -162,7 +172,8 @@
                 }));
                 // A later request has another answer.
                 if (number !== this.asked) return;
-                this.told = { ...told, events: happened ? happened.events : [] };
+                const shown = happened ? happened.events : [];
+                this.told = { ...told, events: this.isOn("events") ? shown : shown.filter((event) => event.kind === "medicationDoseEvent") };
                 this.held = null;
                 this.draw();
                 if (withTable) await this.table(number);
@@ -172,13 +183,13 @@
         }
 
         async table(number) {
-            const shown = document.querySelector("[data-figures]");
-            if (!shown) return;
+            const shown = [...document.querySelectorAll("[data-figures]")];
+            if (!shown.length) return;
             const answer = await fetch(this.address(location.pathname));
             if (!answer.ok || number !== this.asked) return;
             const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-            const next = page.querySelector("[data-figures]");
-            if (next) shown.replaceWith(next);
+            const next = [...page.querySelectorAll("[data-figures]")];
+            if (next.length === shown.length) shown.forEach((each, index) => each.replaceWith(next[index]));
         }
 
         // MARK: Drawing
@@ -194,19 +205,12 @@
             this.left = sides[0].room;
             this.width = whole - this.left - (sides[1].series.length ? sides[1].room : 14);
             const inner = whole < 560 ? 240 : 320;
-            const height = top + inner + foot;
+            const kinds = [...new Set(events.map((event) => event.kind))];
+            const under = kinds.length * strip;
+            const height = top + inner + under + foot;
             const svg = element("svg", { viewBox: `0 0 ${whole} ${height}`, width: whole, height, "aria-hidden": "true" });
             this.describe();
-            for (const event of events) {
-                const from = Math.max(this.left, this.x(event.from));
-                const until = Math.min(this.left + this.width, Math.max(this.x(event.to), from + 2));
-                if (until <= Math.max(this.left, from)) continue;
-                // A note is of a whole day, so it is a mark above the days and covers nothing.
-                const place = event.kind === "annotation" ? { y: top - 8, height: 5 } : { y: top, height: inner };
-                const band = element("rect", { class: "event " + event.kind, x: from, width: until - from, ...place });
-                band.append(element("title", {}, event.name));
-                svg.append(band);
-            }
+            this.lanes(svg, events, kinds, inner);
             let last = -Infinity;
             for (const tick of ticks) {
                 const x = this.x(tick.at);
@@ -218,6 +222,7 @@
                 last = place + half;
                 svg.append(element("text", { class: "tick", x: place, y: height - 7, "text-anchor": "middle" }, tick.text));
             }
+            this.targets(svg, series[0], sides[0], inner);
             sides.forEach((axis, side) => this.scale(svg, axis, side, inner));
             // Bars are behind lines.
             const order = series.map((each, index) => [each, index]).sort(([one], [other]) => (other.kind === "bars") - (one.kind === "bars"));
@@ -226,11 +231,40 @@
                 svg.append(element("text", { class: "tick", x: this.left + this.width / 2, y: top + inner / 2, "text-anchor": "middle" }, words.empty));
             }
             this.selection = element("rect", { class: "selection", y: top, height: inner, width: 0 });
-            this.cursor = element("line", { class: "cursor", y1: top, y2: top + inner, visibility: "hidden" });
+            this.cursor = element("line", { class: "cursor", y1: top, y2: top + inner + under, visibility: "hidden" });
             svg.append(this.selection, this.cursor);
             this.plot.replaceChildren(svg);
             this.explain();
             this.read();
+        }
+
+        /** A lane below the plot for each kind of event, so that nothing is behind the curve. The legend names them. */
+        lanes(svg, events, kinds, inner) {
+            for (const event of events) {
+                const from = Math.max(this.left, this.x(event.from));
+                const until = Math.min(this.left + this.width, Math.max(this.x(event.to), from + 3));
+                if (until <= Math.max(this.left, from)) continue;
+                const y = top + inner + 8 + kinds.indexOf(event.kind) * strip;
+                const mark = element("rect", { class: "event " + event.kind, x: from, width: until - from, y, height: 8, rx: Math.min(4, (until - from) / 2) });
+                mark.append(element("title", {}, event.name));
+                svg.append(mark);
+            }
+        }
+
+        /** A pale band between the limits of a target, or dotted lines at limits. */
+        targets(svg, series, axis, inner) {
+            if (!series || axis.isEmpty) return;
+            const y = (value) => Math.max(top, Math.min(top + inner, axis.y(value, inner)));
+            const right = this.left + this.width;
+            if (series.target) {
+                const [low, high] = series.target.map(y);
+                svg.append(element("rect", { class: "target", x: this.left, width: this.width, y: high, height: Math.max(0, low - high) }));
+            }
+            for (const limit of series.target ?? series.limits ?? []) {
+                if (limit < axis.low || limit > axis.high) continue;
+                if (series.limits) svg.append(element("line", { class: "limit", x1: this.left, x2: right, y1: y(limit), y2: y(limit) }));
+                svg.append(element("text", { class: "tick halo", x: right - 2, y: y(limit) - 3, "text-anchor": "end" }, digits.format(limit)));
+            }
         }
 
         scale(svg, axis, side, inner) {
@@ -257,18 +291,34 @@
 
         bars(points, y) {
             return points.map(([from, to, , sum]) => {
-                const [x1, x2] = [this.clamped(this.x(from) + 0.5), this.clamped(this.x(to) - 0.5)];
+                const gap = Math.max(0.5, Math.min(4, (this.x(to) - this.x(from)) * 0.12));
+                const [x1, x2] = [this.clamped(this.x(from) + gap), this.clamped(this.x(to) - gap)];
                 return x2 > x1 ? `M${x1.toFixed(1)} ${y(0)}V${y(sum)}H${x2.toFixed(1)}V${y(0)}Z` : "";
             }).join("");
         }
 
-        /** A bar for each measurement, from the lower to the higher pressure. */
+        /** Two dots for each measurement, joined by a stem. Those of the morning are filled. */
         ranges(group, points, y) {
-            const path = points.filter((point) => this.x(point[1]) >= this.left && this.x(point[0]) <= this.left + this.width).map((point) => {
-                const x = this.clamped(this.x((point[0] + point[1]) / 2)).toFixed(1);
-                return `M${x} ${y(point[2])}V${y(point[3])}`;
-            }).join("");
-            group.append(element("path", { class: "ranges", d: path }));
+            const shown = points.filter((point) => this.x(point[1]) >= this.left && this.x(point[0]) <= this.left + this.width);
+            const x = (point) => this.clamped(this.x((point[0] + point[1]) / 2)).toFixed(1);
+            group.append(element("path", { class: "ranges", d: shown.map((point) => `M${x(point)} ${y(point[2])}V${y(point[3])}`).join("") }));
+            const radius = shown.length > this.width / 8 ? 2.5 : 4;
+            for (const point of shown) {
+                const kind = this.isMorning(point) ? "filled" : "hollow";
+                for (const value of [point[2], point[3]]) group.append(element("circle", { class: kind, cx: x(point), cy: y(value), r: radius }));
+            }
+        }
+
+        /** Whether a measurement was made between four o'clock and noon. An average of a longer time counts as one of the morning. */
+        isMorning([from, to]) {
+            if (to - from > 3600e3) return true;
+            let hour;
+            try {
+                hour = Number(new Intl.DateTimeFormat("en-GB", { hour: "numeric", hourCycle: "h23", timeZone: this.told.zone }).format(from));
+            } catch {
+                hour = new Date(from).getUTCHours();
+            }
+            return hour >= 4 && hour < 12;
         }
 
         /** The faint line of the period before. */
@@ -309,6 +359,8 @@
         explain() {
             const entries = this.told.series.map((series, index) => [`lane${index % colors}`, series.name + (series.unit && series.unit.toLowerCase() !== series.name.toLowerCase() ? ", " + series.unit : "")]);
             if (this.told.series.some((series) => series.previous)) entries.push(["previous", words.previous]);
+            const first = this.told.series[0];
+            if (first?.kind === "range" && first.points.some((point) => point[1] - point[0] <= 3600e3)) entries.push(["morning", words.morning], ["evening", words.evening]);
             const kinds = { workout: words.workouts, sleepAnalysis: words.sleep, medicationDoseEvent: words.medication, annotation: words.notes };
             for (const [kind, name] of Object.entries(kinds)) if (this.told.events.some((event) => event.kind === kind)) entries.push(["event " + kind, name]);
             this.legend.replaceChildren(...entries.map(([kind, name]) => {

@@ -1,4 +1,4 @@
-// Shows new readings as they arrive, by server-sent events. Without this script, the page shows the readings as of its loading.
+// Shows new readings as they arrive, by server-sent events, and closes the menu of people. Without this script, the page shows the readings as of its loading.
 "use strict";
 (() => {
 const status = document.getElementById("live");
@@ -7,6 +7,7 @@ const texts = document.body.dataset;
 function say(text) {
     if (!status) return;
     if (status.textContent !== text) status.textContent = text;
+    status.classList.toggle("lost", text !== texts.connected);
     status.hidden = false;
 }
 
@@ -16,6 +17,7 @@ function show(card, told) {
     const time = card.querySelector("[data-time] time");
     time.dateTime = told.start;
     time.textContent = told.when;
+    card.querySelector("[data-value]").classList.toggle("long", told.value.length > 14);
     card.querySelector("[data-source]").textContent = told.source;
     card.classList.remove("fresh");
     void card.offsetWidth;
@@ -23,23 +25,20 @@ function show(card, told) {
     setTimeout(() => card.classList.remove("fresh"), 700);
 }
 
-// Loads the page's sections and alerts again.
+// Loads the cards, the sentence, and what needs the person again.
 async function renew() {
-    if (!document.querySelector("[data-today]")) return;
+    const shown = document.querySelector("[data-today]");
+    if (!shown) return;
     const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
     if (!answer || !answer.ok) return;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const sections = [...document.querySelectorAll("main > section")];
-    const next = sections.length ? sections.at(-1).nextSibling : null;
-    for (const section of sections) section.remove();
-    for (const section of page.querySelectorAll("main > section")) document.querySelector("main").insertBefore(section, next);
-    // Alerts that are shown already are not read out again.
-    const [shown, raised] = [document, page].map((each) => [...each.querySelectorAll("main > [role=alert]")]);
-    if (shown.map((each) => each.textContent).join() !== raised.map((each) => each.textContent).join()) {
-        for (const each of shown) each.remove();
-        document.querySelector("main > .buttons").before(...raised);
-    }
-    document.querySelector("[data-today]").dataset.hidden = page.querySelector("[data-today]").dataset.hidden;
+    const next = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-today]");
+    if (!next) return;
+    // Alerts that are shown already are not read out again, and the focus stays on its link.
+    const known = new Set([...shown.querySelectorAll(".need")].map((each) => each.textContent));
+    for (const each of next.querySelectorAll("[role=alert]")) if (known.has(each.textContent)) each.setAttribute("role", "group");
+    const focus = shown.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    shown.replaceWith(next);
+    if (focus) next.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus();
 }
 
 // Facts besides the value, such as a day's range, need no update each second.
@@ -113,6 +112,15 @@ function look() {
         reconnect(0);
     }
 }
+
+// The menu of people closes by a press outside of it and by Escape.
+const menu = document.querySelector(".who");
+addEventListener("pointerdown", (event) => { if (menu?.open && !menu.contains(event.target)) menu.open = false; });
+addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu?.open) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+});
 
 if (status) {
     follow();

@@ -31,6 +31,11 @@ public struct BloodPressure: Hashable, Sendable {
         (self.systolic, self.diastolic) = (systolic, diastolic)
     }
 
+    /// The limits above which pressures measured at home are high, in mm[Hg].
+    ///
+    /// Source: Williams et al., 2018 ESC/ESH Guidelines for the management of arterial hypertension, Eur Heart J 2018;39:3021-3104, table 9.
+    public static let homeLimit = BloodPressure(systolic: 135, diastolic: 85)
+
     private init(systolic: Double, diastolic: Double) { (self.systolic, self.diastolic) = (systolic, diastolic) }
 
     /// A person's blood pressures in a range by time. The two values of each are of one measurement: they have the same time, source, and

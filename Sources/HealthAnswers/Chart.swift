@@ -131,13 +131,23 @@ public struct Chart: Sendable {
 }
 
 extension Chart {
-    /// The points of blood pressures: the average diastolic pressure of an interval is the lowest value of its point, the systolic one
-    /// the highest.
+    /// The points of blood pressures: the diastolic pressure is the lowest value of a point, the systolic one the highest. Each point is one
+    /// measurement. If there are too many for the width, each is the average of an interval.
     ///
     /// The parameters are those of ``init(_:subject:in:of:zone:priority:source:)``. An interval is wide enough for a bar.
     public static func pressures(
         of subject: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String]
     ) throws(StoreError) -> Chart {
+        let readings = try BloodPressure.readings(of: subject, from: frame.start, to: frame.end, in: store)
+        // Each is one measurement, as long as there is room for all.
+        if readings.count <= frame.width / 3 {
+            return Chart(
+                points: readings.map { time, pressure in
+                    let time = time.microseconds / 1000
+                    return Point(
+                        start: time, end: time, low: pressure.diastolic, high: pressure.systolic, middle: pressure.systolic)
+                })
+        }
         let intervals = CalendarIntervals(frame.step(isSum: true), zone: zone)
         func averages(_ type: SampleType) throws(StoreError) -> [Instant: Statistics] {
             var query = StatisticsQuery(

@@ -6,31 +6,37 @@ import SampleStore
 public struct DaySoFar: Hashable, Sendable {
     /// The total since midnight, in the canonical unit.
     public var sum: Double
-    /// The average total of the days before at the same time of day, or `nil` if fewer than three of them have data.
-    public var usual: Double?
-    /// The number of days that ``usual`` is the average of.
-    public var days: Int
+    /// The time that the data of the day reaches.
+    public var until: Instant
+    /// The total of comparable days up to the same time of day. `nil` if there are too few, or if the data ends too long ago to be
+    /// compared with the present.
+    public var usual: Usual?
 }
 
 extension DailyFigures {
-    /// The number of days before today that are compared.
-    private static let compared = 14
-    private static let fewest = 3
+    /// The time in microseconds after which data is too old for a comparison with the present.
+    private static let patience: Int64 = 30 * 60_000_000
 
-    /// The total of a cumulative type since midnight, compared with the two weeks before. A day without data does not count.
+    /// The total of a cumulative type since midnight, compared with the days before up to the same time of day. Weekdays are compared with
+    /// weekdays, and weekends with weekends. A day without data does not count.
     ///
-    /// The hour that is not over yet counts by its share.
+    /// An hour that is not over yet counts by its share.
     ///
+    /// - Parameter latest: The end of the latest sample.
     /// - Returns: `nil` for types without sums.
-    public func soFar(of type: SampleType, subject: String, at now: Instant) throws(StoreError) -> DaySoFar? {
+    public func soFar(of type: SampleType, subject: String, until latest: Instant, at now: Instant) throws(StoreError)
+        -> DaySoFar?
+    {
         guard type.kind == .quantity, type.aggregation == .cumulative, let hour = CalendarInterval(count: 1, unit: .hour) else {
             return nil
         }
         let today = days.index(of: now)
-        let elapsed = now.microseconds - days.start(of: today).microseconds
+        let until = min(now, max(latest, days.start(of: today)))
+        let elapsed = until.microseconds - days.start(of: today).microseconds
+        let isRecent = now.microseconds - until.microseconds <= Self.patience
         var query = StatisticsQuery(
-            type: type, intervals: CalendarIntervals(hour, zone: days.zone), from: days.start(of: today - Self.compared),
-            to: days.start(of: today + 1), priority: priority)
+            type: type, intervals: CalendarIntervals(hour, zone: days.zone),
+            from: days.start(of: isRecent ? today - Usual.reach : today), to: days.start(of: today + 1), priority: priority)
         query.subject = subject
         var (sums, whole) = ([Int: Double](), Set<Int>())
         for row in try store.statistics(query) {
@@ -41,8 +47,9 @@ extension DailyFigures {
             guard start < cut, end > start else { continue }
             sums[day, default: 0] += row.sum * Double(min(end, cut) - start) / Double(end - start)
         }
-        let before = whole.subtracting([today]).map { sums[$0] ?? 0 }
-        let usual = before.count < Self.fewest ? nil : before.reduce(0, +) / Double(before.count)
-        return DaySoFar(sum: sums[today] ?? 0, usual: usual, days: before.count)
+        let isWeekend = days.isWeekend(today)
+        let comparable = whole.filter { $0 != today && days.isWeekend($0) == isWeekend }
+        return DaySoFar(
+            sum: sums[today] ?? 0, until: until, usual: isRecent ? Usual(comparable.map { sums[$0] ?? 0 }) : nil)
     }
 }

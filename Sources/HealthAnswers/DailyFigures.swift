@@ -17,6 +17,9 @@ public struct DailyFigures {
         days = CalendarIntervals(.day, zone: zone)
     }
 
+    /// The beginning of an instant's day.
+    func midnight(of instant: Instant) -> Instant { days.start(of: days.index(of: instant)) }
+
     /// The figures of consecutive days in the type's canonical unit, the last day last. Days without data are `nil`.
     ///
     /// - Parameter instant: A time on the last day.

@@ -6,10 +6,12 @@ import SampleStore
 ///
 ///     for each in try TodayReader(store, zone: zone, priority: []).types(of: person, at: now) { print(each.type, each.week) }
 public struct TodayReader {
-    private let store: SampleStore
+    let store: SampleStore
     private let zone: TimeZoneRules
     private let priority: [String]
-    private let figures: DailyFigures
+    let figures: DailyFigures
+    /// The days of a card: the last seven, and today.
+    private static let shown = 8
 
     /// - Parameters:
     ///   - zone: The zone whose midnights separate the days.
@@ -75,22 +77,28 @@ public struct TodayReader {
         if type.id == BloodPressure.type { return try pressure(of: stored, subject: subject, at: now) }
         let isSum = type.aggregation == .cumulative
         let comparesBody = type.kind == .quantity && !isSum && HealthGroup(of: type) == .body
+        let isCompared = comparesBody || type.id == "restingHeartRate"
         let isGlucose = type == .bloodGlucose
         let rows = try figures.daily(
-            of: type, subject: subject, count: 7, through: now,
+            of: type, subject: subject, count: Self.shown, through: now,
             ranges: isGlucose ? [ValueRange(GlucoseInRange.range.low, GlucoseInRange.range.high)].compactMap { $0 } : [])
         let daily = rows.map { row in row.flatMap { isSum ? $0.sum : $0.average } }
         let day = rows.last.flatMap { $0 }
         let nights = type.id == "sleepAnalysis" ? NightReader(store, priority: priority) : nil
-        let alike = comparesBody ? try figures.figures(alike: stored.sample, count: ValueChange.reach, through: now) : []
+        let alike = isCompared ? try figures.figures(alike: stored.sample, count: ValueChange.reach, through: now) : []
+        let history = try nights?.history(of: subject, days: Usual.reach + 1, through: now, zone: zone) ?? []
+        let night = try nights?.lastNight(of: subject, before: now)
+        let before = history.filter { $0.night.end != night?.end && $0.night.asleep > 0 }.map { Double($0.night.asleep) }
         return TypeToday(
             type: type, latest: stored, week: daily, diastolicWeek: [],
             total: try figures.total(of: stored.sample, known: daily, through: now),
-            soFar: isSum && day != nil ? try figures.soFar(of: type, subject: subject, at: now) : nil,
-            day: isSum ? nil : day, changes: ValueChange.changes(in: alike),
-            inRange: isGlucose ? day.flatMap(Self.inRange) : nil,
-            night: try nights?.lastNight(of: subject, before: now),
-            naps: try nights?.history(of: subject, days: 1, through: now, zone: zone).first?.naps ?? [], pressure: nil)
+            soFar: isSum && day != nil
+                ? try figures.soFar(of: type, subject: subject, until: stored.sample.end, at: now) : nil,
+            day: isSum ? nil : day, alike: alike.suffix(Usual.reach),
+            usual: nights == nil ? Usual(alike.suffix(Usual.reach + 1).dropLast().compactMap { $0 }) : Usual(before),
+            changes: comparesBody ? ValueChange.changes(in: alike) : [],
+            inRange: isGlucose ? day.flatMap(Self.inRange) : nil, night: night,
+            naps: history.last.flatMap { $0.date == figures.midnight(of: now) ? $0.naps : nil } ?? [], pressure: nil)
     }
 
     private static func inRange(_ day: Statistics) -> GlucoseInRange? {
@@ -101,8 +109,10 @@ public struct TodayReader {
         let (upper, lower) = (SampleType.bloodPressureSystolic, SampleType.bloodPressureDiastolic)
         return TypeToday(
             type: stored.sample.origin.type, latest: stored,
-            week: try figures.figures(of: upper, subject: subject, count: 7, through: now),
-            diastolicWeek: try figures.figures(of: lower, subject: subject, count: 7, through: now), total: nil, soFar: nil,
-            day: nil, changes: [], inRange: nil, night: nil, naps: [], pressure: try BloodPressure(stored.sample, in: store))
+            week: try figures.figures(of: upper, subject: subject, count: Self.shown, through: now),
+            diastolicWeek: try figures.figures(of: lower, subject: subject, count: Self.shown, through: now), total: nil,
+            soFar: nil,
+            day: nil, alike: [], usual: nil, changes: [], inRange: nil, night: nil, naps: [],
+            pressure: try BloodPressure(stored.sample, in: store))
     }
 }

@@ -7,8 +7,8 @@ public struct TypeToday: Sendable {
     public let type: SampleType
     /// The latest sample.
     public let latest: StoredSample
-    /// One figure a day in the canonical unit, with today last: the sum for cumulative types, otherwise the average. Days without
-    /// data are `nil`. For blood pressure it is the systolic pressure.
+    /// One figure a day of the last seven days and of today, which is last, in the canonical unit: the sum for cumulative types, otherwise
+    /// the average. Days without data are `nil`. For blood pressure it is the systolic pressure.
     public let week: [Double?]
     /// The diastolic pressures of the same days, for blood pressure.
     public let diastolicWeek: [Double?]
@@ -18,6 +18,11 @@ public struct TypeToday: Sendable {
     public let soFar: DaySoFar?
     /// Today's lowest, highest, and average value, for other quantity types with data today.
     public let day: Statistics?
+    /// A figure for each of the last 30 days, today last, from the readings of the latest sample's source and device at about its time of
+    /// day, in the canonical unit. Empty for types that are not compared so.
+    public let alike: [Double?]
+    /// The usual value: for sleep the time asleep in microseconds, for a measurement the ``alike`` figures before today.
+    public let usual: Usual?
     /// The changes over a week and a month, for measurements of the body. Only readings of one source and device at about the same time
     /// of day are compared.
     public let changes: [ValueChange]

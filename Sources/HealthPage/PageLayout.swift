@@ -1,4 +1,5 @@
 import HTTPServerKit
+import HealthAnswers
 
 /// The common layout of all pages.
 struct PageLayout {
@@ -8,11 +9,23 @@ struct PageLayout {
     var place = ""
     /// The refresh interval of the browser in seconds.
     var refresh: Int?
+    /// The family of the page's data, which gives it a color.
+    var family: HealthGroup?
 
-    /// The navigation's links.
-    private static let places: [(path: String, text: String, isKeepers: Bool)] = [
-        ("/page/", "nav.today", false), ("/page/clients", "nav.clients", false), ("/page/care", "nav.care", false),
-        ("/page/devices", "nav.devices", true), ("/page/files", "nav.files", true), ("/page/targets", "nav.targets", true),
+    private typealias Place = (path: String, text: String, icon: Icon)
+
+    /// The pages of the person's data. On a phone they are a bar at the bottom.
+    private static let tabs: [Place] = [
+        ("/page/", "nav.today", .today), ("/page/all", "nav.trends", .trends), ("/page/type/sleepAnalysis", "nav.nights", .sleep),
+        ("/page/type/workout", "nav.workouts", .workout), ("/page/records", "nav.records", .records),
+    ]
+
+    /// The parts of the hub. On a wide screen they are at the side, otherwise on a page of their own.
+    private static let parts: [(place: Place, isKeepers: Bool)] = [
+        (("/page/devices", "nav.devices", .sensor), true), (("/page/files", "nav.files", .file), true),
+        (("/page/care", "nav.care", .quality), false), (("/page/targets", "nav.targets", .export), true),
+        (("/page/clients", "nav.clients", .program), false), (("/page/alerts", "alerts.title", .bell), false),
+        (("/page/people", "people.title", .people), true), (("/page/hub", "nav.more", .hub), false),
     ]
 
     /// A complete page.
@@ -20,25 +33,26 @@ struct PageLayout {
         let (files, texts) = (call.site.settings.files, call.texts)
         let again: HTML = refresh.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">" } ?? ""
         let scripts: [HTML] = scripts.map { "<script src=\"\(files.address(of: $0))\" defer></script>" }
+        let tabbed: HTML = call.session == nil ? "" : " class=\"tabbed\""
+        let color: HTML = family.map { " class=\"\($0.rawValue)\"" } ?? ""
         return """
             <!DOCTYPE html>
             <html lang="\(texts.language)">
             <head>
             <meta charset="utf-8">
             <title>\(title)\(person.map { " · \($0)" } ?? "") · Vitalgate</title>
-            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
             <meta name="color-scheme" content="light dark">
             <link rel="icon" href="\(files.address(of: "icon.svg"))" type="image/svg+xml">
             <link rel="manifest" href="\(files.address(of: manifest))">
             <link rel="apple-touch-icon" href="\(files.address(of: "icon-192.png"))">
             <link rel="stylesheet" href="\(files.address(of: "page.css"))">
-            <link rel="stylesheet" href="\(files.address(of: "entry.css"))">
             \(scripts)\(again)
             </head>
-            <body\(words)>
+            <body\(tabbed)\(words)>
             <a class="skip" href="#main">\(texts("nav.skip"))</a>
             \(header)
-            <main id="main" tabindex="-1">
+            <main id="main" tabindex="-1"\(color)>
             \(body)
             </main>
             </body>
@@ -61,43 +75,60 @@ struct PageLayout {
 
     private var header: HTML {
         let texts = call.texts
-        guard call.session != nil else { return "<header><span class=\"brand\">Vitalgate</span></header>" }
+        guard call.session != nil else { return "<header class=\"shell\"><span class=\"brand\">Vitalgate</span></header>" }
         let badge = badge
-        let links: [HTML] = Self.places.filter { !$0.isKeepers || call.isKeeper }.map { each in
-            let current: HTML = each.path == place ? " aria-current=\"page\"" : ""
-            return "<li><a href=\"\(each.path)\"\(current)>\(texts(each.text))\(each.path == "/page/care" ? badge : "")</a></li>"
+        let tabs: [HTML] = Self.tabs.map { link($0) }
+        let parts: [HTML] = Self.parts.filter { !$0.isKeepers || call.isKeeper }.map {
+            link($0.place, badge: $0.place.path == "/page/care" ? badge : "")
         }
         return """
-            <header>
-            <span class="brand">Vitalgate</span>
-            <button type="button" class="quiet menu" popovertarget="pages">\(texts("nav.menu"))\(badge)</button>
-            <nav id="pages" popover aria-label="\(texts("nav.label"))"><ul>\(links)</ul></nav>
+            <header class="shell">
             \(whose)
-            <form method="post" action="/page/logout"><button class="quiet">\(texts("nav.logout"))</button></form>
+            <nav class="tabs" aria-label="\(texts("nav.label"))"><ul>\(tabs)</ul></nav>
+            <a class="icon add" href="/page/add">\(Icon.plus.html)<span class="hidden">\(texts("entry.title"))</span></a>
+            <a class="icon tohub" href="/page/hub">\(Icon.hub.html)<span class="hidden">\(texts("nav.more"))</span>\(badge)</a>
+            <nav class="hub" aria-label="\(texts("nav.more"))"><ul>\(parts)</ul></nav>
             </header>
             """
     }
 
+    private func link(_ place: Place, badge: HTML = "") -> HTML {
+        let current: HTML = place.path == self.place ? " aria-current=\"page\"" : ""
+        return "<li><a href=\"\(place.path)\"\(current)>\(place.icon.html)\(call.texts(place.text))\(badge)</a></li>"
+    }
+
     /// The name of the person whose data the page shows. `nil` if the person has no name.
     private var person: String? {
-        guard call.session != nil, let name = try? call.records().name(), !name.isEmpty, name != "me" else { return nil }
+        guard call.session != nil, let name = call.personName else { return nil }
         return name
     }
 
-    /// The person's name with a way to the other people, or back to the person who logged in.
+    /// The person's name with a way to the other people, or back to the person who logged in, and out.
     private var whose: HTML {
         let texts = call.texts
         let name = person ?? texts.person("me")
+        var others: [HTML] = []
         if call.session?.opener != nil {
-            return """
-                <form class="whose" method="post" action="/page/people/back"><span class="person">\(name)</span> \
-                <button class="quiet">\(texts("people.back"))</button></form>
+            others.append(
                 """
+                <li><form method="post" action="/page/people/back"><button>\(Icon.right.html)\(texts("people.back"))</button></form></li>
+                """)
+        } else if call.isKeeper {
+            others = PeoplePage.others(call).map { subject, name in
+                """
+                <li><form method="post" action="/page/people">\(FormFields.hidden([("do", "switch"), ("person", subject)]))\
+                <button aria-label="\(texts("people.switchOf", name))"><span class="face b">\(name.prefix(1))</span>\(name)</button></form></li>
+                """
+            }
+            others.append("<li><a href=\"/page/people\">\(Icon.people.html)\(texts("people.title"))</a></li>")
         }
-        if call.isKeeper {
-            return "<a class=\"person\" href=\"/page/people\" aria-label=\"\(texts("people.whose", name))\">\(name)</a>"
-        }
-        return "<span class=\"person\">\(name)</span>"
+        return """
+            <details class="who"><summary aria-label="\(texts("people.whose", name))"><span class="face">\(name.prefix(1).uppercased())</span>\
+            <span class="person">\(name)</span>\(Icon.down.html)</summary><div class="menu"><ul>
+            <li><span class="self" aria-current="true"><span class="face">\(name.prefix(1).uppercased())</span>\(name)</span></li>\(others)
+            <li><form method="post" action="/page/logout"><button>\(Icon.right.html)\(texts("nav.logout"))</button></form></li>
+            </ul></div></details>
+            """
     }
 
     /// The number of readings that need a decision.

@@ -121,6 +121,12 @@ struct PageCall {
     /// The names of all people, for the keeper. Names that the store itself gives are in the page's language.
     func personNames() throws -> [String: String] { try keeperReader().store.people.names().mapValues(texts.person) }
 
+    /// The name of the person whose data is shown. `nil` if the person has no name of their own.
+    var personName: String? {
+        guard let name = try? records().name(), !name.isEmpty, name != "me" else { return nil }
+        return name
+    }
+
     /// The changes of the person's own data.
     func changes() throws -> OwnChanges { try core.changes(of: try person()) }
 

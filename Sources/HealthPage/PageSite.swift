@@ -47,7 +47,8 @@ package final class PageSite: Site {
     }
 
     static let routes: [PageRoute] = [
-        LoginPage.routes, TodayPage.routes, TypePage.routes, SamplePage.routes, CharacteristicsPage.routes, ChartData.routes,
+        LoginPage.routes, TodayPage.routes, AllPage.routes, RecordsPage.routes, HubPage.routes, TypePage.routes,
+        SamplePage.routes, CharacteristicsPage.routes, ChartData.routes,
         ClientsPage.routes,
         CarePage.routes, RepairPage.routes, DevicesPage.routes, FilesPage.routes, TargetsPage.routes, staticFiles,
         CardsPage.routes, EntryPage.routes, CorrectionPage.routes, DeletedPage.routes, ReportPage.routes,

@@ -31,7 +31,7 @@ struct TypeCard {
 
     /// The value of a card: the last night for sleep, for cumulative types the sum of the latest sample's day, and otherwise the latest
     /// sample's own value.
-    private static func value(
+    static func value(
         of sample: Sample, _ night: SleepNight?, _ total: Double?, _ reader: Reader, _ call: PageCall
     ) throws -> (value: String, unit: String) {
         if let night { return (SleepNight.text(night.length, call.values), "") }
@@ -39,19 +39,69 @@ struct TypeCard {
         return try call.values.shown(sample, in: reader.store)
     }
 
+    /// The form of a card.
+    enum Form: String {
+        /// The only large card of Today.
+        case hero = "card stat hero w8"
+        /// A card of Today.
+        case stat = "card stat w3"
+        /// A card in the list of all data.
+        case plain = "card stat"
+    }
+
     /// - Parameter others: The facts of other types that belong to this card.
-    func html(_ call: PageCall, others: [String] = []) -> HTML {
-        let isTotal = type.kind == .quantity && type.aggregation == .cumulative
+    func html(_ call: PageCall, form: Form = .plain, others: [String] = []) -> HTML {
         let facts: [HTML] = (CardFacts(today, call).all + others).map { "<li>\($0)</li>" }
+        let heading: HTML = form == .plain ? "h3" : "h2"
+        let goal = GoalsPage.dayGoal(of: type, call)
+        let name = form == .hero && night != nil ? call.texts("today.lastNight") : call.values.name(of: type)
+        let drawing = night?.html(call, hasEnds: false) ?? StatDrawing(today: today, goal: goal, call: call).html
         return """
-            <li class="card" data-type="\(type.id)">
-            <h3><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a></h3>
-            <p class="value"><span data-value>\(value.value)</span> <span class="unit" data-unit>\(value.unit)</span></p>
-            <p class="from">\(HTML.choose(isTotal, "\(call.texts("card.until")) "))<span data-time>\(call.times.element(of: latest))</span> · <span data-source>\(Self.source(of: latest, call.texts))</span></p>
-            \(HTML.choose(!facts.isEmpty, "<ul class=\"facts\">\(facts)</ul>"))\(GoalsPage.cardNote(of: type, call))\(doubt(call))\(drawing)\(night?.html(call) ?? "")
+            <li class="\(form.rawValue) \(type.family.rawValue)" data-type="\(type.id)">
+            <header>\(Icon(type).html)<\(heading)><a href="/page/type/\(type.id)">\(name)</a></\(heading)>\(time(call))</header>
+            <div>\(figure)\(HTML.choose(!facts.isEmpty, "<ul class=\"facts\">\(facts)</ul>"))\(GoalsPage.cardNote(of: type, call))\
+            <p class="src" data-source>\(Self.source(of: latest, call.texts))</p>\(doubt(call))</div>
+            \(drawing)
             </li>
 
             """
+    }
+
+    /// A row of a list.
+    func row(_ call: PageCall) -> HTML {
+        let facts = CardFacts(today, call).all.prefix(1).joined(separator: " ")
+        return """
+            <li class="\(type.family.rawValue)" data-type="\(type.id)">\(Icon(type).html)<span class="grow"><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a>\
+            <small class="s">\(time(call)) \(facts)<span class="hidden" data-source>\(Self.source(of: latest, call.texts))</span></small>\(doubt(call))</span>\
+            <span class="val"><b data-value>\(value.value)</b> <small class="s" data-unit>\(value.unit)</small></span></li>
+
+            """
+    }
+
+    /// The value with its unit.
+    private var figure: HTML {
+        let isLong = value.value.count > 14
+        return """
+            <p class="num"><span data-value\(HTML.choose(isLong, " class=\"long\""))>\(value.value)</span> <small data-unit>\(value.unit)</small></p>
+            """
+    }
+
+    /// The time of the latest sample, or the interval of a night.
+    private func time(_ call: PageCall) -> HTML {
+        if let night { return "<span class=\"s quiet\"><span data-time>\(night.interval(call))</span></span>" }
+        let isTotal = type.kind == .quantity && type.aggregation == .cumulative
+        let until: HTML = HTML.choose(isTotal, "<span class=\"hidden\">\(call.texts("card.until")) </span>")
+        let element: HTML =
+            isTotal
+            ? "<time datetime=\"\(latest.start.description)\">\(Self.time(of: latest, call))</time>"
+            : call.times.element(of: latest)
+        return "<span class=\"s quiet\">\(until)<span data-time>\(element)</span></span>"
+    }
+
+    /// The time of a sample. A total reaches to the end of its latest sample.
+    private static func time(of sample: Sample, _ call: PageCall) -> String {
+        let isTotal = sample.origin.type.kind == .quantity && sample.origin.type.aggregation == .cumulative
+        return isTotal ? call.times.text(sample.end) : call.times.text(of: sample)
     }
 
     /// The mark of readings that need a decision.
@@ -60,13 +110,6 @@ struct TypeCard {
         if doubts.quarantined > 0 { words.append(call.texts("card.quarantined", "\(doubts.quarantined)")) }
         if doubts.suspicious > 0 { words.append(call.texts("card.suspicious")) }
         return words.isEmpty ? "" : "<p class=\"doubt\"><a href=\"/page/care\">\(words.joined(separator: " "))</a></p>"
-    }
-
-    /// The finished days of the week. Today is not comparable with them yet.
-    private var drawing: HTML {
-        func finished(_ week: [Double?]) -> [Double?] { Array(week.dropLast()) }
-        return today.diastolicWeek.isEmpty
-            ? Self.line(finished(today.week)) : Self.bars(from: finished(today.diastolicWeek), to: finished(today.week))
     }
 
     /// The name of the measuring device, or else of the source.
@@ -83,44 +126,9 @@ struct TypeCard {
         return device == source ? source : "\(device), \(source)"
     }
 
-    /// The line of a week, with gaps for days without data.
-    static func line(_ week: [Double?]) -> HTML {
-        let values = week.compactMap { $0 }
-        guard let low = values.min(), let high = values.max(), values.count > 1 else { return "" }
-        let span = high > low ? high - low : 1
-        var parts: [[String]] = [[]]
-        for (index, value) in week.enumerated() {
-            guard let value else {
-                parts.append([])
-                continue
-            }
-            let (x, y) = (4 + index * 16, Coordinate.pixels(26 - (value - low) / span * 22))
-            parts[parts.count - 1].append("\(x),\(y)")
-        }
-        let lines: [HTML] = parts.filter { !$0.isEmpty }.map { points in
-            let corners = points.count == 1 ? points + points : points
-            return "<polyline points=\"\(corners.joined(separator: " "))\"/>"
-        }
-        return "<svg class=\"week\" viewBox=\"0 0 104 30\" aria-hidden=\"true\" focusable=\"false\">\(lines)</svg>"
-    }
-
-    /// A bar for each day of a week, from one figure to another. There is no bar for a day without data.
-    private static func bars(from lower: [Double?], to upper: [Double?]) -> HTML {
-        let days = zip(lower, upper).map { low, high in low.flatMap { low in high.map { (low, $0) } } }
-        let known = days.compactMap { $0 }
-        guard let low = known.map(\.0).min(), let high = known.map(\.1).max(), known.count > 1 else { return "" }
-        let span = high > low ? high - low : 1
-        let lines: [HTML] = days.enumerated().compactMap { index, day in
-            guard let day else { return nil }
-            let ends = [day.0, day.1].map { Coordinate.pixels(26 - ($0 - low) / span * 22) }
-            return "<polyline points=\"\(4 + index * 16),\(ends[0]) \(4 + index * 16),\(ends[1])\"/>"
-        }
-        return "<svg class=\"week bars\" viewBox=\"0 0 104 30\" aria-hidden=\"true\" focusable=\"false\">\(lines)</svg>"
-    }
-
     func json(_ call: PageCall) -> JSONObject {
         var object = Self.json(latest, value, call)
-        let week = today.week.map { value in value.map { $0.isFinite ? "\($0)" : "null" } ?? "null" }
+        let week = today.week.suffix(7).map { value in value.map { $0.isFinite ? "\($0)" : "null" } ?? "null" }
         object.set("week", raw: Array("[\(week.joined(separator: ","))]".utf8))
         object.set("group", group.rawValue)
         object.set("facts", CardFacts(today, call).all)
@@ -141,7 +149,7 @@ struct TypeCard {
         object.set("value", value.value)
         object.set("unit", value.unit)
         object.set("start", sample.start.description)
-        object.set("when", call.times.text(of: sample))
+        object.set("when", time(of: sample, call))
         object.set("source", source(of: sample, call.texts))
         return object
     }

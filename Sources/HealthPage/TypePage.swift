@@ -27,7 +27,8 @@ enum TypePage {
             <h1>\(name)</h1>
             <p id="live" class="live" role="status" hidden></p>
             \(hasChart ? ranges(window.range, type, call) : "")
-            \(hasChart ? try chart(of: type, usual, reader, call) : "")
+            \(hasChart ? try ChartSummary(type: type, window: window, reader: reader, call: call).html() : "")
+            \(hasChart ? try chart(of: type, usual, reader, call) + StillChart.html(of: type, window, reader, call) : "")
             \(type.id == "sleepAnalysis" ? try SleepNight(reader, call)?.html(call) ?? "" : "")
             \(try KindPage.history(of: type, reader, call))
             \(table)
@@ -36,7 +37,9 @@ enum TypePage {
             <h2>\(texts("type.latest"))</h2>
             \(try samples(of: type, reader, call))
             """
-        return .page(PageLayout(call: call, title: name).whole(body, scripts: hasChart ? ["page.js", "chart.js"] : ["page.js"]))
+        return .page(
+            PageLayout(call: call, title: name, place: "/page/type/\(type.id)", family: type.family).whole(
+                body, scripts: hasChart ? ["page.js", "chart.js"] : ["page.js"]))
     }
 
     /// The shortest range that contains the latest sample. A sum has several bars.

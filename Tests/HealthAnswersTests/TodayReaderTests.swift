@@ -36,22 +36,61 @@ import Testing
     }
 
     @Test func stepsAreComparedWithTheUsualAtThisTime() throws {
-        // Each day 600 until noon and 400 after it. Yesterday has no data.
-        for day in [-5, -4, -3, -2] as [Double] {
-            try answered.add("stepCount", "600", day * 24 + 10, to: day * 24 + 12)
-            try answered.add("stepCount", "400", day * 24 + 15, to: day * 24 + 16)
+        // Each day 600 until noon and 400 after it, on weekends much more. Yesterday has no data. Today is a Friday.
+        let days = CalendarIntervals(.day, zone: utc)
+        for day in -30 ... -2 {
+            let isWeekend = days.weekday(of: days.index(of: AnsweredStore.instant(Double(day) * 24))) > 4
+            try answered.add("stepCount", isWeekend ? "9000" : "600", Double(day) * 24 + 10, to: Double(day) * 24 + 12)
+            try answered.add("stepCount", "400", Double(day) * 24 + 15, to: Double(day) * 24 + 16)
         }
-        try answered.add("stepCount", "300", 10, to: 11)
+        try answered.add("stepCount", "300", 10, to: 12)
         let soFar = try #require(try types().first?.soFar)
-        #expect(soFar == DaySoFar(sum: 300, usual: 600, days: 4))
+        #expect(soFar.sum == 300 && soFar.until == AnsweredStore.instant(12))
+        #expect(soFar.usual?.median == 600 && soFar.usual?.count ?? 0 >= 19)
         // An hour that is not over counts by its share.
-        #expect(try types(at: 10.5).first?.soFar?.usual == 150)
-        #expect(try types(at: 23).first?.soFar?.usual == 1000)
+        #expect(try types(at: 10.5).first?.soFar?.usual?.median == 150)
+        // It is compared up to the end of the data. Older data is not compared with the present.
+        #expect(try types(at: 12.4).first?.soFar?.usual?.median == 600)
+        #expect(try types(at: 23).first?.soFar == DaySoFar(sum: 300, until: AnsweredStore.instant(12), usual: nil))
     }
 
-    @Test func twoDaysAreNotUsual() throws {
-        for day in [-2, -1, 0] as [Double] { try answered.add("stepCount", "600", day * 24 + 1, to: day * 24 + 2) }
-        #expect(try types().first?.soFar == DaySoFar(sum: 600, usual: nil, days: 2))
+    @Test func thirteenDaysAreNotUsual() throws {
+        for day in -17...0 { try answered.add("stepCount", "600", Double(day) * 24 + 11, to: Double(day) * 24 + 12) }
+        #expect(try types().first?.soFar?.usual == nil)
+    }
+
+    @Test func sleepIsComparedWithTheNightsBefore() throws {
+        for day in -20...0 { try answered.sleep("asleepCore", Double(day) * 24 - 1, to: Double(day) * 24 + (day == 0 ? 7 : 6)) }
+        let sleep = try #require(try types().first { $0.type.id == "sleepAnalysis" })
+        #expect(sleep.usual?.median == 7 * 3_600_000_000 && sleep.usual?.count == 20)
+    }
+
+    /// The facts of the sentence at the top of Today.
+    @Test func factsAreReadFromTheStore() throws {
+        for day in -20...0 {
+            let midnight = Double(day) * 24
+            try answered.add("bodyMass", "\(Double(80 * 10 - day) / 10)", midnight + 7)
+            try answered.add("restingHeartRate", "\(54 + (day + 20) % 3)", midnight + 6)
+            try answered.sleep("asleepCore", midnight - 1, to: midnight + 6)
+        }
+        let reader = TodayReader(answered.store, zone: utc, priority: [])
+        func facts(at hours: Double, isDoubtful: Bool = false) throws -> [TodayFact] {
+            try reader.facts(
+                of: types(at: hours), subject: AnsweredStore.person, at: AnsweredStore.instant(hours), goals: [:],
+                isDoubtful: { _ in isDoubtful }, source: { $0.origin.source.id })
+        }
+        let found = try facts(at: 12)
+        #expect(found.first == .slept(7 * 3_600_000_000, difference: 0))
+        let changes = found.compactMap { fact -> Double? in
+            if case .mornings(.bodyMass, let change) = fact { change } else { nil }
+        }
+        #expect(changes.count == 1 && abs(changes[0] + 3) < 0.01)
+        #expect(try !facts(at: 12, isDoubtful: true).contains { if case .mornings = $0 { true } else { false } })
+        guard case .silence(let since, _)? = try facts(at: 50).first else {
+            Issue.record("nothing is new after two days")
+            return
+        }
+        #expect(since == AnsweredStore.instant(7))
     }
 
     @Test func aWeightHasItsChangeOverAWeekAndAMonth() throws {
@@ -105,7 +144,7 @@ import Testing
     @Test func aNightIsOfTheDayOnWhichItEndsAndANapIsNotPartOfIt() throws {
         try answered.add("appleSleepingWristTemperature", "35.5", -1, to: 6)
         let wrist = try #require(try types().first { $0.type.id == "appleSleepingWristTemperature" })
-        #expect(wrist.week == [nil, nil, nil, nil, nil, nil, 35.5] && wrist.day?.average == 35.5)
+        #expect(wrist.week == [nil, nil, nil, nil, nil, nil, nil, 35.5] && wrist.day?.average == 35.5)
         try answered.sleep("asleepCore", -1, to: 6)
         try answered.sleep("asleepCore", 10, to: 10.5)
         let sleep = try #require(try types().first { $0.type.id == "sleepAnalysis" })

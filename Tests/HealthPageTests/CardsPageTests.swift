@@ -6,7 +6,7 @@ import Testing
 
 @testable import HealthPage
 
-/// The order of Today's cards, and hidden cards.
+/// The order of the cards of all data and of Today, and hidden cards.
 @Suite struct CardsPageTests {
     private let served: ServedStore
     private let cookie: String
@@ -32,7 +32,7 @@ import Testing
 
     /// The types of the cards and the groups on Today, in their order.
     private func shown(_ cookie: String? = nil) throws -> [String] {
-        try get("/page/", cookie).text.matches(of: #/data-type="([A-Za-z]+)"|<h2 id="([a-z]+)"/#).compactMap {
+        try get("/page/all", cookie).text.matches(of: #/data-type="([A-Za-z]+)"|<h2 id="([a-z]+)"/#).compactMap {
             ($0.output.1 ?? $0.output.2).map(String.init)
         }
     }
@@ -64,6 +64,7 @@ import Testing
         var page = try get("/page/").text
         #expect(!page.contains("data-type=\"bodyMass\"") && page.contains("data-hidden=\"bodyMass\""))
         #expect(page.contains("Hidden cards: 1"))
+        #expect(try !get("/page/all").text.contains("data-type=\"bodyMass\""))
         #expect(try get("/page/cards").text.contains("aria-label=\"Show: Weight\""))
         // Its own page remains.
         #expect(try get("/page/type/bodyMass").status == 200)

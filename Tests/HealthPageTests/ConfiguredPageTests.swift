@@ -73,8 +73,8 @@ import Testing
     func aPressureHasTheCategoryOfTheGuideline(_ guideline: PressureGuideline, _ english: String, _ german: String) throws {
         let served = try ServedStore(page: { $0.pressureGuideline = guideline })
         try pressures(in: served)
-        #expect(try answer("/page/", served).text.contains("<li>\(english)</li>"))
-        #expect(try answer("/page/", served, "de").text.contains("<li>\(german)</li>"))
+        #expect(try answer("/page/all", served).text.contains("<li>\(english)</li>"))
+        #expect(try answer("/page/all", served, "de").text.contains("<li>\(german)</li>"))
         #expect(try samplePage(served).contains("<p>\(english)</p>"))
     }
 

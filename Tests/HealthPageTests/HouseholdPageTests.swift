@@ -223,6 +223,8 @@ import Testing
         // This browser shows Anna's data, without the keeper's rights, and returns.
         try served.add([61])
         #expect(try get("/page/").text.contains("data-type=\"heartRate\""))
+        let people = try get("/page/people").text
+        #expect(people.contains("<h2>Anna</h2>") && people.contains("<h2>me</h2>"))
         #expect(try post("/page/people", "do=switch&person=unassigned").status == 400)
         #expect(try post("/page/people", "do=switch&person=\(anna.subject)").status == 303)
         let shown = try get("/page/").text

@@ -123,6 +123,9 @@ import Testing
         let second = try object(try lab("6.2", 60))
         #expect(second.contains("Outside the reference range") && second.contains("<h2>Trend</h2>"))
         #expect(second.contains("class=\"range\"") && !second.contains("valueQuantity"))
+        // The records show the latest value with its range and the one before.
+        let records = try get("/page/records")
+        #expect(records.contains("6.2 %") && records.contains("before 5.1 %") && records.contains("class=\"knob off\""))
     }
 
     @Test func aDocumentIsReadable() throws {

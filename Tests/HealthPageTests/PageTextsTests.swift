@@ -56,7 +56,7 @@ import Testing
     private static let sameWords: Set<String> = [
         "Person", "Status", "Name", "Code", "Codes", "System", "Signal", "Form", "Normal", "Optimal", "Route", "Start", "Import",
         "REM", "Hub", "Version",
-        "h",
+        "h", "N",
         "Byte {0}", "Signal {0} dBm",
     ]
 

@@ -19,8 +19,22 @@ import Testing
         cookie = try PageTests.cookie(served)
     }
 
-    private func page(_ headers: String? = nil) throws -> String {
-        try #require(try served.client().get("/page/", headers ?? cookie)).text
+    private func page(_ headers: String? = nil, _ target: String = "/page/") throws -> String {
+        try #require(try served.client().get(target, headers ?? cookie)).text
+    }
+
+    /// An interval of core sleep.
+    private func sleep(from start: Int64, to end: Int64) throws {
+        let type = try #require(SampleType("sleepAnalysis"))
+        let core = try #require(type.categoryValues?.value(of: "asleepCore"))
+        _ = try served.keep([
+            Reading(
+                origin: Origin(
+                    subject: ServedStore.person, type: type, source: SourceRevision(id: "watch", name: "watch", version: nil),
+                    device: nil),
+                numeral: try Numeral("\(Int(core))"), unit: .one,
+                time: .instants(start: Instant(seconds: start), end: Instant(seconds: end), offset: .utc), place: Place(.line, 1))
+        ])
     }
 
     @Test func cardsAreInGroups() throws {
@@ -29,7 +43,7 @@ import Testing
         try served.add(numerals: ["80.2"], of: "bodyMass", from: Self.midnight, every: 60)
         try served.add(numerals: ["81"], of: "bodyMass", from: Self.midnight - 7 * 86_400, every: 60)
         try served.add(numerals: ["37"], of: "bodyTemperature", from: Self.midnight - 50 * 86_400, every: 60)
-        let text = try page()
+        let text = try page(cookie, "/page/all")
         let places = [
             "id=\"heart\"", "data-type=\"heartRate\"", "id=\"body\"", "data-type=\"bodyMass\"", "id=\"older\"",
             "data-type=\"bodyTemperature\"",
@@ -47,8 +61,8 @@ import Testing
         try served.add([62, 900, 901], from: Self.midnight + 600)
         let after = try page()
         #expect(after.contains("Quarantined readings: 2."))
-        // On the menu of a small screen, and on the link in it.
-        #expect(after.ranges(of: "<span class=\"badge\">2 ").count == 2 && after.contains("Menu<span class=\"badge\">2 "))
+        // On the link to the parts of the hub, and on the part.
+        #expect(after.ranges(of: "<span class=\"badge\">2 ").count == 2 && after.contains("class=\"need\""))
         // Another person does not see it.
         #expect(try !page(PageTests.cookie(served, as: PageTests.other)).contains("class=\"badge\""))
     }
@@ -67,8 +81,70 @@ import Testing
 
     @Test func anEmptyPageSaysWhatToDo() throws {
         let text = try page()
-        #expect(text.contains("There are no readings yet.") && text.contains("<a href=\"/page/devices\">Adopt a sensor</a>"))
+        #expect(
+            text.contains("There are no readings yet.")
+                && text.contains("action=\"/page/devices\"><button name=\"do\" value=\"scan\">"))
+        #expect(text.contains("href=\"/page/files\">Choose a file</a>") && !text.contains("<code>"))
         let other = try page(PageTests.cookie(served, as: PageTests.other))
-        #expect(other.contains("Ask the owner of the hub") && !other.contains("Adopt a sensor"))
+        #expect(other.contains("Ask the owner of the hub") && !other.contains("Look for sensors"))
+        #expect(other.contains("href=\"/page/upload\">Choose a file</a>"))
+    }
+
+    /// Sixteen nights of 7 hours, and a last one of 7 hours and 40 minutes.
+    @Test func thePageBeginsWithASentence() throws {
+        for day in 0...16 as ClosedRange<Int64> {
+            let end = Self.midnight - day * 86_400 + 6 * 3600
+            try sleep(from: end - (day == 0 ? 460 : 420) * 60, to: end)
+        }
+        try served.add([52], of: "restingHeartRate", from: Self.midnight)
+        let text = try page()
+        #expect(text.contains("<h1>You slept 7 h 40 min, 40 min longer than usual.</h1>"))
+        #expect(text.contains("<li class=\"card stat hero alone sleep\" data-type=\"sleepAnalysis\">"))
+        let german = try page(cookie + "Accept-Language: de\r\n")
+        #expect(german.contains("<h1>Du hast 7 Std. 40 Min. geschlafen, 40 Min. länger als üblich.</h1>"))
+    }
+
+    /// A goal, past days with letters, and today apart from them.
+    @Test func stepsHaveBarsAndTheGoal() throws {
+        for day in 0...7 as ClosedRange<Int64> {
+            try served.add([4000], of: "stepCount", from: Self.midnight - day * 86_400 + 3600)
+        }
+        let before = try page()
+        #expect(before.ranges(of: "class=\"bar past\"").count == 7 && before.ranges(of: "class=\"bar now\"").count == 1)
+        #expect(!before.contains("class=\"goal\""))
+        #expect(try PageTests.post(served, "/page/goals", "do=set&type=stepCount&value=8000&span=day", cookie).status == 303)
+        let after = try page()
+        #expect(after.contains("class=\"goal\"") && after.contains("class=\"bar rest\""))
+        // 2027-01-15 is a Friday.
+        #expect(after.contains("<text class=\"on\" x=\"95.50%\" y=\"84\" text-anchor=\"middle\">F</text>"))
+    }
+
+    /// The summary above a chart, and a usual day of glucose from readings of two weeks.
+    @Test func glucoseHasItsTimeInRangeAndAUsualDay() throws {
+        let quarters = 15 * 96
+        try served.add(
+            numerals: (0..<quarters).map { "\(100 + $0 % 40)" }, of: "bloodGlucose", from: Self.midnight - 15 * 86_400, every: 900
+        )
+        let text = try page(cookie, "/page/type/bloodGlucose?range=week")
+        #expect(
+            text.contains("mg/dL on average</small>") && text.contains("In range <b>100 %</b>")
+                && text.contains("class=\"profile\""))
+        try served.add([100, 110], of: "bloodGlucose", from: Self.midnight)
+        // Another person has too few readings for a usual day.
+        let other = try page(PageTests.cookie(served, as: PageTests.other), "/page/type/bloodGlucose?range=week")
+        #expect(!other.contains("class=\"profile\"") && !other.contains("class=\"tir\""))
+    }
+
+    @Test func navigationHasFiveEntries() throws {
+        try served.add([61], from: Self.midnight)
+        let text = try page()
+        let tabs = try #require(text.firstMatch(of: #/<nav class="tabs".*?<\/nav>/#.dotMatchesNewlines())).output
+        #expect(tabs.ranges(of: "<li>").count == 5 && tabs.ranges(of: "aria-current=\"page\"").count == 1)
+        for place in ["all", "records", "hub"] {
+            #expect(try page(cookie, "/page/\(place)").contains("href=\"/page/\(place)\" aria-current=\"page\""), "\(place)")
+        }
+        #expect(try page(cookie, "/page/hub").contains("href=\"/page/devices\""))
+        let other = try page(PageTests.cookie(served, as: PageTests.other), "/page/hub")
+        #expect(!other.contains("href=\"/page/devices\"") && other.contains("href=\"/page/report\""))
     }
 }

@@ -59,11 +59,22 @@ def is_gone(element):
         return True
 
 
+def center(driver, element):
+    """Scrolls to an element, so that the bar at the bottom of a phone does not cover it."""
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+
+
 def press(driver, button):
     """Presses a button that loads a page, and waits until that page has taken the place of this one."""
     before = one(driver, "html")
+    center(driver, button)
     button.click()
     eventually("another page is loaded", lambda: is_gone(before))
+
+
+def log_out(driver):
+    one(driver, "details.who summary").click()
+    press(driver, one(driver, "form[action='/page/logout'] button"))
 
 
 def put(driver, field, day):

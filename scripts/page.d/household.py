@@ -3,7 +3,7 @@
 import json
 import time
 
-from browsing import is_gone, look_for_barriers, one, press, put, text
+from browsing import center, is_gone, look_for_barriers, one, press, put, text
 from hub import eventually, session, width
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -46,7 +46,7 @@ def cards(driver, hub):
     """Cards are moved and hidden with the keyboard, on a phone, and the person's other browsers show the same."""
     keys = lambda: [each.get_attribute("data-type") for each in driver.find_elements(By.CSS_SELECTOR, ".card[data-type]")]  # noqa: E731
     width(driver, 360)
-    driver.get(hub.address + "/page/")
+    driver.get(hub.address + "/page/all")
     before = keys()
     driver.get(hub.address + "/page/cards")
     look_for_barriers(driver, "the arrangement of cards")
@@ -61,16 +61,16 @@ def cards(driver, hub):
         eventually("the button keeps the focus", lambda: driver.switch_to.active_element.get_attribute("aria-label") in [f"Up: {name}", f"Down: {name}"])
     press(driver, one(driver, "[aria-label='Hide: Heart Rate']"))
     assert driver.switch_to.active_element.get_attribute("aria-label") == "Show: Heart Rate"
-    driver.get(hub.address + "/page/")
+    driver.get(hub.address + "/page/all")
     assert set(keys()) == set(before) - {"heartRate"} and keys() != [each for each in before if each != "heartRate"], keys()
     assert "Hidden cards: 1" in text(driver)
     # A reading of the hidden card does not load the page again and again.
-    driver.execute_script("window.unchanged = document.querySelector('main > section')")
+    driver.execute_script("window.unchanged = document.querySelector('main section')")
     time.sleep(3)
     assert driver.execute_script("return window.unchanged.isConnected"), "the page is loaded for a hidden card"
     driver.get(hub.address + "/page/cards")
     press(driver, one(driver, "button[value=reset]"))
-    driver.get(hub.address + "/page/")
+    driver.get(hub.address + "/page/all")
     assert keys() == before, keys()
     width(driver, 800)
 
@@ -83,6 +83,7 @@ def report(driver, hub):
     kinds = driver.find_elements(By.CSS_SELECTOR, "input[name=type][value^=bloodPressure]")
     assert kinds, "a report of blood pressures is offered"
     for kind in kinds:
+        center(driver, kind)
         kind.click()
     press(driver, driver.find_element(By.XPATH, "//button[text()='Show report']"))
     assert driver.find_elements(By.CSS_SELECTOR, ".report table tbody tr") and one(driver, "[data-print]").is_displayed()

@@ -22,7 +22,7 @@ arguments = parser.parse_args()
 
 def commits(hub, driver, token):
     """From a request that has the hub store a reading until the page shows it, in milliseconds: the commit is in it, the start of a program is not."""
-    driver.get(hub.address + "/page/")
+    driver.get(hub.address + "/page/all")
     driver.execute_script("""
         window.seen = [];
         new MutationObserver(() => window.seen.push(Date.now()))

@@ -4,14 +4,17 @@ import argparse
 import datetime
 import pathlib
 
+import readings
 from hub import ROOT, Hub, browser, eventually, width
-from readings import BERLIN, pressures, rows
+from readings import BERLIN, lines, pressures, rows
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--vitalgate", required=True)
 arguments = parser.parse_args()
 IMAGE = ROOT / "docs/images/today.png"
 MOST_OCTETS = 150_000
+# A comparison with the usual needs some weeks.
+readings.DAYS = 45
 
 
 def main():
@@ -19,6 +22,7 @@ def main():
         now = datetime.datetime.now(BERLIN)
         hub.run("import", hub.write("readings.csv", rows(now)), codes=(0, 65))
         hub.run("import", hub.write("pressures.csv", pressures(now)), "--time-zone", "Europe/Berlin")
+        hub.run("import", hub.write("lines.ndjson", lines(now)))
         driver = browser()
         try:
             width(driver, 1200, 900)

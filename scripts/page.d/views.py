@@ -4,13 +4,13 @@ import datetime
 import json
 import os
 
-from browsing import WIDTHS, arguments, look_for_barriers, one, picture, press
+from browsing import WIDTHS, arguments, log_out, look_for_barriers, one, picture
 from hub import Hub, eventually, prefer, width
 from programs import asks
 from readings import archive, lines, pressures, rows
 from selenium.webdriver.common.by import By
 
-PLACES = ["", "type/heartRate", "type/stepCount", "type/sleepAnalysis", "type/bloodPressure", "type/workout", "characteristics", "clients", "care",
+PLACES = ["", "all", "records", "hub", "type/heartRate", "type/stepCount", "type/sleepAnalysis", "type/bloodPressure", "type/workout", "characteristics", "clients", "care",
           "care/plan?type=bodyTemperature&repair=scale&by.scale=1.1&ambiguous=yes", "devices", "files", "targets", "add", "add?type=bodyTemperature",
           "report", "report?from=2026-11-01&until=2026-11-30&type=bodyMass&type=heartRate", "notes", "goals", "alerts", "people", "upload", "deleted", "cards"]
 # Each kind of object has a page of its own.
@@ -85,7 +85,7 @@ def see_all(driver):
         # Both hubs are on one host, and the other's parts of the walk use its cookie.
         driver.get(hub.address + "/page/")
         width(driver, 1440)
-        press(driver, one(driver, "form[action='/page/logout'] button"))
+        log_out(driver)
     width(driver, 800)
 
 

@@ -3,7 +3,7 @@ import HealthModel
 import HealthServing
 import SampleStore
 
-/// The page for a person's alerts. A raised alert is shown as a banner on Today.
+/// The page for a person's alerts. Today shows those that are raised, and those of the last day.
 enum AlertsPage {
     static let routes = [
         PageRoute(method: "GET", path: "alerts", answer: page),
@@ -52,7 +52,7 @@ enum AlertsPage {
             <button>\(texts("alerts.add"))</button></form>
             \(try history(call))
             """
-        return PageLayout(call: call, title: texts("alerts.title")).whole(body)
+        return PageLayout(call: call, title: texts("alerts.title"), place: "/page/alerts").whole(body)
     }
 
     /// The last alerts of the person: the times, the notified receivers, and the acknowledgment.
@@ -90,7 +90,7 @@ enum AlertsPage {
     }
 
     /// An alert in words, such as `Blood glucose above 180 mg/dL`.
-    private static func text(_ alert: Alert, _ call: PageCall) -> String {
+    static func text(_ alert: Alert, _ call: PageCall) -> String {
         let name = call.values.name(of: alert.type)
         guard alert.condition != .missing else { return call.texts("alerts.text.missing", name, PageValues.text(alert.bound)) }
         let (value, unit) = call.values.amount(alert.bound, of: alert.type)
@@ -100,35 +100,22 @@ enum AlertsPage {
     /// The time in microseconds for which Today shows an alert that is over.
     private static let shownAfterwards: Int64 = 86_400_000_000
 
-    /// The alerts of the last 24 hours that are over, until the person has seen them.
-    private static func past(_ call: PageCall) throws -> HTML {
-        let texts = call.texts
-        let past = try call.records().alertHistory(limit: 50).filter { episode in
-            guard let ended = episode.ended, episode.began.acknowledged == nil else { return false }
-            return call.now.microseconds - ended.noticed.microseconds < shownAfterwards
+    /// The raised alerts of the person, and those of the last 24 hours that are over, until the person has seen them.
+    static func recent(_ call: PageCall) throws -> [(alert: Alert, began: Instant, ended: Instant?)] {
+        let raised = try call.records().alerts().compactMap { alert in
+            alert.raised.map { (alert: alert, began: $0, ended: Instant?.none) }
         }
         // One acknowledgment is for the last time that the alert began.
         var known: Set<Int64> = []
-        let lines: [HTML] = past.filter { known.insert($0.began.alert.id).inserted }.map { episode in
-            let alert = episode.began.alert
-            return """
-                <div class="problem past"><a href="/page/type/\(alert.type.id)">\(text(alert, call))</a> \(call.times.element(episode.began.time)) – \(episode.ended.map { call.times.element($0.time) } ?? "")
-                <form class="inline" method="post" action="/page/alerts">\(FormFields.hidden([("do", "acknowledge"), ("id", "\(alert.id)"), ("then", "today")]))\
-                <button class="quiet" aria-label="\(texts("alerts.seenOf", text(alert, call)))">\(texts("alerts.seen"))</button></form></div>
-                """
+        let past = try call.records().alertHistory(limit: 50).compactMap {
+            episode -> (alert: Alert, began: Instant, ended: Instant?)? in
+            guard let ended = episode.ended, episode.began.acknowledged == nil,
+                call.now.microseconds - ended.noticed.microseconds < shownAfterwards,
+                known.insert(episode.began.alert.id).inserted
+            else { return nil }
+            return (episode.began.alert, episode.began.time, ended.time)
         }
-        return "\(lines)"
-    }
-
-    /// The raised alerts of the person, and those of the last 24 hours.
-    static func banner(_ call: PageCall) throws -> HTML {
-        let raised = try call.records().alerts().filter { $0.raised != nil }
-        let lines: [HTML] = raised.map { alert in
-            """
-            <p class="problem" role="alert"><a href="/page/type/\(alert.type.id)">\(text(alert, call))</a> \(alert.raised.map { "\(call.texts("alerts.since")) \(call.times.element($0))" as HTML } ?? "")</p>
-            """
-        }
-        return try "\(lines)" + past(call)
+        return raised + past
     }
 
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {

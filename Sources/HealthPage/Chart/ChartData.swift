@@ -203,9 +203,25 @@ private struct Lines {
         if let goal = try GoalsPage.line(of: type, in: frame, call) {
             object.set("goal", raw: Array(Self.number(conversion(goal)).utf8))
         }
+        if let target = Self.target(of: type) { object.set("target", raw: Self.json(target, conversion)) }
+        if let limits = Self.limits(of: type) { object.set("limits", raw: Self.json(limits, conversion)) }
         object.set("points", raw: Self.json(chart, conversion))
         if let before { object.set("previous", raw: Self.json(before, conversion)) }
         return object
+    }
+
+    /// The range that is drawn as a band, in the canonical unit.
+    private static func target(of type: SampleType) -> [Double]? {
+        type == .bloodGlucose ? [GlucoseInRange.range.low, GlucoseInRange.range.high] : nil
+    }
+
+    /// The limits of measurements at home that are drawn as lines, in the canonical unit.
+    private static func limits(of type: SampleType) -> [Double]? {
+        type.id == BloodPressure.type ? [BloodPressure.homeLimit.diastolic, BloodPressure.homeLimit.systolic] : nil
+    }
+
+    private static func json(_ values: [Double], _ conversion: UnitConversion) -> [UInt8] {
+        Array("[\(values.map { number(conversion($0)) }.joined(separator: ","))]".utf8)
     }
 
     private static func json(_ chart: Chart, _ conversion: UnitConversion) -> [UInt8] {

@@ -52,9 +52,9 @@ struct ChartFigure {
             <button type="button" class="quiet" data-move="out" aria-label="\(texts("chart.out"))">−</button>
             <button type="button" class="quiet" data-move="back">\(texts("chart.back"))</button>
             </div>
+            <p class="read" data-read aria-live="off">\(texts("chart.how"))</p>
             <div class="plot" data-plot></div>
             <p class="legend" data-legend></p>
-            <p class="note" data-read aria-live="off">\(texts("chart.how"))</p>
             <div class="controls">\(unit)\(beside)
             <label>\(texts("chart.zone")) <select data-key="zone" data-zone>\(zones)</select></label>
             \(box("events", "chart.events", isOn: true))

@@ -50,7 +50,7 @@ enum RingsCard {
             ? "<svg viewBox=\"0 0 100 100\" aria-hidden=\"true\" focusable=\"false\">\(circles)</svg>" : ""
         let lines: [HTML] = said.map { "<li>\($0)</li>" }
         return """
-            <li class="card"><h3>\(texts("rings.title"))</h3><div class="rings">\(drawing)<ul>\(lines)</ul></div></li>
+            <li class="card w4 activity"><header>\(Icon.activity.html)<h2>\(texts("rings.title"))</h2></header><div class="rings">\(drawing)<ul>\(lines)</ul></div></li>
             """
     }
 }

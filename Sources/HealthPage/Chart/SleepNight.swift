@@ -11,7 +11,8 @@ struct SleepNight {
     /// The total time asleep in microseconds. If only time in bed is known, the time in bed.
     let length: Int64
 
-    private static let row = 12
+    /// The height of a row, and of the bars in it, in pixels.
+    private static let (row, bar) = (26, 18)
 
     /// Reads the person's last night. Returns `nil` if no sleep was recorded.
     init?(_ reader: Reader, _ call: PageCall) throws {
@@ -48,7 +49,9 @@ struct SleepNight {
 
     /// The drawing with an axis of hours, and a legend with the duration of each stage. Horizontal places are percentages, so that the
     /// drawing is as wide as its page without stretching its texts.
-    func html(_ call: PageCall) -> HTML {
+    ///
+    /// - Parameter hasEnds: Whether the interval is above the drawing.
+    func html(_ call: PageCall, hasEnds: Bool = true) -> HTML {
         let (values, texts) = (call.values, call.texts)
         let (start, end) = (night.start, night.end)
         let whole = Double(max(1, end - start))
@@ -56,8 +59,8 @@ struct SleepNight {
         let bars: [HTML] = stages.map { stage in
             let width = max(0.3, Double(stage.stretch.length) / whole * 100)
             return """
-                <rect class="level\(stage.level)" x="\(Coordinate.hundredths(share(stage.stretch.start)))%" y="\(stage.level * Self.row)" \
-                width="\(Coordinate.hundredths(width))%" height="\(Self.row - 2)"/>
+                <rect class="level\(stage.level)" x="\(Coordinate.hundredths(share(stage.stretch.start)))%" y="\(stage.level * Self.row + 4)" \
+                width="\(Coordinate.hundredths(width))%" height="\(Self.bar)" rx="4"/>
                 """
         }
         let marks: [HTML] = hours(call.zone).map { time in
@@ -76,10 +79,16 @@ struct SleepNight {
         let ends = [start, end].map { call.times.text(Instant(microseconds: $0)) }
         let label = texts("sleep.label", ends[0], ends[1]) + ": " + shown.map(\.text).joined(separator: ", ")
         return """
-            <p class="note">\(ends[0]) – \(ends[1])</p>
+            \(HTML.choose(hasEnds, "<p class=\"note\">\(ends[0]) – \(ends[1])</p>"))<div>
             <svg class="night" role="img" aria-label="\(label)">\(marks)\(bars)</svg>
-            <p class="legend">\(keys)</p>
+            <p class="legend">\(keys)</p></div>
             """
+    }
+
+    /// The start and the end, such as `22:38–07:06`, for a header.
+    func interval(_ call: PageCall) -> HTML {
+        let (start, end) = (Instant(microseconds: night.start), Instant(microseconds: night.end))
+        return "\(call.times.clock(start))–\(call.times.element(end))"
     }
 
     /// Full hours of the night for the axis, at most five.

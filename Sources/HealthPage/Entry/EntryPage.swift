@@ -79,11 +79,14 @@ enum EntryPage {
                     chosen: form.fields.typed("person") ?? call.session?.subject)
             }
         }
+        // The button names the person, unless the form has a choice of people.
+        let saving =
+            person.text.isEmpty ? call.personName.map { texts("entry.saveFor", $0) } ?? texts("entry.save") : texts("entry.save")
         let body: HTML = """
             <h1>\(title)</h1>
             \(done(call))
             <form class="entry" method="post" action="/page/add">
-            \(FormFields.hidden([("type", type.id)]))\(form.html)\(person)<button>\(texts("entry.save"))</button></form>
+            \(FormFields.hidden([("type", type.id)]))\(form.html)\(person)<button>\(saving)</button></form>
             <p><a href="/page/type/\(type.id)">\(name)</a> · <a href="/page/add">\(texts("entry.another"))</a></p>
             """
         return PageLayout(call: call, title: title).whole(body)

@@ -12,7 +12,7 @@ public struct FleetPage: HTTPHandler {
 
     /// The seconds until the browser loads the page again.
     private static let refresh = 30
-    private static let styles = ["page.css", "entry.css", "icon.svg"]
+    private static let styles = ["page.css", "icon.svg"]
 
     /// - Parameter hubs: Returns the hubs in the order of their names. It may wait for the database.
     public init(_ files: PageFiles, fleet: String, hubs: @escaping @Sendable () throws -> [FleetRow]) {
@@ -59,11 +59,10 @@ public struct FleetPage: HTTPHandler {
         <meta http-equiv="refresh" content="\(Self.refresh)">
         <link rel="icon" href="\(files.address(of: "icon.svg"))" type="image/svg+xml">
         <link rel="stylesheet" href="\(files.address(of: "page.css"))">
-        <link rel="stylesheet" href="\(files.address(of: "entry.css"))">
         </head>
         <body>
         <a class="skip" href="#main">\(texts("nav.skip"))</a>
-        <header><span class="brand">Vitalgate</span></header>
+        <header class="shell"><span class="brand">Vitalgate</span></header>
         <main id="main" tabindex="-1">
         <h1>\(texts("fleet.title", fleet))</h1>
         \(body)

@@ -74,7 +74,13 @@ enum GoalsPage {
     /// The goal of a type on its card.
     static func cardNote(of type: SampleType, _ call: PageCall) -> HTML {
         guard let goal = try? goal(of: type, call) else { return "" }
-        return "<p class=\"note\">\(call.texts("goals.goal")): \(text(goal, call))</p>"
+        return "<p class=\"src\">\(call.texts("goals.goal")): \(text(goal, call))</p>"
+    }
+
+    /// The daily goal of a type in its canonical unit.
+    static func dayGoal(of type: SampleType, _ call: PageCall) -> Double? {
+        guard let goal = try? goal(of: type, call), goal.span == .day || type.aggregation != .cumulative else { return nil }
+        return goal.value
     }
 
     /// The goal as a line of a chart, in the type's canonical unit. A sum is compared with a goal only if both are of a day or a week.

@@ -24,6 +24,7 @@ enum KindPage {
         switch type.id {
         case "sleepAnalysis": try NightsKind.html(reader, call)
         case "medicationDoseEvent": try MedicationKind.list(reader, call)
+        case "bloodGlucose": try GlucoseDay.html(reader, call)
         default: ""
         }
     }

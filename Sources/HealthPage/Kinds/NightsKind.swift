@@ -34,8 +34,11 @@ enum NightsKind {
                 KindPage.cell(SleepNight.text(naps.reduce(0) { $0 + $1.asleep }, values)),
             ]
         }
+        let regularity = NightRegularity(nights: nights, call: call)
         return """
+            \(regularity.stages)
             <h2>\(texts("night.history"))</h2>
+            \(regularity.html)
             \(drawing(nights, call))
             \(KindPage.table("nights", texts("night.table", "\(nights.count)"), heads, rows))
             """

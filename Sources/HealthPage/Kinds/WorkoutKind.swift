@@ -23,9 +23,15 @@ enum WorkoutKind {
         if let path, path >= 100, workout.seconds > 0 {
             facts.append((texts("workout.pace"), values.pace(seconds: workout.seconds, metres: path)))
         }
+        let beats = workout.heartRate.map(\.middle)
+        if !beats.isEmpty {
+            let average = PageValues.text(beats.reduce(0, +) / Double(beats.count), places: 0)
+            let told = workout.figures.first { $0.type == .heartRate }?.average.map { values.amount($0, of: .heartRate).value }
+            facts.append((texts("workout.pulse"), (told ?? average) + " /min"))
+        }
         return """
             \(KindPage.facts(facts))
-            \(HTML.choose(!workout.tracks.isEmpty, "<h2>\(texts("workout.route"))</h2>\(RouteDrawing(tracks: workout.tracks).html(call))"))
+            \(HTML.choose(!workout.tracks.isEmpty, "<h2>\(texts("workout.route"))</h2>\(RouteDrawing(tracks: workout.tracks, pulse: workout.heartRate).html(call))"))
             \(plots(workout, from: sample.start.microseconds, call))
             \(laps(workout, from: sample.start.microseconds, call))
             \(splits(workout, call))

@@ -7,7 +7,9 @@ import SampleStore
 /// own browser can switch to each person, and back.
 enum PeoplePage {
     static let routes = [
-        PageRoute(method: "GET", path: "people", right: .keeper) { call in .page(try whole(FormFields(call: call), call)) },
+        PageRoute(method: "GET", path: "people", right: .keeper, isSlow: true) { call in
+            .page(try whole(FormFields(call: call), call))
+        },
         PageRoute(method: "POST", path: "people", right: .keeper, body: 4096, answer: change),
         PageRoute(method: "POST", path: "people/back", body: 64) { call in
             guard try call.changes().showOpener(in: call.person()) else { throw PageProblem(403, "owner") }
@@ -26,7 +28,7 @@ enum PeoplePage {
             let note: HTML = subject == call.core.keeper ? "<td>\(texts("people.owner"))</td>" : "<td></td>"
             return """
                 <tr><th scope="row">\(name)</th>\(note)<td><form method="post" action="/page/people">\
-                \(FormFields.hidden([("do", "invite"), ("person", subject)]))<button class="quiet" aria-label="\(texts("people.inviteOf", name))">\(texts("people.invite"))</button></form> \(subject == call.session?.subject ? "" : switching(subject, name, call))</td></tr>
+                \(FormFields.hidden([("do", "invite"), ("person", subject)]))<button class="quiet" aria-label="\(texts("people.inviteOf", name))">\(texts("people.invite"))</button></form></td></tr>
                 """
         }
         let invitation: HTML =
@@ -39,6 +41,8 @@ enum PeoplePage {
             <h1>\(texts("people.title"))</h1>
             <p>\(texts("people.how"))</p>
             \(invitation)
+            \(try PersonCards.html(names.map { (subject: $0.key, name: $0.value) }, call))
+            <h2>\(texts("people.access"))</h2>
             \(ClientsPage.table("people", texts("people.title"), ["targets.name", "people.role", "clients.change"].map { texts($0) }, rows))
             <h2>\(texts("people.add"))</h2>
             <form class="entry" method="post" action="/page/people">\(FormFields.hidden([("do", "add")]))
@@ -46,10 +50,18 @@ enum PeoplePage {
             <button>\(texts("people.add"))</button></form>
             <p><a href="/page/devices">\(texts("people.devices"))</a> · <a href="/page/upload">\(texts("upload.title"))</a></p>
             """
-        return PageLayout(call: call, title: texts("people.title")).whole(body)
+        return PageLayout(call: call, title: texts("people.title"), place: "/page/people").whole(body)
     }
 
-    private static func switching(_ subject: String, _ name: String, _ call: PageCall) -> HTML {
+    /// The other people, by name. Empty for everybody but the keeper.
+    static func others(_ call: PageCall) -> [(subject: String, name: String)] {
+        let names = (try? call.personNames()) ?? [:]
+        return names.filter { $0.key != Origin.unassigned && $0.key != call.session?.subject }
+            .map { (subject: $0.key, name: $0.value) }.sorted { ($0.name, $0.subject) < ($1.name, $1.subject) }
+    }
+
+    /// The button that shows a person's page in this browser.
+    static func switching(_ subject: String, _ name: String, _ call: PageCall) -> HTML {
         """
         <form method="post" action="/page/people">\(FormFields.hidden([("do", "switch"), ("person", subject)]))\
         <button class="quiet" aria-label="\(call.texts("people.switchOf", name))">\(call.texts("people.switch"))</button></form>

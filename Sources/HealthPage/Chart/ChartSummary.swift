@@ -1,0 +1,102 @@
+import HealthAnswers
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The summary above a chart, in words: the average with its unit, the period, and the lowest and highest value.
+struct ChartSummary {
+    let type: SampleType
+    let window: ChartWindow
+    let reader: Reader
+    let call: PageCall
+
+    /// The hours of a day that are a morning.
+    static let morning: Range<Int64> = 4..<12
+    private static let hour: Int64 = 3_600_000_000
+
+    func html() throws -> HTML {
+        let summary = try type.id == BloodPressure.type ? pressure() : type.kind == .quantity ? quantity() : nil
+        guard let summary else { return "<div class=\"sum\" data-figures></div>" }
+        return """
+            <div class="sum" data-figures><div><p class="num">\(summary.value) <small>\(summary.unit)</small></p><p class="note">\(summary.text)</p>\(summary.drawing)</div></div>
+            """
+    }
+
+    private struct Content {
+        var value: String
+        var unit: String
+        var text: String
+        var drawing: HTML = ""
+    }
+
+    /// The period, such as `31 Oct – 29 Nov`.
+    private var period: String {
+        let last = Instant(microseconds: min(window.end.microseconds - 1, max(call.now.microseconds, window.start.microseconds)))
+        let ends = [window.start, last].map { call.times.day($0) }
+        return ends[0] == ends[1] ? ends[0] : ends.joined(separator: " – ")
+    }
+
+    private func quantity() throws -> Content? {
+        let (texts, values, isSum) = (call.texts, call.values, type.aggregation == .cumulative)
+        let unit = values.unit(of: type, asked: call.text("unit"))
+        let conversion = try values.conversion(of: type, to: unit)
+        func rows(_ interval: CalendarInterval, ranges: [ValueRange] = []) throws -> [Statistics] {
+            var query = StatisticsQuery(
+                type: type, intervals: CalendarIntervals(interval, zone: call.zone), from: window.start, to: window.end,
+                subject: try call.person().subject, priority: call.core.settings.priority)
+            query.ranges = ranges
+            return try reader.store.calendarStatistics(query)
+        }
+        func text(_ value: Double) -> String { PageValues.text(conversion(value)) }
+        let symbol = values.symbol(unit)
+        if isSum {
+            let days = CalendarIntervals(.day, zone: call.zone)
+            let today = days.index(of: call.now)
+            let all = try rows(.day)
+            // A day that is not over is compared with nothing.
+            let whole = all.filter { days.index(of: $0.start) != today }
+            guard let low = whole.map(\.sum).min(), let high = whole.map(\.sum).max() else {
+                return all.last.map { Content(value: text($0.sum), unit: symbol, text: texts("sum.today", period)) }
+            }
+            return Content(
+                value: text(whole.reduce(0) { $0 + $1.sum } / Double(whole.count)), unit: texts("sum.daily", symbol),
+                text: texts("sum.days", period, "\(whole.count)", text(low), text(high)))
+        }
+        let isGlucose = type == .bloodGlucose
+        guard let century = CalendarInterval("100y"),
+            let row = try rows(century, ranges: isGlucose ? GlucoseDay.ranges : []).last,
+            let average = row.average, let low = row.minimum, let high = row.maximum
+        else { return nil }
+        return Content(
+            value: text(average), unit: texts("sum.average", symbol),
+            text: texts("sum.values", period, PageValues.grouped(Int64(row.count)), text(low), text(high)),
+            drawing: isGlucose ? GlucoseDay.bar(row.inRange.map(\.fraction), call) : "")
+    }
+
+    private func pressure() throws -> Content? {
+        let (texts, values, type) = (call.texts, call.values, SampleType.bloodPressureSystolic)
+        let unit = values.unit(of: type, asked: call.text("unit"))
+        let conversion = try values.conversion(of: type, to: unit)
+        let all = try BloodPressure.readings(of: call.person().subject, from: window.start, to: window.end, in: reader.store)
+        func average(_ readings: [(time: Instant, pressure: BloodPressure)]) -> String? {
+            guard !readings.isEmpty else { return nil }
+            let count = Double(readings.count)
+            return [
+                readings.reduce(0) { $0 + $1.pressure.systolic } / count,
+                readings.reduce(0) { $0 + $1.pressure.diastolic } / count,
+            ].map { PageValues.text(conversion($0), places: unit.code == "mm[Hg]" ? 0 : 1) }.joined(separator: "/")
+        }
+        guard let mean = average(all) else { return nil }
+        let mornings = all.filter { isMorning($0.time) }
+        let others = all.filter { !isMorning($0.time) }
+        var text = texts("sum.count", period, PageValues.grouped(Int64(all.count)))
+        if let morning = average(mornings) { text += " " + texts("sum.mornings", morning, "\(mornings.count)") }
+        if let evening = average(others) { text += " " + texts("sum.others", evening, "\(others.count)") }
+        return Content(value: mean, unit: texts("sum.average", values.symbol(unit)), text: text)
+    }
+
+    private func isMorning(_ time: Instant) -> Bool {
+        let days = CalendarIntervals(.day, zone: call.zone)
+        return Self.morning.contains((time.microseconds - days.start(of: days.index(of: time)).microseconds) / Self.hour)
+    }
+}

@@ -1,0 +1,104 @@
+import Glibc
+import HealthAnswers
+import HealthModel
+
+/// The last nights from bedtime to wake-up, with their averages, and the stages of the last night beside the usual ones.
+struct NightRegularity {
+    let nights: [(date: Instant, night: Night, naps: [Night])]
+    let call: PageCall
+
+    private static let (hour, days, height) = (3600e6, 30, 160.0)
+    private static let fewest = 5
+
+    /// The hours from midnight at which each night began and ended. An evening is negative.
+    private var ends: [(day: Int, start: Double, end: Double)] {
+        let days = CalendarIntervals(.day, zone: call.zone)
+        return nights.map { date, night, _ in
+            (
+                days.index(of: date), Double(night.start - date.microseconds) / Self.hour,
+                Double(night.end - date.microseconds) / Self.hour
+            )
+        }
+    }
+
+    private func mean(_ values: [Double]) -> (mean: Double, deviation: Double) {
+        let mean = values.reduce(0, +) / Double(values.count)
+        return (mean, sqrt(values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(values.count)))
+    }
+
+    /// A time of day such as `22:38`.
+    private func clock(_ hours: Double) -> String {
+        let minutes = Int(((hours + 48) * 60).rounded()) % 1440
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(two(minutes / 60)):\(two(minutes % 60))"
+    }
+
+    /// The averages in words, and a bar for each night. Empty for few nights.
+    var html: HTML {
+        let ends = ends
+        guard ends.count >= Self.fewest else { return "" }
+        let texts = call.texts
+        let (bed, wake) = (mean(ends.map(\.start)), mean(ends.map(\.end)))
+        let (first, last) = ((ends.map(\.start).min() ?? -2).rounded(.down), (ends.map(\.end).max() ?? 8).rounded(.up))
+        let calendar = CalendarIntervals(.day, zone: call.zone)
+        let begin = calendar.index(of: call.now) - Self.days + 1
+        let slot = 92.0 / Double(Self.days)
+        func y(_ hours: Double) -> Double { 4 + (hours - first) / max(1, last - first) * Self.height }
+        let bars: [HTML] = ends.filter { $0.day >= begin }.map { day, start, end in
+            """
+            <rect class="bar" x="\(Coordinate.hundredths(Double(day - begin) * slot + slot * 0.15))%" width="\(Coordinate.hundredths(slot * 0.7))%" \
+            y="\(Coordinate.tenths(y(start)))" height="\(Coordinate.tenths(max(1, y(end) - y(start))))" rx="3"/>
+            """
+        }
+        let lines: [HTML] = [bed.mean, wake.mean].map { hours in
+            let place = Coordinate.tenths(y(hours))
+            return """
+                <line class="goal" x1="0" x2="92%" y1="\(place)" y2="\(place)"/>\
+                <text class="on" x="100%" y="\(Coordinate.tenths(y(hours) + 4))" text-anchor="end">\(clock(hours))</text>
+                """
+        }
+        let ticks: [HTML] = stride(from: Self.days - 1, through: 0, by: -7).map { index in
+            let anchor = index == Self.days - 1 ? "end" : "middle"
+            let x = index == Self.days - 1 ? 92 : (Double(index) + 0.5) * slot
+            return
+                "<text x=\"\(Coordinate.hundredths(x))%\" y=\"186\" text-anchor=\"\(anchor)\">\(call.times.day(calendar.start(of: begin + index)))</text>"
+        }
+        func minutes(_ hours: Double) -> String { "\(Int((hours * 60).rounded()))" }
+        let said = texts("night.regular", clock(bed.mean), minutes(bed.deviation), clock(wake.mean), minutes(wake.deviation))
+        let asleep = nights.map { Double($0.night.asleep) }.filter { $0 > 0 }
+        let average = asleep.isEmpty ? "–" : SleepNight.text(Int64(asleep.reduce(0, +) / Double(asleep.count)), call.values)
+        return """
+            <div class="card sleep"><div class="sum"><div><p class="num">\(average)</p><p class="note">\(texts("night.average", "\(nights.count)"))</p></div></div>
+            <svg class="small nights" role="img" aria-label="\(said)">\(bars)\(lines)\(ticks)</svg>
+            <p class="note">\(said)</p></div>
+            """
+    }
+
+    /// The stages of the last night, each with the middle half of the nights before. Empty with fewer than ``Usual/fewest`` nights.
+    var stages: HTML {
+        guard let last = nights.last?.night else { return "" }
+        let names: [(key: String, stages: [Night.Stage])] = [
+            ("sleep.deep", [.deep]), ("sleep.core", [.core]), ("sleep.rem", [.rem]), ("sleep.awake", [.awake]),
+        ]
+        let all = nights.map { $0.night.stretches().stages.mapValues { $0.reduce(0) { $0 + $1.length } } }
+        let own = last.stretches().stages.mapValues { $0.reduce(0) { $0 + $1.length } }
+        let rows: [HTML] = names.compactMap { key, stages in
+            func length(_ lengths: [Night.Stage: Int64]) -> Int64 { stages.reduce(0) { $0 + (lengths[$1] ?? 0) } }
+            let before = all.dropLast().map { Double(length($0)) }.filter { $0 > 0 }
+            guard let usual = Usual(before), let most = before.max() else { return nil }
+            let value = Double(length(own))
+            let top = max(most, value) * 1.05
+            func x(_ length: Double) -> String { Coordinate.hundredths(length / top * 100) }
+            let range = [usual.low, usual.high].map { SleepNight.text(Int64($0), call.values) }
+            return """
+                <div class="lab"><span class="name">\(call.texts(key))<br><small class="s">\(call.texts("night.usual", range[0], range[1]))</small></span>\
+                <span class="val"><b class="num">\(SleepNight.text(Int64(value), call.values))</b></span>\
+                <svg class="bar2" aria-hidden="true"><rect class="track" x="0" width="100%" y="6" height="8" rx="4"/>\
+                <rect class="usual" x="\(x(usual.low))%" width="\(x(usual.high - usual.low))%" y="4" height="12" rx="4"/>\
+                <circle class="knob" cx="\(x(value))%" cy="10" r="7"/></svg></div>
+
+                """
+        }
+        return rows.isEmpty ? "" : "<h2>\(call.texts("night.stages"))</h2><div class=\"card sleep\">\(rows)</div>"
+    }
+}

@@ -1,0 +1,106 @@
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// What needs the person: alerts of the last day, readings that need a decision, and sensors of the hub that are silent or have a low
+/// battery.
+struct NeedsYou {
+    /// One matter.
+    private struct Item {
+        var icon = Icon.warning
+        var isBad = false
+        /// Whether a screen reader announces it.
+        var isAlert = false
+        var title: String
+        var text: HTML = ""
+        var actions: HTML
+    }
+
+    private static let most = 3
+    private static let lowBattery = 15.0
+    private let items: [Item]
+    private let call: PageCall
+
+    init(_ call: PageCall) throws {
+        self.call = call
+        items = try Self.alerts(call) + Self.doubts(call) + Self.sensors(call)
+    }
+
+    /// At most three matters, and the number of the others.
+    var html: HTML {
+        guard !items.isEmpty else { return "" }
+        let shown: [HTML] = items.prefix(Self.most).map { item in
+            """
+            <div class="need\(item.isBad ? " bad" : "")"\(HTML.choose(item.isAlert, " role=\"alert\""))>\(item.icon.html)<h2>\(item.title)</h2>\
+            \(HTML.choose(!item.text.text.isEmpty, "<p>\(item.text)</p>"))<div class="acts">\(item.actions)</div></div>
+
+            """
+        }
+        let rest = items.count - shown.count
+        let more: HTML = "<p class=\"note\"><a href=\"/page/care\">\(call.texts("needs.more", "\(rest)"))</a></p>"
+        return """
+            <section class="needs" aria-label="\(call.texts("needs.title"))">\(shown)</section>\(HTML.choose(rest > 0, more))
+            """
+    }
+
+    private static func alerts(_ call: PageCall) throws -> [Item] {
+        let texts = call.texts
+        return try AlertsPage.recent(call).map { alert, begin, end in
+            let name = AlertsPage.text(alert, call)
+            let time: HTML =
+                end.map { "\(call.times.element(begin)) – \(call.times.element($0))" }
+                ?? "\(texts("alerts.since")) \(call.times.element(begin))"
+            let look: HTML =
+                "<a href=\"/page/type/\(alert.type.id)\" aria-label=\"\(texts("needs.lookAt", name))\">\(texts("needs.look"))</a>"
+            let seen: HTML = """
+                <form method="post" action="/page/alerts">\(FormFields.hidden([("do", "acknowledge"), ("id", "\(alert.id)"), ("then", "today")]))\
+                <button aria-label="\(texts("alerts.seenOf", name))">\(texts("alerts.seen"))</button></form>
+                """
+            // An alert that goes on stays until it is over.
+            let isSeen = end == nil && alert.acknowledged != nil
+            return Item(
+                icon: .bell, isBad: true, isAlert: end == nil, title: name, text: time, actions: isSeen ? look : look + seen)
+        }
+    }
+
+    private static func doubts(_ call: PageCall) throws -> [Item] {
+        let texts = call.texts
+        let doubts = try call.doubts()
+        let quarantined = try call.records().quarantined()
+        let types = Set(doubts.quarantined.keys).union(doubts.suspicious.keys).map { (type: $0, name: call.values.name(of: $0)) }
+            .sorted { ($0.name, $0.type.id) < ($1.name, $1.type.id) }
+        return types.compactMap { type, name in
+            let (held, suspicious) = (doubts.quarantined[type] ?? 0, doubts.suspicious[type] ?? 0)
+            guard held + suspicious > 0 else { return nil }
+            var words: [String] = []
+            if held > 0 { words.append(texts("card.quarantined", "\(held)")) }
+            if suspicious > 0 { words.append(texts("card.suspicious")) }
+            var actions: HTML =
+                "<a href=\"/page/care\" aria-label=\"\(texts("needs.reviewOf", name))\">\(texts("needs.review"))</a>"
+            // A single reading can be accepted here. Several are judged one by one.
+            let own = quarantined.filter { $0.stored.sample.origin.type == type }
+            if suspicious == 0, own.count == 1, let only = own.first {
+                actions += """
+                    <form method="post" action="/page/care/held/\(Int(only.id))"><input type="hidden" name="then" value="today">\
+                    <button name="do" value="accept" aria-label="\(texts("needs.rightOf", name))">\(texts("needs.right"))</button></form>
+                    """
+            }
+            return Item(title: name, text: "\(words.joined(separator: " "))", actions: actions)
+        }
+    }
+
+    private static func sensors(_ call: PageCall) throws -> [Item] {
+        guard call.isKeeper, let hub = call.site.settings.hub else { return [] }
+        let texts = call.texts
+        return hub.devices().devices.compactMap { device in
+            var words: [String] = []
+            if let silent = device.silentSince { words.append(texts("devices.silent", call.times.text(silent))) }
+            if let battery = device.battery, battery < lowBattery { words.append(texts("devices.low")) }
+            guard !words.isEmpty else { return nil }
+            let name = texts.device(device.name)
+            return Item(
+                icon: .sensor, title: name, text: "\(words.joined(separator: " "))",
+                actions: "<a href=\"/page/devices\" aria-label=\"\(texts("needs.lookAt", name))\">\(texts("needs.look"))</a>")
+        }
+    }
+}
