@@ -9,10 +9,12 @@ import Testing
         text.add("a_total", .counter, "All.", 3)
         text.add("none", .gauge, "Nothing.", nil)
         text.add("empty", .gauge, "Nothing.", [Int](), by: "x", { "\($0)" }, { Double($0) })
-        text.add(
-            "b", .gauge, "Some.", [("back\\slash", 0.25), ("quote\" and\nline", -1e20), ("left out", nil)], by: "name", { $0.0 },
-            { $0.1 })
-        text.add("c", .gauge, "Others.", [.nan, .infinity, -.infinity, 1e15, 0], by: "n", { "\($0)" }, { $0 })
+        let some: [(name: String, value: Double?)] = [
+            ("back\\slash", 0.25), ("quote\" and\nline", -1e20), ("left out", nil),
+        ]
+        text.add("b", .gauge, "Some.", some, by: "name", { $0.name }, { $0.value })
+        let others: [Double] = [.nan, .infinity, -.infinity, 1e15, 0]
+        text.add("c", .gauge, "Others.", others, by: "n", { "\($0)" }, { $0 })
         #expect(
             text.text == """
                 # HELP a_total All.

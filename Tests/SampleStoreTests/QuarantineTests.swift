@@ -104,17 +104,17 @@ import Testing
     @Test func doubtfulReadingsInPieces() throws {
         try TestStore.with { test in
             let (own, other) = (try SampleMaker(), try SampleMaker(subject: "9f2c0000-0000-4000-8000-000000000001"))
-            let batch = try (0..<1200).map { index in
-                try (index % 7 == 3 ? other : own)("999", at: Double(index), rule: index % 5 == 4 ? .sentinel : .implausible)
+            let batch = try (0..<1200).map { (index: Int) throws -> GatedSample in
+                let maker = index % 7 == 3 ? other : own
+                let rule: GateRule = index % 5 == 4 ? .sentinel : .implausible
+                return try maker("999", at: Double(index), rule: rule)
             }
             try test.keep(batch)
             let series = try test.store.allSeries().filter { $0.subject == TestStore.subject }.map(\.id)
             var read: [Int64] = []
             try test.store.quarantine.readDoubtful(after: 2, through: 1100, of: series) { read.append($0.id) }
-            let expected = (3...1100).map { Int64($0) }.filter { number in
-                let index = number - 1
-                return index % 7 != 3 && index % 5 != 4
-            }
+            var expected: [Int64] = []
+            for number in 3...1100 where (number - 1) % 7 != 3 && (number - 1) % 5 != 4 { expected.append(Int64(number)) }
             #expect(read == expected)
             try test.store.quarantine.readDoubtful(after: 0, through: 1200, of: []) { _ in Issue.record("it has no series") }
         }
