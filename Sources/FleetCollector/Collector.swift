@@ -65,7 +65,7 @@ public final class Collector {
                 return
             }
         } catch {
-            session.recover()
+            session.recover(from: error)
         }
         for (place, member) in members.enumerated() {
             do throws(DeliveryError) {
@@ -121,7 +121,7 @@ public final class Collector {
                 try fleet(try exporter(named: "join", me: Origin.unassigned, request.store)).join(request, code: codeKey))
         } catch {
             // The transaction of a refused join was rolled back.
-            if error.kind != .refused { session.recover() }
+            if error.kind != .refused { session.end() }
             return .failure(error)
         }
     }
@@ -148,7 +148,7 @@ public final class Collector {
                 return .counts(try fleet.counts(of: store, zone: zone, after: after, limit: FleetReply.mostCounts))
             }
         } catch {
-            session.recover()
+            session.recover(from: error)
             throw error
         }
         switch request.task {

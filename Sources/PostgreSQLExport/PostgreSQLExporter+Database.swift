@@ -164,6 +164,15 @@ extension PostgreSQLExporter {
         return connection
     }
 
+    /// Looks at the tables again, over the session's connection.
+    func review() throws(DeliveryError) {
+        guard let connection = session.connection else { return }
+        if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle, isLasting: true) }
+        session.begin(
+            connection, isPartitioned: try Self.isPartitioned(connection, schema.name),
+            hasOurTypes: try Self.hasOurTypes(connection, schema.name))
+    }
+
     /// Returns the session's connection and our number there. A new hub gets one.
     func opened() throws(DeliveryError) -> (connection: PostgreSQLConnection, hub: Int32) {
         let connection = try connection()
@@ -176,7 +185,7 @@ extension PostgreSQLExporter {
             session.enter(hub, of: context.store)
             return (connection, hub)
         } catch {
-            session.recover()
+            session.recover(from: error)
             throw error
         }
     }
@@ -242,7 +251,7 @@ extension PostgreSQLExporter {
             }
             return FoundMark(identity: identity, mark: mark)
         } catch {
-            session.recover()
+            session.recover(from: error)
             throw error
         }
     }
@@ -269,7 +278,7 @@ extension PostgreSQLExporter {
             try connection.run("COMMIT")
             return true
         } catch {
-            session.recover()
+            session.recover(from: error)
             throw error
         }
     }

@@ -87,7 +87,7 @@ extension PostgreSQLExporter: DigestingExporter {
                     SampleDigest.Place(day: day, type: type), count: count, print: sum.hasPrefix("-") ? 0 &- size : size)
             }
         } catch {
-            session.recover()
+            session.recover(from: error)
             throw error
         }
     }
@@ -127,7 +127,7 @@ extension PostgreSQLExporter: DigestingExporter {
                 return HeldSample(identity, print: row[1].flatMap { Int64($0) }.map { UInt64(bitPattern: $0) })
             }
         } catch {
-            session.recover()
+            session.recover(from: error)
             throw error
         }
     }

@@ -30,7 +30,7 @@ extension PostgreSQLExporter: ErasingExporter {
             }
             try connection.run("COMMIT")
         } catch {
-            session.recover()
+            session.recover(from: error)
             throw error
         }
     }

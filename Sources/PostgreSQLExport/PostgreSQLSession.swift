@@ -83,7 +83,9 @@ public final class PostgreSQLSession {
             try connection.run("COMMIT")
         } catch {
             // A COMMIT without an answer may have happened. Delivering again is safe.
-            recover()
+            recover(from: error)
+            // An administrator may have changed the tables since the session began.
+            if error.kind == .refused { try group.first?.exporter.review() }
             // The same rows would fail for ever. If others are accepted, the hub sends the batch in halves and sets aside what is refused.
             guard connection.isUnclear, group.first?.exporter.acceptsDelivery == true else { throw error }
             throw DeliveryError(.refused, error.reason)
@@ -91,7 +93,7 @@ public final class PostgreSQLSession {
         guard isPartitioned else { return leftOut }
         let changes = group.map(\.batch.changes.count).reduce(0, +)
         // The delivery is complete without it.
-        do throws(DeliveryError) { try statistics.note(changes, connection, schema.name) } catch { recover() }
+        do throws(DeliveryError) { try statistics.note(changes, connection, schema.name) } catch { end() }
         return leftOut
     }
 
@@ -126,14 +128,15 @@ public final class PostgreSQLSession {
             }
             return true
         } catch {
-            recover()
+            recover(from: error)
             throw error
         }
     }
 
-    /// Rolls back the open transaction after an error. A connection that does not answer is closed.
-    package func recover() {
-        guard let connection, (try? connection.run("ROLLBACK")) != nil else { return end() }
+    /// Ends the open transaction after an error. If the server has refused the request, the connection is kept. Otherwise the next one finds out
+    /// what is wrong.
+    package func recover(from error: DeliveryError) {
+        guard error.kind == .refused, let connection, (try? connection.run("ROLLBACK")) != nil else { return end() }
         participants.removeAll()
         longest.removeAll()
     }
