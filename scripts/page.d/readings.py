@@ -101,7 +101,8 @@ def archive(now, path):
         for index, value in enumerate([5.4, 5.6, 6.1]):
             day = (start - datetime.timedelta(days=90 * (2 - index))).date()
             file.writestr(f"apple_health_export/clinical-records/lab-{index}.json", json.dumps({
-                "resourceType": "Observation", "id": f"lab-{index}", "status": "final", "code": {"coding": [{"system": "http://loinc.org", "code": "4548-4"}], "text": "HbA1c"},
+                "resourceType": "Observation", "id": f"lab-{index}", "status": "final",
+                "category": [{"coding": [{"system": "http://terminology.hl7.org/CodeSystem/observation-category", "code": "laboratory"}]}], "code": {"coding": [{"system": "http://loinc.org", "code": "4548-4"}], "text": "HbA1c"},
                 "effectiveDateTime": str(day), "valueQuantity": {"value": value, "unit": "%", "system": "http://unitsofmeasure.org", "code": "%"},
                 "referenceRange": [{"low": {"value": 4, "unit": "%"}, "high": {"value": 5.6, "unit": "%"}}]}))
     return str(path)

@@ -20,7 +20,10 @@ enum RecordKind {
                 (texts("record.kind"), texts.name(of: record.resourceType, in: .resource)),
             ]
         let codes: [[HTML]] = record.codes.prefix(mostCodes).map { coding in
-            [KindPage.cell(coding.display ?? ""), KindPage.cell(coding.code ?? ""), KindPage.cell(name(of: coding.system))]
+            [
+                KindPage.cell(coding.display ?? coding.code ?? "–"), KindPage.cell(coding.code ?? ""),
+                KindPage.cell(name(of: coding.system)),
+            ]
         }
         let references: [[HTML]] = try RecordNames(reader.store, of: .all).references(of: sample).map { each in
             [KindPage.cell(PageValues.words(each.reference.element)), KindPage.cell(each.name ?? each.reference.reference ?? "")]

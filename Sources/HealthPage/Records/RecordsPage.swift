@@ -69,7 +69,8 @@ enum RecordsPage {
             }
         }
         return found.values.map { each in
-            Measurement(results: each.results.sorted { $0.time < $1.time }, latest: each.latest)
+            // Results of one day stay in the order of their records.
+            Measurement(results: each.results.reversed().sorted { $0.time < $1.time }, latest: each.latest)
         }.sorted { ($0.results.last?.measured.name ?? "", $0.latest) < ($1.results.last?.measured.name ?? "", $1.latest) }
     }
 
@@ -94,11 +95,17 @@ enum RecordsPage {
             ?? "<small></small>"
         return """
             <div class="lab"><span class="name"><a href="/page/sample/\(measurement.latest)">\(last.measured.name)</a><br>\
-            <small class="s">\(call.times.element(last.time))\(HTML.choose(!ranges.isEmpty, " · \(texts("lab.range")) \(ranges)"))</small></span>\
+            <small class="s">\(time(last.time, call))\(HTML.choose(!ranges.isEmpty, " · \(texts("lab.range")) \(ranges)"))</small></span>\
             <span class="val"><b class="num"><span\(HTML.choose(isLong, " class=\"long\""))>\(value)</span></b> \(flag)</span>\
             \(bar(last))<span class="trend">\(earlier)\(spark(numbers))</span></div>
 
             """
+    }
+
+    /// The day of a test, with its time if the record has one.
+    private static func time(_ time: Instant, _ call: PageCall) -> HTML {
+        guard call.times.clock(time) == "00:00" else { return call.times.element(time) }
+        return "<time datetime=\"\(call.times.date(time))\">\(call.times.day(time))</time>"
     }
 
     /// The reference range with a knob at the value.
