@@ -63,10 +63,13 @@ struct NeedsYou {
         }
     }
 
+    /// The maximum number of quarantined readings among which those are looked for that can be accepted at once.
+    private static let mostQuarantined = 50
+
     private static func doubts(_ call: PageCall) throws -> [Item] {
         let texts = call.texts
         let doubts = try call.doubts()
-        let quarantined = try call.records().quarantined()
+        let quarantined = try call.records().quarantined(limit: mostQuarantined)
         let types = Set(doubts.quarantined.keys).union(doubts.suspicious.keys).map { (type: $0, name: call.values.name(of: $0)) }
             .sorted { ($0.name, $0.type.id) < ($1.name, $1.type.id) }
         return types.compactMap { type, name in
@@ -78,8 +81,7 @@ struct NeedsYou {
             var actions: HTML =
                 "<a href=\"/page/care\" aria-label=\"\(texts("needs.reviewOf", name))\">\(texts("needs.review"))</a>"
             // A single reading can be accepted here. Several are judged one by one.
-            let own = quarantined.filter { $0.stored.sample.origin.type == type }
-            if suspicious == 0, own.count == 1, let only = own.first {
+            if suspicious == 0, held == 1, let only = quarantined.first(where: { $0.stored.sample.origin.type == type }) {
                 actions += """
                     <form method="post" action="/page/care/held/\(Int(only.id))"><input type="hidden" name="then" value="today">\
                     <button name="do" value="accept" aria-label="\(texts("needs.rightOf", name))">\(texts("needs.right"))</button></form>
