@@ -50,7 +50,9 @@ import Testing
                     line.wholeMatch(of: #/(([a-z_]+)(?:\{(?:[a-z]+="(?:[^"\\\n]|\\.)*",?)+\})?) (\S+)/#), "\(line)")
                 #expect(typed.contains(match.2) && helped.contains(match.2), "\(line)")
                 #expect(values[String(match.1)] == nil, "\(line)")
-                values[String(match.1)] = try #require(Double(match.3), "\(line)")
+                let number: Double? = Double(String(match.3))
+                #expect(number != nil, "\(line)")
+                values[String(match.1)] = number
             }
         }
         #expect(text.hasSuffix("\n") && !values.isEmpty, "\(text)")
