@@ -12,7 +12,7 @@ import SampleStore
 ///
 /// Used by one thread.
 public final class Collector {
-    private let session: PostgreSQLSession
+    let session: PostgreSQLSession
     private let schema: String
     private let now: () -> Instant
     private let requiresEnrollment: Bool

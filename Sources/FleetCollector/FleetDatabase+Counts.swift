@@ -24,7 +24,7 @@ extension FleetDatabase {
         // Each kind of sample has a table, and only these tables and their partitions have this column.
         let tables = try connection.run(
             """
-            SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'hubs' AND NOT attisdropped
+            SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attname = 'represents' AND NOT attisdropped
             WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
             """, [schema])
         let parts =

@@ -12,7 +12,11 @@ struct ContentTrigger {
         try connection.run(
             """
             CREATE OR REPLACE FUNCTION \(schema).forget_print() RETURNS trigger LANGUAGE plpgsql
-                AS $f$ BEGIN NEW.print := 0; RETURN NEW; END $f$
+                AS $f$ BEGIN
+                    OLD.hubs := NEW.hubs; OLD.represents := NEW.represents; OLD.received := NEW.received;
+                    IF OLD *<> NEW THEN NEW.print := 0; END IF;
+                    RETURN NEW;
+                END $f$
             """)
         let partitions = try connection.run(
             """
@@ -21,23 +25,22 @@ struct ContentTrigger {
                 SELECT 1 FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname = 'forget_print')
             """, ["\(schema).sample"]
         ).compactMap { $0[0] }
-        for table in partitions { try create(on: table, CopyRows.columns, connection) }
+        for table in partitions { try create(on: table, connection) }
         for table in ObjectTable.all {
             let name = "\(schema).\(table.name)"
             let isThere = try !connection.run(
                 "SELECT 1 FROM pg_trigger WHERE tgrelid = $1::regclass AND tgname = 'forget_print'", [name]
             ).isEmpty
-            if !isThere { try create(on: name, table.names, connection) }
+            if !isThere { try create(on: name, connection) }
         }
     }
 
-    private func create(on table: String, _ columns: [String], _ connection: PostgreSQLConnection) throws(DeliveryError) {
-        let content = columns.filter { !["received", "print"].contains($0) }
-        func row(_ name: String) -> String { "(" + content.map { "\(name).\($0)" }.joined(separator: ", ") + ")" }
+    /// The trigger names only its own column, so that an administrator can change the type of any other.
+    private func create(on table: String, _ connection: PostgreSQLConnection) throws(DeliveryError) {
         try connection.run(
             """
-            CREATE TRIGGER forget_print BEFORE UPDATE ON \(table) FOR EACH ROW
-                WHEN (OLD.print = NEW.print AND \(row("OLD")) IS DISTINCT FROM \(row("NEW"))) EXECUTE FUNCTION \(schema).forget_print()
+            CREATE TRIGGER forget_print BEFORE UPDATE ON \(table) FOR EACH ROW WHEN (OLD.print = NEW.print)
+                EXECUTE FUNCTION \(schema).forget_print()
             """)
     }
 }

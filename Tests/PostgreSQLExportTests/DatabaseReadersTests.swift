@@ -143,7 +143,7 @@ import Testing
             ])
         #expect(
             try sql("owner", "SELECT source_id, sum, unit FROM {}.daily_sum ORDER BY 1") == [
-                ["other", "120", "{count}"], ["s", "150", "{count}"],
+                ["other", "120", "1{steps}"], ["s", "150", "1{steps}"],
             ])
         #expect(
             try sql("owner", "SELECT date, count, hours FROM {}.coverage WHERE type = 'heartRate' ORDER BY date") == [
