@@ -30,7 +30,7 @@ import Testing
             if user == 0 { #expect(abs(own - (4 * Self.gibibyte - reserved) / 2) <= Self.mebibyte) }
         }
         #expect(free >= reserved && free < reserved + 4 * Self.mebibyte)
-        #expect(!DiskRoom(free: reserved - 1, whole: whole).isEnough(for: 0, having: 0))
+        #expect(!DiskRoom(free: reserved - 1, whole: whole).isEnough(for: 1, having: 0))
     }
 
     @Test func aFolderHasADisk() throws {
