@@ -68,7 +68,7 @@ enum FilesPage {
         try drafts.checkRoom(for: call.request.body.count)
         let draft = drafts.path(of: call.variables[0])
         let isWhole = call.text("whole") != nil
-        let end = try write(call.request.body, to: draft, at: offset, isLast: isWhole)
+        let end = try write(call.request.body, to: draft, at: offset, isLast: isWhole, now: call.now)
         if isWhole { try finish(draft, inbox, name) }
         var object = JSONObject()
         object.set("have", end)
@@ -76,7 +76,7 @@ enum FilesPage {
     }
 
     /// Writes a piece and returns the offset of the next piece.
-    private static func write(_ octets: [UInt8], to draft: String, at offset: Int, isLast: Bool) throws -> Int {
+    private static func write(_ octets: [UInt8], to draft: String, at offset: Int, isLast: Bool, now: Instant) throws -> Int {
         // Only the first piece creates a draft, because only then are those that are too many removed.
         let descriptor = open(draft, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | (offset == 0 ? O_CREAT | O_TRUNC : 0), 0o600)
         guard descriptor >= 0 else { throw errno == ENOENT ? PageProblem(409, "piece") : PageProblem(503, "inbox") }
@@ -94,6 +94,9 @@ enum FilesPage {
         guard !isLast || (ftruncate(descriptor, off_t(offset + written)) == 0 && fsync(descriptor) == 0) else {
             throw PageProblem(507, "disk")
         }
+        // The age of a draft is measured with the hub's clock.
+        let time = timespec(tv_sec: Int(now.microseconds / 1_000_000), tv_nsec: 0)
+        futimens(descriptor, [time, time])
         return offset + written
     }
 
