@@ -29,7 +29,7 @@ import Testing
                 c{n="nan"} NaN
                 c{n="inf"} +Inf
                 c{n="-inf"} -Inf
-                c{n="1e+15"} 1e+15
+                c{n="1000000000000000.0"} 1000000000000000.0
                 c{n="0.0"} 0
 
                 """)
