@@ -93,7 +93,8 @@ let package = Package(
 
         // From the hubs of a fleet to its database.
         .target(
-            name: "FleetCollector", dependencies: ["FleetProtocol", "NATSKit", "PostgreSQLExport", "SampleStore", "Pipeline", "HealthModel"]),
+            name: "FleetCollector",
+            dependencies: ["FleetProtocol", "NATSKit", "PostgreSQLExport", "SampleStore", "Pipeline", "HealthModel"]),
 
         // From the store to other stores.
         .target(name: "ExportEngine", dependencies: ["Formats", "Pipeline", "HealthModel", "SampleStore"]),
