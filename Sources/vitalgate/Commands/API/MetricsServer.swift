@@ -59,7 +59,8 @@ final class MetricsServer: HTTPHandler {
                 let status: HubStatus
                 do throws(StatusClient.Failure) {
                     status = try StatusClient.ask(store: path, machine: machine, patience: Self.patience).status
-                } catch .noHub {
+                } catch {
+                    guard case .noHub = error else { throw error }
                     status = try HubStatus(of: store, zone: zone, at: now)
                 }
                 return try HubMetrics(status, targets: targets, store: store, version: Program.version, at: now).text
