@@ -65,7 +65,7 @@ public struct TargetComparison {
             // Changes after this anchor are delivered by the next run.
             let end = try store.changes.lastAnchor()
             let isReshaped = try isReshaped()
-            var target = try met(after: end)
+            var target = try claimedTarget(after: end)
             let comparison = try StoreComparison(store)
             let differences = try differences(comparison, isReshaped: isReshaped)
             var refused: [SetAside] = []
@@ -94,7 +94,7 @@ public struct TargetComparison {
     }
 
     /// The target as found, regardless of the old cursor: starting the repair confirms that this target is meant.
-    private func met(after end: Anchor) throws -> Target {
+    private func claimedTarget(after end: Anchor) throws -> Target {
         var target = Target(name: settings.name, after: end, filter: settings.filterText, at: now())
         target.shape = settings.shape(exporter)
         if let known = try store.targets.target(settings.name) {

@@ -35,7 +35,7 @@ public final class TargetRun {
     /// The target's state and cursor.
     public private(set) var target: Target
     /// Whether the last meeting has found that the store or the target was restored from a backup.
-    private var hasMetRestored = false
+    private var foundRestoredBackup = false
     /// The number of changes that the last step set aside.
     public private(set) var refusedOfLastStep = 0
     private let settings: TargetSettings
@@ -60,7 +60,7 @@ public final class TargetRun {
     /// the right one may take again.
     public private(set) var pauseOfStopped = Duration.seconds(3600)
     /// When the target was last confirmed to be the one that was filled, with no other store feeding it. `nil` after a failure.
-    private var met: Instant?
+    private var lastCheck: Instant?
 
     /// - Parameter isClockSet: Whether the machine's clock is set. The claims of stores expire only by such a clock.
     /// - Throws: ``StoreError`` if the store cannot be read.
@@ -88,13 +88,13 @@ public final class TargetRun {
             target = try store.targets.target(settings.name) ?? begun()
             let isFirst = isFirst
             self.isFirst = false
-            if let words = try hindrance() {
+            if let words = try rejectionReason() {
                 guard target.state != .stopped || isFirst else { return .stopped }
                 try keep(.stopped, claimOfAnother() ?? words)
                 return .stopped
             }
             guard target.state != .stopped || isFirst else { return .stopped }
-            if !isMet, let outcome = try meet() { return outcome }
+            if !isChecked, let outcome = try meet() { return outcome }
             if let outcome = try retry() { return outcome }
             return try advance()
         }
@@ -105,7 +105,7 @@ public final class TargetRun {
 
     /// How long answers such as 404 or 403 count as an outage of a target that has worked: as long as it worked before in this run, from ten
     /// minutes to a day. A proxy gives them while a server restarts, and a server while its database is restored.
-    private static let patience = Duration.seconds(600)...Duration.seconds(86_400)
+    private static let waits = Duration.seconds(600)...Duration.seconds(86_400)
 
     /// Whether an answer that no retry would change still counts as an outage.
     private func isOutage() -> Bool {
@@ -114,8 +114,8 @@ public final class TargetRun {
         let since = rejecting ?? now
         rejecting = since
         let length = worked.map { TargetMeeting.duration(from: $0.from, to: $0.to) } ?? .zero
-        let patience = min(max(length, Self.patience.lowerBound), Self.patience.upperBound)
-        return TargetMeeting.duration(from: since, to: now) < patience
+        let longest = min(max(length, Self.waits.lowerBound), Self.waits.upperBound)
+        return TargetMeeting.duration(from: since, to: now) < longest
     }
 
     private func succeeded() {
@@ -137,7 +137,7 @@ public final class TargetRun {
     }
 
     /// Returns why the target's contents cannot be continued, or `nil`.
-    private func hindrance() throws -> String? {
+    private func rejectionReason() throws -> String? {
         if target.filter != settings.filterText {
             return "it was filled with another filter than the configuration has now: \(mend)"
         }
@@ -160,7 +160,7 @@ public final class TargetRun {
     /// (``TargetComparison/repair(progress:)``) lets it continue. False if another copy of the store may feed the target.
     public func isRestored() throws -> Bool {
         guard target.state == .stopped else { return false }
-        if hasMetRestored { return true }
+        if foundRestoredBackup { return true }
         guard target.filter == settings.filterText, target.shape.map({ $0 == settings.shape(exporter) }) != false,
             try reader.changes.reasonNotToKnow(target.anchor) != nil, let mark = try exporter.found()?.mark
         else { return false }
@@ -171,7 +171,7 @@ public final class TargetRun {
 
     /// Whether the target was checked a short time ago. The check also renews the mark, so that the claim of a hub with nothing to deliver
     /// stays valid.
-    private var isMet: Bool { met.map { TargetMeeting.duration(from: $0, to: now()) < checkInterval } ?? false }
+    private var isChecked: Bool { lastCheck.map { TargetMeeting.duration(from: $0, to: now()) < checkInterval } ?? false }
     private var checkInterval: Duration { min(exporter.checkInterval, TargetMeeting.renewal) }
 
     private var claimTime: Instant? { isClockSet() ? now() : nil }
@@ -189,7 +189,7 @@ public final class TargetRun {
 
     /// Checks that it is the target that was filled, and writes this store's claim there. Returns `nil` if the run can go on.
     private func meet() throws -> Outcome? {
-        hasMetRestored = false
+        foundRestoredBackup = false
         let found: FoundMark?
         do throws(DeliveryError) {
             found = try exporter.found()
@@ -210,25 +210,25 @@ public final class TargetRun {
             return .stopped
         case .restored(let words):
             try keep(.stopped, words)
-            hasMetRestored = true
+            foundRestoredBackup = true
             return .stopped
-        case .proceed(var met):
-            let isByAddress = meeting.isByAddress(met)
-            if found != nil, met.identity == nil || isByAddress { met.identity = UUIDText.random() }
-            met.shape = settings.shape(exporter)
+        case .proceed(var checked):
+            let isByAddress = meeting.isByAddress(checked)
+            if found != nil, checked.identity == nil || isByAddress { checked.identity = UUIDText.random() }
+            checked.shape = settings.shape(exporter)
             if let found, target.identity == nil || isByAddress || meeting.needsClaim(found.mark) {
                 do throws(DeliveryError) {
-                    met.count += 1
+                    checked.count += 1
                     // Without a mark the address identifies the target.
-                    if try !exporter.claim(mark(met)) { met.identity = TargetMeeting.identity(of: exporter.address) }
+                    if try !exporter.claim(mark(checked)) { checked.identity = TargetMeeting.identity(of: exporter.address) }
                 } catch {
                     return try failed(error) { state, words in try keep(state, words) }
                 }
             }
             let before = target
-            target = met
-            if met != before { try store.targets.save(met) }
-            self.met = now()
+            target = checked
+            if checked != before { try store.targets.save(checked) }
+            lastCheck = now()
             return nil
         }
     }
@@ -350,7 +350,7 @@ public final class TargetRun {
 
     private func failed(_ error: DeliveryError, _ keep: (Target.State, String) throws -> Void) throws -> Outcome {
         // A request without an answer may still have been executed, and a different target may answer the next one.
-        met = nil
+        lastCheck = nil
         switch error.kind {
         case .unauthorised, .forbidden, .unfit:
             if !error.isLasting, isOutage() {

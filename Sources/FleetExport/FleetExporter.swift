@@ -87,7 +87,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
             + findings
     }
 
-    /// By hashes, which the database has for each row.
+    /// Contents are compared by the hash of each row in the database.
     public let contentComparison = ContentComparison.prints
 
     /// The hash of a sample in the canonical unit, which the database has.

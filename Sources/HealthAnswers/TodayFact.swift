@@ -42,7 +42,7 @@ public enum TodayFact: Hashable, Sendable {
     /// The highest number of facts.
     public static let most = 3
 
-    /// The facts in their order: what is unusual, the night or the day, and what is as usual. At most ``most``.
+    /// The unusual facts, then those of the night and the day, then the usual one. At most ``most``.
     public static func chosen(unusual: [TodayFact?], of day: [TodayFact?], usual: TodayFact?) -> [TodayFact] {
         let main = day.compactMap { $0 }
         return Array((unusual.compactMap { $0 } + main.prefix(2) + [usual].compactMap { $0 } + main.dropFirst(2)).prefix(most))
@@ -57,7 +57,7 @@ public enum TodayFact: Hashable, Sendable {
         return .slept(asleep, difference: difference.map { abs($0) < 15 * minute ? 0 : $0 })
     }
 
-    /// A missing night, told after eleven o'clock if a night was recorded in the last week.
+    /// A missing night, if it is after eleven o'clock and a night was recorded in the last week.
     public static func missingNight(lastEnd: Instant?, midnight: Instant, now: Instant) -> TodayFact? {
         guard let lastEnd, lastEnd <= midnight, now.microseconds - midnight.microseconds >= 11 * hour,
             midnight.microseconds - lastEnd.microseconds < 7 * 24 * hour

@@ -5,10 +5,10 @@ import SampleStore
 extension TodayReader {
     private static let hour: Int64 = 3_600_000_000
 
-    /// The facts for the sentence at the top of Today: what is unusual, then the last night and the day so far, then what is as usual.
+    /// The facts for the sentence at the top of Today: the unusual ones, those of the last night and the day so far, and the usual one.
     ///
     /// - Parameters:
-    ///   - types: What is known about each type today.
+    ///   - types: The readings of each type today.
     ///   - goals: The daily goals in canonical units.
     ///   - isDoubtful: Whether readings of a type need a decision.
     ///   - source: The name of a sample's source.

@@ -68,7 +68,7 @@ public struct APIConfiguration: Decodable, Sendable {
     /// the network.
     public func weaknesses(at now: Instant) -> [Weakness] { weaknesses(at: now, of: "health data and tokens") }
 
-    /// - Parameter contents: What the server sends and receives.
+    /// - Parameter contents: The data that the server sends and receives, in words.
     func weaknesses(at now: Instant, of contents: String) -> [Weakness] {
         var found = [certificate.flatMap { Self.end(of: $0, at: now) }].compactMap { $0 }
         var status = stat()

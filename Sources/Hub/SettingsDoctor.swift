@@ -101,7 +101,7 @@ public struct SettingsDoctor: Sendable {
             let store = try? StoreAccess(configuration: configuration, machine: machine).openForReading(),
             let first = try? store.firstEntry
         else { return [] }
-        func days(since time: Instant) -> Int64 { (now.microseconds - time.microseconds) / 86_400_000_000 }
+        func days(since time: Instant) -> Int64 { max(0, now.microseconds - time.microseconds) / 86_400_000_000 }
         let command = "vitalgate store backup /media/disk/vitalgate.db"
         guard let last = try? store.lastBackup else {
             guard days(since: first) >= Self.daysWithoutBackup else { return [] }

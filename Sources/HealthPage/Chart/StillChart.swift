@@ -17,12 +17,7 @@ enum StillChart {
             let chart = try Chart(
                 type, subject: call.person().subject, in: frame, of: reader.store, zone: call.zone,
                 priority: call.core.settings.priority)
-            let points = chart.points.map { point in
-                ReportPlot.Point(
-                    start: point.start, end: point.end, low: conversion(point.low), high: conversion(point.high),
-                    middle: conversion(point.middle))
-            }
-            return (points: points, isSum: chart.isSum, gap: chart.gap)
+            return ReportPlot.part(chart, conversion)
         }
         let plot = ReportPlot(
             label: call.texts("chart.label") + ": " + call.values.name(of: type), frame: frame, charts: charts,

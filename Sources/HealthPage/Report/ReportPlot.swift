@@ -93,3 +93,15 @@ struct ReportPlot {
         return parts
     }
 }
+
+extension ReportPlot {
+    /// A chart of a report in the unit of the page.
+    static func part(_ chart: Chart, _ conversion: UnitConversion) -> (points: [Point], isSum: Bool, gap: Int64) {
+        let points = chart.points.map { point in
+            Point(
+                start: point.start, end: point.end, low: conversion(point.low), high: conversion(point.high),
+                middle: conversion(point.middle))
+        }
+        return (points: points, isSum: chart.isSum, gap: chart.gap)
+    }
+}

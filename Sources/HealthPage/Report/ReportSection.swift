@@ -118,12 +118,7 @@ struct ReportSection {
             let chart = try Chart(
                 part, subject: try call.person().subject, in: frame, of: reader.store, zone: call.zone,
                 priority: call.core.settings.priority)
-            let points = chart.points.map { point in
-                ReportPlot.Point(
-                    start: point.start, end: point.end, low: conversion(point.low), high: conversion(point.high),
-                    middle: conversion(point.middle))
-            }
-            return (points: points, isSum: chart.isSum, gap: chart.gap)
+            return ReportPlot.part(chart, conversion)
         }
         let label = call.texts(
             "report.chart", call.values.name(of: type), call.times.written(request.first), call.times.written(request.last))
