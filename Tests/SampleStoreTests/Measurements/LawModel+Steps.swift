@@ -193,6 +193,8 @@ extension LawModel {
 
     private mutating func bring(_ readings: [LawReading], _ exact: Bool, _ step: Int) {
         entries[step] = .bring
+        // The documentation does not determine whether it stores a reading again that was forgotten.
+        if readings.contains(where: { report($0).map { reports[$0].isOpen } ?? false }) { partial.insert(step) }
         for reading in readings where reading.day >= firstDay && report(reading) == nil {
             let isConflict =
                 reading.record != nil
@@ -259,6 +261,8 @@ extension LawModel {
 
     private mutating func erase(_ step: Int) {
         entries[step] = .final
+        // An entry that concerns only the person is removed, also if nothing is left of its readings.
+        partial.formUnion(reports.filter { $0.reading.person == .anna }.map(\.entry))
         for group in groups() where !isOpen(group) {
             let past = repairs.filter { !$0.reports.isDisjoint(with: group) && $0.request.change == .assign(.anna) }
             let isHers = group.contains { reports[$0].reading.person == .anna }

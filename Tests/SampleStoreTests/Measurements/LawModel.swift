@@ -46,7 +46,7 @@ struct LawModel {
     var entries: [Int: Kind] = [:]
     var decisions: [Decision] = []
     var repairs: [Repair] = []
-    /// Imports whose readings were forgotten or erased.
+    /// Entries whose readings were forgotten or erased.
     var partial: Set<Int> = []
     var forgotten: Set<Int> = []
     var firstDay = Int.min

@@ -120,11 +120,4 @@ struct LawFlags: OptionSet {
     ]
 
     static let all = LawFlags(named.map(\.flag))
-
-    /// The groups that are tested. `VITALGATE_LAW` names others, separated by commas, or `all`.
-    static let enabled: LawFlags = [
-        .undoUndo, .undoAgain, .units, .paths, .noDevice, .records, .conflicts, .quarantine, .exact, .forget, .delete, .restore,
-        .readAs,
-        .shift, .halve, .assign, .undoRepair, .withoutMerge, .merge, .reopen, .guests, .anyOrder,
-    ]
 }

@@ -16,7 +16,7 @@ final class LawStore {
     private var repairs: [Int: Int64] = [:]
     private var hasErased = false
     private var anchor = Anchor.beginning
-    private var copy: [SampleIdentity: Sample] = [:]
+    private var copy: [SampleIdentity: StoredSample] = [:]
 
     private static let epoch: Int64 = 1_767_225_600_000_000
     private static let types: Set<SampleType> = [.bodyMass]
@@ -202,13 +202,13 @@ final class LawStore {
     }
 
     private func removePruned(_ pruning: Pruning, _ behind: Anchor) {
-        copy = copy.filter { $0.value.origin.type != pruning.type || $0.value.end >= pruning.before }
+        copy = copy.filter { !pruning.removes($0.value) }
         anchor = behind
     }
 
     private func apply(_ change: SampleChange, _ behind: Anchor) {
         switch change {
-        case .added(let stored): copy[stored.uuid] = stored.sample
+        case .added(let stored): copy[stored.uuid] = stored
         case .deleted(let deletion): copy[deletion.uuid] = nil
         }
         anchor = behind

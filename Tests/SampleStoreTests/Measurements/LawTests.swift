@@ -6,15 +6,14 @@ import Testing
 /// computes it from the documentation alone.
 ///
 /// `VITALGATE_SEQUENCES` sets the number of sequences (2,000), `VITALGATE_SEED` the first one's seed (1), and `VITALGATE_LAW` the groups of
-/// operations: names of ``LawFlags`` separated by commas, or `all`. A mismatch is printed with its seed and as few steps as possible.
+/// operations (all): names of ``LawFlags`` separated by commas. A mismatch is printed with its seed and as few steps as possible.
 /// `VITALGATE_LAW_FAILURES` sets the number of mismatches after which the test ends (1).
 @Suite struct LawTests {
     private static func text(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     private static func number(_ name: String, _ usual: Int) -> Int { text(name).flatMap(Int.init) ?? usual }
 
     private static func flags() throws -> LawFlags {
-        guard let text = text("VITALGATE_LAW") else { return LawFlags.enabled }
-        if text == "all" { return LawFlags.all }
+        guard let text = text("VITALGATE_LAW") else { return LawFlags.all }
         return try LawFlags(
             text.split(separator: ",").filter { $0 != "none" }.map { name in
                 try #require(LawFlags.named.first { $0.name == name }, "\(name) is not a group of operations").flag
