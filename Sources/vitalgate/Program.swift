@@ -1,6 +1,7 @@
 import CommandLineKit
 import CryptographyKit
 import FileExport
+import Glibc
 import HTTPServerKit
 import HealthModel
 import HealthPage
@@ -100,7 +101,46 @@ enum Program {
         }
     }
 
+    /// Answers a shell that completes a command line: `complete -- WORD...`, where the last word is at the cursor.
+    private static func complete(_ words: [String], _ output: OutputBuffer) throws -> ExitCode {
+        let answer = specification.completion(of: words)
+        try output.write(answer.heading + "\n")
+        switch answer {
+        case .words(let candidates):
+            for candidate in candidates { try output.write("\(candidate.text)\t\(candidate.help)\n") }
+        case .files, .folders: break
+        case .output(let arguments, let prefix):
+            for line in lines(of: arguments) { try output.write("\(prefix)\(line)\n") }
+        }
+        try output.flush()
+        return .success
+    }
+
+    /// The lines that a command prints. Its messages are discarded.
+    private static func lines(of arguments: [String]) -> [String] {
+        guard let file = tmpfile() else { return [] }
+        defer { fclose(file) }
+        let discarded = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { close(discarded) }
+        guard run(arguments, streams: StandardStreams(output: fileno(file), error: discarded)) == .success else { return [] }
+        rewind(file)
+        var lines: [String] = []
+        while let line = readLine(from: file) { lines.append(line) }
+        return lines
+    }
+
+    private static func readLine(from file: UnsafeMutablePointer<FILE>) -> String? {
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        let count = getline(&line, &capacity, file)
+        guard count >= 0, let line else { return nil }
+        let bytes = UnsafeRawBufferPointer(start: line, count: count)
+        return String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self)
+    }
+
     private static func dispatch(_ arguments: [String], streams: StandardStreams) throws -> ExitCode {
+        if arguments.starts(with: ["complete", "--"]) { return try complete(Array(arguments.dropFirst(2)), streams.output) }
         let invocation = try specification.parse(arguments)
         var code = ExitCode.success
         switch invocation.action {

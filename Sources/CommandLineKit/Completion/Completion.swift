@@ -10,10 +10,8 @@ public enum Completion: Sendable, Equatable {
     case values([String])
     /// These values. Parsing accepts others too.
     case suggestions([String])
-    /// The lines that a command prints. The command is split at spaces and run without a shell.
-    ///
-    /// If its first word is the program, the shell runs the program that is being completed, with the global options typed so far. So the
-    /// completions come from the same store.
+    /// The lines that a command of this program prints, split at spaces: `vitalgate types --ids`. It gets the global options typed so
+    /// far, so the candidates come from the same store.
     case command(String)
 
     /// The allowed values, or `nil` if any value is allowed.

@@ -7,6 +7,8 @@ enum GenerateCommand: Command {
         name: "generate", summary: "Print shell completion, man page, udev rules or device list.",
         subcommands: [
             CommandSpecification(name: "bash-completion", summary: "Print the completion for bash."),
+            CommandSpecification(name: "zsh-completion", summary: "Print the completion for zsh."),
+            CommandSpecification(name: "fish-completion", summary: "Print the completion for fish."),
             CommandSpecification(name: "man", summary: "Print the manual page."),
             CommandSpecification(name: "udev", summary: "Print udev rules for the USB adapters of known devices."),
             CommandSpecification(name: "devices", summary: "Print the list of supported devices in Markdown."),
@@ -14,8 +16,12 @@ enum GenerateCommand: Command {
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let output = context.streams.output
-        switch context.invocation.path.last {
-        case "bash-completion": try output.write(Program.specification.bashCompletion())
+        let name = context.invocation.path.last
+        if let script = CompletionScript.allCases.first(where: { "\($0.rawValue)-completion" == name }) {
+            try output.write(script.text(program: Program.specification.name))
+            return .success
+        }
+        switch name {
         case "udev": try output.write(UdevRules(profiles: try ProfileCommand.library(context).profiles).text)
         case "devices": try output.write(DeviceTable(profiles: try ProfileCommand.library(context).profiles).page)
         default: try output.write(manual.rendered())

@@ -23,7 +23,8 @@ import Testing
         "fleet", "fleet enroll", "fleet join", "fleet hubs", "fleet status", "fleet revoke", "fleet replace", "fleet erase",
         "fleet command", "fleet set",
         "fleet profile", "fleet check", "fleet broker-config", "fleet key", "doctor", "generate",
-        "generate bash-completion", "generate man", "generate udev", "generate devices", "capture", "replay",
+        "generate bash-completion", "generate zsh-completion", "generate fish-completion", "generate man", "generate udev",
+        "generate devices", "capture", "replay",
     ]
 
     @Test func everyCommandHasHelp() throws {
