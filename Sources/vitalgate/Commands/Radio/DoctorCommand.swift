@@ -10,7 +10,7 @@ enum DoctorCommand: Command {
     static let specification = CommandSpecification(
         name: "doctor", summary: "Find out why no readings arrive and how to fix it.",
         discussion: """
-            Checks the configuration, the store, the profiles and Bluetooth (the adapters, the radio switches, bluetoothd, and \
+            Checks the configuration, the store, the profiles, the machine (its disk, clock and package) and Bluetooth (the adapters, the radio switches, bluetoothd, and \
             its D-Bus policy). For each problem, the command prints how to fix it. It changes nothing. The exit status is 69 if \
             something is broken. Warnings do not affect the exit status.
             """,
@@ -21,7 +21,9 @@ enum DoctorCommand: Command {
         let settings = SettingsDoctor(
             configuration: Result { () throws(ConfigurationError) in try context.configuration() }, machine: context.machine,
             executable: ProfileFolders.executable())
-        let findings = settings.examine() + bluetooth(context)
+        let path = (try? context.configuration().store) ?? ""
+        let machine = MachineDoctor(store: path, now: context.machine.now())
+        let findings = settings.examine() + machine.examine() + bluetooth(context)
         try FindingReport(context: context).write(findings)
         return findings.contains { $0.weight == .broken } ? .unavailable : .success
     }
