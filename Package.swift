@@ -27,6 +27,8 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         // Validates documents against HL7's schema, as they are read.
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        // Makes the QR codes by which a phone opens a link of the hub: small, without dependencies, and checked against the standard.
+        .systemLibrary(name: "CQRCode", pkgConfig: "qrcodegen", providers: [.apt(["libqrcodegen-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         // Connects the hubs of a fleet with their collectors.
         .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
@@ -41,6 +43,7 @@ let package = Package(
         .target(name: "CryptographyKit", dependencies: ["CCrypto"]),
         .target(name: "SQLiteKit", dependencies: ["CSQLite"]),
         .target(name: "NATSKit", dependencies: ["CNATS"]),
+        .target(name: "QRCodeKit", dependencies: ["CQRCode"]),
 
         // Level 1: what a reading is, and what octets on a wire are.
         .target(name: "HealthModel", dependencies: ["CompressionKit", "CSodium"]),
@@ -118,7 +121,8 @@ let package = Package(
         .target(
             name: "HealthPage",
             dependencies: [
-                "HealthServing", "HTTPServerKit", "Formats", "HealthAnswers", "ClinicalModel", "HealthModel", "SampleStore",
+                "HealthServing", "HTTPServerKit", "QRCodeKit", "Formats", "HealthAnswers", "ClinicalModel", "HealthModel",
+                "SampleStore",
             ]),
         .target(
             name: "Hub",
@@ -140,7 +144,7 @@ let package = Package(
                 "FileSource",
                 "BlueZSource", "SystemdKit", "SerialSource", "Pipeline", "HealthAnswers", "HealthModel", "HealthStore", "Wire",
                 "HealthAPI",
-                "HealthPage", "HealthServing", "HTTPServerKit",
+                "HealthPage", "HealthServing", "HTTPServerKit", "QRCodeKit",
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
@@ -149,6 +153,7 @@ let package = Package(
             dependencies: ["ExportEngine", "SampleStore", "HTTPClientKit", "Pipeline", "PipelineTesting", "HealthModel"],
             path: "Tests/ExportTesting", exclude: ["Servers/fhir_server.py"]),
         .testTarget(name: "CompressionKitTests", dependencies: ["CompressionKit"]),
+        .testTarget(name: "QRCodeKitTests", dependencies: ["QRCodeKit"]),
         .testTarget(name: "CryptographyKitTests", dependencies: ["CryptographyKit"]),
         .testTarget(name: "SQLiteKitTests", dependencies: ["SQLiteKit"]),
         .testTarget(

@@ -67,6 +67,16 @@ struct PageCall {
     /// Whether a script asks for data, and not a browser for a page.
     var isForData: Bool { request.head.path.contains("data") }
 
+    /// The address of a place of the page, for another device. `nil` if the browser has found the page at an address that other devices do
+    /// not know.
+    func address(of place: String) -> String? {
+        guard let host = request.head.header("host"), !["localhost", "127.", "[::1]"].contains(where: { host.hasPrefix($0) })
+        else {
+            return nil
+        }
+        return "\(core.settings.server.identity == nil ? "http" : "https")://\(host)\(place)"
+    }
+
     /// The value of a query or form field.
     func text(_ name: String) -> String? {
         let item = request.head.query.first { $0.name == name } ?? form.first { $0.name == name }

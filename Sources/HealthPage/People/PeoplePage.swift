@@ -1,6 +1,7 @@
 import HTTPServerKit
 import HealthModel
 import HealthServing
+import QRCodeKit
 import SampleStore
 
 /// The page on which the keeper adds people and creates login codes for them. A person logs in with the code in any browser. The keeper's
@@ -34,7 +35,8 @@ enum PeoplePage {
         let invitation: HTML =
             code.map { code in
                 """
-                <div class="card" role="status"><p>\(texts("people.code", code.name))</p><p class="value">\(code.code)</p></div>
+                <div class="card" role="status"><p>\(texts("people.code", code.name))</p><p class="value">\(code.code)</p>\
+                \(scan(code.code, call))</div>
                 """
             } ?? ""
         let body: HTML = """
@@ -51,6 +53,16 @@ enum PeoplePage {
             <p><a href="/page/devices">\(texts("people.devices"))</a> · <a href="/page/upload">\(texts("upload.title"))</a></p>
             """
         return PageLayout(call: call, title: texts("people.title"), place: "/page/people").whole(body)
+    }
+
+    /// The link with a login code as a QR code for the camera of a phone, unless only this machine knows the page's address.
+    private static func scan(_ code: String, _ call: PageCall) -> HTML {
+        guard let link = call.address(of: "/page/#code=\(code)"), let picture = QRCode(link) else { return "" }
+        let (low, side) = (-QRCode.margin, picture.size + 2 * QRCode.margin)
+        return """
+            <p>\(call.texts("people.scan"))</p><svg class="qr" viewBox="\(low) \(low) \(side) \(side)" role="img" aria-label="\(call.texts("people.qr"))">\
+            <path fill="#fff" d="M\(low) \(low)h\(side)v\(side)h-\(side)z"/><path d="\(picture.path)"/></svg>
+            """
     }
 
     /// The other people, by name. Empty for everybody but the keeper.

@@ -3,6 +3,7 @@ import Formats
 import HTTPServerKit
 import HealthModel
 import Hub
+import QRCodeKit
 import SampleStore
 
 /// `page`: links and sessions for the web page.
@@ -17,7 +18,8 @@ enum PageCommand: Command {
             CommandSpecification(
                 name: "open", summary: "Print a one-time link to the web page.",
                 discussion: """
-                    The link works once, within ten minutes. The browser that opens it stays logged in for 30 days. The page \
+                    The link works once, within ten minutes. The browser that opens it stays logged in for 30 days. If the page \
+                    is open to the home network, a terminal also shows the link as a QR code, for the camera of a phone. The page \
                     shows the data of one person. The owner of the store (me) can also manage the hub on the page. The page is \
                     served at the address that 'api.listen' in the configuration sets (see docs/how-to/page.md).
                     """,
@@ -42,7 +44,9 @@ enum PageCommand: Command {
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let code = try store.pageSessions.makeCode(for: subject ?? store.subject, at: context.machine.now())
         if let address = api.pageAddress {
-            try context.streams.output.write("\(address)#code=\(code)\n")
+            let link = "\(address)#code=\(code)"
+            try context.streams.output.write("\(link)\n")
+            if api.isOpenToNetwork { try context.writeQRCode(of: link) }
         } else {
             context.note("browsers cannot open the page's socket: append '#code=' and this code to your proxy's address")
             try context.streams.output.write("\(code)\n")
@@ -84,5 +88,16 @@ enum PageCommand: Command {
         guard context.format != .ndjson else { return .success }
         try TableOutput(context: context).write(header: ["session", "person", "opened", "expires"], rows: rows)
         return .success
+    }
+}
+
+extension CommandContext {
+    /// Writes a link as a QR code, if the output is a terminal that can show it.
+    func writeQRCode(of link: String) throws {
+        let terminal = streams.outputTerminal
+        guard terminal.showsColours, terminal.isUnicode, let code = QRCode(link), code.terminalWidth <= terminal.width ?? 0 else {
+            return
+        }
+        try streams.output.write("\n\(code.terminalText)")
     }
 }

@@ -12,8 +12,8 @@ struct SetupCommand: Command {
         discussion: """
             Run this command as root if you use the service of the Debian package. It asks you before it changes anything. It \
             then creates a certificate for this machine's name and addresses, adds an 'api' section to the configuration, and \
-            gives the systemd service access to private networks. At the end, it restarts the service and prints a link for the \
-            first browser.
+            gives the systemd service access to private networks. If Avahi is installed, it announces the page, so that apps find it. At the end, it restarts the service and prints a link for the \
+            first browser, also as a QR code.
 
             --undo removes the section and the access to networks again. The certificate is kept, so that you do not have to \
             install a new one on the phones later.
@@ -33,6 +33,8 @@ struct SetupCommand: Command {
 
     private static let unit = "vitalgate.service"
     private static let dropIn = "/etc/systemd/system/vitalgate.service.d/setup.conf"
+    /// The service file of Avahi, which announces the page to the network (avahi.service(5)).
+    private static let announcement = "/etc/avahi/services/vitalgate.service"
 
     private let context: CommandContext
     /// The path of the configuration.
@@ -106,6 +108,7 @@ struct SetupCommand: Command {
         }
         try ConfigurationFile.replace(path, with: changed)
         try openService()
+        try announce(port: port)
         return try printLink()
     }
 
@@ -173,6 +176,32 @@ struct SetupCommand: Command {
         try restartService()
     }
 
+    /// Announces the page by multicast DNS if Avahi is installed, so that apps find it.
+    private func announce(port: UInt16) throws {
+        guard isService, access(SmallFile.folder(of: Self.announcement), F_OK) == 0 else { return }
+        let services = ["_https._tcp", "_vitalgate._tcp"].map { type in
+            """
+              <service>
+                <type>\(type)</type>
+                <port>\(port)</port>
+                <txt-record>path=/page/</txt-record>
+              </service>
+
+            """
+        }
+        try ConfigurationFile.replace(
+            Self.announcement,
+            with: """
+                <?xml version="1.0" standalone="no"?>
+                <!DOCTYPE service-group SYSTEM "avahi-service.dtd">
+                <!-- Written by 'vitalgate setup', removed by 'vitalgate setup --undo'. -->
+                <service-group>
+                  <name replace-wildcards="yes">Vitalgate on %h</name>
+                \(services.joined())</service-group>
+
+                """)
+    }
+
     private func restartService() throws {
         for words in [["daemon-reload"], ["restart", Self.unit]] {
             let run = ProgramRun.run(["/usr/bin/systemctl"] + words, seconds: 120)
@@ -195,6 +224,7 @@ struct SetupCommand: Command {
             Trust the hub on each phone once: install \(folder)/authority.pem (see docs/how-to/page.md).
             \(run.code == 0 ? "Open within ten minutes, once: \(run.output)" : "Print a link with 'vitalgate page open'.\n")
             """)
+        if run.code == 0 { try context.writeQRCode(of: String(run.output.prefix { !$0.isWhitespace })) }
         return .success
     }
 
@@ -220,6 +250,7 @@ struct SetupCommand: Command {
     }
 
     private func closeService() throws {
+        unlink(Self.announcement)
         unlink(Self.dropIn)
         rmdir(SmallFile.folder(of: Self.dropIn))
         try restartService()
