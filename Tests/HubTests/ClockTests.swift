@@ -186,6 +186,22 @@ import Testing
         #expect(try bench.samples().map(\.sample.start.microseconds) == [expected])
     }
 
+    /// A record from the night in which clocks went back, by a clock that is slow by seconds.
+    @Test func anAmbiguousTimeOfASlowClock() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        bench.compareClocks(ahead: -45)
+        var record = RadioBench.glucose(number: 1, hour: 2, minute: 42)
+        (record[5], record[6]) = (10, 25)
+        bench.hear("gatt:2A18", record)
+        try bench.stop()
+        #expect(try bench.samples().isEmpty)
+        let held = try #require(try bench.reader().quarantine.all().first)
+        #expect(
+            held.stored.sample.metadata?[ClockDoubt.timesKey]
+                == .string("2026-10-25T00:42:45.000000Z,2026-10-25T01:42:45.000000Z"))
+    }
+
     /// The owner sets the clock, and later it loses its battery. The learned offset is forgotten with the first timestamp that contradicts
     /// it.
     @Test func aClockThatIsSetAfterItWasLearned() throws {
