@@ -295,7 +295,7 @@ import Testing
         #expect(try Self.starts(bench) == ["2026-11-20T06:01:00.000000Z"])
     }
 
-    @Test("story 22: without a clock to compare, 2094 and 1970 are no samples", arguments: [2094, 1970])
+    @Test("story 22: without a clock to compare, 2094, 1970 and 1960 are no samples", arguments: [2094, 1970, 1960])
     func unknownCentury(year: Int) throws {
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")
@@ -303,7 +303,7 @@ import Testing
         try bench.stop()
         #expect(try bench.samples().isEmpty)
         let account = try #require(try bench.store.ledger.account(of: 1))
-        #expect(account.quarantined + account.refused == 1)
+        #expect(account.quarantined == 1)
     }
 
     @Test("story 23: a traveller re-reads the device in another zone, and nothing comes twice") func traveller() throws {

@@ -14,7 +14,7 @@ extension LiveDevice {
         let own = samples[first...].firstIndex { $0.place == frame.place }
         // A time with its zone is not from a wall clock and is not corrected.
         var evidence: StampEvidence?
-        if let own, !isHubLost, case .wall(let shown, _, _)? = readings.first?.time {
+        if let own, !isHubLost, samples[own].sample.timeOrigin != .receipt, case .wall(let shown, _, _)? = readings.first?.time {
             evidence = judge(shown, samples[own...], frame, received: received)
         }
         for index in first..<samples.count {
