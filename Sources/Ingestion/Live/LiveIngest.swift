@@ -378,7 +378,7 @@ extension GatedSample {
 
     /// Releases a reading that was quarantined only because our own clock was wrong.
     private mutating func believeIfFresh() {
-        guard rule == .clockUnknown, stamp?.doubt == .unproven,
+        guard rule == .clockUnknown, sample.metadata?[ClockDoubt.timesKey] == nil,
             (sample.received.microseconds &- sample.start.microseconds).magnitude < UInt64(StampTrust.fresh)
         else { return }
         (rule, frame) = (nil, nil)
