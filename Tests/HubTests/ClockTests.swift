@@ -194,7 +194,10 @@ import Testing
         var record = RadioBench.glucose(number: 1, hour: 2, minute: 42)
         (record[5], record[6]) = (10, 25)
         bench.hear("gatt:2A18", record)
-        try bench.stop()
+        // It waits for the order of the records.
+        #expect(try bench.reader().quarantine.all().isEmpty)
+        bench.pass(.seconds(4))
+        bench.pass(.seconds(1))
         #expect(try bench.samples().isEmpty)
         let held = try #require(try bench.reader().quarantine.all().first)
         #expect(
