@@ -31,7 +31,7 @@ public struct SettingsDoctor: Sendable {
             findings += estimates(configuration)
             findings += scales(configuration)
             findings += alerts(configuration)
-            findings += clock()
+            findings += clock(configuration)
             findings += retention(configuration)
             findings += [powerCut(configuration), profiles(configuration)]
             return findings
@@ -173,9 +173,20 @@ public struct SettingsDoctor: Sendable {
     }
 
     /// Checks whether the machine's clock can be right.
-    private func clock() -> [Finding] {
+    private func clock(_ configuration: Configuration) -> [Finding] {
         let now = machine.now()
-        guard !PlausibleClock.allows(now) else { return [] }
+        guard !PlausibleClock.allows(now) else {
+            let store = try? StoreAccess(configuration: configuration, machine: machine).openForReading()
+            guard let last = try? store?.ledger.lastEntry(), PlausibleClock.allows(last), now > last,
+                !PlausibleClock.allows(step: now.microseconds &- last.microseconds)
+            else { return [] }
+            return [
+                Finding(
+                    .warning, "clock",
+                    "the machine's clock shows \(now), more than a year after the last entry of the ledger: the hub doubts it for a day",
+                    command: "timedatectl")
+            ]
+        }
         return [
             Finding(
                 .warning, "clock",

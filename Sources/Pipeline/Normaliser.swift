@@ -56,6 +56,10 @@ public final class Normaliser {
         self.received = received
         isHubLost = !PlausibleClock.allows(received)
         latest = isHubLost || isLive ? .max : TimeBounds.latest(received: received).microseconds
+        if isLive, case .wall(let shown, _, _)? = frame.first?.time, isBefore1970(shown) {
+            holdUndated(frame, into: &output)
+            return
+        }
         if case .wall(let shown, _, nil)? = frame.first?.time, let start = local(shown) {
             let offsets = candidates(at: start)
             let fresh = offsets.filter { abs(start.instant(at: $0).microseconds - received.microseconds) < Self.fresh }
@@ -66,6 +70,12 @@ public final class Normaliser {
             }
         }
         normalise(frame, into: &output)
+    }
+
+    /// Whether a device's timestamp is before 1970, where identities start.
+    private func isBefore1970(_ shown: WallTime) -> Bool {
+        let first = Instant(microseconds: 0)
+        return shown.microseconds < 0 || learnedClock == nil && shown < first.wallTime(at: zone.offset(at: first))
     }
 
     /// The local time of a device's timestamp, or `nil` if its clock does not follow the zone.
@@ -148,6 +158,20 @@ public final class Normaliser {
                 entries + [
                     (ClockDoubt.key, .string(ClockDoubt.ambiguous.rawValue)), (ClockDoubt.timesKey, .string(times)),
                 ])
+        }
+    }
+
+    /// Quarantines readings with a timestamp before 1970. Their time is that of their arrival.
+    private func holdUndated(_ frame: [Reading], into output: inout Output) {
+        let first = output.samples.count
+        var frame = frame
+        for index in frame.indices { frame[index].time = .receipt }
+        append(frame, offset: .utc, into: &output)
+        for index in first..<output.samples.count {
+            output.samples[index].rule = .clockUnknown
+            let entries = output.samples[index].sample.metadata?.entries.map { ($0.key, $0.value) } ?? []
+            output.samples[index].sample.metadata = Metadata(
+                entries + [(ClockDoubt.key, .string(ClockDoubt.unproven.rawValue))])
         }
     }
 

@@ -58,7 +58,10 @@ struct WallClock {
             note(wall: time, offset: offsets[0], ticks: ticks)
             return .offset(offsets[0])
         default:
-            if case .wall(_, let end, _) = reading.time, end < wall, zone.offsets(at: end) == offsets {
+            // Both are the times that the clock showed, and `wall` is the start without its error.
+            if case .wall(let start, let end, _) = reading.time, end < start,
+                zone.offsets(at: WallTime(microseconds: time &+ (end.microseconds &- start.microseconds))) == offsets
+            {
                 // The end shows an earlier wall time than the start, so it began in the first pass and ended in the second.
                 if pending.isEmpty { note(wall: time, offset: offsets[0], ticks: ticks) }
                 return .oneOfTwo(offsets[0])

@@ -285,4 +285,62 @@ import Testing
         #expect(bench.loop.load.timers == 0, "idle means idle")
         try bench.stop()
     }
+
+    /// A device that is an hour slow, as the hub is.
+    @Test func aDeviceThatAgreesWithTheWrongClock() throws {
+        bench.clock.now.microseconds -= 3_600_000_000
+        let clock = HubClock(hub: bench.hub, questions: ntp.questions)
+        try clock.start()
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 1))
+        bench.compareClocks()
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().map { $0.sample.start.description } == ["2026-11-20T05:00:00.000000Z"])
+        try sync(after: 2)
+        #expect(try bench.samples().map { $0.sample.start.description } == ["2026-11-20T06:00:00.000000Z"])
+        // The comparison is corrected as well: the device shows the time of UTC.
+        #expect(try bench.store.devices.clockComparisons(of: RadioBench.device.key).map(\.ahead) == [0])
+        try bench.stop()
+        #expect(try bench.store.check() == [])
+        withExtendedLifetime(clock) {}
+    }
+
+    /// The device's clock was right all the time. The hub's was two hours slow, so that the device seemed to be in another zone.
+    @Test func recordsFromBeforeAChangeOfTheClocks() throws {
+        bench.clock.now.microseconds -= 7_200_000_000
+        let clock = HubClock(hub: bench.hub, questions: ntp.questions)
+        try clock.start()
+        bench.compareClocks(ahead: 7200)
+        var record = RadioBench.glucose(number: 1)
+        // In October, before the clocks went back.
+        record[5] = 10
+        bench.hear("gatt:2A18", record)
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().isEmpty)
+        try sync(after: 2)
+        bench.compareClocks()
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().map { $0.sample.start.description } == ["2026-10-20T04:00:00.000000Z"])
+        #expect(try bench.reader().quarantine.all().isEmpty)
+        try bench.stop()
+        #expect(try bench.store.check() == [])
+        withExtendedLifetime(clock) {}
+    }
+
+    @Test func comparisonsOfABootWhoseClockWasNeverSet() throws {
+        bench.clock.now.microseconds -= 86_400_000_000
+        let first = HubClock(hub: bench.hub, questions: ntp.questions)
+        try first.start()
+        bench.hear("gatt:2A18", RadioBench.glucose(number: 1))
+        bench.compareClocks(ahead: 86_400)
+        bench.pass(.seconds(2))
+        #expect(try bench.store.devices.clockComparisons(of: RadioBench.device.key).count == 1)
+        try bench.travel(to: .berlin)
+        let second = HubClock(hub: bench.hub, questions: ntp.questions(boot: "two"))
+        try second.start()
+        try sync(after: 8)
+        bench.pass(.seconds(2))
+        #expect(try bench.store.devices.clockComparisons(of: RadioBench.device.key) == [])
+        try bench.stop()
+        withExtendedLifetime((first, second)) {}
+    }
 }

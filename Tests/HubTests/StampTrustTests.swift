@@ -82,6 +82,23 @@ import Testing
         #expect(judge(&trust, late: 90 * Calendar.day, at: Calendar.day, content: 2) != .believed(isFresh: false))
     }
 
+    /// A cuff sends its memory from the oldest record on, and its clock was reset before the last one.
+    @Test func aResetWithinAMemory() {
+        var trust = StampTrust()
+        for day in 0...1 as ClosedRange<Int64> {
+            for record in 1...3 as ClosedRange<Int64> {
+                let verdict = judge(
+                    &trust, late: (day + 4 - record) * Calendar.day, at: day * Calendar.day + record * 300_000,
+                    content: UInt64(record))
+                #expect(verdict == .believed(isFresh: false))
+            }
+        }
+        let passed = Calendar.day + 1_200_000
+        #expect(
+            judge(&trust, late: 100 * Calendar.day, at: passed, content: 4)
+                == .doubted(.unproven, receipt: Instant(microseconds: Self.now + passed)))
+    }
+
     /// A transfer from the newest record on breaks off. When it is repeated, the rest is older than all that came before.
     @Test func aBrokenTransferIsRepeated() {
         var trust = StampTrust()

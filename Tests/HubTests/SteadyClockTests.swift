@@ -12,10 +12,10 @@ import Testing
         func pass(_ seconds: Int64, setBy step: Int64 = 0) {
             state.withLock { $0 = ($0.now + seconds + step, $0.uptime + seconds) }
         }
-        func clock() -> SteadyClock {
+        func clock(after last: Int64? = nil) -> SteadyClock {
             SteadyClock(
                 now: { Instant(seconds: self.state.withLock { $0.now }) },
-                uptime: { .seconds(self.state.withLock { $0.uptime }) })
+                uptime: { .seconds(self.state.withLock { $0.uptime }) }, after: last.map { Instant(seconds: $0) })
         }
     }
 
@@ -66,5 +66,17 @@ import Testing
         clocks.pass(90_000)
         #expect(clock.isDoubted == isDoubted)
         #expect(clock.time() == Instant(seconds: Self.present + 90_001 + (isDoubted ? 0 : count * Self.year)))
+    }
+
+    /// A time server answered wrongly before the hub started.
+    @Test(arguments: [(2 * year, true), (20 * 86_400, false)] as [(Int64, Bool)]) func leapBeforeTheStart(
+        step: Int64, isDoubted: Bool
+    ) {
+        clocks.pass(0, setBy: Self.present + step)
+        let clock = clocks.clock(after: Self.present)
+        #expect(clock.isDoubted == isDoubted)
+        #expect(clock.time() == Instant(seconds: Self.present + (isDoubted ? 0 : step)))
+        clocks.pass(10, setBy: -step)
+        #expect(clock.time() == Instant(seconds: Self.present + 10) && !clock.isDoubted)
     }
 }

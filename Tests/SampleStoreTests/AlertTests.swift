@@ -441,4 +441,20 @@ import Testing
                 try store.people.goals(of: TestStore.subject).count == 1 && store.alerts.all(of: TestStore.subject).count == 1)
         }
     }
+
+    /// The reading was judged when it arrived.
+    @Test func aCorrectedTimeRaisesNothing() throws {
+        try TestStore.with { test in
+            try add(.above, 100, test)
+            try keep([120], at: 10, in: test)
+            #expect(try events(test.store, at: 20) == ["began 10"])
+            try keep([80], at: 300, in: test)
+            var conditions = SampleConditions(types: [.heartRate])
+            conditions.to = Instant(seconds: Self.base + 100)
+            let request = MigrationRequest(
+                .shift(5_000_000), of: conditions, takesAmbiguous: true, now: Instant(seconds: Self.base + 305))
+            #expect(try test.store.repairs.apply(request).plan.repaired == 1)
+            #expect(try events(test.store, at: 310) == ["ended 300"])
+        }
+    }
 }

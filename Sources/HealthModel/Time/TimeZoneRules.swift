@@ -74,6 +74,12 @@ public struct TimeZoneRules: Hashable, Sendable {
         return candidates.filter { offset(at: wall.instant(at: $0)) == $0 }
             .sorted { wall.instant(at: $0) < wall.instant(at: $1) }
     }
+
+    /// Whether two local times certainly have the same offset.
+    public func haveSameOffset(_ one: WallTime, _ other: WallTime) -> Bool {
+        let offsets = offsets(at: one)
+        return offsets.count == 1 && offsets == self.offsets(at: other)
+    }
 }
 
 /// Daylight saving by a rule for every year, the last line of a zone file: `CET-1CEST,M3.5.0,M10.5.0/3` (POSIX TZ).

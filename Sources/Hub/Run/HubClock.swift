@@ -88,6 +88,7 @@ public final class HubClock {
             known?.began = began
         }
         guard !questions.isSynchronised() else {
+            if known != nil { try live.store.clock.confirm(questions.boot) }
             if before != nil { try live.store.clock.save(nil) }
             wasWrong = wasWrong || known == nil && !questions.keepsTime
             known = nil
@@ -136,7 +137,7 @@ public final class HubClock {
         guard known != nil, questions.isSynchronised() else { return }
         (watch, known, live.beforeCommit) = (nil, nil, nil)
         live.unconfirmedBoot = nil
-        live.change { [store = live.store] in try store.clock.save(nil) }
+        live.change { [store = live.store, boot = questions.boot] in try store.clock.confirm(boot) }
         live.change { [weak self] in try self?.closeEarlier() }
     }
 

@@ -29,8 +29,14 @@ public final class SteadyClock: Sendable {
     /// - Parameters:
     ///   - now: the machine's time, which can leap.
     ///   - uptime: the time since boot, which cannot.
-    public init(now: @escaping @Sendable () -> Instant, uptime: @escaping @Sendable () -> Duration) {
+    ///   - last: a time that has certainly passed. A leap since then is doubted as well, because a wrong answer of a time server may have set
+    ///     the clock before the hub started.
+    public init(
+        now: @escaping @Sendable () -> Instant, uptime: @escaping @Sendable () -> Duration, after last: Instant? = nil
+    ) {
         (self.now, self.uptime) = (now, uptime)
+        guard let last, now() > last, !PlausibleClock.allows(step: now().microseconds &- last.microseconds) else { return }
+        state.withLock { $0.began = last.microseconds &- uptime().microseconds }
     }
 
     /// The time, which is the machine's unless that is doubted.
@@ -79,8 +85,10 @@ extension Duration {
 
 extension Machine {
     /// The same machine with a clock that does not leap, and that clock.
-    public func steady() -> (machine: Machine, clock: SteadyClock) {
-        let clock = SteadyClock(now: now, uptime: MachineClock.uptime)
+    ///
+    /// - Parameter last: a time that has certainly passed.
+    public func steady(after last: Instant?) -> (machine: Machine, clock: SteadyClock) {
+        let clock = SteadyClock(now: now, uptime: MachineClock.uptime, after: last)
         var machine = self
         machine.now = { clock.time() }
         return (machine, clock)

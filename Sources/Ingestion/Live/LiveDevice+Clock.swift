@@ -14,7 +14,7 @@ extension LiveDevice {
         let own = samples[first...].firstIndex { $0.place == frame.place }
         // A time with its zone is not from a wall clock and is not corrected.
         var evidence: StampEvidence?
-        if let own, !isHubLost, case .wall(let shown, _, _)? = readings.first?.time {
+        if let own, !isHubLost, samples[own].sample.timeOrigin != .receipt, case .wall(let shown, _, _)? = readings.first?.time {
             evidence = judge(shown, samples[own...], frame, received: received)
         }
         for index in first..<samples.count {
@@ -50,6 +50,7 @@ extension LiveDevice {
             evidence.doubt = order.doubt(
                 shown: shown, start: sample.start, number: MeasurementIdentity.number(of: sample), isBehind: behind,
                 received: frame.received)
+            if evidence.doubt == nil, !isFresh, !isLearnedErrorCertain(at: shown) { evidence.doubt = .notCompared }
         } else if keepsRecords {
             let isPossible = !hasRecords && late >= 0 && late <= StampTrust.longestMemory
             if !isFresh { evidence.doubt = StampTrust.isDefaultDate(shown) ? .defaultDate : isPossible ? nil : .notCompared }
@@ -62,6 +63,15 @@ extension LiveDevice {
         }
         if isFresh, !isCorrected { prove(shown, at: frame.received) }
         return evidence
+    }
+
+    /// Whether the clock's error is known for a timestamp. While our clock is not confirmed it may be off by hours. A comparison with it then
+    /// does not show whether the device's clock has changed between summer and winter time since the timestamp.
+    private func isLearnedErrorCertain(at shown: WallTime) -> Bool {
+        guard unconfirmedBoot != nil, learnedIn == unconfirmedBoot, let last = normaliser.learnedClock?.points.last else {
+            return true
+        }
+        return zone.haveSameOffset(shown, WallTime(microseconds: last.shown))
     }
 
     /// Keeps the samples of a memory until its end.
@@ -111,7 +121,8 @@ extension LiveDevice {
         let error = shown.microseconds &- frame.received.microseconds
         var comparison = ClockComparison(
             device: key, shown: shown.microseconds, received: frame.received.microseconds, ahead: error,
-            ofZone: learned.followsZone ? learned.ahead(at: shown) : nil, releases: .takenWhenSent)
+            ofZone: learned.followsZone ? learned.ahead(at: shown) : nil, zone: zone, boot: unconfirmedBoot,
+            releases: .takenWhenSent)
         // Those that were believed are moved.
         comparison.moves = agreeing.dropLast().map { earlier in
             let stored = earlier.received &- earlier.late
@@ -192,7 +203,8 @@ extension LiveDevice {
         guard hasRecords else { return }
         if !isClockKnown {
             evidence = ClockComparison(
-                device: key, shown: shown.microseconds, received: received.microseconds, ahead: nil)
+                device: key, shown: shown.microseconds, received: received.microseconds, ahead: nil, zone: zone,
+                boot: unconfirmedBoot)
         }
         isClockKnown = true
     }
@@ -229,10 +241,13 @@ extension LiveDevice {
         finishStream(into: &output)
         // A hub whose own clock is not set cannot compare.
         guard PlausibleClock.allows(received) else { return nil }
+        // A clock of ours that nothing has confirmed is another one than before.
+        if unconfirmedBoot != nil, learnedIn != unconfirmedBoot { normaliser.learnedClock = nil }
         isClockKnown = true
         isLearnedFromStamps = false
         learnedIn = unconfirmedBoot
-        guard ahead.magnitude > UInt64(Self.clockTolerance) else {
+        // A clock that agrees with ours is as wrong as ours, until ours is confirmed.
+        guard ahead.magnitude > UInt64(Self.clockTolerance) || unconfirmedBoot != nil else {
             normaliser.learnedClock = nil
             return nil
         }
@@ -242,7 +257,7 @@ extension LiveDevice {
         } else {
             normaliser.learnedClock?.learn(shown: shown, received: received, zone: zone)
         }
-        return ahead / 1_000_000
+        return ahead.magnitude > UInt64(Self.clockTolerance) ? ahead / 1_000_000 : nil
     }
 
     /// Moves all times after our own clock was set, by this many microseconds. Comparisons with our clock lose their value.

@@ -22,10 +22,13 @@ extension LiveIngest {
         let seconds = device.learn(ahead: ahead, ofUTC: ofUTC, received: received, into: &pending)
         assign(from: before, of: device)
         if PlausibleClock.allows(received) {
+            // A clock that agrees with ours is as wrong as ours, until ours is confirmed.
+            let isRight = seconds == nil && unconfirmedBoot == nil
             comparisons.append(
                 ClockComparison(
                     device: device.key, shown: received.microseconds &+ ofUTC, received: received.microseconds,
-                    ahead: seconds == nil ? nil : ofUTC, ofZone: seconds == nil ? nil : device.zoneError))
+                    ahead: isRight ? nil : ofUTC, ofZone: isRight ? nil : device.zoneError, zone: device.zone,
+                    boot: unconfirmedBoot))
             arm()
         }
         guard let seconds else { return }

@@ -176,7 +176,7 @@ public final class LiveIngest {
         device.meet(frame)
         unsaved.insert(device.adopted.address)
         onEvent?(.frame(frame, device))
-        let before = pending.samples.count
+        let (before, refused) = (pending.samples.count, pending.refusals.count)
         let counter = device.adopted.counter
         switch device.interpret(frame, at: loop.clock.uptime, into: &pending) {
         case .readings(let count, let leftOut):
@@ -203,6 +203,15 @@ public final class LiveIngest {
             if device.adopted.counter != counter, !isReplay { changed[device.adopted.address] = device.adopted }
             arm(for: device, heldFor: .microseconds(loop.clock.now.microseconds &- frame.received.microseconds))
             watchBeats(of: device)
+            // A local time that occurs twice waits for the order of the next ones. The device may send none, and has forgotten it.
+            if !isReplay, device.isConfirmedAtOnce, pending.samples.count - before + pending.refusals.count - refused < count {
+                _ = loop.after(Self.quiet) { [weak self, weak device] in
+                    guard let self, let device, let last = device.activity.last,
+                        loop.clock.uptime - last.uptime >= Self.quiet
+                    else { return }
+                    finishStream(of: device)
+                }
+            }
         // The counts reach the ledger with the next samples. Nothing is written for a device without new readings.
         case .skipped(let kind):
             skipped[kind, default: 0] += 1
@@ -378,7 +387,7 @@ extension GatedSample {
 
     /// Releases a reading that was quarantined only because our own clock was wrong.
     private mutating func believeIfFresh() {
-        guard rule == .clockUnknown, stamp?.doubt == .unproven,
+        guard rule == .clockUnknown, sample.metadata?[ClockDoubt.timesKey] == nil,
             (sample.received.microseconds &- sample.start.microseconds).magnitude < UInt64(StampTrust.fresh)
         else { return }
         (rule, frame) = (nil, nil)

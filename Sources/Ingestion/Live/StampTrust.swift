@@ -12,8 +12,8 @@ import HealthModel
 /// | any other of the past year | believed: the device may have a memory |
 ///
 /// Only a new measurement shows that a clock was reset, because devices send their memory again. A memory that is sent from its newest
-/// record on runs backwards as well: a record that follows a believed one at once is not a sign. The users of a device have a memory
-/// each, so each has an order of its own.
+/// record on runs backwards as well: a record that follows a believed one at once is not a sign, unless the transfer began with older
+/// records. The users of a device have a memory each, so each has an order of its own.
 ///
 /// A clock that begins at a default date whenever it is switched on shows the same times again and again. If such a device sent its memory,
 /// the first measurement would have come with the later ones.
@@ -54,6 +54,8 @@ struct StampTrust: Equatable {
         var heard: Int64?
         /// The last timestamp, if it was believed.
         var last: Int64?
+        /// Whether that one followed an earlier timestamp of its transfer.
+        var isRising = false
 
         /// Whether a new measurement has a timestamp from before an earlier transfer.
         func runsBackwards(_ stamp: Int64, _ now: Int64) -> Bool {
@@ -62,8 +64,8 @@ struct StampTrust: Equatable {
             guard let earlier = passed >= StampTrust.fresh ? max(latest, before ?? latest) : before, stamp < earlier else {
                 return false
             }
-            // The next older record of a memory.
-            if passed < StampTrust.apart, let last, stamp < last { return false }
+            // The next older record of a memory that is sent from its newest record on.
+            if passed < StampTrust.apart, let last, stamp < last, !isRising { return false }
             return true
         }
 
@@ -73,6 +75,7 @@ struct StampTrust: Equatable {
                 self.latest = nil
             }
             latest = max(stamp, latest ?? stamp)
+            isRising = (heard.map { now &- $0 < StampTrust.apart } ?? false) && (last.map { stamp > $0 } ?? false)
             heard = now
             last = isBelieved ? stamp : nil
         }

@@ -13,6 +13,10 @@ public struct ClockComparison: Hashable, Sendable {
     /// The microseconds that the device's clock is ahead of the zone's local time, if it is only a little off and follows the zone's rules
     /// when clocks go forward or back.
     public var ofZone: Int64?
+    /// The zone of the device's local times, if it is known.
+    public var zone: TimeZoneRules?
+    /// The boot of the hub's machine while nothing has confirmed the hub's clock, or nil if it was right.
+    public var boot: String?
     /// The samples that were stored before the error was known.
     public var moves: [Move] = []
     /// Which quarantined readings this comparison releases.
@@ -45,9 +49,12 @@ public struct ClockComparison: Hashable, Sendable {
 
     /// Creates a comparison.
     public init(
-        device: String, shown: Int64, received: Int64, ahead: Int64?, ofZone: Int64? = nil, releases: Releases = .all
+        device: String, shown: Int64, received: Int64, ahead: Int64?, ofZone: Int64? = nil, zone: TimeZoneRules? = nil,
+        boot: String? = nil, releases: Releases = .all
     ) {
         self.ofZone = ofZone
+        self.zone = zone
+        self.boot = boot
         self.releases = releases
         self.device = device
         self.shown = shown
@@ -59,9 +66,31 @@ public struct ClockComparison: Hashable, Sendable {
     /// device's clock to be right, because that was wrong.
     public func moved(by step: Int64) -> ClockComparison? {
         guard let ahead else { return nil }
-        return ClockComparison(
-            device: device, shown: shown, received: received &+ step, ahead: ahead &- step, ofZone: ofZone.map { $0 &- step },
-            releases: releases)
+        var moved = self
+        (moved.received, moved.ahead, moved.ofZone) = (received &+ step, ahead &- step, ofZone.map { $0 &- step })
+        return moved
+    }
+
+    /// Returns the time of a reading of the device, in microseconds since 1970, or `nil` if it is not certain: its local time occurs twice
+    /// or never, and its arrival does not show which time is meant.
+    func start(of held: HeldTimes) -> Int64? {
+        // A time with its own offset is not from a wall clock.
+        if let zone, held.start == held.nominal, zone.offset(at: Instant(microseconds: held.start)) != .utc { return held.start }
+        if let ahead, ofZone == nil { return isCertain(held) ? held.nominal &- ahead : nil }
+        guard let zone else { return ofZone.map { held.start &- $0 } ?? held.start }
+        let local = WallTime(microseconds: held.nominal &- (ofZone ?? 0))
+        let times = zone.offsets(at: local).map { local.instant(at: $0).microseconds }
+        if times.count == 1 { return isCertain(held) ? times[0] : nil }
+        let fresh = times.filter { (held.received &- $0).magnitude < SampleStore.Devices.justNow }
+        return fresh.count == 1 ? fresh[0] : nil
+    }
+
+    /// Whether the error of the clock was the same at a reading. A hub's clock that nothing has confirmed may be off by hours, so the
+    /// comparison does not show whether the device's clock has changed between summer and winter time since the reading.
+    private func isCertain(_ held: HeldTimes) -> Bool {
+        guard boot != nil, let zone, (held.received &- (held.nominal &- (ahead ?? 0))).magnitude >= SampleStore.Devices.justNow
+        else { return true }
+        return zone.haveSameOffset(WallTime(microseconds: held.nominal), WallTime(microseconds: shown))
     }
 }
 
@@ -76,13 +105,14 @@ extension SampleStore.Devices {
     public func save(_ comparison: ClockComparison, description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try connection.transaction {
             try connection.run(
-                "INSERT OR REPLACE INTO clock(device, received, shown, ahead) VALUES(?, ?, ?, ?)", .text(comparison.device),
-                .integer(comparison.received), .integer(comparison.shown), .optional(comparison.ahead))
+                "INSERT OR REPLACE INTO clock(device, received, shown, ahead, boot) VALUES(?, ?, ?, ?, ?)",
+                .text(comparison.device), .integer(comparison.received), .integer(comparison.shown),
+                .optional(comparison.ahead), .optional(comparison.boot))
             for move in comparison.moves { try apply(move, of: comparison, description) }
             let held = try heldByClock(of: comparison)
             guard !held.isEmpty else { return (0, 0) }
             return try store.samples.change(description) { _, deletion in
-                for id in held { try release(id, ahead: comparison.ahead, ofZone: comparison.ofZone, deletion) }
+                for (id, start) in held { try release(id, at: start, isCorrected: comparison.ahead != nil, deletion) }
                 return held.count
             }
         }
@@ -114,12 +144,42 @@ extension SampleStore.Devices {
         try clockComparisons(of: device, "ORDER BY received DESC LIMIT 1").first
     }
 
-    /// Returns the keys of devices whose clocks were last compared before a time of the hub's clock, and are wrong.
-    func clocksKnown(before time: Int64) throws(StoreError) -> [String] {
+    /// Returns the keys of devices whose clocks are wrong by an error that was known before a boot of the hub's machine, and that no
+    /// comparison of that boot has replaced.
+    func clocksKnown(before boot: String) throws(StoreError) -> [String] {
         try connection.list(
-            "SELECT device FROM clock GROUP BY device HAVING max(received) < ? AND max(ahead) IS NOT NULL ORDER BY device",
-            [.integer(time)]
+            """
+            SELECT device FROM clock GROUP BY device
+            HAVING max(boot IS ?) = 0 AND max(CASE WHEN boot IS NULL THEN ahead END) IS NOT NULL ORDER BY device
+            """, [.text(boot)]
         ) { $0.text(0) }
+    }
+
+    /// Corrects the comparisons of a boot after the hub's clock was set by a step in microseconds. Those that found a device's clock to be
+    /// right were wrong.
+    func moveComparisons(of boot: String, by step: Int64) throws(StoreError) {
+        try connection.run("DELETE FROM clock WHERE boot = ? AND ahead IS NULL", .text(boot))
+        let moved = try connection.list("SELECT device, received, shown, ahead FROM clock WHERE boot = ?", [.text(boot)]) {
+            ClockComparison(
+                device: $0.text(0), shown: $0.integer(2), received: $0.integer(1) &+ step, ahead: $0.integer(3) &- step)
+        }
+        try connection.run("DELETE FROM clock WHERE boot = ?", .text(boot))
+        for comparison in moved {
+            try connection.run(
+                "INSERT OR REPLACE INTO clock(device, received, shown, ahead, boot) VALUES(?, ?, ?, ?, ?)",
+                .text(comparison.device), .integer(comparison.received), .integer(comparison.shown),
+                .optional(comparison.ahead), .text(boot))
+        }
+    }
+
+    /// Records that the hub's clock was right since a boot.
+    func confirmComparisons(of boot: String) throws(StoreError) {
+        try connection.run("UPDATE clock SET boot = NULL WHERE boot = ?", .text(boot))
+    }
+
+    /// Removes the comparisons with a clock of the hub whose error nobody knows.
+    func removeComparisons(of boot: String) throws(StoreError) {
+        try connection.run("DELETE FROM clock WHERE boot = ?", .text(boot))
     }
 
     private func clockComparisons(of device: String, _ order: String) throws(StoreError) -> [ClockComparison] {
@@ -130,15 +190,14 @@ extension SampleStore.Devices {
         }
     }
 
-    private func heldByClock(of comparison: ClockComparison) throws(StoreError) -> [Int64] {
+    /// The readings that a comparison releases, each with its time in microseconds.
+    private func heldByClock(of comparison: ClockComparison) throws(StoreError) -> [(id: Int64, start: Int64)] {
         // Readings that arrived before the hub's clock was set have no device time that could be corrected.
-        var ids: [Int64] = []
+        var released: [(id: Int64, start: Int64)] = []
         for held in try connection.quarantine.times(heldBy: Self.clockUnknown, device: comparison.device) {
-            let start =
-                comparison.ofZone.map { held.start &- $0 } ?? comparison.ahead.map { held.nominal &- $0 } ?? held.start
-            let late = held.received &- start
+            guard let start = comparison.start(of: held) else { continue }
             let doubt = try Self.doubt(held.metadata)
-            let agrees = late.magnitude < Self.justNow && doubt != .hubClock
+            let agrees = (held.received &- start).magnitude < Self.justNow && doubt != .hubClock
             let isReleased =
                 switch doubt {
                 case .notCompared?, nil: comparison.releases == .all
@@ -146,14 +205,22 @@ extension SampleStore.Devices {
                 case .defaultDate?: comparison.releases == .all && comparison.ahead.map { $0 < -Calendar.day } ?? false
                 case .unproven?, .order?, .ambiguous?, .hubClock?: false
                 }
-            if agrees || isReleased { ids.append(held.id) }
+            if agrees || isReleased { released.append((held.id, start)) }
         }
-        return ids
+        return released
     }
 
     static func doubt(_ json: String?) throws(StoreError) -> ClockDoubt? {
         guard case .string(let name)? = try doubtful(json)?[ClockDoubt.key] else { return nil }
         return ClockDoubt(rawValue: name)
+    }
+
+    /// Returns the times of a reading whose local time occurs twice or never.
+    static func possibleTimes(_ json: String?) throws(StoreError) -> [Int64] {
+        guard case .string(let text)? = try doubtful(json)?[ClockDoubt.timesKey] else { return [] }
+        return text.split(separator: ",").compactMap {
+            Instant(iso8601: String($0), zone: TimeZoneRules(fixed: .utc))?.microseconds
+        }
     }
 
     /// Returns the metadata if they contain the reason why a timestamp is doubted, otherwise `nil`.
@@ -169,21 +236,20 @@ extension SampleStore.Devices {
     /// Turns one quarantined reading into a sample. Its UUID stays the same, because it is based on the time that the clock showed.
     ///
     /// - Parameters:
-    ///   - ahead: The microseconds that the clock was ahead of UTC, or nil if it was right.
-    ///   - ofZone: The microseconds that it was ahead of the zone's local time, if it follows the zone.
-    ///   - isReceipt: Whether the time comes from the hub's clock, so that the reading arrived when it was taken.
+    ///   - time: The time of the sample, in microseconds.
+    ///   - isCorrected: Whether the time comes from a comparison of clocks.
+    ///   - isReceipt: Whether it comes from the hub's clock, so that the reading arrived when it was taken.
     func release(
-        _ id: Int64, ahead: Int64?, ofZone: Int64? = nil, isReceipt: Bool = false, _ deletion: Deletion
+        _ id: Int64, at time: Int64, isCorrected: Bool, isReceipt: Bool = false, _ deletion: Deletion
     ) throws(StoreError) {
         let ingest = deletion.ingest
         guard let held = try connection.quarantine.row(id) else { return }
         let nominal = held.place.start &+ held.skew
-        let start = ofZone.map { held.place.start &- $0 } ?? ahead.map { nominal &- $0 } ?? held.place.start
-        let arrived = isReceipt ? start : held.place.start &+ held.received
+        let arrived = isReceipt ? time : held.place.start &+ held.received
         let context = try store.interner.context(like: held.context) { row in
             // Without an error, the time stays what it is.
-            if ahead != nil { row.timeOrigin = Int64(TimeOrigin.deviceCorrected.rawValue) }
-            row.skew = nominal &- start
+            if isCorrected { row.timeOrigin = Int64(TimeOrigin.deviceCorrected.rawValue) }
+            row.skew = nominal &- time
         }
         var metadata = held.metadata?.id
         if let doubtful = try Self.doubtful(held.metadata?.json) {
@@ -194,12 +260,12 @@ extension SampleStore.Devices {
         }
         try connection.quarantine.judge([id], "released", by: ingest)
         var place = held.place
-        place.start = start
+        place.start = time
         if try connection.samples.contains(place, among: .tombstones) {
             _ = try store.quarantine.restoreJudged(place, deletion)
             return
         }
         _ = try connection.quarantine.addSample(
-            id, start: start, context: context, received: arrived &- start, metadata: metadata, by: ingest)
+            id, start: time, context: context, received: arrived &- time, metadata: metadata, by: ingest)
     }
 }

@@ -45,6 +45,14 @@ extension SampleStore.HubClock {
         try connection.settings.set(Self.unset, to: .text(Self.text(clock)))
     }
 
+    /// Records that the clock of a boot is right.
+    public func confirm(_ boot: String) throws {
+        try connection.transaction {
+            if try unset()?.boot == boot { try save(nil) }
+            try store.devices.confirmComparisons(of: boot)
+        }
+    }
+
     /// Returns the current position in the store.
     public func mark() throws(StoreError) -> UnsetClock.Mark {
         UnsetClock.Mark(change: try store.lastChange(), held: try connection.quarantine.lastNumber())
@@ -85,28 +93,38 @@ extension SampleStore.HubClock {
             try connection.quarantine.moveArrivals(
                 heldBy: SampleStore.Devices.clockUnknown, after: clock.mark.held, through: end.held, by: step)
             let fresh = try freshNow(after: clock.mark.held, through: end.held)
+            try store.devices.moveComparisons(of: clock.boot, by: step)
             if !held.isEmpty || !fresh.isEmpty {
                 let description = IngestDescription(
                     kind: .release, name: "clock of the hub", received: now.microseconds, owner: owner)
                 _ = try store.samples.change(description) { _, deletion in
-                    for id in held { try store.devices.release(id, ahead: -step, isReceipt: true, deletion) }
-                    for id in fresh { try store.devices.release(id, ahead: nil, deletion) }
+                    for (id, start) in held {
+                        try store.devices.release(id, at: start &+ step, isCorrected: true, isReceipt: true, deletion)
+                    }
+                    for (id, start) in fresh { try store.devices.release(id, at: start, isCorrected: false, deletion) }
                     return held.count + fresh.count
                 }
             }
             try save(next)
+            if next == nil { try store.devices.confirmComparisons(of: clock.boot) }
             return moved.repaired + moved.merged + held.count + fresh.count
         }
     }
 
-    /// The readings whose device had the right time all along: they arrived within five minutes of it.
-    private func freshNow(after first: Int64, through last: Int64) throws(StoreError) -> [Int64] {
-        var ids: [Int64] = []
-        for held in try connection.quarantine.times(heldBy: SampleStore.Devices.clockUnknown, after: first, through: last)
-        where (held.received &- held.start).magnitude < SampleStore.Devices.justNow {
-            if try SampleStore.Devices.doubt(held.metadata) == .unproven { ids.append(held.id) }
+    /// The readings that arrived within five minutes of their device's time, which was right all along, with that time.
+    private func freshNow(after first: Int64, through last: Int64) throws(StoreError) -> [(id: Int64, start: Int64)] {
+        var fresh: [(id: Int64, start: Int64)] = []
+        for held in try connection.quarantine.times(heldBy: SampleStore.Devices.clockUnknown, after: first, through: last) {
+            var times = [held.start]
+            switch try SampleStore.Devices.doubt(held.metadata) {
+            case .hubClock?: continue
+            case .ambiguous?: times = try SampleStore.Devices.possibleTimes(held.metadata)
+            case .notCompared?, .defaultDate?, .unproven?, .order?, nil: break
+            }
+            times.removeAll { (held.received &- $0).magnitude >= SampleStore.Devices.justNow }
+            if times.count == 1 { fresh.append((held.id, times[0])) }
         }
-        return ids
+        return fresh
     }
 
     // MARK: Boots whose clock was never confirmed
@@ -138,14 +156,18 @@ extension SampleStore.HubClock {
         defer { store.interner.forget() }
         return try connection.transaction {
             let clocks = try unconfirmed()
-            guard let first = clocks.first else { return 0 }
+            guard !clocks.isEmpty else { return 0 }
             try connection.settings.remove(Self.open)
-            guard isDoubtful, first.mark.change < end.change else { return 0 }
+            guard isDoubtful else {
+                for clock in clocks { try store.devices.confirmComparisons(of: clock.boot) }
+                return 0
+            }
             var wrong: [Sample] = []
             for (index, clock) in clocks.enumerated() {
                 let next = index + 1 < clocks.count ? clocks[index + 1].mark : end
                 wrong += try samples(of: clock, through: next)
             }
+            for clock in clocks { try store.devices.removeComparisons(of: clock.boot) }
             guard !wrong.isEmpty else { return 0 }
             let description = IngestDescription(kind: .delete, name: "clock of the hub", received: now.microseconds, owner: owner)
             return try store.samples.change(description) { ingest, deletion in
@@ -168,7 +190,7 @@ extension SampleStore.HubClock {
     /// A condition for samples with a time from the hub's clock: that of their arrival, or that of a device's clock that was compared with
     /// it since the machine was switched on. An error that was known before is right.
     private static func isTimed(by clock: UnsetClock, in store: SampleStore) throws -> SamplePredicate {
-        let known = try store.devices.clocksKnown(before: clock.began &- drift).map { key in
+        let known = try store.devices.clocksKnown(before: clock.boot).map { key in
             SamplePredicate.not(.comparison(.device(.key), .equal, .text(key)))
         }
         let corrected = try SamplePredicate("time.origin = device-corrected")

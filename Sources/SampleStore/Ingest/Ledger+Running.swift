@@ -1,6 +1,11 @@
 import HealthModel
 
 extension SampleStore.Ledger {
+    /// Returns the latest time of any entry, or `nil` if there is none.
+    public func lastEntry() throws(StoreError) -> Instant? {
+        try connection.ledger.lastReceived().map { Instant(microseconds: $0) }
+    }
+
     /// Marks entries whose process ended without finishing them as interrupted. Their stored samples remain.
     public func closeAbandoned() throws {
         try connection.transaction {

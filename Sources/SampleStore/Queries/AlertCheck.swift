@@ -262,12 +262,14 @@ struct AlertJudge {
         // An accepted implausible reading was judged when it arrived.
         if case .string(let rule)? = stored.sample.metadata?["acceptedAgainst"], GateRule(rule).isDoubt { return false }
         for place in try connection.samples.places(of: stored.uuid) where place.start == stored.sample.start.microseconds {
+            if let origin = try connection.repairs.origin(of: place)?.place {
+                guard let before = try connection.samples.stored(at: origin, among: .tombstones)?.sample,
+                    before.origin.subject == alert.subject, before.origin.type == alert.type
+                else { return true }
+                return isBeyond(before.value) != isBeyond(stored.sample.value)
+            }
             guard try connection.changeTable.isMoved(stored.seq, series: place.series) else { return true }
-            let root = try connection.repairs.root(of: place)
-            guard root != place, let before = try connection.samples.stored(at: root, among: .tombstones)?.sample,
-                before.origin.subject == alert.subject, before.origin.type == alert.type
-            else { return root != place || stored.sample.metadata?["acceptedAgainst"] != nil }
-            return isBeyond(before.value) != isBeyond(stored.sample.value)
+            return stored.sample.metadata?["acceptedAgainst"] != nil
         }
         return true
     }

@@ -17,10 +17,11 @@ extension Schema {
         CREATE TABLE device_alias(old TEXT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID;
         """
 
-    /// A comparison of a device's clock with the hub's clock, as evidence for corrected times. `ahead` is NULL if the clock was right.
+    /// A comparison of a device's clock with the hub's clock, as evidence for corrected times. `ahead` is NULL if the clock was right. `boot`
+    /// is the boot of the hub's machine while nothing has confirmed its clock, and NULL if the clock was right.
     static let clock = """
         CREATE TABLE clock(
-            device TEXT NOT NULL, received INTEGER NOT NULL, shown INTEGER NOT NULL, ahead INTEGER,
+            device TEXT NOT NULL, received INTEGER NOT NULL, shown INTEGER NOT NULL, ahead INTEGER, boot TEXT,
             PRIMARY KEY(device, received)) WITHOUT ROWID;
         """
 

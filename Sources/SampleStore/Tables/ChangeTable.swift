@@ -43,7 +43,7 @@ struct ChangeTable {
         )
     }
 
-    /// Whether an ingest that did not bring the sample added it with this number: a repair, an undo, or a restoration.
+    /// Whether an ingest that did not bring the sample added it with this number: an undo or a restoration.
     func isMoved(_ seq: Int64, series: Int64) throws(StoreError) -> Bool {
         try connection.integer(
             "SELECT ingest <> cause FROM change WHERE series = ? AND first_seq <= ? ORDER BY first_seq DESC LIMIT 1",

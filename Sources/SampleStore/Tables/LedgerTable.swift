@@ -86,10 +86,10 @@ struct LedgerTable {
         try connection.text("SELECT kind FROM ingest WHERE id = ?", .integer(id)).flatMap(IngestKind.init(rawValue:))
     }
 
-    /// Returns the time of receipt of an entry in microseconds since 1970, also to a restricted reader.
     /// Returns the latest time of any entry, in microseconds since 1970.
     func lastReceived() throws(StoreError) -> Int64? { try connection.integer("SELECT max(received) FROM ingest") }
 
+    /// Returns the time of receipt of an entry in microseconds since 1970, also to a restricted reader.
     func received(of id: Int64) throws(StoreError) -> Int64? {
         try connection.integer("SELECT received FROM main.ingest WHERE id = ?", .integer(id))
     }

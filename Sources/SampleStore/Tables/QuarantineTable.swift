@@ -215,18 +215,8 @@ struct QuarantineTable {
 
     // MARK: Clocks
 
-    /// The times of a quarantined reading, in microseconds since 1970.
-    struct Times {
-        var id: Int64
-        var start: Int64
-        var nominal: Int64
-        var received: Int64
-        /// The metadata as JSON.
-        var metadata: String?
-    }
-
     /// Returns the times of a device's readings that a rule holds, except those with the time of their arrival.
-    func times(heldBy rule: String, device: String) throws(StoreError) -> [Times] {
+    func times(heldBy rule: String, device: String) throws(StoreError) -> [HeldTimes] {
         try connection.list(
             """
             SELECT quarantine.id, start, start + skew, start + \(Self.received),
@@ -235,24 +225,25 @@ struct QuarantineTable {
             WHERE rule = ? AND state = 'held' AND device = ? AND time_origin <> ? ORDER BY quarantine.id
             """, [.text(rule), .text(device), .integer(Int64(TimeOrigin.receipt.rawValue))]
         ) {
-            Times(
+            HeldTimes(
                 id: $0.integer(0), start: $0.integer(1), nominal: $0.integer(2),
                 received: $0.integer(3), metadata: $0.optionalText(4))
         }
     }
 
-    /// Returns the numbers of readings that a rule holds and whose only time is that of their arrival.
-    func arrivals(heldBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [Int64] {
+    /// Returns the readings that a rule holds and whose only time is that of their arrival.
+    func arrivals(heldBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [(id: Int64, start: Int64)]
+    {
         try connection.list(
             """
-            SELECT quarantine.id FROM quarantine JOIN context ON context.id = context
+            SELECT quarantine.id, start FROM quarantine JOIN context ON context.id = context
             WHERE rule = ? AND state = 'held' AND quarantine.id > ? AND quarantine.id <= ? AND time_origin = ? ORDER BY quarantine.id
             """, [.text(rule), .integer(first), .integer(last), .integer(Int64(TimeOrigin.receipt.rawValue))]
-        ) { $0.integer(0) }
+        ) { ($0.integer(0), $0.integer(1)) }
     }
 
     /// Returns the readings that a rule holds, with a time from their device.
-    func times(heldBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [Times] {
+    func times(heldBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [HeldTimes] {
         try connection.list(
             """
             SELECT quarantine.id, start, start + skew, start + \(Self.received),
@@ -261,7 +252,7 @@ struct QuarantineTable {
             WHERE rule = ? AND state = 'held' AND quarantine.id > ? AND quarantine.id <= ? AND time_origin <> ? ORDER BY quarantine.id
             """, [.text(rule), .integer(first), .integer(last), .integer(Int64(TimeOrigin.receipt.rawValue))]
         ) {
-            Times(
+            HeldTimes(
                 id: $0.integer(0), start: $0.integer(1), nominal: $0.integer(2),
                 received: $0.integer(3), metadata: $0.optionalText(4))
         }
@@ -419,4 +410,14 @@ struct QuarantineTable {
 
     /// SQL for the entries of the ledger that judged readings, with the readings' series.
     static let judges = "(SELECT j.ingest, series FROM judgement AS j JOIN quarantine ON quarantine.id = held)"
+}
+
+/// The times of a quarantined reading, in microseconds since 1970.
+struct HeldTimes {
+    var id: Int64
+    var start: Int64
+    var nominal: Int64
+    var received: Int64
+    /// The metadata as JSON.
+    var metadata: String?
 }

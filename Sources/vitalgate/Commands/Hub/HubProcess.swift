@@ -51,15 +51,15 @@ final class HubProcess {
         configuration = try context.configuration()
         store = try Self.openStore(context)
         lock = try HubLock(store: store.path)
+        let (machine, steady) = context.machine.steady(after: try store.ledger.lastEntry())
         try store.ledger.closeAbandoned()
-        try store.quarantine.releaseKnown(received: context.machine.now().microseconds)
+        try store.quarantine.releaseKnown(received: machine.now().microseconds)
         let simulates = context.invocation.flag("--simulate")
         if simulates { try SimulatedSensors.adopt(in: store, at: context.machine.now()) }
         let (library, problems) = try ProfileCommand.folders(context).load(keepsVectors: false)
         for problem in problems { context.warn("profile left out: \(problem)") }
         try CorrectionNotices(context: context).atStart(store, library)
         settings = try Self.settings(context, store, library)
-        let (machine, steady) = context.machine.steady()
         self.steady = steady
         radio = Radio(machine: machine, zone: settings.zone)
         loop = radio.loop
