@@ -268,7 +268,7 @@ import Testing
         let client = try served.client()
         #expect(
             eventually {
-                let text = (try? client.get("/page/upload", cookie))??.text ?? ""
+                let text = client.get("/page/upload", cookie)?.text ?? ""
                 return text.contains("2 saved") && text.contains("The rest was not imported because the disk is nearly full.")
             })
     }

@@ -1,12 +1,13 @@
 import FileSource
 import HealthModel
 import Hub
-import Ingestion
 import Pipeline
 import PipelineTesting
 import Profiles
 import SampleStore
 import Testing
+
+@testable import Ingestion
 
 /// What becomes of a file that is not read to its end.
 @Suite struct ImportServiceTests {
@@ -83,6 +84,35 @@ import Testing
         #expect(outcome.account.stored > 0 && outcome.account.stored < 50_000)
         let again = try run(Self.rows(50_000))
         #expect(again.account.stored == 50_000 - outcome.account.stored && !again.account.isStoppedByDisk)
+    }
+
+    /// A member's file cannot have any number of sources, which would all be compared with each other while others wait.
+    @Test func aMembersFileHasABoundOfSources() throws {
+        func text(_ prefix: String) -> String {
+            "time,type,value,unit,source\n"
+                + (0..<MemberSources.most + 20).map { "2026-11-20T10:00:00Z,heartRate,\(60 + $0 % 50),/min,\(prefix)\($0)\n" }
+                .joined()
+                + "2026-11-20T11:00:00Z,heartRate,60,/min,\(prefix)1\n2026-11-20T10:00:00Z,bodyMass,60,kg,other\n"
+        }
+        let outcome = try run(text("s"), onlyPerson: true)
+        #expect((outcome.account.stored, outcome.account.refused) == (MemberSources.most + 2, 20))
+        #expect(try store.ledger.refusals(of: outcome.account.id).first?.reason == MemberSources.reason)
+        // The next file has no new share.
+        #expect(try run(text("t"), onlyPerson: true).account.stored == 0)
+    }
+
+    /// After a slow commit, the next ones are smaller.
+    @Test func commitsStayShort() {
+        let size = BatchSize(isOfMember: false)
+        #expect(size.samples == 6144 && BatchSize(isOfMember: true).samples == 1024)
+        size.adapt(to: 400_000)
+        #expect(size.samples == 6144)
+        size.adapt(to: 5_000_000)
+        #expect(size.samples == 614)
+        size.adapt(to: 60_000_000_000)
+        #expect(size.samples == 32)
+        for _ in 0..<9 { size.adapt(to: 100) }
+        #expect(size.samples == 6144)
     }
 
     /// A member's file has the member's readings alone. None of them is unassigned, so none can be taken for the weighing of another person

@@ -28,9 +28,6 @@ public struct ImportService {
     private let trustsOpenEnds: Bool
     private let onlyPerson: Bool
 
-    /// The maximum number of samples in one commit. Two batches are in memory: small enough for a small machine, and large enough
-    /// that commits do not wear out an SD card.
-    private static let batch = 6144
     /// The approximate maximum size in bytes of bodies in one commit. Routes and documents are large.
     private static let bodies = 1 << 20
     /// The maximum number of rejections that wait for a commit.
@@ -192,12 +189,17 @@ public struct ImportService {
         // Vitalgate's own lines may contain a value that a user accepted.
         let countsZeros = reading.profile != KnownFormat.lines
         let earlier = try ProvisionalRows(heldOf: reading.profile, person: reading.subject, in: store)
+        let (size, sources) = (BatchSize(isOfMember: onlyPerson), MemberSources(store))
+        var limit = size.samples
         let writer = BatchWriter { [store, comparesPaths, onlyPerson] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }
             for (kind, count) in batch.skipped { ingest.skip(kind, count: count) }
             var mistakes: [EarlierMistakes] = []
-            _ = try ingest.store(batch.output.samples) { samples in
+            let began = now()
+            defer { size.adapt(to: now().microseconds &- began.microseconds) }
+            let samples = try onlyPerson ? sources.accepted(batch.output.samples, refusedBy: ingest) : batch.output.samples
+            _ = try ingest.store(samples) { samples in
                 try ingest.release(batch.arrived)
                 // A member's file has the member's readings alone. An unassigned one would also be the known reading of another person
                 // whose scale sends it later.
@@ -219,6 +221,8 @@ public struct ImportService {
             if onlyPerson { Self.refuseOthers(than: reading.subject, in: &batch.output) }
             state.readings += batch.output.samples.count
             bodies = 0
+            try writer.finish()
+            limit = size.samples
             try writer.write(&batch)
             progress(state)
             try checkStop()
@@ -265,7 +269,7 @@ public struct ImportService {
                     batch.output.refusals += rest.refusals
                     for (kind, count) in rest.skipped { batch.skipped[kind, default: 0] += count }
                 }
-                if batch.output.samples.count >= Self.batch || batch.output.refusals.count >= Self.refusals
+                if batch.output.samples.count >= limit || batch.output.refusals.count >= Self.refusals
                     || bodies >= Self.bodies
                 {
                     state.place = frame.place
