@@ -29,7 +29,7 @@ _vitalgate_commands() {
 _vitalgate_options() {
     case "$1" in
         '') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/import') candidates=('--from' '--files-from' '--profile' '--person' '--only-person' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--whole' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/import') candidates=('--from' '--files-from' '--profile' '--person' '--only-person' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--whole' '--no-links' '--leave-room' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--person' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--person' '--source' '--device' '--where' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/today') candidates=('--person' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -187,6 +187,7 @@ _vitalgate_option() {
         '/import --keep-invalid-documents') kind= ;;
         '/import --whole') kind= ;;
         '/import --no-links') kind= ;;
+        '/import --leave-room') kind= ;;
         '/import --dry-run') kind= ;;
         '/import --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/import --safe') kind= ;;
