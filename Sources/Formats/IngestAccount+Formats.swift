@@ -27,6 +27,7 @@ extension IngestAccount {
         object.set("received", Instant(microseconds: received).description)
         object.set("finished", finished.map { Instant(microseconds: $0).description })
         if isCut { object.set("cut", true) }
+        if isStoppedByDisk { object.set("diskFull", true) }
         object.set("notes", notes)
         return object
     }

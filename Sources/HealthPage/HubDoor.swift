@@ -63,7 +63,7 @@ public struct HubDoor: Sendable {
 
     /// Imports a file of a person. All users of the machine can see the arguments of a program, so its name is not among them.
     func runImport(of file: String, person: String, onlyPerson: Bool, seconds: Int) -> Outcome {
-        let words = ["import", "--files-from", "-", "--person", person, "--format", "ndjson"]
+        let words = ["import", "--files-from", "-", "--person", person, "--format", "ndjson", "--leave-room"]
         return program(words + (onlyPerson ? ["--only-person"] : []), file, seconds)
     }
 }

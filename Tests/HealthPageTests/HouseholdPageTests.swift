@@ -248,6 +248,31 @@ import Testing
         #expect(UploadPage.seconds(for: 9) == 200 && UploadPage.seconds(for: 1 << 30) == 200 + 32_768)
     }
 
+    /// If an import stops because of the disk, the page shows it with the counts of what was imported.
+    @Test func theResultSaysThatTheDiskIsNearlyFull() throws {
+        let inbox = try TemporaryFolder()
+        let path = inbox.path
+        let served = try ServedStore(page: { settings in
+            settings.hub = HubDoor(
+                inbox: path, devices: { (true, []) },
+                run: { _, _, _ in
+                    let line = #"{"ingest":1,"read":3,"stored":2,"duplicate":1,"quarantined":0,"refused":0,"diskFull":true}"#
+                    return HubDoor.Outcome(code: 75, output: line + "\n", words: "")
+                }, reload: {})
+        })
+        let cookie = try PageTests.cookie(served, as: PageTests.other)
+        #expect(
+            try PageTests.post(
+                served, "/page/data/upload/\(PageTests.other)?name=a.csv&at=0&whole=true", "time,type", cookie
+            ).status == 200)
+        let client = try served.client()
+        #expect(
+            eventually {
+                let text = client.get("/page/upload", cookie)?.text ?? ""
+                return text.contains("2 saved") && text.contains("The rest was not imported because the disk is nearly full.")
+            })
+    }
+
     @Test func aPersonUploadsForThemselvesAndTheKeeperForAnybody() throws {
         try served.store.people.save(Person(subject: PageTests.other, name: "Anna"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
@@ -260,7 +285,7 @@ import Testing
         #expect(ran.files.withLock { $0.first }?.hasSuffix("/a.csv") == true)
         #expect(ran.seconds.withLock { $0 } == 200)
         // A member's file brings no readings of other people.
-        #expect(Array(words[3...]) == ["--person", PageTests.other, "--format", "ndjson", "--only-person"])
+        #expect(Array(words[3...]) == ["--person", PageTests.other, "--format", "ndjson", "--leave-room", "--only-person"])
         #expect(try !get("/page/upload").text.contains("2 saved"))
         #expect(try get("/page/upload").text.contains(">Anna</option>"))
         #expect(try upload(cookie, person: PageTests.other) == 200)

@@ -1,12 +1,13 @@
 import FileSource
 import HealthModel
 import Hub
-import Ingestion
 import Pipeline
 import PipelineTesting
 import Profiles
 import SampleStore
 import Testing
+
+@testable import Ingestion
 
 /// What becomes of a file that is not read to its end.
 @Suite struct ImportServiceTests {
@@ -21,7 +22,10 @@ import Testing
             creation: .init(subject: OneReadingTests.subject, time: received.microseconds))
     }
 
-    func run(_ text: String, cancelled: @escaping () -> Bool = { false }) throws -> ImportService.Outcome {
+    func run(
+        _ text: String, cancelled: @escaping () -> Bool = { false }, isDiskUsedUp: @escaping () -> Bool = { false },
+        onlyPerson: Bool = false
+    ) throws -> ImportService.Outcome {
         try folder.write(Array(text.utf8), to: "file.csv")
         let (time, zone) = (received, TimeZoneRules(fixed: .utc))
         let machine = Machine(environment: [:], now: { time }, zoneDirectory: "/nonexistent")
@@ -29,8 +33,9 @@ import Testing
             path: folder.file("file.csv"), options: ReadingOptions(),
             library: try Checkout.library, registry: OriginRegistry(subject: store.subject),
             received: received)
-        return try ImportService(store: store, now: machine.now, zone: zone, isCancelled: cancelled).run(
-            reading, received: received)
+        return try ImportService(
+            store: store, now: machine.now, zone: zone, isCancelled: cancelled, isDiskUsedUp: isDiskUsedUp, onlyPerson: onlyPerson
+        ).run(reading, received: received)
     }
 
     static func rows(_ count: Int) -> String {
@@ -63,6 +68,66 @@ import Testing
         let again = try run(Self.rows(50_000))
         #expect(again.account.stored == 50_000 - outcome.account.stored)
         #expect(again.account.duplicate == outcome.account.stored)
+    }
+
+    /// An import that would use the disk space of others stops. The readings so far are stored, and the ledger names the reason.
+    @Test func stopsBeforeTheDiskIsFull() throws {
+        var calls = 0
+        let outcome = try run(
+            Self.rows(50_000),
+            isDiskUsedUp: {
+                calls += 1
+                return calls > 2
+            })
+        #expect(outcome.isInterrupted && outcome.account.state == "interrupted")
+        #expect(outcome.account.isStoppedByDisk && !outcome.account.isCut)
+        #expect(outcome.account.stored > 0 && outcome.account.stored < 50_000)
+        let again = try run(Self.rows(50_000))
+        #expect(again.account.stored == 50_000 - outcome.account.stored && !again.account.isStoppedByDisk)
+    }
+
+    /// A member's file cannot have any number of sources, which would all be compared with each other while others wait.
+    @Test func aMembersFileHasABoundOfSources() throws {
+        func text(_ prefix: String) -> String {
+            "time,type,value,unit,source\n"
+                + (0..<MemberSources.most + 20).map { "2026-11-20T10:00:00Z,heartRate,\(60 + $0 % 50),/min,\(prefix)\($0)\n" }
+                .joined()
+                + "2026-11-20T11:00:00Z,heartRate,60,/min,\(prefix)1\n2026-11-20T10:00:00Z,bodyMass,60,kg,other\n"
+        }
+        let outcome = try run(text("s"), onlyPerson: true)
+        #expect((outcome.account.stored, outcome.account.refused) == (MemberSources.most + 2, 20))
+        #expect(try store.ledger.refusals(of: outcome.account.id).first?.reason == MemberSources.reason)
+        // The next file has no new share.
+        #expect(try run(text("t"), onlyPerson: true).account.stored == 0)
+    }
+
+    /// After a slow commit, the next ones are smaller.
+    @Test func commitsStayShort() {
+        let size = BatchSize(isOfMember: false)
+        #expect(size.samples == 6144 && BatchSize(isOfMember: true).samples == 1024)
+        size.adapt(to: 400_000)
+        #expect(size.samples == 6144)
+        size.adapt(to: 5_000_000)
+        #expect(size.samples == 614)
+        size.adapt(to: 60_000_000_000)
+        #expect(size.samples == 32)
+        for _ in 0..<9 { size.adapt(to: 100) }
+        #expect(size.samples == 6144)
+    }
+
+    /// A member's file has the member's readings alone. None of them is unassigned, so none can be taken for the weighing of another person
+    /// who is as heavy, whose scale sends it later.
+    @Test func aMembersFileUnassignsNothing() throws {
+        func rows(_ weight: Int, _ days: Range<Int>, _ hour: Int) -> String {
+            days.map { "2026-11-\($0)T0\(hour):00:00Z,bodyMass,\(weight),kg\n" }.joined()
+        }
+        let text = "time,type,value,unit\n" + rows(50, 10..<16, 8) + rows(100, 16..<20, 7)
+        let member = try run(text, onlyPerson: true)
+        #expect(member.account.stored == 10)
+        #expect(try !store.samples.hasUnassigned(.bodyMass))
+        // The store's owner can import a file with weighings of guests.
+        let owner = try run("time,type,value,unit\n" + rows(101, 20..<24, 7))
+        #expect(owner.account.stored == 4 && owner.account.notes.contains { $0.hasPrefix("4 weighings are unassigned") })
     }
 
     /// A file that breaks off is refused at that place, and everything before it is stored.

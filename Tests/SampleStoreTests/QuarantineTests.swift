@@ -73,6 +73,68 @@ import Testing
         #expect(steps[0] == steps[1])
     }
 
+    /// The hub counts the quarantine with each status, on the thread that serves its devices. The time does not depend on the number.
+    @Test func countingReadsNoReadings() throws {
+        var steps: [Int] = []
+        for number in [10, 1000] {
+            try TestStore.with { test in
+                let maker = try SampleMaker()
+                try test.keep((0..<number).map { try maker("999", at: Double($0), rule: .impossible) })
+                var count = 0
+                let connection = try test.store.connection
+                connection.onProgress(every: 1) {
+                    count += 1
+                    return false
+                }
+                defer { connection.onProgress(every: 0, nil) }
+                #expect(try test.store.quarantine.summary().map(\.count) == [number])
+                #expect(try test.store.quarantine.count() == number)
+                #expect(try test.store.quarantine.counts(of: TestStore.subject) == [.heartRate: number])
+                steps.append(count)
+            }
+        }
+        #expect(steps[0] == steps[1])
+    }
+
+    /// The counts are those of the rows, after decisions, undo, and erasure.
+    @Test func countsFollowEveryChange() throws {
+        try TestStore.with { test in
+            let (own, other) = (try SampleMaker(), try SampleMaker(subject: "9f2c0000-0000-4000-8000-000000000001"))
+            func check() throws {
+                let held = try test.store.quarantine.all()
+                let rules = Dictionary(grouping: held, by: \.rule)
+                let summary = try test.store.quarantine.summary()
+                #expect(Dictionary(uniqueKeysWithValues: summary.map { ($0.rule, $0.count) }) == rules.mapValues(\.count))
+                #expect(summary.map(\.count) == summary.map(\.count).sorted(by: >))
+                for each in summary { #expect(each.since == rules[each.rule]?.first?.stored.sample.received) }
+                #expect(try test.store.quarantine.count() == held.count)
+                for subject in [TestStore.subject, other.origin.subject] {
+                    let count = held.count { $0.stored.sample.origin.subject == subject }
+                    #expect(try test.store.quarantine.counts(of: subject) == (count == 0 ? [:] : [.heartRate: count]))
+                }
+            }
+            try check()
+            let first = try test.keep((0..<4).map { try own("999", at: Double($0), rule: .impossible) }).account.id
+            try check()
+            try test.keep(
+                (0..<3).map { try other("998", at: Double($0), rule: .impossible) }
+                    + (3..<5).map { try own("250", at: 60 + Double($0), rule: .implausible) })
+            try check()
+            let numbers = try test.store.quarantine.all().map(\.id)
+            let accepted = try test.store.quarantine.accept(
+                [numbers[0], numbers[7]], description: TestStore.description(.accept)
+            ).ingest
+            try check()
+            _ = try test.store.quarantine.reject([numbers[1], numbers[4]], description: TestStore.description(.reject))
+            try check()
+            try test.store.ledger.undo(accepted, forget: false, description: TestStore.description(.undo))
+            try check()
+            try test.store.ledger.undo(first, forget: false, description: TestStore.description(.undo))
+            try check()
+            #expect(try test.store.quarantine.count() == 4)
+        }
+    }
+
     /// Readings of files and clients that would exceed a person's share are refused. Those of devices, of others, and known ones are not.
     @Test func aPersonHasAShare() throws {
         try TestStore.with { test in

@@ -13,6 +13,10 @@ public struct IngestAccount: Hashable, Sendable {
     /// The beginning of the note about a file that breaks off.
     public static let brokenOff = "it was not read to its end"
 
+    /// The note about a file that was not read to its end, because the disk has no room that it may use.
+    public static let diskUsedUp =
+        "the rest of it was not imported, because the disk is nearly full: free space and import it again"
+
     /// The ingest's number.
     public var id: Int64
     /// The operation that it records.
@@ -67,6 +71,9 @@ public struct IngestAccount: Hashable, Sendable {
 
     /// Whether the file seems to be truncated, because its format promises more data or it ends without a line break.
     public var isCut: Bool { notes.contains { $0.hasSuffix(Self.openEnd) || $0.hasPrefix(Self.brokenOff) } }
+
+    /// Whether the import stopped, because the disk had no room that it may use.
+    public var isStoppedByDisk: Bool { notes.contains(Self.diskUsedUp) }
 
     /// The number of readings, which is the sum of all outcomes.
     public var read: Int { stored + duplicate + quarantined + refused }

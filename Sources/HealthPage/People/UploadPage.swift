@@ -42,7 +42,7 @@ enum UploadPage {
                     result.counts.map { counts in
                         texts(
                             "upload.done", "\(counts.stored)", "\(counts.duplicate)", "\(counts.quarantined)", "\(counts.refused)"
-                        )
+                        ) + (counts.diskFull == true ? ". " + texts("upload.diskFull") : "")
                     } ?? texts("upload.failed")
                 } ?? texts("upload.running")
             return "<tr><th scope=\"row\">\(entry.name)</th><td>\(text)</td></tr>"
@@ -100,10 +100,13 @@ enum UploadPage {
             guard mkdir(hidden, 0o700) == 0, rename(draft, file) == 0 else {
                 throw PageProblem(503, "inbox")
             }
+            let (core, store) = (call.core, call.core.settings.store)
             call.site.uploads.add(name, owner: own) {
+                let share = ImportShare(ofStore: store)
                 defer {
                     unlink(file)
                     rmdir(hidden)
+                    core.disk.add(share.used, for: .person(own), at: core.settings.now())
                 }
                 return hub.runImport(of: file, person: subject, onlyPerson: onlyPerson, seconds: seconds)
             }

@@ -22,6 +22,8 @@ final class Uploads: Sendable {
     /// The number of readings by outcome, as `vitalgate import --format ndjson` prints them.
     struct Counts: Decodable, Sendable {
         var stored, duplicate, quarantined, refused: Int
+        /// Whether the rest of the file was not imported, because the disk was nearly full.
+        var diskFull: Bool?
     }
 
     private struct State {

@@ -22,13 +22,12 @@ public struct ImportService {
     private let zone: TimeZoneRules
     /// Whether the user asked to stop.
     private let isCancelled: () -> Bool
+    /// Whether the import may not use more of the disk.
+    private let isDiskUsedUp: () -> Bool
     private let comparesPaths: Bool
     private let trustsOpenEnds: Bool
     private let onlyPerson: Bool
 
-    /// The maximum number of samples in one commit. Two batches are in memory: small enough for a small machine, and large enough
-    /// that commits do not wear out an SD card.
-    private static let batch = 6144
     /// The approximate maximum size in bytes of bodies in one commit. Routes and documents are large.
     private static let bodies = 1 << 20
     /// The maximum number of rejections that wait for a commit.
@@ -36,10 +35,11 @@ public struct ImportService {
 
     /// - Parameters: - comparesPaths: whether the same measurement from another path is a duplicate. If not, only the identical
     ///   reading is. - trustsOpenEnds: whether a table without a final line break is complete. If not, the readings of its last
-    ///   row are held. - onlyPerson: whether readings for which the file names another person are refused.
+    ///   row are held. - isDiskUsedUp: whether the import has to stop, because others need the rest of the disk. - onlyPerson: whether
+    ///   a member brings the file, whose own readings alone are stored.
     public init(
         store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules,
-        isCancelled: @escaping () -> Bool = { false },
+        isCancelled: @escaping () -> Bool = { false }, isDiskUsedUp: @escaping () -> Bool = { false },
         comparesPaths: Bool = true, trustsOpenEnds: Bool = false, onlyPerson: Bool = false
     ) {
         self.comparesPaths = comparesPaths
@@ -49,6 +49,7 @@ public struct ImportService {
         self.now = now
         self.zone = zone
         self.isCancelled = isCancelled
+        self.isDiskUsedUp = isDiskUsedUp
     }
 
     /// The result of an import.
@@ -57,13 +58,16 @@ public struct ImportService {
         public var account: IngestAccount
         /// The reason why the file was not read to its end, if any.
         public var failure: SourceError?
-        /// Whether the user stopped the import.
+        /// Whether the user, or the limit of the disk, stopped the import.
         public var isInterrupted = false
         /// Runs of imported readings that fit another unit far better.
         public var suspicions: [Suspicion] = []
     }
 
-    private struct Cancelled: Error {}
+    private struct Cancelled: Error {
+        /// Whether the disk was the reason.
+        var isForDisk = false
+    }
 
     /// Imports one file.
     ///
@@ -76,9 +80,9 @@ public struct ImportService {
         let ingest = try store.beginIngest(
             IngestDescription(
                 kind: .import, name: Self.name(of: reading.path), profile: reading.profile, received: received.microseconds,
-                notes: reading.notes, owner: ProcessIdentity.current(), comparesPaths: comparesPaths))
+                notes: reading.notes, owner: ProcessIdentity.current(), comparesPaths: comparesPaths, isOfMember: onlyPerson))
         var failure: SourceError?
-        var interrupted = false
+        var interruption: Cancelled?
         var entered = 0
         var told: [CharacteristicType: Characteristic] = [:]
         var cut: Place?
@@ -88,14 +92,14 @@ public struct ImportService {
                 try walk(reading, ingest, received, &entered, &told, &cut, &zeros, progress)
             } catch let error as SourceError {
                 failure = error
-            } catch is Cancelled {
-                interrupted = true
+            } catch let cancelled as Cancelled {
+                interruption = cancelled
             }
             for (kind, count) in reading.unread.counts { ingest.skip(kind, count: count) }
             let taken = try take(told, from: reading, ingest, received)
             try ingest.note(
                 reading.notes + Self.notes(ofCut: cut) + Self.notes(ofZeros: zeros) + Self.notes(of: failure, behind: entered)
-                    + taken)
+                    + (interruption?.isForDisk == true ? [IngestAccount.diskUsedUp] : []) + taken)
         } catch {
             // After a store failure, a partial account is better than none.
             _ = try? ingest.finish(at: now().microseconds, state: "failed")
@@ -106,14 +110,14 @@ public struct ImportService {
             ingest.refuse(Refusal(failure.reason, at: failure.place ?? Place(.byte, 0)))
         }
         let account = try ingest.finish(
-            at: now().microseconds, state: interrupted ? "interrupted" : failure != nil ? "failed" : "done")
+            at: now().microseconds, state: interruption != nil ? "interrupted" : failure != nil ? "failed" : "done")
         // Incoming and recorded readings are counted separately so that a lost reading is detected.
         guard entered == account.read + ingest.repeated else {
             throw StoreError(
                 .defect,
                 "the ledger does not add up: \(entered) readings received, \(account.read + ingest.repeated) accounted for")
         }
-        var outcome = Outcome(account: account, failure: failure, isInterrupted: interrupted)
+        var outcome = Outcome(account: account, failure: failure, isInterrupted: interruption != nil)
         // This reports a wrong profile on the first day.
         if account.stored > 0 {
             outcome.suspicions = try store.repairs.suspicions(broughtBy: ingest.id)
@@ -185,13 +189,21 @@ public struct ImportService {
         // Vitalgate's own lines may contain a value that a user accepted.
         let countsZeros = reading.profile != KnownFormat.lines
         let earlier = try ProvisionalRows(heldOf: reading.profile, person: reading.subject, in: store)
-        let writer = BatchWriter { [store, comparesPaths] batch in
+        let (size, sources) = (BatchSize(isOfMember: onlyPerson), MemberSources(store))
+        var limit = size.samples
+        let writer = BatchWriter { [store, comparesPaths, onlyPerson] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }
             for (kind, count) in batch.skipped { ingest.skip(kind, count: count) }
             var mistakes: [EarlierMistakes] = []
-            _ = try ingest.store(batch.output.samples) { samples in
+            let began = now()
+            defer { size.adapt(to: now().microseconds &- began.microseconds) }
+            let samples = try onlyPerson ? sources.accepted(batch.output.samples, refusedBy: ingest) : batch.output.samples
+            _ = try ingest.store(samples) { samples in
                 try ingest.release(batch.arrived)
+                // A member's file has the member's readings alone. An unassigned one would also be the known reading of another person
+                // whose scale sends it later.
+                guard !onlyPerson else { return [] }
                 let assigned = try PersonHistory.assign(&samples, in: store, comparesPaths: comparesPaths)
                 mistakes = assigned.mistakes
                 return assigned.nobodys
@@ -209,9 +221,11 @@ public struct ImportService {
             if onlyPerson { Self.refuseOthers(than: reading.subject, in: &batch.output) }
             state.readings += batch.output.samples.count
             bodies = 0
+            try writer.finish()
+            limit = size.samples
             try writer.write(&batch)
             progress(state)
-            if isCancelled() { throw Cancelled() }
+            try checkStop()
         }
         func finish() throws {
             path.finish(into: &batch.output)
@@ -255,7 +269,7 @@ public struct ImportService {
                     batch.output.refusals += rest.refusals
                     for (kind, count) in rest.skipped { batch.skipped[kind, default: 0] += count }
                 }
-                if batch.output.samples.count >= Self.batch || batch.output.refusals.count >= Self.refusals
+                if batch.output.samples.count >= limit || batch.output.refusals.count >= Self.refusals
                     || bodies >= Self.bodies
                 {
                     state.place = frame.place
@@ -263,7 +277,7 @@ public struct ImportService {
                 } else if state.frames & 4095 == 0 {
                     state.place = frame.place
                     progress(state)
-                    if isCancelled() { throw Cancelled() }
+                    try checkStop()
                 }
             }
         } catch {
@@ -272,6 +286,11 @@ public struct ImportService {
             throw error
         }
         try finish()
+    }
+
+    private func checkStop() throws {
+        if isCancelled() { throw Cancelled() }
+        if isDiskUsedUp() { throw Cancelled(isForDisk: true) }
     }
 
     /// Removes heart rates of 0, which devices write while they have no contact to the body. They are counted, because a file may have one

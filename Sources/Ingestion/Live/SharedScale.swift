@@ -7,7 +7,7 @@ import SampleStore
 /// it. All readings in one frame belong to the same person.
 ///
 /// The subject is part of a reading's identity. A reading that is already stored keeps its owner, even if the ranges have
-/// changed.
+/// changed, unless only a member's own file contained it.
 struct SharedScale {
     let store: SampleStore
 
@@ -43,7 +43,9 @@ struct SharedScale {
             let sample = batch[index].sample
             guard let key = sample.origin.device?.key, let uses = uses[key], try !store.samples.knows(sample) else { continue }
             for subject in [Origin.unassigned] + uses.sorted() where subject != sample.origin.subject {
-                guard let other = PersonHistory.reading(sample, of: subject), try store.samples.knows(other) else { continue }
+                guard let other = PersonHistory.reading(sample, of: subject), try store.samples.isAssigned(other) else {
+                    continue
+                }
                 for member in members {
                     if let other = PersonHistory.reading(batch[member].sample, of: subject) { batch[member].sample = other }
                 }
@@ -71,7 +73,9 @@ struct SharedScale {
         }
         if try store.samples.knows(first.sample) { return nil }
         for subject in device.adopted.sharers.sorted() where subject != chosen {
-            if let other = PersonHistory.reading(first.sample, of: subject), try store.samples.knows(other) { return subject }
+            if let other = PersonHistory.reading(first.sample, of: subject), try store.samples.isAssigned(other) {
+                return subject
+            }
         }
         return chosen
     }

@@ -28,3 +28,24 @@ public struct DiskRoom: Hashable, Sendable {
     /// - Parameter own: The bytes that the person or client uses already.
     public func isEnough(for bytes: Int, having own: Int) -> Bool { own + bytes <= (spare + own) / 2 }
 }
+
+/// The share of the disk that one import may use: half of the room that is not reserved. A small file can contain much more than its size.
+public struct ImportShare: Sendable {
+    private let path: String
+    private let before: Int
+
+    /// The bytes that the next commits of the import may need.
+    private static let ahead = 4 << 20
+
+    /// Begins with the present size of a store.
+    public init(ofStore path: String) { (self.path, before) = (path, SampleStore.bytes(at: path)) }
+
+    /// The bytes that the store has grown by. Other changes at the same time are among them.
+    public var used: Int { max(0, SampleStore.bytes(at: path) - before) }
+
+    /// Whether the import has to stop, because others need the rest of the disk.
+    public var isUsedUp: Bool {
+        guard let room = DiskRoom(of: path) else { return false }
+        return !room.isEnough(for: Self.ahead, having: used)
+    }
+}

@@ -44,7 +44,7 @@ struct Erasure {
     static let treatments: [String: Treatment] = [
         "sample": .ofPlaces([place]), "deleted": .ofPlaces([place]), "place": .ofPlaces([place]), "record": .ofPlaces([place]),
         "decided": .ofPlaces([place]), "derived": .ofPlaces([place, first]),
-        "judgement": .own("removed with the quarantined reading"),
+        "judgement": .own("removed with the quarantined reading"), "held_count": .own("follows the quarantined readings"),
         "pending": .own("empty: a deletion or an undo is completed first"),
         "link": .ofPlaces([place, first]), "witness_row": .ofPlaces([place]), "granted_object": .ofPlaces([place]),
         "quarantine": .ofPlaces([place]), "change": .ofSeries(["series"]), "decision": .ofSeries(["of_series"]),

@@ -38,7 +38,10 @@ public struct StoreSummary: Sendable {
 
 extension SampleStore {
     /// The size of the database and its write-ahead log in the file system, in bytes.
-    public var bytes: Int {
+    public var bytes: Int { Self.bytes(at: path) }
+
+    /// The size in bytes of the database at a path and its write-ahead log.
+    static func bytes(at path: String) -> Int {
         ["", "-wal"].reduce(0) { sum, suffix in
             var status = stat()
             return stat(path + suffix, &status) == 0 ? sum + Int(status.st_size) : sum

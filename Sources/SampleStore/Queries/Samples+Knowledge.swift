@@ -13,6 +13,23 @@ extension SampleStore.Samples {
         return try connection.quarantine.contains(uuid, inSeries: series)
     }
 
+    /// Whether the hub or its owner has assigned a reading to its person: the store has it from anything but a file of a member. Anybody can
+    /// write readings into a file as a shared device would send them, so such a file decides nothing about the device's readings.
+    public func isAssigned(_ sample: Sample) throws(StoreError) -> Bool {
+        let uuid = sample.identity
+        guard let series = try connection.series.id(of: sample.origin) else { return false }
+        let reader = MeasurementReader(connection: connection)
+        for rows in SampleTable.Rows.allCases {
+            for place in try table.places(of: uuid, among: rows, ofSeries: series) where try table.contains(place, among: rows) {
+                for report in try reader.measurement(of: place).history.reports where report.place == place {
+                    if try !connection.ledger.isOfMember(report.entry) { return true }
+                }
+            }
+        }
+        guard let entry = try connection.quarantine.bringer(of: uuid, inSeries: series) else { return false }
+        return try !connection.ledger.isOfMember(entry)
+    }
+
     /// Returns the start and value (in the canonical unit) of a person's samples of a type that start within a time range.
     ///
     /// - Parameter isDescending: Whether the latest come first.

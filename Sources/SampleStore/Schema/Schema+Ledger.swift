@@ -1,12 +1,13 @@
 extension Schema {
     /// An entry of the ledger: an import, a command, or another cause of changes, with its counts. `undoes` is the entry that it undoes.
+    /// `of_member` is 1 for a file that a member of the household uploaded.
     static let ingest = """
         CREATE TABLE ingest(
             id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT, profile TEXT, zone TEXT, received INTEGER NOT NULL,
             finished INTEGER, state TEXT NOT NULL, owner TEXT, stored INTEGER NOT NULL DEFAULT 0, duplicate INTEGER NOT NULL DEFAULT 0,
             quarantined INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0, deleted INTEGER NOT NULL DEFAULT 0,
             restored INTEGER NOT NULL DEFAULT 0, undoes INTEGER, notes TEXT, witnesses INTEGER NOT NULL DEFAULT 0,
-            linked INTEGER NOT NULL DEFAULT 0);
+            linked INTEGER NOT NULL DEFAULT 0, of_member INTEGER NOT NULL DEFAULT 0);
         """
 
     /// How many objects of a kind an ingest skipped.
@@ -31,7 +32,32 @@ extension Schema {
             numeral TEXT, context INTEGER NOT NULL, duration INTEGER, received INTEGER, grp INTEGER, metadata INTEGER,
             record TEXT, version INTEGER, frame TEXT);
         CREATE INDEX quarantine_by_series ON quarantine(series, hash);
+        CREATE INDEX quarantine_by_rule ON quarantine(rule) WHERE state = 'held';
         """
+
+    /// The number of quarantined readings that are not judged, by series and rule. Triggers keep it, because counting the rows of
+    /// ``quarantine`` would take as long as somebody makes their number.
+    static let heldCount = """
+        CREATE TABLE held_count(
+            series INTEGER NOT NULL, rule TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(series, rule)) WITHOUT ROWID;
+        \(countHeld("INSERT", "new"))
+        \(countHeld("DELETE", "old"))
+        \(countHeld("UPDATE OF state, rule, series", "new"))
+        \(countHeld("UPDATE OF state, rule, series", "old"))
+        """
+
+    /// A trigger that counts a row of ``quarantine`` as it is after a change (`new`), or as it was before (`old`).
+    private static func countHeld(_ change: String, _ row: String) -> String {
+        let name = "held_\(change.prefix { $0 != " " }.lowercased())_\(row)"
+        let count =
+            row == "new"
+            ? "INSERT INTO held_count VALUES(new.series, new.rule, 1) ON CONFLICT DO UPDATE SET count = count + 1"
+            : """
+            UPDATE held_count SET count = count - 1 WHERE series = old.series AND rule = old.rule;
+                DELETE FROM held_count WHERE series = old.series AND rule = old.rule AND count = 0
+            """
+        return "CREATE TRIGGER \(name) AFTER \(change) ON quarantine WHEN \(row).state = 'held' BEGIN \(count); END;"
+    }
 
     /// The decision of an entry of the ledger that a quarantined reading (`held`) was `accepted`, `rejected`, or `released`.
     static let judgement = """

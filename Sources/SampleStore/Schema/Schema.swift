@@ -19,7 +19,7 @@ enum Schema {
         decision, duplicateRow, duplicate, link, migration, repaired, readingAlias,
         device, deviceAlias, clock, person, sharedUse, scaleUser, characteristic, medication, annotation, goal, alert,
         alertEvent, alertDelivery, alertReceiver,
-        ingest, skipped, refused, quarantine, judgement, decided, pending,
+        ingest, skipped, refused, quarantine, heldCount, judgement, decided, pending,
         change, epoch, lost, target, setAside,
         client, token, granted, grantedObject, widening, asked, readBy, savedAnswer, pageCode, pageSession,
         firstRows,

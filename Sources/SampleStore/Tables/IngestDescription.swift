@@ -25,12 +25,15 @@ public struct IngestDescription: Sendable {
     /// Whether readings are linked with the same measurements of other paths but not compared with them in any other
     /// way. This is used for samples that a client saves.
     public var linksCopies = false
+    /// Whether a member of the household brought the readings. They are the member's own, and decide nothing about readings of others.
+    public var isOfMember: Bool
 
     /// Creates a description.
     public init(
         kind: IngestKind, name: String? = nil, profile: String? = nil, zone: String? = nil, received: Int64, notes: [String] = [],
-        owner: String? = nil, comparesPaths: Bool = true
+        owner: String? = nil, comparesPaths: Bool = true, isOfMember: Bool = false
     ) {
+        self.isOfMember = isOfMember
         self.comparesPaths = comparesPaths
         self.owner = owner
         self.kind = kind

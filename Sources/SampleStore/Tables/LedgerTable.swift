@@ -162,11 +162,19 @@ struct LedgerTable {
     /// Adds an entry that is running.
     func begin(_ description: IngestDescription) throws(StoreError) -> Int64 {
         try connection.run(
-            "INSERT INTO ingest(kind, name, profile, zone, received, state, owner, notes) VALUES(?, ?, ?, ?, ?, 'running', ?, ?)",
+            """
+            INSERT INTO ingest(kind, name, profile, zone, received, state, owner, notes, of_member)
+            VALUES(?, ?, ?, ?, ?, 'running', ?, ?, ?)
+            """,
             .text(description.kind.rawValue), .optional(description.name), .optional(description.profile),
             .optional(description.zone), .integer(description.received), .optional(description.owner),
-            Self.joined(description.notes))
+            Self.joined(description.notes), .integer(description.isOfMember ? 1 : 0))
         return connection.lastInsertedRow
+    }
+
+    /// Whether a member of the household brought the entry's readings.
+    func isOfMember(_ id: Int64) throws(StoreError) -> Bool {
+        try connection.integer("SELECT of_member FROM ingest WHERE id = ?", .integer(id)) == 1
     }
 
     func resume(_ id: Int64, owner: String?) throws(StoreError) {

@@ -94,6 +94,12 @@ struct QuarantineTable {
             "SELECT 1 FROM quarantine WHERE series = ? AND hash = ?", .integer(series), .blob(uuid.storedHash)) != nil
     }
 
+    /// Returns the entry of the ledger that brought a reading, in any state.
+    func bringer(of uuid: SampleIdentity, inSeries series: Int64) throws(StoreError) -> Int64? {
+        try connection.integer(
+            "SELECT ingest FROM quarantine WHERE series = ? AND hash = ?", .integer(series), .blob(uuid.storedHash))
+    }
+
     /// Whether there is a reading with this UUID, in any state.
     func contains(_ uuid: SampleIdentity) throws(StoreError) -> Bool {
         try connection.integer("SELECT 1 FROM quarantine WHERE uuid = ?", .text(uuid.description)) != nil
@@ -107,7 +113,7 @@ struct QuarantineTable {
     }
 
     func heldCount() throws(StoreError) -> Int {
-        Int(try connection.integer("SELECT count(*) FROM quarantine WHERE state = 'held'") ?? 0)
+        Int(try connection.integer("SELECT sum(count) FROM held_count") ?? 0)
     }
 
     /// Returns the number of quarantined readings that an import brought and that two rules hold.
@@ -119,12 +125,13 @@ struct QuarantineTable {
             ) { $0.integer(0) } ?? 0)
     }
 
-    /// Returns the number of quarantined readings by rule, the most frequent first.
+    /// Returns the number of quarantined readings by rule, the most frequent first. The first reading is the one with the lowest number.
     func summary() throws(StoreError) -> [QuarantineSummary] {
         try connection.list(
             """
-            SELECT rule, count(*), min(start + \(Self.received)) FROM quarantine WHERE state = 'held'
-            GROUP BY rule ORDER BY count(*) DESC, rule
+            SELECT counted.rule, sum(count), (SELECT start + \(Self.received) FROM quarantine
+                WHERE state = 'held' AND quarantine.rule = counted.rule ORDER BY id LIMIT 1)
+            FROM held_count AS counted GROUP BY counted.rule ORDER BY sum(count) DESC, counted.rule
             """, []
         ) { QuarantineSummary(rule: $0.text(0), count: Int($0.integer(1)), since: Instant(microseconds: $0.integer(2))) }
     }
@@ -153,7 +160,8 @@ struct QuarantineTable {
     /// Returns the number of a person's quarantined readings by series.
     func heldCounts(of subject: String) throws(StoreError) -> [Int64: Int] {
         let rows = try connection.list(
-            "SELECT series, count(*) FROM quarantine WHERE \(Self.isHeld(of: "?")) GROUP BY series", [.text(subject)]
+            "SELECT series, sum(count) FROM held_count WHERE series IN \(SeriesTable.ids(ofSubject: "?")) GROUP BY series",
+            [.text(subject)]
         ) {
             ($0.integer(0), Int($0.integer(1)))
         }

@@ -87,6 +87,12 @@ enum ImportCommand: Command {
             Option(
                 names: ["--no-links"],
                 help: "Refuse symbolic links and everything else that is not a regular file (the hub uses this for its inbox)."),
+            Option(
+                names: ["--leave-room"],
+                help: """
+                    Stop when the import has used half of the disk's free space, or when the disk is nearly full, so that readings \
+                    of devices can still be stored (the hub uses this for uploads and its inbox).
+                    """),
             Option(names: ["--dry-run"], help: "Show what would be imported without storing anything."),
             Format.option, Format.safe,
         ],
@@ -234,8 +240,10 @@ private struct ImportRun {
         let path = file.name
         let reading = try FileReading(
             path: path, file: input, options: options, library: library, registry: registry, received: received)
+        let share = context.invocation.flag("--leave-room") ? ImportShare(ofStore: store.path) : nil
         let service = ImportService(
             store: store, now: context.machine.now, zone: zone, isCancelled: { Interruption.isAsked },
+            isDiskUsedUp: { share?.isUsedUp ?? false },
             comparesPaths: !context.invocation.flag("--exact"),
             trustsOpenEnds: context.invocation.flag("--whole") || file.isStandardInput,
             onlyPerson: context.invocation.flag("--only-person"))
@@ -279,7 +287,11 @@ private struct ImportRun {
             }
         }
         for suspicion in outcome.suspicions.prefix(5) { context.note("\(path): warning: \(SuspicionReport.sentence(suspicion))") }
-        if outcome.isInterrupted { context.note("\(path): interrupted. Run the import again to continue") }
+        if account.isStoppedByDisk {
+            code = ImportCommand.graver(code, .tryAgain)
+        } else if outcome.isInterrupted {
+            context.note("\(path): interrupted. Run the import again to continue")
+        }
         if account.refused > 0 || account.quarantined > 0 { code = ImportCommand.graver(code, .dataError) }
         if let failure = outcome.failure, failure.kind == .inputOutput { code = ImportCommand.graver(code, .ioError) }
         return account

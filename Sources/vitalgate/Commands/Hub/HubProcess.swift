@@ -290,7 +290,7 @@ final class HubProcess {
     ) -> [String] {
         var command = [ProfileFolders.executable(), "--store", absolute(store.path), "--config", "/dev/null"]
         for folder in configuration.profiles { command += ["--profiles", folder] }
-        command += ["import", "--format", "ndjson", "--no-links", "--files-from", "-"]
+        command += ["import", "--format", "ndjson", "--no-links", "--leave-room", "--files-from", "-"]
         if let zone = invocation.string("--time-zone") ?? configuration.timeZone.configured { command += ["--time-zone", zone] }
         return command
     }
