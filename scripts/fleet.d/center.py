@@ -6,11 +6,14 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 from relay import Relay, free_port
 
 ROOT = os.geteuid() == 0
+# A client that sees and repeats all messages, which the broker lets in beside the users of the fleet.
+OBSERVER = {"user": "observer", "password": "observer"}
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
@@ -46,7 +49,7 @@ class Broker:
         routes = ", ".join(f'"nats://127.0.0.1:{node.routes.port}"' for node in nodes if node is not self)
         with open(path, "w", encoding="utf-8") as file:
             file.write(
-                f'server_name: "node{self.number}-{self.starts}"\nlisten: "127.0.0.1:{self.client_port}"\n'
+                f'include "users.conf"\nserver_name: "node{self.number}-{self.starts}"\nlisten: "127.0.0.1:{self.client_port}"\n'
                 f'client_advertise: "127.0.0.1:{self.clients.port}"\nping_interval: "2s"\n'
                 f'cluster {{ name: "fleet", listen: "127.0.0.1:{self.cluster_port}", advertise: "127.0.0.1:{self.routes.port}", routes: [{routes}] }}\n')
         with open(f"{self.folder}/node{self.number}.log", "ab") as log:
@@ -161,8 +164,9 @@ class Collector:
         hosts = ",".join(f"127.0.{number + 1}.{server.number}" for server in center.servers)
         database = {"host": hosts, "port": port, "database": "postgres", "user": "vitalgate", "tls": "disable"}
         with open(self.configuration, "w", encoding="utf-8") as file:
-            json.dump(
-                {"collect": {"broker": center.broker_settings(), "database": database, "workers": 4, "sealing": {"seedFile": center.sealing_file}}}, file)
+            json.dump({"collect": {
+                "broker": {**center.broker_settings(), "nkey": center.key, "seedFile": center.key_file}, "database": database, "workers": 4,
+                "brokerUsers": {"file": f"{center.folder}/users{number}.conf"}, "sealing": {"seedFile": center.sealing_file}}}, file)
 
     def command(self, *words):
         return [self.center.program, "--config", self.configuration, "collect", *words]
@@ -180,15 +184,37 @@ class Center:
     def __init__(self, folder, program):
         self.folder, self.program = folder, program
         self.sealing_file = f"{folder}/sealing.seed"
-        self.sealing_key = subprocess.run(
-            [program, "fleet", "key", "--sealing", self.sealing_file], check=True, capture_output=True, text=True).stdout.strip()
+        self.key_file = f"{folder}/collector.seed"
+        self.key, _ = [
+            subprocess.run([program, "fleet", "key", *words], check=True, capture_output=True, text=True).stdout.strip()
+            for words in ([self.key_file], ["--sealing", self.sealing_file])]
+        self.users, self.ended = None, threading.Event()
         self.nodes = [Broker(folder, number) for number in (1, 2, 3)]
-        for node in self.nodes:
-            node.start(self.nodes)
         self.servers = [Server(folder, number) for number in (1, 2)]
         self.primary, self.standby = self.servers
         self.database_port = free_port()
         self.collectors = []
+
+    def write_users(self):
+        """Gives the brokers the newest of the collectors' lists of users, as systemd does when the file changes."""
+        lists = [path for path in (f"{self.folder}/users{one.number}.conf" for one in self.collectors) if os.path.exists(path)]
+        with open(max(lists, key=os.path.getmtime), encoding="utf-8") as file:
+            text = file.read()
+        if text == self.users:
+            return
+        self.users = text
+        with open(f"{self.folder}/users.conf.new", "w", encoding="utf-8") as file:
+            observer = ", ".join(f'{name}: "{value}"' for name, value in OBSERVER.items())
+            file.write(text.replace("users: [\n", f"users: [\n        {{ {observer} }}\n", 1))
+        os.rename(f"{self.folder}/users.conf.new", f"{self.folder}/users.conf")
+        for node in self.nodes:
+            if node.process and node.process.poll() is None:
+                # A stopped node gets it later.
+                node.process.send_signal(signal.SIGHUP)
+
+    def watch_users(self):
+        while not self.ended.wait(0.2):
+            self.write_users()
 
     def start(self):
         self.primary.create()
@@ -199,13 +225,43 @@ class Center:
         self.primary.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
         self.add_standby()
         self.primary.psql("SELECT pg_reload_conf()")
+        # Each collector writes its list before it connects, and the brokers start with the list.
         for collector in self.collectors:
             collector.start()
+            until(lambda path=f"{self.folder}/users{collector.number}.conf": os.path.exists(path), "the list of users")
+        self.write_users()
+        for node in self.nodes:
+            node.start(self.nodes)
+        threading.Thread(target=self.watch_users, daemon=True).start()
+
+    def replace_node(self, node):
+        """Adds a node, and removes another one for ever. The others and the clients learn of the new one from the cluster."""
+        new = Broker(self.folder, max(one.number for one in self.nodes) + 1)
+        new.start(self.nodes)
+        time.sleep(1)
+        node.kill(signal.SIGTERM)
+        self.nodes = [one for one in self.nodes if one is not node] + [new]
+        for relay in (node.clients, node.routes):
+            relay.set("cut")
+        return new
 
     def fleet(self, *words):
         """Runs a command of the operator."""
         return subprocess.run(
             [self.program, "--config", self.collectors[0].configuration, "fleet", *words], capture_output=True, text=True, timeout=120, check=False)
+
+    def hubs(self):
+        """The hubs as the operator sees them, by name."""
+        # A server that was killed a moment ago is not there yet.
+        until(lambda: self.fleet("hubs").returncode == 0, "'fleet hubs' answers")
+        found = self.fleet("hubs", "--format", "ndjson")
+        return {one["name"]: one for one in map(json.loads, found.stdout.splitlines())}
+
+    def uuids(self, store):
+        """The UUIDs of a hub's reports."""
+        hub = f"(SELECT id FROM vitalgate.hub WHERE store = '{store}')"
+        tables = [f"SELECT uuid FROM vitalgate.{table} WHERE hubs @> ARRAY[{hub}]" for table in ("sample", "category", "workout")]
+        return {row[0] for row in self.primary.psql(" UNION ALL ".join([*tables, f"SELECT held FROM vitalgate.superseded WHERE hub = {hub}"]))}
 
     def broker_settings(self):
         return {"fleet": "chaos", "servers": [f"nats://127.0.0.1:{node.clients.port}" for node in self.nodes]}
@@ -253,6 +309,7 @@ class Center:
         return [relay for node in self.nodes for relay in (node.clients, node.routes)] + [relay for one in self.collectors for relay in one.relays]
 
     def close(self):
+        self.ended.set()
         for one in self.collectors + self.nodes:
             if one.process and one.process.poll() is None:
                 one.process.send_signal(signal.SIGCONT)
