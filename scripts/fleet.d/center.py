@@ -158,11 +158,11 @@ class Collector:
     def __init__(self, center, number):
         self.center, self.number = center, number
         port = center.database_port
-        self.relays = [Relay(server.port, f"127.0.{number + 1}.{server.number}", port) for server in center.servers]
+        self.relays = [Relay(server.port, f"127.0.{number + 1}.{server.number}", port) for server in center.heads]
         self.configuration = f"{center.folder}/collector{number}.json5"
         self.process = None
-        hosts = ",".join(f"127.0.{number + 1}.{server.number}" for server in center.servers)
-        database = {"host": hosts, "port": port, "database": "postgres", "user": "vitalgate", "tls": "disable"}
+        hosts = ",".join(f"127.0.{number + 1}.{server.number}" for server in center.heads)
+        database = {"host": hosts, "port": port, "database": "postgres", "user": "vitalgate", "tls": "disable", **center.partitions}
         with open(self.configuration, "w", encoding="utf-8") as file:
             json.dump({"collect": {
                 "broker": {**center.broker_settings(), "nkey": center.key, "seedFile": center.key_file}, "database": database, "workers": 4,
@@ -181,8 +181,13 @@ class Collector:
 
 
 class Center:
-    def __init__(self, folder, program):
-        self.folder, self.program = folder, program
+    """With `shards`, the readings are divided among three servers, and there is no standby."""
+
+    count = 16
+
+    def __init__(self, folder, program, shards=False):
+        self.folder, self.program, self.shards = folder, program, shards
+        self.partitions = {"partitions": self.count} if shards else {}
         self.sealing_file = f"{folder}/sealing.seed"
         self.key_file = f"{folder}/collector.seed"
         self.key, _ = [
@@ -190,8 +195,10 @@ class Center:
             for words in ([self.key_file], ["--sealing", self.sealing_file])]
         self.users, self.ended = None, threading.Event()
         self.nodes = [Broker(folder, number) for number in (1, 2, 3)]
-        self.servers = [Server(folder, number) for number in (1, 2)]
-        self.primary, self.standby = self.servers
+        self.servers = [Server(folder, number) for number in ((1, 2, 3) if shards else (1, 2))]
+        self.primary, self.standby = self.servers[0], None if shards else self.servers[1]
+        # The servers that collectors know.
+        self.heads = self.servers[:1] if shards else self.servers
         self.database_port = free_port()
         self.collectors = []
 
@@ -220,11 +227,14 @@ class Center:
         self.primary.create()
         self.primary.start()
         self.collectors = [Collector(self, number) for number in (1, 2)]
+        if self.shards:
+            self.divide()
         # The tables exist before the standby, because every commit waits for a standby from then on.
         subprocess.run(self.collectors[0].command("--create"), check=True, **QUIET)
-        self.primary.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
-        self.add_standby()
-        self.primary.psql("SELECT pg_reload_conf()")
+        if self.standby:
+            self.primary.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            self.add_standby()
+            self.primary.psql("SELECT pg_reload_conf()")
         # Each collector writes its list before it connects, and the brokers start with the list.
         for collector in self.collectors:
             collector.start()
@@ -233,6 +243,60 @@ class Center:
         for node in self.nodes:
             node.start(self.nodes)
         threading.Thread(target=self.watch_users, daemon=True).start()
+
+    def create_tables(self, server):
+        """Creates the tables of one of several servers."""
+        path = f"{self.folder}/create{server.number}.json5"
+        database = {"host": "127.0.0.1", "port": server.port, "database": "postgres", "user": "vitalgate", "tls": "disable", **self.partitions}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"collect": {"broker": {"fleet": "chaos", "servers": ["nats://127.0.0.1:1"]}, "database": database}}, file)
+        subprocess.run([self.program, "--config", path, "collect", "--create"], check=True, **QUIET)
+
+    def link(self, server, partitions, drop):
+        """Statements that give partitions to a server, as docs/how-to/fleet.md has them."""
+        name = f"shard{server.number}"
+        text = f"""
+            CREATE SERVER {name} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '{server.port}', dbname 'postgres', batch_size '1000');
+            CREATE USER MAPPING FOR vitalgate SERVER {name} OPTIONS (user 'vitalgate');"""
+        for number in partitions:
+            text += f"""
+                {drop} vitalgate.sample_{number};
+                CREATE FOREIGN TABLE vitalgate.sample_{number} PARTITION OF vitalgate.sample FOR VALUES WITH (MODULUS {self.count}, REMAINDER {number})
+                    SERVER {name} OPTIONS (schema_name 'vitalgate', table_name 'sample_{number}');"""
+        return text
+
+    def divide(self):
+        """Divides the readings among the servers."""
+        for server in self.servers[1:]:
+            server.create()
+            server.start()
+        for server in self.servers:
+            self.create_tables(server)
+        text = "BEGIN; CREATE EXTENSION postgres_fdw; ALTER TABLE vitalgate.sample DROP CONSTRAINT sample_pkey;"
+        for number in range(6):
+            text += f"ALTER TABLE vitalgate.sample_{number} ADD PRIMARY KEY (subject, start_time, uuid, variant);"
+        self.primary.psql(text + self.link(self.servers[1], range(6, 11), "DROP TABLE") + self.link(self.servers[2], range(11, 16), "DROP TABLE") + "COMMIT")
+
+    def add_server(self):
+        """Gives a partition of the second server to a new one, while the collectors are stopped."""
+        old, new = self.servers[1], Server(self.folder, len(self.servers) + 1)
+        new.create()
+        new.start()
+        self.create_tables(new)
+        for one in self.collectors:
+            one.kill()
+        # A session of a killed collector may still commit.
+        until(lambda: self.primary.psql("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'vitalgate%'") == [["0"]], "no session is left")
+        words = f"-h 127.0.0.1 -U vitalgate -p {old.port} --data-only --table 'vitalgate.sample_10*' postgres"
+        subprocess.run(
+            ["/bin/sh", "-c", f"{old.binaries}/pg_dump {words} | {old.binaries}/psql -q -v ON_ERROR_STOP=1 -h 127.0.0.1 -U vitalgate -p {new.port} postgres"],
+            check=True, **QUIET)
+        self.primary.psql("BEGIN;" + self.link(new, [10], "DROP FOREIGN TABLE") + "COMMIT")
+        old.psql("TRUNCATE vitalgate.sample_10")
+        self.servers.append(new)
+        for one in self.collectors:
+            one.start()
+        return new
 
     def replace_node(self, node):
         """Adds a node, and removes another one for ever. The others and the clients learn of the new one from the cluster."""

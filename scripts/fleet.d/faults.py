@@ -30,6 +30,8 @@ def some_seconds(fleet, low=0.5, high=2.0):
     return round(fleet.random.uniform(low, high), 1)
 
 
+NO_STANDBY = "left out: there is no standby"
+
 # Programs that die
 
 def exporters_killed(fleet):
@@ -92,6 +94,8 @@ def primary_killed(fleet):
 
 
 def standby_killed(fleet):
+    if not fleet.center.standby:
+        return NO_STANDBY
     seconds = some_seconds(fleet)
     fleet.center.standby.kill()
     time.sleep(seconds)
@@ -100,8 +104,26 @@ def standby_killed(fleet):
 
 
 def failover(fleet):
+    if not fleet.center.standby:
+        return NO_STANDBY
     fleet.center.fail_over()
     return f"server {fleet.center.primary.number} took over, and server {fleet.center.standby.number} was made again as its standby"
+
+
+def shard_killed(fleet):
+    if not fleet.center.shards:
+        return "left out: there is one server"
+    server, seconds = fleet.random.choice(fleet.center.servers[1:]), some_seconds(fleet)
+    server.kill()
+    time.sleep(seconds)
+    server.start_again()
+    return f"server {server.number} for {seconds} s, in which nothing can commit"
+
+
+def server_added(fleet):
+    if not fleet.center.shards or len(fleet.center.servers) > 3:
+        return "left out: there is one server, or a fourth one already"
+    return f"server {fleet.center.add_server().number} has got a partition of server 2"
 
 
 # Programs that stop for a while
@@ -337,7 +359,7 @@ def person_erased(fleet):
 
 ALL = [
     exporters_killed, node_killed, all_nodes_killed, node_removed_and_another_added, collector_killed, both_collectors_killed, primary_killed, standby_killed,
-    failover, collector_stopped, node_stopped, exporter_stopped, primary_stopped, node_cut_off_from_clients, packets_to_a_node_lost, cluster_split,
+    failover, shard_killed, server_added, collector_stopped, node_stopped, exporter_stopped, primary_stopped, node_cut_off_from_clients, packets_to_a_node_lost, cluster_split,
     collector_cut_off_from_the_database, packets_to_the_database_lost, answers_of_the_database_lost, full_disk, every_block_twice, clock_an_hour_off,
     hub_restored_from_a_backup, hub_cloned, hub_verified_while_others_write, person_erased,
 ]
