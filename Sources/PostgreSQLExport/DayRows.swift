@@ -49,7 +49,7 @@ struct DayRows {
 
     // MARK: Marks
 
-    private static let again = "ON CONFLICT(subject, date, type) DO UPDATE SET number = excluded.number"
+    static let again = "ON CONFLICT(subject, date, type) DO UPDATE SET number = excluded.number"
 
     /// Marks the days of new samples. Each person's marks are written in one order, so that two writers never wait for each other in a circle.
     ///
@@ -299,6 +299,7 @@ struct DayRows {
                 "SELECT coalesce(max(duration), 0) FROM \(schema).day_longest WHERE subject = $1 AND type = ANY($2::text[])",
                 [person, NewRows.literal(types)]
             ).first?.first?.flatMap { Int64($0) } ?? 0
+        let orders = try SourceOrderRows(schema: schema).orders(for: person, connection)
         try connection.run(
             """
             DECLARE days NO SCROLL CURSOR FOR SELECT \(QuantityReader.columns) FROM \(schema).sample s
@@ -306,6 +307,7 @@ struct DayRows {
                 AND end_time >= \(Self.time("$5")) ORDER BY start_time
             """, [person, NewRows.literal(types), "\(from - longest)", "\(to)", "\(from)"])
         let statistics = try computer()
+        try statistics.set(orders)
         var reader = QuantityReader()
         var hubs: [Day: Set<Int32>] = [:]
         while true {
