@@ -49,6 +49,12 @@ struct DayRows {
 
     // MARK: Marks
 
+    /// The days that are computed or are to be. A day that is being computed for the first time has only a mark, which must change, because
+    /// its computation has read what was valid before.
+    static func known(in schema: String) -> String {
+        "(SELECT subject, date, type FROM \(schema).day UNION SELECT subject, date, type FROM \(schema).day_due)"
+    }
+
     static let again = "ON CONFLICT(subject, date, type) DO UPDATE SET number = excluded.number"
 
     /// Marks the days of new samples. Each person's marks are written in one order, so that two writers never wait for each other in a circle.
@@ -142,12 +148,12 @@ struct DayRows {
             """)
     }
 
-    /// Marks all computed days of a person.
+    /// Marks all days of a person.
     func markAll(of person: String, _ connection: PostgreSQLConnection) throws(DeliveryError) {
         try connection.run(
             """
-            INSERT INTO \(schema).day_due(subject, date, type) SELECT DISTINCT subject, date, type FROM \(schema).day WHERE subject = $1
-                ORDER BY 1, 2, 3 \(Self.again)
+            INSERT INTO \(schema).day_due(subject, date, type) SELECT subject, date, type FROM \(Self.known(in: schema)) d
+                WHERE subject = $1 ORDER BY 1, 2, 3 \(Self.again)
             """, [person])
     }
 

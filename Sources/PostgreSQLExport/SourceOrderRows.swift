@@ -39,7 +39,7 @@ struct SourceOrderRows {
             changed AS (SELECT * FROM gone UNION SELECT * FROM new)
             INSERT INTO \(schema).day_due(subject, date, type) SELECT DISTINCT d.subject, d.date, d.type FROM changed c
                 JOIN \(schema).participant p ON p.hub = \(hub) AND c.subject IN ('', p.subject)
-                JOIN \(schema).day d ON d.subject = p.subject AND c.type IN ('', d.type)
+                JOIN \(DayRows.known(in: schema)) d ON d.subject = p.subject AND c.type IN ('', d.type)
                 ORDER BY 1, 2, 3 \(DayRows.again)
             """, values)
     }
@@ -48,7 +48,7 @@ struct SourceOrderRows {
     func mark(_ people: [String], new hub: Int32, _ connection: PostgreSQLConnection) throws(DeliveryError) {
         try connection.run(
             """
-            INSERT INTO \(schema).day_due(subject, date, type) SELECT DISTINCT d.subject, d.date, d.type FROM \(schema).day d
+            INSERT INTO \(schema).day_due(subject, date, type) SELECT d.subject, d.date, d.type FROM \(DayRows.known(in: schema)) d
                 WHERE d.subject = ANY($1::text[]) AND EXISTS(SELECT 1 FROM \(schema).source_order WHERE hub = \(hub))
                 ORDER BY 1, 2, 3 \(DayRows.again)
             """, [NewRows.literal(people)])

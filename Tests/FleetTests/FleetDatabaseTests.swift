@@ -331,7 +331,7 @@ import Testing
         #expect(consents.map(\.version) == ["1", "2", "2"])
         #expect(consents.map(\.until) == ["2026-03-31", "2026-06-30", nil])
         try fleet.withdraw(anna, from: "sleep")
-        // Nobody has recorded a consent of this one.
+        // This person has no consent.
         try fleet.withdraw("aaaaaaaa-0000-4000-8000-000000000003", from: "sleep")
         (study.participants, study.withdrawn) = (1, 2)
         #expect(try fleet.studies() == [study])
@@ -339,7 +339,7 @@ import Testing
         #expect(try fleet.copy("sleep", to: place) == 0)
         #expect(try fleet.studies().first?.place == place)
 
-        // Not even a consent is recorded of somebody who was erased.
+        // No consent of an erased person is recorded.
         try fleet.erase(person: ben)
         #expect(try fleet.studies().first?.participants == 0)
         #expect(throws: DeliveryError.self) { try fleet.add(StudyConsent(person: ben, version: "2"), to: "sleep") }

@@ -258,7 +258,7 @@ import Testing
 
     // MARK: A hostile broker
 
-    /// A broker that repeats what it has recorded erases nothing, and sets no report or order back.
+    /// A broker that repeats recorded requests erases nothing, and sets no report or order back.
     @Test func recordedRequestsAreNotCarriedOutAgain() throws {
         try enroll(hub, test)
         var settings = NATSSettings(servers: [broker.url], name: "recorder")

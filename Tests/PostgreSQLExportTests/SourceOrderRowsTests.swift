@@ -67,6 +67,20 @@ import Testing
         #expect(try sums() == ["1000"] && rows() == 0)
     }
 
+    /// A day that is being computed while the order changes is computed again, although it has no statistics yet.
+    @Test func anOrderChangesMarks() throws {
+        _ = try exporter("one").deliver(ExportBatch(changes: [steps(1000, "My Watch"), steps(700, "My Phone")]))
+        let connection = try PostgreSQLConnection(settings)
+        func numbers() throws -> [String?] {
+            try connection.run("SELECT number FROM \(settings.schema).day_due ORDER BY date").map { $0[0] }
+        }
+        let before = try numbers()
+        try exporter("one").set([SourceOrder(names: ["My Phone"])])
+        let after = try numbers()
+        #expect(!before.isEmpty && before.count == after.count && Set(before).isDisjoint(with: after))
+        #expect(try sums() == ["700"])
+    }
+
     /// A hub decides nothing for people whose readings it has not sent, and the last of two hubs decides.
     @Test func anotherHubsOrder() throws {
         _ = try exporter("one").deliver(ExportBatch(changes: [steps(1000, "My Watch"), steps(700, "My Phone")]))

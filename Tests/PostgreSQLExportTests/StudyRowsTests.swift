@@ -169,7 +169,8 @@ import Testing
     /// who have withdrawn. (Of few rows, the planner would read all.)
     @Test func aPlanLeadsToThePeopleOfTheStudy() throws {
         try create()
-        try deliver(try (0..<300).map { try sample(Self.anna, day: $0) } + [sample(Self.ben, day: 0)], from: "ward")
+        try deliver(
+            try (0..<300).map { try sample(Self.anna, day: $0 % 100, hour: $0 / 100) } + [sample(Self.ben, day: 0)], from: "ward")
         _ = try sql("owner", "ANALYZE {}.sample")
         try consent("heart", Self.anna, from: "2026-01-01")
         try consent("sleep", Self.anna, from: "2026-01-01")

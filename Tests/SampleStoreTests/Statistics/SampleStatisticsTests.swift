@@ -24,7 +24,7 @@ import Testing
         return names
     }
 
-    /// Nothing is left after it, and what a killed process has left is removed by the next one. The folder of a process that works stays.
+    /// Nothing is left after it, and the next process removes the remnants of a killed one. The folder of a process that works stays.
     @Test func leavesNothing() throws {
         let remnant = folder.file("vitalgate-days-aaaaaa")
         #expect(mkdir(remnant, 0o700) == 0)
