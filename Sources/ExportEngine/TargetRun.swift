@@ -59,6 +59,8 @@ public final class TargetRun {
     /// After which pause a stopped target is tried again: an hour after an answer, half a minute if another target was found, whose place
     /// the right one may take again.
     public private(set) var pauseOfStopped = Duration.seconds(3600)
+    /// The orders of sources that the target has got from this run.
+    private var sentOrders: [SourceOrder]?
     /// When the target was last confirmed to be the one that was filled, with no other store feeding it. `nil` after a failure.
     private var lastCheck: Instant?
 
@@ -260,7 +262,10 @@ public final class TargetRun {
             return try deliver(batch, unheld, end, part)
         }
         let again: Duration?
+        let orders = try newOrders()
         do throws(DeliveryError) {
+            if let orders { try (exporter as? any SourceOrderingExporter)?.set(orders) }
+            sentOrders = orders ?? sentOrders
             again = try exporter.idle()
         } catch {
             return try failed(error) { state, words in try keep(state, words) }
@@ -275,6 +280,22 @@ public final class TargetRun {
         }
         try keep(.delivering, nil)
         return .upToDate(again: settings.holder.id.isEmpty ? again : min(again ?? checkInterval, checkInterval))
+    }
+
+    /// Returns the user's orders of sources if the target needs them and does not have them yet. With a filter, it gets those of people whose
+    /// samples pass.
+    private func newOrders() throws -> [SourceOrder]? {
+        guard exporter is any SourceOrderingExporter else { return nil }
+        var orders = try reader.sources.orders(before: settings.sourcePriority)
+        if let filter = settings.filter {
+            orders = try orders.filter { order in
+                guard let person = order.subject else { return true }
+                let cursor = try reader.samples.cursor(matching: SampleQuery(subject: person, where: filter, limit: 1))
+                defer { cursor.close() }
+                return try cursor.next() != nil
+            }
+        }
+        return orders == sentOrders ? nil : orders
     }
 
     /// Returns the next changes for the target, and the anchor after the last change that was read (`nil` if none was). `unheld`

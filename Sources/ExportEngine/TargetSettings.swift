@@ -19,6 +19,8 @@ public struct TargetSettings: Sendable {
     public var takesOver = false
     /// The maximum number of changes in one delivery. The exporter's own limit applies too.
     public var batchSize: Int
+    /// The order of sources in the configuration, which comes after the user's orders in the store.
+    public var sourcePriority: [String] = []
 
     /// Creates settings. By default everything is sent, in batches as large as the exporter allows.
     public init(

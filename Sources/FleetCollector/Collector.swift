@@ -135,12 +135,23 @@ public final class Collector {
     }
 
     private func answer(_ request: FleetRequest, of store: String, _ sender: RequestSender) throws(DeliveryError) -> FleetReply {
+        var request = request
         let exporter = try exporter(named: request.target, me: request.me, store)
         let fleet = try fleet(exporter)
         do throws(DeliveryError) {
             let refusals = try fleet.refusals(of: [(store, sender)], requiresEnrollment: requiresEnrollment)
             // It does not cost the session.
             if let refusal = refusals.first ?? nil { return .failure(refusal) }
+            switch request.task {
+            case .number: return .number(try exporter.nextNumber())
+            case .once(let number, let task):
+                if let next = try exporter.use(number) { return .number(next) }
+                request.task = task
+            case .report, .erase, .order:
+                // A broker that has recorded a sealed request could repeat it. An open request can be forged anyway.
+                guard sender == .unsealed else { throw DeliveryError(.refused, "the request has no number: update the hub") }
+            default: break
+            }
             if case .report(let report) = request.task {
                 return .orders(try fleet.enter(report, of: store, isSealed: sender != .unsealed))
             }
@@ -162,7 +173,10 @@ public final class Collector {
         case .erase(let person):
             try exporter.erase(person: person)
             return .receipt(leftOut: 0)
-        case .report, .count: return .orders([])
+        case .order(let orders):
+            try exporter.set(orders)
+            return .receipt(leftOut: 0)
+        case .report, .count, .number, .once: return .orders([])
         }
     }
 

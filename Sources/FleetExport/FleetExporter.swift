@@ -7,7 +7,7 @@ import Pipeline
 ///
 /// The broker stores nothing. A request waits for the receipt that a collector sends after the database has committed. Only the receipt
 /// moves the cursor. Without a collector the broker replies with an error at once.
-public final class FleetExporter: DayCountingExporter, DigestingExporter, ErasingExporter {
+public final class FleetExporter: DayCountingExporter, DigestingExporter, ErasingExporter, SourceOrderingExporter {
     /// The number of changes in a block.
     public let batchLimit = BlockReader.mostChanges
     /// All kinds, because the database has a table for each.
@@ -23,6 +23,10 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     private var connection: NATSConnection?
     private var sealer: RequestSealer?
     private let printer = SamplePrinter()
+    /// The origin of the last printed sample, with its canonical unit if it is a quantity.
+    private var latest: (origin: Origin, unit: Unit?)?
+    /// The number of the next request that has one, as the center has sent it, or `nil` if it is unknown.
+    private var number: Int64?
 
     /// Returns the hub's report, or `nil` if the hub does not report.
     public var makeReport: (() throws -> HubReport)?
@@ -92,9 +96,10 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
 
     /// The hash of a sample in the canonical unit, which the database has.
     public func print(of sample: Sample) -> UInt64? {
-        printer.print(
-            of: sample, value: sample.value,
-            unit: sample.origin.kind == .quantity ? sample.origin.type.canonicalUnit : sample.unit)
+        if latest?.origin !== sample.origin {
+            latest = (sample.origin, sample.origin.kind == .quantity ? sample.origin.type.canonicalUnit : nil)
+        }
+        return printer.print(of: sample, value: sample.value, unit: latest?.unit ?? sample.unit)
     }
 
     /// Asks a collector to sum up.
@@ -146,7 +151,17 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
 
     /// Has a collector withdraw everything that this hub has sent about a person.
     public func erase(person: String) throws(DeliveryError) {
-        guard case .receipt = try reply(to: .erase(person)) else { throw Self.unexpected }
+        guard case .receipt = try reply(once: .erase(person)) else { throw Self.unexpected }
+    }
+
+    /// Has a collector use these orders of sources for the days of this hub's people.
+    public func set(_ orders: [SourceOrder]) throws(DeliveryError) {
+        do throws(DeliveryError) {
+            guard case .receipt = try reply(once: .order(orders)) else { throw Self.unexpected }
+        } catch {
+            // An older collector knows no orders.
+            guard error.kind == .refused else { throw error }
+        }
     }
 
     /// Closes the connection.
@@ -199,7 +214,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
         _ = nudges?.take()
         var next: FleetOrder?
         do throws(DeliveryError) {
-            guard case .orders(let orders) = try reply(to: .report(report)) else { throw Self.unexpected }
+            guard case .orders(let orders) = try reply(once: .report(report)) else { throw Self.unexpected }
             next = orders.first
         } catch {
             // An older collector knows no reports.
@@ -227,6 +242,33 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     private static let unexpected = DeliveryError(.unreachable, "the collector's reply is not one to this request: update both")
+
+    /// Sends a request that must not be carried out twice, and returns the collector's reply.
+    private func reply(once task: FleetRequest.Task) throws(DeliveryError) -> FleetReply {
+        let known = number
+        // After an error it is unknown whether the number was used.
+        number = nil
+        var next: Int64
+        if let known {
+            next = known
+        } else {
+            guard case .number(let first) = try reply(to: .number) else { throw Self.unexpected }
+            next = first
+        }
+        // Another process of this hub can be faster, or the broker delivers an earlier request only now.
+        for _ in 0..<Self.mostNumbers {
+            let answer = try reply(to: .once(next, task))
+            guard case .number(let other) = answer else {
+                number = next + 1
+                return answer
+            }
+            next = other
+        }
+        throw DeliveryError(.unreachable, "other requests of this hub arrive at the same time")
+    }
+
+    /// The number of attempts to be the next request.
+    private static let mostNumbers = 4
 
     /// Sends a request and returns the collector's reply.
     ///

@@ -20,6 +20,8 @@ public enum FleetReply: Sendable {
     case counts([DayCount])
     /// The hub's report is stored, and these are the next orders.
     case orders([FleetOrder])
+    /// The number of the hub's next request that has one. If the request had another number, it was not carried out.
+    case number(Int64)
     /// The hub belongs to the fleet.
     case joined(JoinReply)
     /// The error of the database or of the request.
@@ -56,6 +58,7 @@ private struct Form: Codable {
     var digests: [Digest]?
     var counts: [Count]?
     var orders: [FleetOrder]?
+    var number: Int64?
     var joined: String?
     var commandKey: String?
     var proof: String?
@@ -116,6 +119,7 @@ private struct Form: Codable {
             digests = all.map { Digest(d: $0.place.day, t: $0.place.type, c: $0.count, p: String($0.print, radix: 16)) }
         case .counts(let all): counts = all.map { Count(type: $0.type, day: $0.day, count: $0.count) }
         case .orders(let all): orders = all
+        case .number(let next): number = next
         case .joined(let reply):
             (joined, commandKey, proof) = (reply.name, reply.commandKey, reply.proof)
             (sealingKey, sealingProof, hubKey) = (reply.sealingKey, reply.sealingProof, reply.hubKey)
@@ -146,6 +150,7 @@ private struct Form: Codable {
         }
         if let counts { return .counts(counts.map { DayCount(type: $0.type, day: $0.day, count: $0.count) }) }
         if let orders { return .orders(orders) }
+        if let number { return .number(number) }
         if let joined {
             var reply = JoinReply(name: joined, commandKey: commandKey, proof: proof)
             (reply.sealingKey, reply.sealingProof, reply.hubKey) = (sealingKey, sealingProof, hubKey)

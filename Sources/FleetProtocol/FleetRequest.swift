@@ -8,7 +8,7 @@ import Pipeline
 /// The hub's store is not part of it. It is in the subject, so that the broker can enforce that a hub uses only its own.
 public struct FleetRequest: Sendable {
     /// The functions of ``Exporter`` that a hub can call.
-    public enum Task: Sendable {
+    public indirect enum Task: Sendable {
         /// ``Exporter/found()``
         case find
         /// ``Exporter/claim(_:)``
@@ -27,6 +27,13 @@ public struct FleetRequest: Sendable {
         case count(zone: String, after: DayCount?)
         /// ``ErasingExporter/erase(person:)``
         case erase(String)
+        /// ``SourceOrderingExporter/set(_:)``
+        case order([SourceOrder])
+        /// Asks for the number of the hub's next request of the kind ``once(_:_:)``.
+        case number
+        /// A report, an erasure, or orders, which is carried out only if the number is the next one. So a broker cannot repeat a request that it
+        /// has recorded. Deliveries and claims have the number of their mark.
+        case once(Int64, Task)
     }
 
     /// The name of the target in the hub's configuration.
@@ -50,7 +57,10 @@ public struct FleetRequest: Sendable {
     static let (find, claim, check, deliver, contents, digests) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3), UInt8(4), UInt8(5))
     /// The number of days and types in a request for their contents.
     public static let mostPlaces = 500
-    static let (report, count, erase) = (UInt8(6), UInt8(7), UInt8(8))
+    static let (report, count, erase, order) = (UInt8(6), UInt8(7), UInt8(8), UInt8(9))
+    static let (number, once) = (UInt8(10), UInt8(11))
+    /// The largest number of orders of sources. A hub sends the most specific ones.
+    public static let mostOrders = 1000
 
     /// The longest name of a target, in bytes.
     static let longestName = 200
@@ -61,6 +71,11 @@ public struct FleetRequest: Sendable {
         writer.write(UInt64(Self.version))
         writer.write(target)
         writer.write(me)
+        Self.write(task, to: &writer)
+        return writer.octets
+    }
+
+    private static func write(_ task: Task, to writer: inout OctetWriter) {
         switch task {
         case .find: writer.write(UInt64(Self.find))
         case .claim(let mark):
@@ -93,8 +108,21 @@ public struct FleetRequest: Sendable {
         case .erase(let person):
             writer.write(UInt64(Self.erase))
             writer.write(person)
+        case .order(let orders):
+            writer.write(UInt64(Self.order))
+            writer.write(UInt64(min(orders.count, Self.mostOrders)))
+            for order in orders.prefix(Self.mostOrders) {
+                writer.write(order.subject)
+                writer.write(order.type?.id)
+                writer.write(UInt64(order.names.count))
+                for name in order.names { writer.write(name) }
+            }
+        case .number: writer.write(UInt64(Self.number))
+        case .once(let number, let task):
+            writer.write(UInt64(Self.once))
+            writer.write(UInt64(bitPattern: number))
+            write(task, to: &writer)
         }
-        return writer.octets
     }
 
     /// Reads a request that a hub sent.
@@ -107,18 +135,26 @@ public struct FleetRequest: Sendable {
         guard (1...Self.longestName).contains(target.utf8.count), me.utf8.count <= Self.longestName else {
             throw .invalid("a name")
         }
+        (task, length) = try Self.task(&reader)
+        guard reader.isAtEnd else { throw .invalid("there are bytes after it") }
+    }
+
+    /// Reads a task.
+    ///
+    /// - Parameter isInner: Whether it is the task of a numbered one.
+    /// - Returns: It, and the length of its changes in bytes.
+    private static func task(_ reader: inout OctetReader, isInner: Bool = false) throws(BlockFault) -> (Task, length: Int) {
         switch UInt8(try reader.number(below: 256)) {
-        case Self.find: task = .find
-        case Self.claim: task = .claim(try Self.mark(try reader.octets()))
-        case Self.check: task = .check
+        case Self.find: return (.find, 0)
+        case Self.claim: return (.claim(try Self.mark(try reader.octets())), 0)
+        case Self.check: return (.check, 0)
         case Self.deliver:
             let json = try reader.octets()
             let rewrites = try reader.number(below: 2) == 1
             let block = try BlockReader.block(try reader.octets())
-            length = block.length
             var batch = ExportBatch(changes: block.changes, rewrites: rewrites)
             batch.mark = json.isEmpty ? nil : try Self.mark(json)
-            task = .deliver(batch)
+            return (.deliver(batch), block.length)
         case Self.contents:
             var places: [SampleDigest.Place] = []
             let count = try reader.number(below: Self.mostPlaces + 1)
@@ -126,25 +162,38 @@ public struct FleetRequest: Sendable {
             let text = try reader.optionalText()
             let after = text.flatMap { SampleIdentity($0) }
             guard (text == nil) == (after == nil) else { throw .invalid("a UUID") }
-            task = .contents(of: places, after: after)
+            return (.contents(of: places, after: after), 0)
         case Self.digests:
             let day = try reader.signed()
             let type = try reader.optionalText()
-            if let type { task = .digests(after: try Self.place(day, type)) } else { task = .digests(after: nil) }
-        case Self.report: task = .report(try Self.report(try reader.octets()))
+            guard let type else { return (.digests(after: nil), 0) }
+            return (.digests(after: try Self.place(day, type)), 0)
+        case Self.report: return (.report(try Self.report(try reader.octets())), 0)
         case Self.count:
             let (zone, type, day) = (try reader.text(), try reader.text(), try reader.text())
             guard [zone, type, day].allSatisfy({ $0.utf8.count <= Self.longestName && !$0.utf8.contains(0) }) else {
                 throw .invalid("a name")
             }
-            task = .count(zone: zone, after: type.isEmpty ? nil : DayCount(type: type, day: day, count: 0))
+            return (.count(zone: zone, after: type.isEmpty ? nil : DayCount(type: type, day: day, count: 0)), 0)
         case Self.erase:
             let person = try reader.text()
             guard (1...Self.longestName).contains(person.utf8.count), !person.utf8.contains(0) else { throw .invalid("a name") }
-            task = .erase(person)
+            return (.erase(person), 0)
+        case Self.order:
+            var orders: [SourceOrder] = []
+            let count = try reader.number(below: Self.mostOrders + 1)
+            for _ in 0..<count { if let order = try Self.order(&reader) { orders.append(order) } }
+            return (.order(orders), 0)
+        case Self.number: return (.number, 0)
+        case Self.once where !isInner:
+            let number = Int64(clamping: try reader.number())
+            let (inner, _) = try task(&reader, isInner: true)
+            switch inner {
+            case .report, .erase, .order: return (.once(number, inner), 0)
+            default: throw .invalid("a task that needs no number")
+            }
         default: throw .invalid("a task of a newer version: update the collector")
         }
-        guard reader.isAtEnd else { throw .invalid("there are bytes after it") }
     }
 
     private static func place(_ reader: inout OctetReader) throws(BlockFault) -> SampleDigest.Place {
@@ -158,6 +207,23 @@ public struct FleetRequest: Sendable {
             throw .invalid("a day")
         }
         return SampleDigest.Place(day: Int(day), type: type)
+    }
+
+    /// Reads an order of sources.
+    ///
+    /// - Returns: `nil` if it is for a type that this version does not know.
+    private static func order(_ reader: inout OctetReader) throws(BlockFault) -> SourceOrder? {
+        let (person, name) = (try reader.optionalText(), try reader.optionalText())
+        var names: [String] = []
+        let count = try reader.number(below: SourceOrder.mostNames + 1)
+        for _ in 0..<count { names.append(try reader.text()) }
+        guard [person, name].allSatisfy({ $0.map { $0.utf8.count <= longestName && !$0.utf8.contains(0) } ?? true }) else {
+            throw .invalid("a name")
+        }
+        let type = name.flatMap { SampleType($0) }
+        let order = SourceOrder(subject: person, type: type, names: names)
+        guard order.isValid else { throw .invalid("a name") }
+        return name != nil && type == nil ? nil : order
     }
 
     private static func report(_ json: ArraySlice<UInt8>) throws(BlockFault) -> HubReport {

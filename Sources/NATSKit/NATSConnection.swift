@@ -67,7 +67,14 @@ public final class NATSConnection: @unchecked Sendable {
         defer { natsOptions_Destroy(options) }
         try configure(options, settings, persistence, seed)
         var handle: OpaquePointer?
-        let status = natsConnection_Connect(&handle, options)
+        var status = NATS_OK
+        for _ in 0..<signIns {
+            status = natsConnection_Connect(&handle, options)
+            // nats.c accepts only PONG after CONNECT. A broker that has just read new users, or found another one, sends INFO first.
+            guard status == NATS_PROTOCOL_ERROR else { break }
+            natsConnection_Destroy(handle)
+            handle = nil
+        }
         guard let handle, status == NATS_OK || (persistence == .forever && status == NATS_NOT_YET_CONNECTED) else {
             natsConnection_Destroy(handle)
             throw NATSError(status)

@@ -10,6 +10,9 @@ public protocol DayComputing: AnyObject {
     /// Adds samples. All of them are of one person.
     func add(_ samples: [Sample]) throws
 
+    /// Sets the user's orders of sources.
+    func set(_ orders: [SourceOrder]) throws
+
     /// Returns the statistics of each day that has samples. A sample belongs to the day on its own clock, or on UTC's if it has no zone.
     /// ``Statistics/start`` is the midnight of the date in UTC.
     ///

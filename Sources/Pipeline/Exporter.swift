@@ -130,6 +130,12 @@ public protocol ErasingExporter: Exporter {
     func erase(person: String) throws(DeliveryError)
 }
 
+/// An exporter whose target computes statistics, and needs the user's orders of sources for them.
+public protocol SourceOrderingExporter: Exporter {
+    /// Replaces this store's orders of sources at the target.
+    func set(_ orders: [SourceOrder]) throws(DeliveryError)
+}
+
 /// An exporter whose target can be read back, to recover a store that was restored from an older backup.
 public protocol ReadableExporter: Exporter {
     /// Passes this store's samples at the target to `body`, as NDJSON lines that `import` reads, in batches of whole lines.

@@ -21,7 +21,15 @@ struct DatabaseComments {
         "day":
             "Statistics of each person, local day, and type, as 'vitalgate stats --own-zone' computes them. Written a moment after the readings. Do not change it.",
         "day_due": "The days whose statistics are to be computed again.",
+        "source_order":
+            "The orders in which sources count in the statistics of days, as 'vitalgate sources priority' has them on each hub. An empty subject or type means all of them.",
         "day_longest": "The longest duration of the samples of each person and type, in microseconds.",
+        "study": "Studies. Change them with 'vitalgate fleet study'.",
+        "study_hub":
+            "The hubs of each study, by the identifiers of their stores as in the table hub. All of their people take part.",
+        "study_participant":
+            "The consents of people in each study. If a study has one of a person, only those that were not withdrawn make its readings visible.",
+        "study_reader": "The roles that may read a study.",
         "type": "The types of samples: their names, units, and how their values add up.",
     ]
 
@@ -59,14 +67,21 @@ struct DatabaseComments {
         "value_name": "The name of the case, such as asleepCore.", "point_count": "How many points there are.",
         "replaced_by": "The UUID of the sample that replaced it, after a repair or a higher version.",
         "told": "When this was written here.", "hub": "The hub, by its number in the table hub.",
+        "requests": "The number of its requests without a mark, such as reports. Each number is used once.",
         "store": "The permanent id of the store.", "held": "The UUID of the sample.",
-        "place": "The table that its columns are of.", "content": "Its columns.",
+        "place": "The table that its columns are of, or in the table study the schema with a copy of its rows.",
+        "study": "The study.", "consent": "The version of the consent form.", "role": "The role in this database.",
+        "from_date": "The first local date whose readings are visible.",
+        "until_date": "The last local date whose readings are visible, or NULL.",
+        "withdrawn": "When the person withdrew the consent, or NULL.",
+        "content": "Its columns.",
         "path_time": "Its start if it is the same measurement over another path, otherwise NULL.",
         "represents":
             "The hubs whose reports it represents, by their numbers in the table hub, or NULL (see the table superseded).",
         "variant": "0 if the UUID follows from the row, otherwise a hash of its content.",
         "print": "A hash of the content, by which a hub compares it. 0 if another program has changed the row.",
         "person": "The SHA-256 of the database's identity and the person's UUID.",
+        "names": "The sources or devices by id or name, the first one first.",
         "average": "The average, for other types.", "minimum": "The lowest value.", "maximum": "The highest value.",
         "latest": "The value of the reading that began last.",
         "by": "The UUID of the row that represents it.", "version": "The version of the record in this database.",

@@ -2,13 +2,9 @@ import Pipeline
 
 /// The roles that read a database of several hubs, and the studies whose rows an analyst sees.
 ///
-/// A study is a group of hubs. It has rows in three tables, which the owner of the tables writes:
+/// A study is a group of people with their consents, or all people of some hubs (``StudyRows``).
 ///
-/// - `study`: the studies by their names.
-/// - `study_hub`: the hubs of each, by their stores.
-/// - `study_reader`: the roles that may read it. Members of a role may read too.
-///
-/// An analyst reads the readings of the hubs of these studies. An auditor reads which hub sent what and when, of all hubs, but no values.
+/// An analyst reads the readings of these studies. An auditor reads which hub sent what and when, of all hubs, but no values.
 /// The role of the collector owns the tables, and sees everything.
 public struct DatabaseReaders: Sendable {
     /// The role whose members are analysts, or `nil` for none.
@@ -19,7 +15,7 @@ public struct DatabaseReaders: Sendable {
     /// Roles, which must exist.
     public init(analyst: String? = nil, auditor: String? = nil) { (self.analyst, self.auditor) = (analyst, auditor) }
 
-    private static let tables = ReaderRights.tables + ["hub", "day"]
+    private static let tables = ReaderRights.tables + ["hub", "day", "study_participant"]
 
     /// Grants the named roles their rights, and revokes those of roles that are not named any more. The tables must exist.
     public func create(_ settings: PostgreSQLSettings) throws(DeliveryError) -> [Finding] {
@@ -37,7 +33,7 @@ public struct DatabaseReaders: Sendable {
                 throw DeliveryError(.unfit, "the roles of readers need PostgreSQL 15 or newer")
             }
             for role in roles { try check(role, connection, schema) }
-            statements.append(Self.studies(in: schema))
+            statements.append(StudyRows(schema: schema).functions)
             statements += Self.tables.map { "ALTER TABLE \(schema).\($0) ENABLE ROW LEVEL SECURITY" }
             for rights in ReaderRights.allCases {
                 if let role = named(rights) { statements += rights.grants(to: role, in: schema) }
@@ -96,33 +92,5 @@ public struct DatabaseReaders: Sendable {
         for (cell, reason) in zip(row, reasons) where cell == "t" {
             throw DeliveryError(.unfit, "the role '\(role)' \(reason), so it would read everything: use another role")
         }
-    }
-
-    /// The tables of studies, and the function that returns the numbers of the hubs that a role may read.
-    private static func studies(in schema: String) -> String {
-        """
-        CREATE TABLE IF NOT EXISTS \(schema).study(name text PRIMARY KEY, made timestamptz NOT NULL DEFAULT now());
-        CREATE TABLE IF NOT EXISTS \(schema).study_hub(
-            study text NOT NULL REFERENCES \(schema).study ON UPDATE CASCADE ON DELETE CASCADE, store text NOT NULL,
-            PRIMARY KEY(study, store));
-        CREATE TABLE IF NOT EXISTS \(schema).study_reader(
-            study text NOT NULL REFERENCES \(schema).study ON UPDATE CASCADE ON DELETE CASCADE, role text NOT NULL,
-            PRIMARY KEY(study, role));
-        COMMENT ON TABLE \(schema).study IS 'Studies. A study is a group of hubs.';
-        COMMENT ON TABLE \(schema).study_hub IS 'The hubs of each study, by the identifiers of their stores as in the table hub.';
-        COMMENT ON TABLE \(schema).study_reader IS 'The roles that may read the readings of a study.';
-        CREATE OR REPLACE FUNCTION \(schema).readable_hubs() RETURNS integer[]
-            LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog AS $readers$
-                SELECT coalesce(array_agg(DISTINCT h.id), '{}') FROM \(schema).hub h JOIN \(schema).study_hub s ON s.store = h.store
-                    JOIN \(schema).study_reader r ON r.study = s.study JOIN pg_roles p ON p.rolname = r.role
-                -- Inside, current_user is the owner. The setting is the role that the session has taken.
-                WHERE pg_has_role(coalesce(nullif(current_setting('role'), 'none')::name, session_user), p.oid, 'MEMBER')
-            $readers$;
-        CREATE OR REPLACE FUNCTION \(schema).readable_people() RETURNS text[]
-            LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog AS $readers$
-                SELECT coalesce(array_agg(DISTINCT subject), '{}') FROM \(schema).participant WHERE hub = ANY(\(schema).readable_hubs())
-            $readers$;
-        REVOKE ALL ON FUNCTION \(schema).readable_hubs(), \(schema).readable_people() FROM PUBLIC
-        """
     }
 }

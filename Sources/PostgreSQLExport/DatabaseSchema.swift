@@ -15,6 +15,8 @@ import Pipeline
 /// - `record`: versions of records with a manufacturer's id (``RecordRows``).
 /// - `superseded`: reports that another row represents (``SupersededRows``).
 /// - `day`, `day_due`, `day_longest`: the statistics of days (``DayRows``).
+/// - `source_order`: the users' orders of sources (``SourceOrderRows``).
+/// - `study`, `study_hub`, `study_participant`, `study_reader`: the studies and their readers (``StudyRows``).
 /// - `type`: the types of samples.
 /// - a table for each other kind of sample, such as `workout` (``ObjectTable``), whose key is the UUID.
 /// - views (``DatabaseViews``).
@@ -39,7 +41,8 @@ struct DatabaseSchema {
         """
         CREATE TABLE \(name).self(id uuid NOT NULL, is_only boolean PRIMARY KEY DEFAULT true CHECK(is_only));
         INSERT INTO \(name).self(id) VALUES(md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text)::uuid);
-        CREATE TABLE \(name).hub(id serial PRIMARY KEY, store text NOT NULL UNIQUE, name text);
+        CREATE TABLE \(name).hub(
+            id serial PRIMARY KEY, store text NOT NULL UNIQUE, name text, requests bigint NOT NULL DEFAULT 0);
         CREATE TABLE \(name).sample(
             start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text COLLATE "C" NOT NULL,
             value double precision NOT NULL, unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL,
@@ -65,6 +68,8 @@ struct DatabaseSchema {
         \(RecordRows.creation(in: name))
         \(SupersededRows.creation(in: name))
         \(DayRows.creation(in: name))
+        \(SourceOrderRows.creation(in: name))
+        \(StudyRows.creation(in: name))
         CREATE TABLE \(name).type(
             name text PRIMARY KEY, kind text NOT NULL, display_name text NOT NULL, unit text, aggregation text, loinc text);
         \(ObjectTable.all.map { $0.creation(in: name) }.joined(separator: "\n"))

@@ -49,7 +49,13 @@ struct DayRows {
 
     // MARK: Marks
 
-    private static let again = "ON CONFLICT(subject, date, type) DO UPDATE SET number = excluded.number"
+    /// The days that are computed or are to be. A day that is being computed for the first time has only a mark, which must change, because
+    /// its computation has read what was valid before.
+    static func known(in schema: String) -> String {
+        "(SELECT subject, date, type FROM \(schema).day UNION SELECT subject, date, type FROM \(schema).day_due)"
+    }
+
+    static let again = "ON CONFLICT(subject, date, type) DO UPDATE SET number = excluded.number"
 
     /// Marks the days of new samples. Each person's marks are written in one order, so that two writers never wait for each other in a circle.
     ///
@@ -142,12 +148,12 @@ struct DayRows {
             """)
     }
 
-    /// Marks all computed days of a person.
+    /// Marks all days of a person.
     func markAll(of person: String, _ connection: PostgreSQLConnection) throws(DeliveryError) {
         try connection.run(
             """
-            INSERT INTO \(schema).day_due(subject, date, type) SELECT DISTINCT subject, date, type FROM \(schema).day WHERE subject = $1
-                ORDER BY 1, 2, 3 \(Self.again)
+            INSERT INTO \(schema).day_due(subject, date, type) SELECT subject, date, type FROM \(Self.known(in: schema)) d
+                WHERE subject = $1 ORDER BY 1, 2, 3 \(Self.again)
             """, [person])
     }
 
@@ -299,6 +305,7 @@ struct DayRows {
                 "SELECT coalesce(max(duration), 0) FROM \(schema).day_longest WHERE subject = $1 AND type = ANY($2::text[])",
                 [person, NewRows.literal(types)]
             ).first?.first?.flatMap { Int64($0) } ?? 0
+        let orders = try SourceOrderRows(schema: schema).orders(for: person, connection)
         try connection.run(
             """
             DECLARE days NO SCROLL CURSOR FOR SELECT \(QuantityReader.columns) FROM \(schema).sample s
@@ -306,6 +313,7 @@ struct DayRows {
                 AND end_time >= \(Self.time("$5")) ORDER BY start_time
             """, [person, NewRows.literal(types), "\(from - longest)", "\(to)", "\(from)"])
         let statistics = try computer()
+        try statistics.set(orders)
         var reader = QuantityReader()
         var hubs: [Day: Set<Int32>] = [:]
         while true {

@@ -32,9 +32,10 @@ package struct PersonErasure {
         try connection.run("SET LOCAL statement_timeout = 0; \(WriterLocks(schema: schema).wholeStatement)")
         try connection.run(
             "INSERT INTO \(schema).erased(person) VALUES(\(Self.hash("$1", in: schema))) ON CONFLICT DO NOTHING", [person])
-        for table in tables + ["participant"] + DayRows.tables {
+        for table in tables + ["participant", "source_order", "study_participant"] + DayRows.tables {
             try connection.run("DELETE FROM \(schema).\(table) WHERE subject = $1", [person])
         }
+        try StudyCopy(schema: schema).remove(person, connection)
     }
 
     /// Lets a person be stored again, in the open transaction.
@@ -44,6 +45,11 @@ package struct PersonErasure {
         try !connection.run(
             "DELETE FROM \(schema).erased WHERE person = \(Self.hash("$1", in: schema)) RETURNING 1", [person]
         ).isEmpty
+    }
+
+    /// Whether a person was erased.
+    package func isErased(_ person: String, _ connection: PostgreSQLConnection) throws(DeliveryError) -> Bool {
+        try !Self.erased(of: [person], in: schema, connection).isEmpty
     }
 
     /// Returns those of some people that were erased.

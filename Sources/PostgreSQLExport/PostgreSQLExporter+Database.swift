@@ -25,8 +25,9 @@ extension PostgreSQLExporter {
     private func checkRights(_ connection: PostgreSQLConnection) throws(DeliveryError) {
         var tables = [
             ("self", "SELECT"), ("hub", "SELECT INSERT UPDATE"), ("progress", "SELECT INSERT UPDATE"), ("lock", "SELECT UPDATE"),
-            ("participant", "SELECT INSERT"), ("erased", "SELECT"), ("day", "SELECT INSERT DELETE"),
+            ("participant", "SELECT INSERT"), ("erased", "SELECT"), ("study", "SELECT"), ("day", "SELECT INSERT DELETE"),
             ("day_due", "SELECT INSERT UPDATE DELETE"), ("day_longest", "SELECT INSERT UPDATE DELETE"),
+            ("source_order", "SELECT INSERT UPDATE DELETE"),
         ]
         for table in ["sample", "deletion", "record", "superseded"] + ObjectTable.all.map(\.name) {
             tables.append((table, "SELECT INSERT UPDATE DELETE"))

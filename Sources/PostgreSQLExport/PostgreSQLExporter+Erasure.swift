@@ -19,9 +19,11 @@ extension PostgreSQLExporter: ErasingExporter {
                 [person])
             try connection.run(withdrawal(of: tables, hub, hasReports: true).joined(separator: ";"))
             // Not even deletions with their types and times stay.
-            for table in ["deletion", "participant"] {
+            for table in ["deletion", "participant", "source_order"] {
                 try connection.run("DELETE FROM \(name).\(table) WHERE subject = $1 AND hub = \(hub)", [person])
             }
+            // A copy has the reports of all hubs together. The next one has those of the others again.
+            try StudyCopy(schema: name).remove(person, connection)
             let others = try connection.run("SELECT 1 FROM \(name).participant WHERE subject = $1 LIMIT 1", [person])
             if others.isEmpty {
                 for table in DayRows.tables { try connection.run("DELETE FROM \(name).\(table) WHERE subject = $1", [person]) }

@@ -102,9 +102,12 @@ public final class PostgreSQLSession {
         if participants.count >= Self.mostHubs { participants.removeAll() }
         let new = people.subtracting(participants[hub] ?? [])
         guard !new.isEmpty else { return }
-        try connection.run(
-            "INSERT INTO \(schema.name).participant(hub, subject) SELECT \(hub), unnest($1::text[]) ON CONFLICT DO NOTHING",
+        let entered = try connection.run(
+            "INSERT INTO \(schema.name).participant(hub, subject) SELECT \(hub), unnest($1::text[]) ON CONFLICT DO NOTHING RETURNING subject",
             [NewRows.literal(new.sorted())])
+        if !entered.isEmpty {
+            try SourceOrderRows(schema: schema.name).mark(entered.compactMap { $0[0] }, new: hub, connection)
+        }
         // A delivery that fails forgets them.
         participants[hub, default: []].formUnion(new)
     }

@@ -113,11 +113,7 @@ public struct PostgreSQLSettings: ExporterSettings {
             throw SettingsFault("certificateAuthority", "tls \"\(self.tls.rawValue)\" does not verify the server")
         }
         guard (1...65_535).contains(port) else { throw SettingsFault("port", "expected a whole number from 1 to 65535") }
-        guard (1...63).contains(schema.utf8.count),
-            schema.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }),
-            !["user", "order", "group", "table", "select", "all", "default"].contains(schema), !schema.hasPrefix("pg_"),
-            schema.utf8.first.map({ !(0x30...0x39).contains($0) }) == true
-        else { throw SettingsFault("schema", "expected a name of a to z, 0 to 9 and _, at most 63 of them") }
+        try Self.check(schema: schema)
         guard hosts.count <= Self.mostHosts, hosts.count == 1 || hosts.allSatisfy({ !$0.isEmpty && !$0.contains(" ") }) else {
             throw SettingsFault("host", "expected a name, or up to \(Self.mostHosts) of them with commas and without spaces")
         }
@@ -125,6 +121,15 @@ public struct PostgreSQLSettings: ExporterSettings {
         {
             throw SettingsFault(key, "expected a name")
         }
+    }
+
+    /// Throws if a name cannot be written into a statement as it is.
+    static func check(schema: String) throws(SettingsFault) {
+        guard (1...63).contains(schema.utf8.count),
+            schema.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }),
+            !["user", "order", "group", "table", "select", "all", "default"].contains(schema), !schema.hasPrefix("pg_"),
+            schema.utf8.first.map({ !(0x30...0x39).contains($0) }) == true
+        else { throw SettingsFault("schema", "expected a name of a to z, 0 to 9 and _, at most 63 of them") }
     }
 
     /// Returns the years of a text such as `2015-2030`.

@@ -29,36 +29,17 @@ enum ReaderRights: String, CaseIterable {
         }
     }
 
-    /// The condition for a visible row.
-    private func condition(in schema: String) -> String {
-        switch self {
-        // The people come first. They lead to the rows by the key, so that a plan does not count the readings of others.
-        case .analyst:
-            """
-            subject = ANY((SELECT \(schema).readable_people())::text[]) AND (hubs && (SELECT \(schema).readable_hubs())
-                OR represents && (SELECT \(schema).readable_hubs()))
-            """
-        case .auditor: "true"
-        }
-    }
-
-    /// The condition for a visible row of the table of days. It was computed from readings of these hubs.
-    private func dayCondition(in schema: String) -> String {
-        "subject = ANY((SELECT \(schema).readable_people())::text[]) AND hubs <@ (SELECT \(schema).readable_hubs())"
-    }
-
-    /// The condition for a visible row of the table of hubs. It names machines.
-    private func hubCondition(in schema: String) -> String {
-        switch self {
-        case .analyst: "id = ANY((SELECT \(schema).readable_hubs())::integer[])"
-        case .auditor: "true"
-        }
-    }
-
     /// The restricted tables with the conditions for their rows.
     private func conditions(in schema: String) -> [(table: String, condition: String)] {
-        restricted.map { ($0, condition(in: schema)) } + [("hub", hubCondition(in: schema))]
-            + (self == .analyst ? [("day", dayCondition(in: schema))] : [])
+        guard self == .analyst else { return (restricted + ["hub", "study_participant"]).map { ($0, "true") } }
+        let access = StudyRows(schema: schema).access
+        return restricted.map { ($0, access.condition) } + [
+            // It names machines.
+            ("hub", "id = ANY((SELECT \(schema).readable_hubs())::integer[])"),
+            ("day", access.dayCondition),
+            // Only the consents by which a reading is visible.
+            ("study_participant", "withdrawn IS NULL AND study = ANY((SELECT \(schema).readable_studies())::text[])"),
+        ]
     }
 
     /// The privileges, as in GRANT and REVOKE.
@@ -68,13 +49,15 @@ enum ReaderRights: String, CaseIterable {
         case .analyst:
             let views = DatabaseViews(schema: schema).all.map(\.name)
             return [
-                "USAGE ON SCHEMA \(schema)", "EXECUTE ON FUNCTION \(schema).readable_hubs(), \(schema).readable_people()",
-                "SELECT ON \(list(Self.tables + ["hub", "type", "day"] + views))",
+                "USAGE ON SCHEMA \(schema)",
+                "EXECUTE ON FUNCTION \(list(StudyRows.names.map { $0 + "()" }))",
+                "SELECT ON \(list(Self.tables + ["hub", "type", "day", "study_participant"] + views))",
             ]
         case .auditor:
             let whole = [
-                "hub", "type", "progress", "deletion", "participant", "version", "study", "study_hub", "study_reader", "device",
-                "coverage",
+                "hub", "type", "progress", "deletion", "participant", "version", "study", "study_hub", "study_participant",
+                "study_reader",
+                "device", "coverage",
             ]
             return [
                 "USAGE ON SCHEMA \(schema)", "SELECT ON \(list(whole))",

@@ -94,6 +94,27 @@ import Testing
         #expect(throws: Never.self) { try FleetRequest(octets: request) }
     }
 
+    /// Orders of sources arrive as they are. One for an unknown type is left out, and names that no store accepts are refused.
+    @Test func ordersOfSources() throws {
+        func arrived(_ orders: [SourceOrder]) throws -> [SourceOrder] {
+            let request = try FleetRequest(octets: FleetRequest(target: "center", me: "me", task: .order(orders)).octets)
+            guard case .order(let orders) = request.task else { return [] }
+            return orders
+        }
+        let orders = [
+            SourceOrder(subject: "a", type: .heartRate, names: ["Watch", "Ring"]), SourceOrder(type: .stepCount, names: []),
+            SourceOrder(names: ["Gerät 1"]),
+        ]
+        #expect(try arrived(orders) == orders)
+        for names in [[""], ["a\nb"], [String(repeating: "x", count: 401)], Array(repeating: "a", count: 65)] {
+            #expect(throws: BlockFault.self) { try arrived([SourceOrder(names: names)]) }
+        }
+        let octets = FleetRequest(target: "center", me: "me", task: .order(orders)).octets
+        for length in octets.indices {
+            #expect(throws: BlockFault.self) { try FleetRequest(octets: Array(octets.prefix(length))) }
+        }
+    }
+
     /// Bytes that a stranger has changed are read or refused. Behind the compression, every byte is tried.
     @Test func changedBytesDoNoHarm() throws {
         try fill()

@@ -299,4 +299,55 @@ import Testing
         #expect(error.kind == .unauthorised && error.isLasting)
         #expect(try fleet.keys().hubs.isEmpty)
     }
+
+    // MARK: Studies
+
+    /// The operator's view of a study: its people, hubs, readers, and copy.
+    @Test func studiesOfTheOperator() throws {
+        let (anna, ben) = ("aaaaaaaa-0000-4000-8000-000000000001", "aaaaaaaa-0000-4000-8000-000000000002")
+        try join(try code("ward"), "a", try key())
+        try fleet.add(study: "sleep")
+        #expect { try fleet.add(study: "sleep") } throws: { "\($0)".contains("already") }
+        for change: () throws -> Void in [
+            { try fleet.withdraw(anna, from: "other") }, { try fleet.remove(study: "other") },
+            { try fleet.set(reader: "nobody", of: "sleep", mayRead: true) },
+            { try fleet.add(StudyConsent(person: anna, version: "1", from: "2026-02-01", until: "2026-01-01"), to: "sleep") },
+            { try fleet.add(StudyConsent(person: anna, version: "1", from: "2026-02-30"), to: "sleep") },
+        ] {
+            #expect { try change() } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        }
+        #expect(try fleet.stores()["ward"] == "a")
+        try fleet.set(hubWith: "a", in: "sleep", takesPart: true)
+        try fleet.set(reader: "vitalgate", of: "sleep", mayRead: true)
+        try fleet.add(StudyConsent(person: anna, version: "1", from: "2026-01-01", until: "2026-03-31"), to: "sleep")
+        try fleet.add(StudyConsent(person: anna, version: "2", from: "2026-04-01"), to: "sleep")
+        try fleet.add(StudyConsent(person: ben, version: "2"), to: "sleep")
+        var study = FleetStudy(
+            name: "sleep", hubs: ["ward"], participants: 2, withdrawn: 0, readers: ["vitalgate"], place: nil)
+        #expect(try fleet.studies() == [study])
+        // The end of a consent.
+        try fleet.add(StudyConsent(person: anna, version: "2", from: "2026-04-01", until: "2026-06-30"), to: "sleep")
+        let consents = try fleet.consents(in: "sleep")
+        #expect(consents.map(\.version) == ["1", "2", "2"])
+        #expect(consents.map(\.until) == ["2026-03-31", "2026-06-30", nil])
+        try fleet.withdraw(anna, from: "sleep")
+        // This person has no consent.
+        try fleet.withdraw("aaaaaaaa-0000-4000-8000-000000000003", from: "sleep")
+        (study.participants, study.withdrawn) = (1, 2)
+        #expect(try fleet.studies() == [study])
+        let place = "\(settings.schema)_sleep"
+        #expect(try fleet.copy("sleep", to: place) == 0)
+        #expect(try fleet.studies().first?.place == place)
+
+        // No consent of an erased person is recorded.
+        try fleet.erase(person: ben)
+        #expect(try fleet.studies().first?.participants == 0)
+        #expect(throws: DeliveryError.self) { try fleet.add(StudyConsent(person: ben, version: "2"), to: "sleep") }
+        #expect(throws: DeliveryError.self) { try fleet.withdraw(ben, from: "sleep") }
+        try fleet.set(reader: "vitalgate", of: "sleep", mayRead: false)
+        try fleet.set(hubWith: "a", in: "sleep", takesPart: false)
+        try fleet.remove(study: "sleep")
+        #expect(try fleet.studies().isEmpty)
+        #expect(try PostgreSQLConnection(settings).run("SELECT to_regnamespace($1)", [place]) == [[nil]])
+    }
 }

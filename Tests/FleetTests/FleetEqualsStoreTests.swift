@@ -297,6 +297,15 @@ import Testing
                     }
                 }
             }
+            // Each hub has an order of sources, of which the second one contradicts the defaults.
+            if number == 150 {
+                let order = SourceOrder(type: .stepCount, names: ["My Phone", "Hourly export"])
+                for store in [hubs[1], all] { try store.store.sources.set(order) }
+            }
+            if number == 300 {
+                let order = SourceOrder(subject: all.origin.subject, names: ["Hourly export", "Daily export"])
+                for store in [hubs[0], all] { try store.store.sources.set(order) }
+            }
             if number % 120 == 119 {
                 try deliver()
                 try expectEqual("after \(count) readings")

@@ -118,13 +118,16 @@ import Testing
         var text = "\(message.subject) \(message.reply ?? "") " + String(decoding: message.octets, as: UTF8.self)
         guard let request = try? FleetRequest(octets: message.octets) else { return text }
         text += request.target + request.me
-        switch request.task {
+        var task = request.task
+        if case .once(_, let inner) = task { task = inner }
+        switch task {
         case .deliver(let batch): text += "\(batch)\(batch.changes.map(\.sample.origin.source.id))"
         case .contents(let places, _): text += "\(places)"
         case .claim(let mark): text += "\(mark)"
         case .report(let report): text += "\(report)"
         case .erase(let person): text += person
-        case .find, .check, .digests, .count: break
+        case .order(let orders): text += "\(orders)"
+        case .find, .check, .digests, .count, .number, .once: break
         }
         return text
     }
@@ -254,6 +257,49 @@ import Testing
     }
 
     // MARK: A hostile broker
+
+    /// A broker that repeats recorded requests erases nothing, and sets no report or order back.
+    @Test func recordedRequestsAreNotCarriedOutAgain() throws {
+        try enroll(hub, test)
+        var settings = NATSSettings(servers: [broker.url], name: "recorder")
+        settings.replies = subject.replies(to: test.store.identifier)
+        let recorder = try NATSConnection(settings, .once)
+        let requests = try recorder.subscription(subject.allRequests)
+        try recorder.flush(milliseconds: 5000)
+        let connection = try PostgreSQLConnection(database)
+        func last() throws -> [[String?]] {
+            try connection.run(
+                "SELECT last_change, (SELECT count(*) FROM \(database.schema).source_order) FROM \(database.schema).fleet_hub")
+        }
+        try withCollectors(isRequired: true) {
+            let exporter = try exporter(key: hub)
+            var number: Int64 = 1
+            exporter.makeReport = {
+                HubReport(version: "1", lastChange: number, waiting: 0, quarantined: 0, order: 0, result: nil)
+            }
+            try exporter.erase(person: test.store.subject)
+            try exporter.set([SourceOrder(names: ["Watch"])])
+            try exporter.report()
+            #expect(try last() == [["1", "1"]])
+            // Another process of the hub.
+            number = 2
+            try self.exporter(key: hub).set([])
+            try test.add([try reading()])
+            try test.finish(try test.run(exporter))
+            try exporter.report()
+            #expect(try last() == [["2", "0"]])
+            try recorder.flush(milliseconds: 5000)
+            var recorded: [NATSMessage] = []
+            while let message = requests.arrived() { recorded.append(message) }
+            #expect(recorded.count > 8)
+            for _ in 0..<2 {
+                for each in recorded { _ = try recorder.request(each.subject, each.octets, milliseconds: 20_000) }
+            }
+            #expect(try last() == [["2", "0"]])
+            try exporter.report()
+        }
+        try expectEqual(test)
+    }
 
     /// The broker repeats, exchanges, changes, withholds, and invents messages of two hubs. Afterwards the database has the readings of
     /// both stores, row by row.

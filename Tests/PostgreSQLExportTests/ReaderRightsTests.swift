@@ -65,7 +65,7 @@ import Testing
 
     @Test func aRoleThatIsNoLongerNamedLosesItsRights() throws {
         #expect(try create() == [])
-        #expect(try sql("vitalgate", "SELECT to_regclass('{}.study')") == [[nil]])
+        #expect(try sql("vitalgate", "SELECT to_regproc('{}.readable_people')") == [[nil]])
         _ = try create(analyst: "one", auditor: "two")
         #expect(try mayRead("one") && mayRead("two", "uuid"))
         #expect(try rights("one") > 50 && rights("two") > 20)

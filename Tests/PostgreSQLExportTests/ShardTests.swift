@@ -15,10 +15,12 @@ import Testing
 @Suite struct ShardTests {
     private let test: ExportedStore
     private let servers: [PostgreSQLServer]
+    /// The numbers of partitions on all servers, and on each.
+    private static let (partitions, ofServer) = (16, [0...5, 6...10, 11...15])
 
     init() throws {
         test = try ExportedStore()
-        servers = try (0..<3).map { _ in try PostgreSQLServer() }
+        servers = try (0..<4).map { _ in try PostgreSQLServer() }
     }
 
     private func settings(_ server: Int, partitions: Int = 0, years: ClosedRange<Int>? = nil) -> PostgreSQLSettings {
@@ -38,31 +40,36 @@ import Testing
     }
 
     /// Returns the statements of docs/how-to/fleet.md that contain some words, for the database of the tests.
-    private func recipe(with words: String) throws -> String {
+    private func recipe(with words: String, language: String = "sql") throws -> String {
         let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/how-to/fleet.md")
         let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
-        let block = try #require(text.split(separator: "```").first { $0.hasPrefix("sql") && $0.contains(words) })
-        return String(block.dropFirst(3)).replacing("DATABASE study", with: "DATABASE postgres")
+        let block = try #require(text.split(separator: "```").first { $0.hasPrefix("\(language)\n") && $0.contains(words) })
+        return String(block.dropFirst(language.count)).replacing("DATABASE study", with: "DATABASE postgres")
     }
 
     /// Divides the table among these servers.
     private func divide() throws {
         var recipe = try recipe(with: "CREATE FOREIGN TABLE")
-        for number in 1...2 {
+        recipe = adapted(recipe)
+        _ = try sql(recipe)
+    }
+
+    /// A recipe with the servers and the role of the test.
+    private func adapted(_ recipe: String) -> String {
+        var recipe = recipe
+        for number in 1...3 {
             recipe = recipe.replacing("shard\(number).example.org", with: servers[number].folder)
         }
-        recipe = recipe.replacing("dbname 'study'", with: "dbname 'postgres'")
+        return recipe.replacing("dbname 'study'", with: "dbname 'postgres'")
             .replacing("FOR collector", with: "FOR vitalgate").replacing("user 'collector'", with: "user 'vitalgate'")
-        _ = try sql(recipe)
     }
 
     /// Creates the tables on all servers, on each with partitions by year if there are years.
     private func create(_ years: ClosedRange<Int>? = nil) throws {
-        _ = try exporter(settings(0, partitions: 3, years: years)).create()
-        for shard in 1...2 { _ = try exporter(settings(shard, years: years)).create() }
+        for server in 0...2 { _ = try exporter(settings(server, partitions: Self.partitions, years: years)).create() }
         try divide()
         for server in 0...2 {
-            let settings = settings(server, partitions: server == 0 ? 3 : 0, years: years)
+            let settings = settings(server, partitions: Self.partitions, years: years)
             #expect(try exporter(settings).create().allSatisfy { $0.weight == .good })
         }
     }
@@ -80,6 +87,13 @@ import Testing
                 time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
         }
         return try ReadingPath.samples(of: readings, zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received)
+    }
+
+    /// The number of partitions on other servers with rows. The planner asks an empty one in another way.
+    private func filledPartitions() throws -> Int {
+        try (Self.ofServer[1].lowerBound...Self.ofServer[2].upperBound).count {
+            try sql("SELECT 1 FROM vitalgate.sample_\($0) LIMIT 1") == [["1"]]
+        }
     }
 
     private func expectAll() throws {
@@ -106,7 +120,7 @@ import Testing
             ["{heartRate}", "{\(test.store.subject)}", "{0}", "{1}", "{}"]
         ).compactMap { $0[0] }
         let remote = plan.filter { $0.contains("Remote SQL") }
-        #expect(remote.count == 2, "\(plan)")
+        #expect(remote.count == Self.ofServer[1].count + Self.ofServer[2].count, "\(plan)")
         #expect(remote.allSatisfy { $0.contains("start_time >=") && $0.contains("start_time <=") }, "\(remote)")
     }
 
@@ -148,7 +162,7 @@ import Testing
         let connection = try PostgreSQLConnection(self.settings(0))
         try connection.run("ANALYZE vitalgate.sample; SET enable_partitionwise_aggregate = on")
         let plan = try connection.run("EXPLAIN (VERBOSE) SELECT subject, count(*) FROM vitalgate.sample GROUP BY subject")
-        #expect(plan.filter { $0[0]?.contains("Relations: Aggregate on") == true }.count == 2)
+        #expect(try plan.filter { $0[0]?.contains("Relations: Aggregate on") == true }.count == filledPartitions())
     }
 
     /// Each server answers the documented question for its own people, also if a policy restricts the analyst.
@@ -185,19 +199,45 @@ import Testing
         _ = try sql(
             """
             INSERT INTO vitalgate.study(name) VALUES('sleep'); INSERT INTO vitalgate.study_reader VALUES('sleep', 'ana');
-            INSERT INTO vitalgate.study_hub SELECT 'sleep', store FROM vitalgate.hub; ANALYZE vitalgate.sample
+            INSERT INTO vitalgate.study_hub SELECT 'sleep', store FROM vitalgate.hub; ANALYZE vitalgate.sample;
+            INSERT INTO vitalgate.study_participant(study, subject, consent, from_date)
+                SELECT 'sleep', subject, '1', '2026-01-01' FROM vitalgate.participant WHERE subject LIKE '%5'
             """)
         for reader in [settings(0), analyst] {
             let connection = try PostgreSQLConnection(reader)
             #expect(try connection.run(question).count == 30)
             let plan = try connection.run("EXPLAIN VERBOSE \(question)").compactMap { $0[0] }
-            #expect(plan.count { $0.contains("Relations: Aggregate on") } == 2)
-            #expect(plan.count { $0.contains("Async Foreign Scan") } == 2)
+            let filled = try filledPartitions()
+            #expect(plan.count { $0.contains("Relations: Aggregate on") } == filled, "\(plan.joined(separator: "\n"))")
+            #expect(plan.count { $0.contains("Async Foreign Scan") } == filled)
             let truncated = question.replacing(
                 "date_bin('7 days', start_time, '2026-01-05 00:00:00+00')",
                 with: "date_trunc('week', start_time AT TIME ZONE 'UTC')")
             #expect(try !connection.run("EXPLAIN VERBOSE \(truncated)").contains { $0[0]?.contains("Aggregate on") == true })
         }
+    }
+
+    /// A fourth server gets a partition of another one, as documented. Only its rows move.
+    @Test(arguments: [nil, 2025...2027]) func aServerIsAdded(years: ClosedRange<Int>?) throws {
+        defer { for server in servers { server.stop() } }
+        try create(years)
+        try test.add(try readings(0..<300))
+        try test.finish(try test.run(exporter()))
+        let moved = try sql("SELECT count(*) FROM vitalgate.sample_10")
+        #expect(moved != [["0"]])
+        _ = try exporter(settings(3, partitions: Self.partitions, years: years)).create()
+        let dump = adapted(try recipe(with: "sample_10*", language: "")).replacing("--host", with: "-U vitalgate --host")
+            .replacing(" study", with: " postgres")
+        let line = try #require(dump.split(separator: "\n").first { $0.contains("pg_dump") })
+        #expect(system("\(line) >/dev/null") == 0)
+        _ = try sql(adapted(try recipe(with: "shard3.example.org', dbname")))
+        _ = try sql("TRUNCATE vitalgate.sample_10", on: 1)
+        #expect(try sql("SELECT count(*) FROM vitalgate.sample_10", on: 3) == moved)
+        try expectAll()
+        try test.add(try readings(300..<600))
+        try test.finish(try test.run(exporter()))
+        try expectAll()
+        #expect(try sql("SELECT count(*) FROM vitalgate.sample_10", on: 1) == [["0"]])
     }
 
     /// One server fails when it commits, and the other one may have committed before. The block is sent again, and its rows are not doubled.
@@ -234,7 +274,7 @@ import Testing
 
         // A larger range is added on each server for itself.
         for server in 0...2 {
-            let more = settings(server, partitions: server == 0 ? 3 : 0, years: 2020...2030)
+            let more = settings(server, partitions: Self.partitions, years: 2020...2030)
             #expect(try exporter(more).create().contains { $0.text.contains("8 of them new. 0 readings") })
         }
         try expectAll()

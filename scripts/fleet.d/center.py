@@ -6,11 +6,14 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 from relay import Relay, free_port
 
 ROOT = os.geteuid() == 0
+# A client that sees and repeats all messages, which the broker lets in beside the users of the fleet.
+OBSERVER = {"user": "observer", "password": "observer"}
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
@@ -46,7 +49,7 @@ class Broker:
         routes = ", ".join(f'"nats://127.0.0.1:{node.routes.port}"' for node in nodes if node is not self)
         with open(path, "w", encoding="utf-8") as file:
             file.write(
-                f'server_name: "node{self.number}-{self.starts}"\nlisten: "127.0.0.1:{self.client_port}"\n'
+                f'include "users.conf"\nserver_name: "node{self.number}-{self.starts}"\nlisten: "127.0.0.1:{self.client_port}"\n'
                 f'client_advertise: "127.0.0.1:{self.clients.port}"\nping_interval: "2s"\n'
                 f'cluster {{ name: "fleet", listen: "127.0.0.1:{self.cluster_port}", advertise: "127.0.0.1:{self.routes.port}", routes: [{routes}] }}\n')
         with open(f"{self.folder}/node{self.number}.log", "ab") as log:
@@ -155,14 +158,15 @@ class Collector:
     def __init__(self, center, number):
         self.center, self.number = center, number
         port = center.database_port
-        self.relays = [Relay(server.port, f"127.0.{number + 1}.{server.number}", port) for server in center.servers]
+        self.relays = [Relay(server.port, f"127.0.{number + 1}.{server.number}", port) for server in center.heads]
         self.configuration = f"{center.folder}/collector{number}.json5"
         self.process = None
-        hosts = ",".join(f"127.0.{number + 1}.{server.number}" for server in center.servers)
-        database = {"host": hosts, "port": port, "database": "postgres", "user": "vitalgate", "tls": "disable"}
+        hosts = ",".join(f"127.0.{number + 1}.{server.number}" for server in center.heads)
+        database = {"host": hosts, "port": port, "database": "postgres", "user": "vitalgate", "tls": "disable", **center.partitions}
         with open(self.configuration, "w", encoding="utf-8") as file:
-            json.dump(
-                {"collect": {"broker": center.broker_settings(), "database": database, "workers": 4, "sealing": {"seedFile": center.sealing_file}}}, file)
+            json.dump({"collect": {
+                "broker": {**center.broker_settings(), "nkey": center.key, "seedFile": center.key_file}, "database": database, "workers": 4,
+                "brokerUsers": {"file": f"{center.folder}/users{number}.conf"}, "sealing": {"seedFile": center.sealing_file}}}, file)
 
     def command(self, *words):
         return [self.center.program, "--config", self.configuration, "collect", *words]
@@ -177,35 +181,151 @@ class Collector:
 
 
 class Center:
-    def __init__(self, folder, program):
-        self.folder, self.program = folder, program
+    """With `shards`, the readings are divided among three servers, and there is no standby."""
+
+    count = 16
+
+    def __init__(self, folder, program, shards=False):
+        self.folder, self.program, self.shards = folder, program, shards
+        self.partitions = {"partitions": self.count} if shards else {}
         self.sealing_file = f"{folder}/sealing.seed"
-        self.sealing_key = subprocess.run(
-            [program, "fleet", "key", "--sealing", self.sealing_file], check=True, capture_output=True, text=True).stdout.strip()
+        self.key_file = f"{folder}/collector.seed"
+        self.key, _ = [
+            subprocess.run([program, "fleet", "key", *words], check=True, capture_output=True, text=True).stdout.strip()
+            for words in ([self.key_file], ["--sealing", self.sealing_file])]
+        self.users, self.ended = None, threading.Event()
         self.nodes = [Broker(folder, number) for number in (1, 2, 3)]
-        for node in self.nodes:
-            node.start(self.nodes)
-        self.servers = [Server(folder, number) for number in (1, 2)]
-        self.primary, self.standby = self.servers
+        self.servers = [Server(folder, number) for number in ((1, 2, 3) if shards else (1, 2))]
+        self.primary, self.standby = self.servers[0], None if shards else self.servers[1]
+        # The servers that collectors know.
+        self.heads = self.servers[:1] if shards else self.servers
         self.database_port = free_port()
         self.collectors = []
+
+    def write_users(self):
+        """Gives the brokers the newest of the collectors' lists of users, as systemd does when the file changes."""
+        lists = [path for path in (f"{self.folder}/users{one.number}.conf" for one in self.collectors) if os.path.exists(path)]
+        with open(max(lists, key=os.path.getmtime), encoding="utf-8") as file:
+            text = file.read()
+        if text == self.users:
+            return
+        self.users = text
+        with open(f"{self.folder}/users.conf.new", "w", encoding="utf-8") as file:
+            observer = ", ".join(f'{name}: "{value}"' for name, value in OBSERVER.items())
+            file.write(text.replace("users: [\n", f"users: [\n        {{ {observer} }}\n", 1))
+        os.rename(f"{self.folder}/users.conf.new", f"{self.folder}/users.conf")
+        for node in self.nodes:
+            if node.process and node.process.poll() is None:
+                # A stopped node gets it later.
+                node.process.send_signal(signal.SIGHUP)
+
+    def watch_users(self):
+        while not self.ended.wait(0.2):
+            self.write_users()
 
     def start(self):
         self.primary.create()
         self.primary.start()
         self.collectors = [Collector(self, number) for number in (1, 2)]
+        if self.shards:
+            self.divide()
         # The tables exist before the standby, because every commit waits for a standby from then on.
         subprocess.run(self.collectors[0].command("--create"), check=True, **QUIET)
-        self.primary.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
-        self.add_standby()
-        self.primary.psql("SELECT pg_reload_conf()")
+        if self.standby:
+            self.primary.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            self.add_standby()
+            self.primary.psql("SELECT pg_reload_conf()")
+        # Each collector writes its list before it connects, and the brokers start with the list.
         for collector in self.collectors:
             collector.start()
+            until(lambda path=f"{self.folder}/users{collector.number}.conf": os.path.exists(path), "the list of users")
+        self.write_users()
+        for node in self.nodes:
+            node.start(self.nodes)
+        threading.Thread(target=self.watch_users, daemon=True).start()
+
+    def create_tables(self, server):
+        """Creates the tables of one of several servers."""
+        path = f"{self.folder}/create{server.number}.json5"
+        database = {"host": "127.0.0.1", "port": server.port, "database": "postgres", "user": "vitalgate", "tls": "disable", **self.partitions}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"collect": {"broker": {"fleet": "chaos", "servers": ["nats://127.0.0.1:1"]}, "database": database}}, file)
+        subprocess.run([self.program, "--config", path, "collect", "--create"], check=True, **QUIET)
+
+    def link(self, server, partitions, drop):
+        """Statements that give partitions to a server, as docs/how-to/fleet.md has them."""
+        name = f"shard{server.number}"
+        text = f"""
+            CREATE SERVER {name} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '{server.port}', dbname 'postgres', batch_size '1000');
+            CREATE USER MAPPING FOR vitalgate SERVER {name} OPTIONS (user 'vitalgate');"""
+        for number in partitions:
+            text += f"""
+                {drop} vitalgate.sample_{number};
+                CREATE FOREIGN TABLE vitalgate.sample_{number} PARTITION OF vitalgate.sample FOR VALUES WITH (MODULUS {self.count}, REMAINDER {number})
+                    SERVER {name} OPTIONS (schema_name 'vitalgate', table_name 'sample_{number}');"""
+        return text
+
+    def divide(self):
+        """Divides the readings among the servers."""
+        for server in self.servers[1:]:
+            server.create()
+            server.start()
+        for server in self.servers:
+            self.create_tables(server)
+        text = "BEGIN; CREATE EXTENSION postgres_fdw; ALTER TABLE vitalgate.sample DROP CONSTRAINT sample_pkey;"
+        for number in range(6):
+            text += f"ALTER TABLE vitalgate.sample_{number} ADD PRIMARY KEY (subject, start_time, uuid, variant);"
+        self.primary.psql(text + self.link(self.servers[1], range(6, 11), "DROP TABLE") + self.link(self.servers[2], range(11, 16), "DROP TABLE") + "COMMIT")
+
+    def add_server(self):
+        """Gives a partition of the second server to a new one, while the collectors are stopped."""
+        old, new = self.servers[1], Server(self.folder, len(self.servers) + 1)
+        new.create()
+        new.start()
+        self.create_tables(new)
+        for one in self.collectors:
+            one.kill()
+        # A session of a killed collector may still commit.
+        until(lambda: self.primary.psql("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'vitalgate%'") == [["0"]], "no session is left")
+        words = f"-h 127.0.0.1 -U vitalgate -p {old.port} --data-only --table 'vitalgate.sample_10*' postgres"
+        subprocess.run(
+            ["/bin/sh", "-c", f"{old.binaries}/pg_dump {words} | {old.binaries}/psql -q -v ON_ERROR_STOP=1 -h 127.0.0.1 -U vitalgate -p {new.port} postgres"],
+            check=True, **QUIET)
+        self.primary.psql("BEGIN;" + self.link(new, [10], "DROP FOREIGN TABLE") + "COMMIT")
+        old.psql("TRUNCATE vitalgate.sample_10")
+        self.servers.append(new)
+        for one in self.collectors:
+            one.start()
+        return new
+
+    def replace_node(self, node):
+        """Adds a node, and removes another one for ever. The others and the clients learn of the new one from the cluster."""
+        new = Broker(self.folder, max(one.number for one in self.nodes) + 1)
+        new.start(self.nodes)
+        time.sleep(1)
+        node.kill(signal.SIGTERM)
+        self.nodes = [one for one in self.nodes if one is not node] + [new]
+        for relay in (node.clients, node.routes):
+            relay.set("cut")
+        return new
 
     def fleet(self, *words):
         """Runs a command of the operator."""
         return subprocess.run(
             [self.program, "--config", self.collectors[0].configuration, "fleet", *words], capture_output=True, text=True, timeout=120, check=False)
+
+    def hubs(self):
+        """The hubs as the operator sees them, by name."""
+        # A server that was killed a moment ago is not there yet.
+        until(lambda: self.fleet("hubs").returncode == 0, "'fleet hubs' answers")
+        found = self.fleet("hubs", "--format", "ndjson")
+        return {one["name"]: one for one in map(json.loads, found.stdout.splitlines())}
+
+    def uuids(self, store):
+        """The UUIDs of a hub's reports."""
+        hub = f"(SELECT id FROM vitalgate.hub WHERE store = '{store}')"
+        tables = [f"SELECT uuid FROM vitalgate.{table} WHERE hubs @> ARRAY[{hub}]" for table in ("sample", "category", "workout")]
+        return {row[0] for row in self.primary.psql(" UNION ALL ".join([*tables, f"SELECT held FROM vitalgate.superseded WHERE hub = {hub}"]))}
 
     def broker_settings(self):
         return {"fleet": "chaos", "servers": [f"nats://127.0.0.1:{node.clients.port}" for node in self.nodes]}
@@ -253,6 +373,7 @@ class Center:
         return [relay for node in self.nodes for relay in (node.clients, node.routes)] + [relay for one in self.collectors for relay in one.relays]
 
     def close(self):
+        self.ended.set()
         for one in self.collectors + self.nodes:
             if one.process and one.process.poll() is None:
                 one.process.send_signal(signal.SIGCONT)

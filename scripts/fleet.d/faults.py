@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 
-from center import ROOT, until
+from center import OBSERVER, ROOT, until
 from nats_client import Client
 
 
@@ -29,6 +29,8 @@ def signal_to(number, what):
 def some_seconds(fleet, low=0.5, high=2.0):
     return round(fleet.random.uniform(low, high), 1)
 
+
+NO_STANDBY = "left out: there is no standby"
 
 # Programs that die
 
@@ -60,11 +62,12 @@ def all_nodes_killed(fleet):
 
 
 def node_removed_and_another_added(fleet):
+    """A hub that starts knows only the nodes of its configuration, so two of these stay."""
+    if fleet.center.nodes[-1].number > 3:
+        return "left out: one node was replaced already"
     node = fleet.random.choice(fleet.center.nodes)
-    node.kill(signal.SIGTERM)
-    time.sleep(1)
-    node.start(fleet.center.nodes)
-    return f"node {node.number}, a new one in its place"
+    new = fleet.center.replace_node(node)
+    return f"node {node.number} for ever, and node {new.number} with another address"
 
 
 def collector_killed(fleet):
@@ -91,6 +94,8 @@ def primary_killed(fleet):
 
 
 def standby_killed(fleet):
+    if not fleet.center.standby:
+        return NO_STANDBY
     seconds = some_seconds(fleet)
     fleet.center.standby.kill()
     time.sleep(seconds)
@@ -99,8 +104,26 @@ def standby_killed(fleet):
 
 
 def failover(fleet):
+    if not fleet.center.standby:
+        return NO_STANDBY
     fleet.center.fail_over()
     return f"server {fleet.center.primary.number} took over, and server {fleet.center.standby.number} was made again as its standby"
+
+
+def shard_killed(fleet):
+    if not fleet.center.shards:
+        return "left out: there is one server"
+    server, seconds = fleet.random.choice(fleet.center.servers[1:]), some_seconds(fleet)
+    server.kill()
+    time.sleep(seconds)
+    server.start_again()
+    return f"server {server.number} for {seconds} s, in which nothing can commit"
+
+
+def server_added(fleet):
+    if not fleet.center.shards or len(fleet.center.servers) > 3:
+        return "left out: there is one server, or a fourth one already"
+    return f"server {fleet.center.add_server().number} has got a partition of server 2"
 
 
 # Programs that stop for a while
@@ -208,7 +231,7 @@ def full_disk(fleet):
 
 def every_block_twice(fleet):
     """Repeats every request at once, so that both collectors may have the same block, and all requests once more a little later."""
-    client, requests, ended = Client(fleet.center.nodes[0].client_port), [], threading.Event()
+    client, requests, ended = Client(fleet.center.nodes[0].client_port, **OBSERVER), [], threading.Event()
     client.subscribe("vitalgate.chaos.hub.*")
 
     def repeat():
@@ -309,10 +332,11 @@ def hub_verified_while_others_write(fleet):
             if found.returncode == 75:
                 continue
             one = json.loads(found.stdout or "{}")
-            wrong = {name: one.get(name) for name in ("missing", "differing", "surplus") if one.get(name) != 0}
-            # The operator has erased a person, so the center lacks these.
-            if found.returncode != 0 or (wrong and not fleet.erased):
-                raise SystemExit(f"hub {hub.number} differs from the center: status {found.returncode}, {wrong}\n{found.stderr}")
+            # The center lacks the people whom the operator has erased.
+            erased = sum(person in fleet.erased for _, person in hub.live().values())
+            wrong = {name: one.get(name) for name in ("missing", "differing", "surplus") if one.get(name) != (erased if name == "missing" else 0)}
+            if found.returncode != (65 if erased else 0) or wrong:
+                raise SystemExit(f"hub {hub.number} differs from the center: status {found.returncode}, {wrong} and {erased} erased\n{found.stderr}")
         hub.start()
     return f"hub {hub.number}, three times"
 
@@ -322,7 +346,11 @@ def person_erased(fleet):
     hub = fleet.random.choice(fleet.hubs)
     person = hub.person(hub.number // 2)
     fleet.erased.add(person)
-    found = fleet.center.fleet("erase", person, "--yes")
+    # It waits 30 s for deliveries that are being written.
+    for _ in range(4):
+        found = fleet.center.fleet("erase", person, "--yes")
+        if found.returncode == 0 or "lock timeout" not in found.stderr:
+            break
     if found.returncode != 0:
         raise SystemExit(f"a person cannot be erased: {found.stdout}{found.stderr}")
     with hub.lock:
@@ -336,7 +364,7 @@ def person_erased(fleet):
 
 ALL = [
     exporters_killed, node_killed, all_nodes_killed, node_removed_and_another_added, collector_killed, both_collectors_killed, primary_killed, standby_killed,
-    failover, collector_stopped, node_stopped, exporter_stopped, primary_stopped, node_cut_off_from_clients, packets_to_a_node_lost, cluster_split,
+    failover, shard_killed, server_added, collector_stopped, node_stopped, exporter_stopped, primary_stopped, node_cut_off_from_clients, packets_to_a_node_lost, cluster_split,
     collector_cut_off_from_the_database, packets_to_the_database_lost, answers_of_the_database_lost, full_disk, every_block_twice, clock_an_hour_off,
     hub_restored_from_a_backup, hub_cloned, hub_verified_while_others_write, person_erased,
 ]

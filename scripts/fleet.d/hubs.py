@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -32,14 +33,31 @@ class Hub:
 
     def __init__(self, fleet, number, seed):
         self.fleet, self.number, self.seed = fleet, number, seed
-        self.random = random.Random(f"{seed} hub {number}")
-        self.store, self.configuration = f"{fleet.folder}/hub{number}.db", f"{fleet.folder}/hub{number}.json5"
+        self.random, self.name = random.Random(f"{seed} hub {number}"), f"hub-{number}"
+        self.store, self.configuration = f"{fleet.folder}/hub{number}.db", f"{fleet.folder}/hub{number}/config.json5"
         self.lock, self.files, self.exports, self.process, self.environment = threading.RLock(), 0, 0, None, {}
+        self.was_restored = False
         self.counts = {}
-        # A third of the hubs seal what they send.
-        sealing = {"sealingKey": fleet.center.sealing_key} if number % 3 == 0 else {}
+        os.mkdir(f"{fleet.folder}/hub{number}")
         with open(self.configuration, "w", encoding="utf-8") as file:
-            json.dump({"targets": {"center": {"kind": "fleet", **fleet.center.broker_settings(), **sealing}}}, file)
+            file.write("{}")
+
+    def join(self):
+        """Joins with a code of the center, and learns one broker from it. The operator lists the others."""
+        found = self.fleet.center.fleet("enroll", "--name", self.name)
+        if found.returncode != 0:
+            raise SystemExit(f"no code for {self.name}: {found.stdout}{found.stderr}")
+        servers = self.fleet.center.broker_settings()["servers"]
+        first = servers[self.number % len(servers)]
+        self.run("fleet", "join", f"{first}/chaos", found.stdout.strip())
+        with open(self.configuration, encoding="utf-8") as file:
+            text = file.read()
+        text = re.sub(r"servers: \[[^]]*\]", "servers: " + json.dumps(servers), text)
+        # A third of the hubs seal what they send.
+        if self.number % 3:
+            text = re.sub(r",?\s*sealingKey: \"[^\"]*\"", "", text)
+        with open(self.configuration, "w", encoding="utf-8") as file:
+            file.write(text)
 
     # The program
 
@@ -144,7 +162,7 @@ class Hub:
     def act(self):
         """One thing that people do, at random."""
         lot = self.random
-        action = lot.choices(["import", "import an export", "import again", "delete", "repair", "undo a repair", "undo an entry"], [5, 3, 2, 2, 2, 1, 1])[0]
+        action = lot.choices(["import", "import an export", "import again", "delete", "repair", "merge people", "undo a repair", "undo an entry"], [5, 3, 2, 2, 2, 1, 1, 1])[0]
         with self.lock:
             if action == "import":
                 self.import_file()
@@ -158,6 +176,10 @@ class Hub:
                 self.run("delete", "--type", kind, "--where", condition, "--yes", codes=None)
             elif action == "repair":
                 self.run("repair", "apply", "--type", "bodyTemperature", "--source", f"Source {lot.randrange(3)}", "--shift", "+1h", codes=None)
+            elif action == "merge people":
+                # Another hub may still have the readings of the first one.
+                one, other = (self.person(self.number + lot.randrange(3)) for _ in range(2))
+                self.run("repair", "apply", "--person", one, "--assign", other, "--merge", codes=None)
             elif action == "undo a repair":
                 self.run("repair", "undo", str(lot.randrange(1, 4)), codes=None)
             else:
@@ -176,6 +198,7 @@ class Hub:
             if os.path.exists(self.store + suffix):
                 os.unlink(self.store + suffix)
         shutil.copy(path, self.store)
+        self.was_restored = True
 
     def deliver(self, seconds=120):
         """Delivers everything, and tries again as long as the center does not answer. Returns the last attempt."""
@@ -204,6 +227,21 @@ class Hub:
                 "source": one["source"]["name"], "device": device and [device[name] for name in ("key", "name", "manufacturer", "model", "serial")],
                 **OWN[one["kind"]](one)}
         return held
+
+    def last_change(self):
+        with contextlib.closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)) as database:
+            return database.execute("SELECT value FROM setting WHERE name = 'seq'").fetchone()[0]
+
+    def claims(self):
+        """The last change of the store if the target has everything, or None. A hub that runs may deliver at the same time."""
+        found = self.run("targets", "status", "center", "--format", "ndjson", codes=None)
+        one = json.loads(found.stdout.splitlines()[0])
+        return self.last_change() if one["waiting"] == 0 else None
+
+    def live(self):
+        """The number of the change and the person of each sample, by UUID."""
+        lines = self.run("query", "all", "--format", "ndjson").stdout.splitlines()
+        return {one["uuid"]: (one["seq"], one["subject"]) for one in map(json.loads, lines)}
 
     def check(self):
         """The store's own check, and the sums of its ledger."""

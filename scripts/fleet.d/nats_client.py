@@ -6,12 +6,14 @@ import socket
 class Client:
     """A connection to a broker. Its own messages are not sent back to it."""
 
-    def __init__(self, port, host="127.0.0.1", timeout=10):
+    def __init__(self, port, host="127.0.0.1", timeout=10, user=None, password=None):
         self.socket = socket.create_connection((host, port), timeout=timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.rest = b""
         self.line()  # INFO
         options = {"verbose": False, "pedantic": False, "echo": False, "headers": True, "no_responders": True, "lang": "python", "version": "1"}
+        if user:
+            options |= {"user": user, "pass": password}
         self.socket.sendall(b"CONNECT " + json.dumps(options).encode() + b"\r\nPING\r\n")
         while self.line() != b"PONG":
             pass

@@ -1,4 +1,3 @@
-import Glibc
 import HealthModel
 import Pipeline
 
@@ -9,32 +8,25 @@ import Pipeline
 ///     try statistics.add(samples)
 ///     for day in try statistics.days(of: .stepCount, bySource: false) { print(day.start, day.sum) }
 public final class SampleStatistics: DayComputing {
-    private let folder: String
+    private let folder: LockedFolder
     private let store: SampleStore
     private let ingest: Ingest
 
     /// Creates the temporary store.
-    public init() throws {
-        var template = Array("/tmp/vitalgate-days-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw StoreError(.inputOutput, "/tmp: \(String(cString: strerror(errno)))") }
-        folder = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-        do {
-            store = try SampleStore(
-                path: folder + "/store.db", access: .write, creation: .init(subject: Origin.unassigned, time: 0))
-            // Nothing of it has to survive.
-            try store.connection.execute("PRAGMA synchronous = OFF")
-            ingest = try store.beginIngest(IngestDescription(kind: .import, received: 0))
-        } catch {
-            Self.remove(folder)
-            throw error
-        }
+    ///
+    /// - Parameter place: The folder for it, or `nil` for that of the machine (``LockedFolder``).
+    public init(in place: String? = nil) throws {
+        folder = try LockedFolder("vitalgate-days-", in: place)
+        store = try SampleStore(
+            path: folder.path + "/store.db", access: .write, creation: .init(subject: Origin.unassigned, time: 0))
+        // Nothing of it has to survive.
+        try store.connection.execute("PRAGMA synchronous = OFF")
+        ingest = try store.beginIngest(IngestDescription(kind: .import, received: 0))
     }
 
-    deinit { Self.remove(folder) }
-
-    private static func remove(_ folder: String) {
-        for suffix in ["", "-wal", "-shm", "-journal", "-reserve", "-running"] { unlink(folder + "/store.db" + suffix) }
-        rmdir(folder)
+    /// Sets the user's orders of sources, of which one applies to each moment as in any store.
+    public func set(_ orders: [SourceOrder]) throws {
+        for order in orders { try store.sources.set(order) }
     }
 
     /// Adds samples of one person.

@@ -22,9 +22,10 @@ import Testing
         "targets status", "targets check", "targets retry", "targets skip", "targets verify", "targets restart", "collect",
         "fleet", "fleet enroll", "fleet join", "fleet hubs", "fleet status", "fleet revoke", "fleet replace", "fleet erase",
         "fleet command", "fleet set",
-        "fleet profile", "fleet check", "fleet broker-config", "fleet key", "doctor", "generate",
-        "generate bash-completion", "generate zsh-completion", "generate fish-completion", "generate man", "generate udev",
-        "generate devices", "capture", "replay",
+        "fleet profile", "fleet check", "fleet study", "fleet study list", "fleet study add", "fleet study remove",
+        "fleet study consent", "fleet study withdraw", "fleet study hub", "fleet study reader", "fleet study copy",
+        "fleet broker-config", "fleet key", "doctor", "generate", "generate bash-completion", "generate zsh-completion",
+        "generate fish-completion", "generate man", "generate udev", "generate devices", "capture", "replay",
     ]
 
     @Test func everyCommandHasHelp() throws {

@@ -150,6 +150,7 @@ enum FleetCommand: Command {
                     Example(
                         "vitalgate fleet erase 7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e57 --yes", "Erase a person at the center.")
                 ]),
+            StudyCommand.specification,
             CommandSpecification(
                 name: "broker-config", summary: "Print the users of the fleet for nats-server's configuration.",
                 discussion: """
@@ -189,6 +190,7 @@ enum FleetCommand: Command {
             return .configuration
         }
         let center = FleetCenter(context, settings)
+        if context.invocation.path.contains("study") { return try StudyCommand(context, center.database()).run() }
         switch context.invocation.path.last {
         case "enroll": return try center.enroll()
         case "replace": return try center.replace()

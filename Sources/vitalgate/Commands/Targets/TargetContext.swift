@@ -22,7 +22,8 @@ extension CommandContext {
         settings: TargetSettings, exporter: any Exporter
     ) {
         let zone = try machine.zone(configuration().timeZone)
-        let settings = try target.settings(in: store, zone: zone, holder: machine.holder(ofStore: store.path))
+        var settings = try target.settings(in: store, zone: zone, holder: machine.holder(ofStore: store.path))
+        settings.sourcePriority = try configuration().priority
         return (
             settings,
             try target.exporter(settings, for: store, zone: zone, priority: try configuration().priority, now: machine.now)

@@ -1,24 +1,6 @@
 import HealthModel
 
-/// A user's order of sources. If several sources cover the same time, the first counts.
-public struct SourceOrder: Hashable, Sendable {
-    /// The person whose samples it applies to, or `nil` for everybody.
-    public var subject: String?
-    /// The type it applies to, or `nil` for all types.
-    public var type: SampleType?
-    /// Sources and devices by id or name, best first.
-    public var names: [String]
-
-    /// Creates an order.
-    public init(subject: String? = nil, type: SampleType? = nil, names: [String]) {
-        (self.subject, self.type, self.names) = (subject, type, names)
-    }
-}
-
 extension SampleStore.Sources {
-    /// The maximum number of names, and the maximum length of a name in bytes.
-    public static let longestSourceOrder = (names: 64, name: 400)
-
     /// The prefix of the settings that contain orders.
     static let sourceOrderPrefix = "sources/"
 
@@ -31,17 +13,23 @@ extension SampleStore.Sources {
     ///
     /// - Throws: ``StoreError`` of the kind `invalid` if there are too many names, or a name is too long or contains a line break.
     public func set(_ order: SourceOrder) throws {
-        guard order.names.count <= Self.longestSourceOrder.names,
-            order.names.allSatisfy({ name in
-                !name.isEmpty && name.utf8.count <= Self.longestSourceOrder.name
-                    && !name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
-            })
-        else { throw StoreError(.invalid, "an order of sources has at most 64 names, each at most 400 bytes in one line") }
+        guard order.isValid else {
+            throw StoreError(.invalid, "an order of sources has at most 64 names, each at most 400 bytes in one line")
+        }
         let setting = Self.setting(order.subject, order.type)
         try connection.transaction {
             guard !order.names.isEmpty else { return try connection.settings.remove(setting) }
             try connection.settings.set(setting, to: .text(order.names.joined(separator: "\n")))
         }
+    }
+
+    /// Returns all orders, with some names after those for all people and types.
+    public func orders(before named: [String]) throws(StoreError) -> [SourceOrder] {
+        var orders = try orders()
+        guard !named.isEmpty else { return orders }
+        let general = orders.last { $0.subject == nil && $0.type == nil }?.names ?? []
+        orders.removeAll { $0.subject == nil && $0.type == nil }
+        return orders + [SourceOrder(names: Array((general + named).prefix(SourceOrder.mostNames)))]
     }
 
     /// Returns all orders, most specific first. Orders for a person come before those for everybody, and orders for a type before those for
