@@ -1,3 +1,4 @@
+import FileSource
 import Glibc
 import HealthModel
 import Pipeline
@@ -176,6 +177,7 @@ public struct ImportService {
         _ progress: (ImportProgress) -> Void
     ) throws {
         let interpreter = reading.interpreter
+        if let interpreter = interpreter as? HealthAutoExportInterpreter { try recogniseOwn(in: interpreter) }
         let path = ReadingPath(zone: zone, received: received)
         var batch = ImportBatch()
         var readings: [Reading] = []
@@ -272,6 +274,14 @@ public struct ImportService {
             throw error
         }
         try finish()
+    }
+
+    /// Lets an interpreter find out which samples come from this store and come back.
+    ///
+    /// It has a connection of its own, because another thread writes.
+    private func recogniseOwn(in interpreter: HealthAutoExportInterpreter) throws {
+        let reader = try SampleStore(path: store.path, access: .read)
+        interpreter.isOwn = { uuid in ((try? reader.samples.lookup(uuid)) ?? nil) != nil }
     }
 
     /// Removes heart rates of 0, which devices write while they have no contact to the body. They are counted, because a file may have one
