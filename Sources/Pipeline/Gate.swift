@@ -35,7 +35,7 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     /// A version of a record that is stored with another value, time, or unit. Vitalgate cannot decide which one is right.
     public static let versionConflict = GateRule("version-conflict")
 
-    /// Nobody knows whether the value is a single sample or of a period, or when the period ended.
+    /// The value may be a single sample or of a period, or the end of its period is unknown.
     public static let unknownPeriod = GateRule("unknown-period")
 
     /// All rules.
@@ -62,7 +62,7 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
         case .clockUnknown: "its time is from a device clock that could not be checked"
         case .unattributed: "it arrived before the device's services were known, so its sensor is unclear"
         case .versionConflict: "the same version of this record is already stored with another value, time, or unit"
-        case .unknownPeriod: "the source does not say whether it is a single sample or of a period, or when the period ended"
+        case .unknownPeriod: "it may be a single sample or of a period, or the end of its period is unknown"
         case .provisional: "the row is the last of a file without a final line break and may be truncated"
         default: name
         }

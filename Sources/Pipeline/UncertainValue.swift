@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Metadata entries of a reading whose source leaves out a fact without which it is no sample. The gate quarantines it.
+/// Metadata entries of a reading whose source leaves out a necessary fact. The gate quarantines it.
 public enum UncertainValue {
     static let periodKey = "period"
     static let unitKey = "unit"

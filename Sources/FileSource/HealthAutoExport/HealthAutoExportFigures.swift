@@ -18,7 +18,8 @@ struct HealthAutoExportFigures {
         let isElevationWhole = ((try? line.object("elevation")) ?? nil) != nil
         isFirstVersion = total != nil || isElevationWhole
         let sums = [
-            ("activeEnergyBurned", "activeEnergyBurned"), ("activeEnergy", "activeEnergyBurned"), ("totalEnergy", "totalEnergyBurned"),
+            ("activeEnergyBurned", "activeEnergyBurned"), ("activeEnergy", "activeEnergyBurned"),
+            ("totalEnergy", "totalEnergyBurned"),
             ("distance", sport.distance?.id ?? ""), ("totalSwimmingStrokeCount", "swimmingStrokeCount"),
             ("flightsClimbed", "flightsClimbed"), ("stepCount", "stepCount"),
         ]
@@ -42,16 +43,23 @@ struct HealthAutoExportFigures {
         if line.has("isIndoor"), let isIndoor = try? line.flag("isIndoor"), !isFirstVersion {
             entries.append(("indoorWorkout", .boolean(isIndoor)))
         }
-        for (member, key) in [("intensity", "averageMETs"), ("intesity", "averageMETs"), ("avgSpeed", "averageSpeed"), ("maxSpeed", "maximumSpeed"), ("elevationUp", "elevationAscended"), ("elevationDown", "elevationDescended"), ("temperature", "weatherTemperature"), ("humidity", "weatherHumidity"), ("lapLength", "lapLength")] {
-            guard !entries.contains(where: { $0.0 == key }), var amount = try amount(line, member, of: nil), amount.unit != nil else { continue }
+        for (member, key) in [
+            ("intensity", "averageMETs"), ("intesity", "averageMETs"), ("avgSpeed", "averageSpeed"), ("maxSpeed", "maximumSpeed"),
+            ("elevationUp", "elevationAscended"), ("elevationDown", "elevationDescended"), ("temperature", "weatherTemperature"),
+            ("humidity", "weatherHumidity"), ("lapLength", "lapLength"),
+        ] {
+            guard !entries.contains(where: { $0.0 == key }), var amount = try amount(line, member, of: nil), amount.unit != nil
+            else { continue }
             // The app writes m and means km.
-            if key == "lapLength", amount.unit?.code == "m", amount.numeral.doubleValue < 1 { amount.unit = try? Unit(ucum: "km") }
+            if key == "lapLength", amount.unit?.code == "m", amount.numeral.doubleValue < 1 {
+                amount.unit = try? Unit(ucum: "km")
+            }
             if let unit = amount.unit { entries.append((key, .quantity(amount.numeral, unit))) }
         }
         return entries
     }
 
-    /// Returns a measured amount, or `nil` if there is none. In version 1, a 0 means that nothing was measured.
+    /// Returns a measured amount, or `nil` without one. In version 1, a 0 is an unmeasured value.
     private func amount(_ line: LineObject, _ member: String, of type: SampleType?) throws(LineFault) -> Amount? {
         guard line.place(member).map({ line.bytes[$0.lowerBound] == UInt8(ascii: "{") }) ?? false,
             let object = try line.object(member), let numeral = try object.number("qty"),
@@ -63,7 +71,8 @@ struct HealthAutoExportFigures {
 
     /// The heart rates of a workout. 0 was not measured.
     private func heartRates(_ line: LineObject) throws(LineFault) -> Workout.Statistics? {
-        let whole = try line.place("heartRate").map { line.bytes[$0.lowerBound] == UInt8(ascii: "{") } ?? false
+        let whole =
+            try line.place("heartRate").map { line.bytes[$0.lowerBound] == UInt8(ascii: "{") } ?? false
             ? line.object("heartRate") : nil
         func rate(_ name: String, _ other: String?) throws(LineFault) -> Amount? {
             var found = try whole.flatMap { whole throws(LineFault) in try amount(whole, name, of: .heartRate) }
@@ -88,7 +97,9 @@ struct HealthAutoExportFigures {
         let rest = words.drop { places.contains($0.lowercased()) }.joined(separator: " ")
         let named = ActivitySport(word: Self.words[rest.lowercased()] ?? (rest.isEmpty ? name : rest))
         guard named.isUnknown else { return named }
-        if ["swimDistance", "swimStroke", "lapLength", "swimCadence", "totalSwimmingStrokeCount"].contains(where: { isMeasured(line, $0) }) {
+        if ["swimDistance", "swimStroke", "lapLength", "swimCadence", "totalSwimmingStrokeCount"].contains(where: {
+            isMeasured(line, $0)
+        }) {
             return ActivitySport(word: "swimming")
         }
         if ["cyclingCadence", "cyclingDistance", "cyclingPower", "cyclingSpeed"].contains(where: { isMeasured(line, $0) }) {

@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// Recognizes what the app Health Auto Export (iPhone) posts or saves, and what Vitalgate's webhook sends in the same format:
+/// Recognizes posts and files of the app Health Auto Export (iPhone), and posts of Vitalgate's webhook in the same format:
 ///
 ///     {"data": {"metrics": [{"name": "step_count", "units": "count", "data": [{"date": "2026-05-11 00:00:00 +0200", "qty": 8342.6}]}]}}
 ///
@@ -76,6 +76,7 @@ public final class HealthAutoExportFileSource: FrameSource {
 
     private let open: () -> any ByteInput
     private let received: Instant
+    private var surveyed: HealthAutoExportWalk?
 
     /// Reads an open file.
     public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
@@ -91,8 +92,7 @@ public final class HealthAutoExportFileSource: FrameSource {
 
     /// Passes the facts about the export and each of its elements to `handle`.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        let survey = try HealthAutoExportWalk(open())
-        try survey.run()
+        let survey = try surveyed ?? survey()
         unread = survey.unread
         unread.count(HealthAutoExportFile.deleted, as: .member, survey.deletions)
         try withoutActuallyEscaping(handle) { handle in
@@ -101,7 +101,8 @@ public final class HealthAutoExportFileSource: FrameSource {
             let walk = try HealthAutoExportWalk(open()) { [received] section, index, value in
                 if let index, index != metric {
                     metric = index
-                    try self.deliver([HealthAutoExportRow.metric, survey.metrics[index].name, survey.metrics[index].units], handle)
+                    try self.deliver(
+                        [HealthAutoExportRow.metric, survey.metrics[index].name, survey.metrics[index].units], handle)
                 }
                 number += 1
                 let place = Place(.record, number)
@@ -116,6 +117,17 @@ public final class HealthAutoExportFileSource: FrameSource {
             }
             try walk.run()
         }
+    }
+
+    /// Checks the whole text, without which no frame is delivered.
+    ///
+    /// - Throws: ``SourceError`` if the text is cut or malformed.
+    public func survey() throws { surveyed = try survey() as HealthAutoExportWalk }
+
+    private func survey() throws -> HealthAutoExportWalk {
+        let walk = try HealthAutoExportWalk(open())
+        try walk.run()
+        return walk
     }
 
     /// Delivers a row of texts.

@@ -17,6 +17,9 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
     /// The id of the source of statistics. For readings, the names of their sources follow.
     public static let source = "health-auto-export"
 
+    /// The types of the samples that an export can contain.
+    public static var types: [SampleType] { HealthAutoExportNames.sampleTypes }
+
     let registry: OriginRegistry
     let zone: TimeZoneRules?
     /// The grouping that the user names, or that of the request's header.
@@ -40,10 +43,10 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
     }
 
     /// More sources than a person has. Without this limit, a source that counts up would make a series of each point.
-    private static let maximumOrigins = 10_000
+    private static let maximumOrigins = 1000
 
     /// - Parameters:
-    ///   - grouping: the length of the periods, or `nil` if the export contains it or nobody knows it.
+    ///   - grouping: the length of the periods, or `nil` if the export contains it or it is unknown.
     ///   - zone: the person's zone, for the ends of days.
     public init(registry: OriginRegistry, grouping: PeriodGrouping? = nil, zone: TimeZoneRules? = nil) {
         (self.registry, self.grouping, self.zone) = (registry, grouping, zone)
@@ -116,7 +119,8 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
         }
     }
 
-    private static let ownReading = SkipKind("own reading")
+    /// A sample of this hub that its webhook sent and that came back.
+    public static let ownReading = SkipKind("own reading")
     static let noValue = SkipKind("no-value")
 
     /// Appends the readings of a point, or returns the kind under which it is skipped.
@@ -140,7 +144,9 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
         case .sleep: return try sleep(line, at: place, into: &readings)
         case .event(let id): return try event(line, id, at: place, into: &readings)
         case .counts:
-            let hasEvents = line.members.contains { !["date", "source", "uuid"].contains($0.name) && (try? line.number($0.name))??.isZero == false }
+            let hasEvents = line.members.contains {
+                !["date", "source", "uuid"].contains($0.name) && (try? line.number($0.name))??.isZero == false
+            }
             return hasEvents ? names.kind("\(metric.name) (number of events)") : Self.noValue
         }
         return nil
@@ -160,7 +166,7 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
                 throw LineFault(units.isEmpty ? "the unit is missing" : "the unit is unknown")
             }
             var entries = point.metadata
-            // 97 % is written as 97. A ratio such as 0.97 would be a percentage that nobody has.
+            // 97 % is written as 97. A ratio such as 0.97 is not a possible percentage.
             if unit.code == "%", type == .oxygenSaturation, numeral.doubleValue <= 1 { entries.append(UncertainValue.unit) }
             switch placement {
             case .period:
@@ -184,7 +190,7 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
         case span(Instant)
         /// A statistic of a period until this end.
         case period(Instant)
-        /// Nobody knows whether it is a sample or a statistic, or when it ended.
+        /// It may be a sample or a statistic, or its end is unknown.
         case unknown
     }
 
@@ -224,7 +230,7 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
             time: .instants(start: start, end: end, offset: point.time.offset), metadata: metadata, record: record, place: place)
     }
 
-    /// The origin of a reading of these sources, or of the app if there are none.
+    /// The origin of a reading of these sources, or of the app if the point names no source.
     func origin(_ type: SampleType, _ sources: [String]) -> Origin {
         let key = OriginKey(type: type, sources: sources.joined(separator: "|"))
         if let known = origins[key] { return known }
@@ -248,7 +254,9 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
         _ line: LineObject, units: String, at place: Place, into readings: inout [Reading]
     ) throws(LineFault) -> SkipKind? {
         guard let average = try line.number(firstOf: "Avg", "avg", "qty") else { return Self.noValue }
-        let (minimum, maximum) = (try line.number(firstOf: "Min", "min") ?? average, try line.number(firstOf: "Max", "max") ?? average)
+        let (minimum, maximum) = (
+            try line.number(firstOf: "Min", "min") ?? average, try line.number(firstOf: "Max", "max") ?? average
+        )
         let point = try HealthAutoExportPoint(line)
         let isSingle = minimum.doubleValue == average.doubleValue && maximum.doubleValue == average.doubleValue
         var values: [(SampleType, Numeral)] = []
@@ -256,7 +264,8 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
         if case .period = placement {} else if isSingle { values = [(.heartRate, average)] }
         if values.isEmpty {
             for case (let type?, let numeral) in [
-                (Self.heartRateTypes.average, average), (Self.heartRateTypes.minimum, minimum), (Self.heartRateTypes.maximum, maximum),
+                (Self.heartRateTypes.average, average), (Self.heartRateTypes.minimum, minimum),
+                (Self.heartRateTypes.maximum, maximum),
             ] { values.append((type, numeral)) }
             // Three different values are of some time, which no header names.
             if case .moment = placement {
@@ -271,7 +280,7 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
 
     // MARK: Categories
 
-    /// Appends an event. Its duration is the value. The sum of a period is no event.
+    /// Appends an event. Its duration is the value. The sum of a period is not an event.
     private func event(
         _ line: LineObject, _ id: String, at place: Place, into readings: inout [Reading]
     ) throws(LineFault) -> SkipKind? {
@@ -282,7 +291,8 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
             let reason = grouping == nil ? "unknown period" : "sum of a period"
             return names.kind("\(metric.name) (\(reason))")
         }
-        guard let unit = HealthAutoExportNames.unit(metric.units, of: type), let conversion = try? unit.conversion(to: second) else {
+        guard let unit = HealthAutoExportNames.unit(metric.units, of: type), let conversion = try? unit.conversion(to: second)
+        else {
             throw LineFault("the unit is not one of time")
         }
         let seconds = conversion.convert(numeral)

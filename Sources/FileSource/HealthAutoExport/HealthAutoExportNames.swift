@@ -4,7 +4,7 @@ import HealthModel
 ///
 /// Sources: the maker's help pages and wiki, and nine public receivers. A metric's name has changed with versions of the app.
 enum HealthAutoExportNames {
-    /// What the points of a metric are.
+    /// The kind of the points of a metric.
     enum Shape: Hashable {
         case quantity(SampleType)
         /// Minimum, average and maximum.
@@ -47,6 +47,16 @@ enum HealthAutoExportNames {
         "high_heart_rate_notifications": .counts, "low_heart_rate_notifications": .counts,
         "irregular_heart_rate_notifications": .counts,
     ]
+
+    /// The types of all samples that an export can contain.
+    static let sampleTypes: [SampleType] = {
+        let others = [
+            "heartRate", "heartRateAverage", "heartRateMinimum", "heartRateMaximum", "bloodPressureSystolic",
+            "bloodPressureDiastolic",
+            "sleepAnalysis", "mindfulSession", "handwashingEvent", "toothbrushingEvent", "workout", "workoutRoute",
+        ]
+        return Set(types.values).union(others.compactMap { SampleType(known: $0) }).sorted { $0.id < $1.id }
+    }()
 
     private static let types: [String: SampleType] = {
         var types: [String: SampleType] = [:]

@@ -47,7 +47,7 @@ struct HealthAutoExportTime: Hashable {
             return bytes[index - 1]
         }
 
-        /// A number of at least and at most so many digits.
+        /// A number with this number of digits.
         private mutating func number(_ count: ClosedRange<Int>) -> Int? {
             var (value, digits) = (0, 0)
             while digits < count.upperBound, index < bytes.count, bytes[index] &- 0x30 < 10 {

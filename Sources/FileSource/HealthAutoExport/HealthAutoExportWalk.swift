@@ -73,7 +73,9 @@ final class HealthAutoExportWalk {
     }
 
     private func metric() throws {
-        guard metrics.count < Self.maximumMetrics else { throw stream.fault("there are more than \(Self.maximumMetrics) metrics") }
+        guard metrics.count < Self.maximumMetrics else {
+            throw stream.fault("there are more than \(Self.maximumMetrics) metrics")
+        }
         let index = metrics.count
         metrics.append(("", ""))
         try stream.forEachMember { [self] name in

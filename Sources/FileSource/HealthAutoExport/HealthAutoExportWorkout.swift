@@ -30,7 +30,9 @@ extension HealthAutoExportInterpreter {
             origin: source, numeral: Numeral(coefficient: Int64(figures.sport.number)), unit: .one,
             time: .instants(start: start.instant, end: end.instant, offset: start.offset), place: place)
         let (route, count) = try route(of: line, at: place)
-        let seconds = (start.instant.microseconds / 1_000_000, (end.instant.microseconds - start.instant.microseconds) / 1_000_000)
+        let seconds = (
+            start.instant.microseconds / 1_000_000, (end.instant.microseconds - start.instant.microseconds) / 1_000_000
+        )
         // The version with the most figures counts, in any order of arrival.
         reading.record = RecordIdentifier(
             id: "workout \(seconds.0)+\(seconds.1) \(figures.sport.number)", version: Int64(figures.count + count))
@@ -53,7 +55,8 @@ extension HealthAutoExportInterpreter {
     private static let maximumPoints = 1 << 20
 
     private static let unreadSeries = [
-        "activeEnergy", "basalEnergy", "stepCount", "walkingAndRunningDistance", "cyclingCadence", "cyclingDistance", "cyclingPower",
+        "activeEnergy", "basalEnergy", "stepCount", "walkingAndRunningDistance", "cyclingCadence", "cyclingDistance",
+        "cyclingPower",
         "cyclingSpeed", "swimDistance", "swimStroke",
     ]
 
@@ -76,7 +79,9 @@ extension HealthAutoExportInterpreter {
         for series in ["heartRateData", "heartRateRecovery"] {
             for range in try line.list(series, atMost: Self.maximumPoints) ?? [] {
                 let point = try LineObject(line.bytes, range, path: "\(series): ")
-                guard let time = try HealthAutoExportPoint.time(point, "date") else { throw LineFault(series, "a point has no time") }
+                guard let time = try HealthAutoExportPoint.time(point, "date") else {
+                    throw LineFault(series, "a point has no time")
+                }
                 let isAfter = time.instant >= end
                 if series == "heartRateData" { if isAfter { after += 1 } else { during += 1 } }
                 // Version 1 writes `count` for beats a minute.
@@ -130,11 +135,14 @@ extension HealthAutoExportInterpreter {
                     Array(texts.1.utf8).withUnsafeBytes { longitude in points.mark(latitude, longitude) }
                 }
             }
-            if refused > 0 { leftOut.skipped[SkipKind("location of a workout (not readable, or repeated)"), default: 0] += refused }
+            if refused > 0 {
+                leftOut.skipped[SkipKind("location of a workout (not readable, or repeated)"), default: 0] += refused
+            }
             guard points.count > 0, let locations = try points.end() else { return (nil, 0) }
             var reading = Reading(
                 origin: origin(type, []), numeral: Numeral(coefficient: 0), unit: .one,
-                time: .instants(start: locations.start, end: locations.end, offset: offset), ordinal: locations.mark, place: place)
+                time: .instants(start: locations.start, end: locations.end, offset: offset), ordinal: locations.mark, place: place
+            )
             reading.body = try? SampleBody(encoding: WorkoutRoute(points: locations.points), content: locations.content)
             return reading.body == nil ? (nil, 0) : (reading, points.count)
         } catch {
@@ -150,7 +158,9 @@ extension HealthAutoExportInterpreter {
             let longitude = try point.number(firstOf: "longitude", "lon"), longitude.doubleValue.magnitude <= 180
         else { return nil }
         // A negative course, speed or accuracy means that it is not known (CoreLocation).
-        func known(_ name: String) throws(LineFault) -> Numeral? { try point.number(name).flatMap { $0.doubleValue < 0 ? nil : $0 } }
+        func known(_ name: String) throws(LineFault) -> Numeral? {
+            try point.number(name).flatMap { $0.doubleValue < 0 ? nil : $0 }
+        }
         let location = RoutePoints.Location(
             time: time.instant.microseconds, latitude: latitude, longitude: longitude, altitude: try point.number("altitude"),
             horizontalAccuracy: try known("horizontalAccuracy"), verticalAccuracy: try known("verticalAccuracy"),

@@ -27,7 +27,9 @@ public enum PeriodGrouping: String, Hashable, Sendable, CaseIterable {
     /// - Parameter zone: the person's zone.
     /// - Returns: the end, and whether the rules of the zone do not apply to it.
     public func end(of start: Instant, offset: ZoneOffset, zone: TimeZoneRules?) -> (instant: Instant, isElsewhere: Bool)? {
-        func after(_ seconds: Int64) -> (Instant, Bool) { (Instant(microseconds: start.microseconds &+ seconds * 1_000_000), false) }
+        func after(_ seconds: Int64) -> (Instant, Bool) {
+            (Instant(microseconds: start.microseconds &+ seconds * 1_000_000), false)
+        }
         let unit: CalendarInterval.Unit
         switch self {
         case .none: return nil

@@ -26,6 +26,7 @@ public struct ImportService {
     private let comparesPaths: Bool
     private let trustsOpenEnds: Bool
     private let onlyPerson: Bool
+    private let sender: ImportSender?
 
     /// The maximum number of samples in one commit. Two batches are in memory: small enough for a small machine, and large enough
     /// that commits do not wear out an SD card.
@@ -41,8 +42,9 @@ public struct ImportService {
     public init(
         store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules,
         isCancelled: @escaping () -> Bool = { false },
-        comparesPaths: Bool = true, trustsOpenEnds: Bool = false, onlyPerson: Bool = false
+        comparesPaths: Bool = true, trustsOpenEnds: Bool = false, onlyPerson: Bool = false, sender: ImportSender? = nil
     ) {
+        self.sender = sender
         self.comparesPaths = comparesPaths
         self.trustsOpenEnds = trustsOpenEnds
         self.onlyPerson = onlyPerson
@@ -74,10 +76,7 @@ public struct ImportService {
     public func run(
         _ reading: FileReading, received: Instant, progress: (ImportProgress) -> Void = { _ in }
     ) throws -> Outcome {
-        let ingest = try store.beginIngest(
-            IngestDescription(
-                kind: .import, name: Self.name(of: reading.path), profile: reading.profile, received: received.microseconds,
-                notes: reading.notes, owner: ProcessIdentity.current(), comparesPaths: comparesPaths))
+        let (ingest, earlier) = try begin(reading, received)
         var failure: SourceError?
         var interrupted = false
         var entered = 0
@@ -94,9 +93,11 @@ public struct ImportService {
             }
             for (kind, count) in reading.unread.counts { ingest.skip(kind, count: count) }
             let taken = try take(told, from: reading, ingest, received)
-            try ingest.note(
+            let notes =
                 reading.notes + Self.notes(ofCut: cut) + Self.notes(ofZeros: zeros) + Self.notes(of: failure, behind: entered)
-                    + taken)
+                + taken
+            let known = earlier?.notes ?? []
+            try ingest.note((known + notes.filter { !known.contains($0) }).suffix(Self.mostNotes))
         } catch {
             // After a store failure, a partial account is better than none.
             _ = try? ingest.finish(at: now().microseconds, state: "failed")
@@ -107,7 +108,8 @@ public struct ImportService {
             ingest.refuse(Refusal(failure.reason, at: failure.place ?? Place(.byte, 0)))
         }
         let account = try ingest.finish(
-            at: now().microseconds, state: interrupted ? "interrupted" : failure != nil ? "failed" : "done")
+            at: now().microseconds, state: interrupted ? "interrupted" : failure != nil ? "failed" : "done"
+        ).since(earlier)
         // Incoming and recorded readings are counted separately so that a lost reading is detected.
         guard entered == account.read + ingest.repeated else {
             throw StoreError(
@@ -116,13 +118,30 @@ public struct ImportService {
         }
         var outcome = Outcome(account: account, failure: failure, isInterrupted: interrupted)
         // This reports a wrong profile on the first day.
-        if account.stored > 0 {
+        if account.stored > 0, sender == nil {
             outcome.suspicions = try store.repairs.suspicions(broughtBy: ingest.id)
             // The ledger keeps the warning, as it does for a hub's readings.
             try store.repairs.add(notes: outcome.suspicions.prefix(Self.mostSuspicions).map(Self.note), to: ingest.id)
         }
         return outcome
     }
+
+    /// Begins the ledger entry, or continues the entry of the sender's day.
+    private func begin(_ reading: FileReading, _ received: Instant) throws -> (Ingest, earlier: IngestAccount?) {
+        let (name, owner) = (Self.name(of: sender?.name ?? reading.path), ProcessIdentity.current())
+        if let sender,
+            let (ingest, account) = try store.ledger.resume(kind: .import, named: name, begunWithin: sender.day, owner: owner)
+        {
+            return (ingest, account)
+        }
+        let description = IngestDescription(
+            kind: .import, name: name, profile: reading.profile, received: received.microseconds, notes: reading.notes,
+            owner: owner, comparesPaths: comparesPaths)
+        return (try store.beginIngest(description), nil)
+    }
+
+    /// The greatest number of notes in an entry that is continued all day.
+    private static let mostNotes = 100
 
     /// The greatest number of suspicions that are noted in the ledger.
     private static let mostSuspicions = 5
@@ -187,12 +206,13 @@ public struct ImportService {
         // Vitalgate's own lines may contain a value that a user accepted.
         let countsZeros = reading.profile != KnownFormat.lines
         let earlier = try ProvisionalRows(heldOf: reading.profile, person: reading.subject, in: store)
-        let writer = BatchWriter { [store, comparesPaths] batch in
+        let writer = BatchWriter { [store, comparesPaths, sender] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }
             for (kind, count) in batch.skipped { ingest.skip(kind, count: count) }
             var mistakes: [EarlierMistakes] = []
             _ = try ingest.store(batch.output.samples) { samples in
+                try sender?.confirm()
                 try ingest.release(batch.arrived)
                 let assigned = try PersonHistory.assign(&samples, in: store, comparesPaths: comparesPaths)
                 mistakes = assigned.mistakes
@@ -208,6 +228,7 @@ public struct ImportService {
                 batch.zone = zone.identifier
                 isZoneNoted = true
             }
+            if let sender { Self.refuseTypes(besides: sender.types, in: &batch.output) }
             if onlyPerson { Self.refuseOthers(than: reading.subject, in: &batch.output) }
             state.readings += batch.output.samples.count
             bodies = 0
@@ -304,6 +325,17 @@ public struct ImportService {
         guard !others.isEmpty else { return }
         output.samples.removeAll { $0.sample.origin.subject != subject }
         output.refusals += others.map { Refusal("the file names another person", at: $0.place) }
+    }
+
+    /// Refuses the readings of types that the sender may not write.
+    private static func refuseTypes(besides types: Set<ObjectType>, in output: inout Normaliser.Output) {
+        let present = Set(output.samples.map(\.sample.origin.type))
+        let refused = present.filter { !types.contains(ObjectType($0)) }
+        guard !refused.isEmpty else { return }
+        output.refusals += output.samples.filter { refused.contains($0.sample.origin.type) }.map {
+            Refusal("the client may not write \($0.sample.origin.type.id)", at: $0.place)
+        }
+        output.samples.removeAll { refused.contains($0.sample.origin.type) }
     }
 
     /// Returns the file's name without its folders, which are private in a store that may be passed on, and without control

@@ -9,8 +9,10 @@ import Testing
 /// Walks all cases in `Files/health-auto-export`.
 @Suite struct HealthAutoExportCaseTests {
     static let names = [
-        "01-days", "02-unsummarised", "03-v1-no-source", "04-sleep-summarised", "05-sleep-phases", "07-sleep-no-in-bed", "08-special",
-        "11-workout-v2", "13-workout-heart-rate-misplaced", "17-empty", "19-imperial", "20-workout-two-exports", "21-unit-by-grouping",
+        "01-days", "02-unsummarised", "03-v1-no-source", "04-sleep-summarised", "05-sleep-phases", "07-sleep-no-in-bed",
+        "08-special",
+        "11-workout-v2", "13-workout-heart-rate-misplaced", "17-empty", "19-imperial", "20-workout-two-exports",
+        "21-unit-by-grouping",
     ]
 
     @Test(arguments: names) func readsACase(name: String) throws {
@@ -45,7 +47,8 @@ import Testing
     private func take(_ sample: ExpectedExport.Sample, from rest: inout [Reading]) throws {
         let type =
             sample.type == "heartRate"
-            ? ["min": "heartRateMinimum", "average": "heartRateAverage", "max": "heartRateMaximum"][sample.statistic] ?? "heartRate"
+            ? ["min": "heartRateMinimum", "average": "heartRateAverage", "max": "heartRateMaximum"][sample.statistic]
+                ?? "heartRate"
             : sample.type
         let index = rest.firstIndex {
             $0.origin.type.id == type && Self.start($0) == sample.start && $0.numeral.doubleValue == sample.value
@@ -57,7 +60,9 @@ import Testing
         }
         let reading = rest.remove(at: index)
         let metadata = reading.metadata
-        #expect(reading.unit == (try Unit(ucum: sample.unit)) || reading.unit.code == sample.unit || sample.unit == "{count}", "\(type)")
+        #expect(
+            reading.unit == (try Unit(ucum: sample.unit)) || reading.unit.code == sample.unit || sample.unit == "{count}",
+            "\(type)")
         if let also = sample.also {
             let value = try reading.unit.conversion(to: try Unit(ucum: also.unit)).convert(reading.numeral)
             #expect(abs(value - also.value) < 1e-6 * max(1, abs(also.value)), "\(type)")
@@ -68,7 +73,7 @@ import Testing
             #expect(end.description == Self.written(sample.end ?? ""), "\(type)")
             #expect(metadata?["period"] == nil, "\(type)")
         default:
-            // Its end is not told, so it is quarantined.
+            // Its end is missing, so it is quarantined.
             #expect(end == start)
             #expect(metadata?["period"] == .string("unknown"), "\(type)")
         }
@@ -136,7 +141,9 @@ import Testing
             let told = workout.statistics.first { $0.type == type }
             let code: String = if case .text(let code)? = figures["unit"] { code } else { "1" }
             let unit = try Unit(ucum: code)
-            for (name, amount) in [("sum", told?.sum), ("average", told?.average), ("min", told?.minimum), ("max", told?.maximum)] {
+            for (name, amount) in [
+                ("sum", told?.sum), ("average", told?.average), ("min", told?.minimum), ("max", told?.maximum),
+            ] {
                 guard case .number(let value)? = figures[name] else { continue }
                 let found = try #require(amount?.value(in: unit), "\(type) \(name)")
                 #expect(abs(found - value) < 1e-6 * max(1, value), "\(type) \(name)")

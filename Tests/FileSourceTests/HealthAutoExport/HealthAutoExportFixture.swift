@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileSource
 
-/// What is read of an export.
+/// The readings of an export.
 struct ReadExport {
     var readings: [Reading] = []
     var refused: [String] = []
@@ -22,7 +22,9 @@ struct ReadExport {
 
     /// Reads several requests of a case.
     init(case name: String) throws {
-        for bytes in try Self.requests(of: name) { read(bytes, HealthAutoExportInterpreter(registry: OriginRegistry(subject: "me"))) }
+        for bytes in try Self.requests(of: name) {
+            read(bytes, HealthAutoExportInterpreter(registry: OriginRegistry(subject: "me")))
+        }
     }
 
     private mutating func read(_ bytes: [UInt8], _ interpreter: HealthAutoExportInterpreter) {
@@ -30,7 +32,9 @@ struct ReadExport {
         do {
             try source.forEachFrame { frame in
                 do throws(Refusal) {
-                    if case .skipped(let kind) = try interpreter.interpret(frame, into: &readings) { skipped[kind.name, default: 0] += 1 }
+                    if case .skipped(let kind) = try interpreter.interpret(frame, into: &readings) {
+                        skipped[kind.name, default: 0] += 1
+                    }
                 } catch {
                     refused.append(error.reason)
                 }
@@ -84,10 +88,15 @@ struct ExpectedExport: Decodable {
         var route: [Point]?
     }
     enum Scalar: Decodable, Equatable {
-        case number(Double), text(String)
+        case number(Double)
+        case text(String)
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            if let number = try? container.decode(Double.self) { self = .number(number) } else { self = .text(try container.decode(String.self)) }
+            if let number = try? container.decode(Double.self) {
+                self = .number(number)
+            } else {
+                self = .text(try container.decode(String.self))
+            }
         }
     }
     struct Point: Decodable { var time: String }

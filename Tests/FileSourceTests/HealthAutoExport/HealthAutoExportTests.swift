@@ -82,7 +82,8 @@ import Testing
     /// Days last 23 or 25 hours when the clocks change, weeks and months likewise.
     @Test(arguments: [
         (PeriodGrouping.days, "2026-03-29 00:00:00 +0100", 23), (.days, "2026-10-25 00:00:00 +0200", 25),
-        (.days, "2026-05-11 00:00:00 +0200", 24), (.days, "2026-05-11 00:00:00 -0700", 24), (.hours, "2026-10-25 02:00:00 +0200", 1),
+        (.days, "2026-05-11 00:00:00 +0200", 24), (.days, "2026-05-11 00:00:00 -0700", 24),
+        (.hours, "2026-10-25 02:00:00 +0200", 1),
         (.weeks, "2026-03-23 00:00:00 +0100", 167), (.months, "2026-02-01 00:00:00 +0100", 672),
     ]) func periodsEndByTheCalendar(grouping: PeriodGrouping, date: String, hours: Int64) throws {
         let zone = try TimeZoneRules(posix: "CET-1CEST,M3.5.0,M10.5.0/3")
@@ -112,23 +113,27 @@ import Testing
     // MARK: Words
 
     @Test(arguments: [
-        ("2026-05-11 07:14:05 +0200", "2026-05-11T05:14:05.000000Z"), ("2026-05-11 7:14:05 AM +0200", "2026-05-11T05:14:05.000000Z"),
+        ("2026-05-11 07:14:05 +0200", "2026-05-11T05:14:05.000000Z"),
+        ("2026-05-11 7:14:05 AM +0200", "2026-05-11T05:14:05.000000Z"),
         ("2026-05-11 12:00:00\u{202F}AM +0000", "2026-05-11T00:00:00.000000Z"),
         ("2026-05-11 12:30:00 pm +0000", "2026-05-11T12:30:00.000000Z"), ("2026-05-11T05:14:05Z", "2026-05-11T05:14:05.000000Z"),
         ("٢٠٢٦-٠٥-١١ ٠٧:١٤:٠٥ +0200", "2026-05-11T05:14:05.000000Z"),
     ]) func readsATime(text: String, instant: String) { #expect(HealthAutoExportTime(text)?.instant.description == instant) }
 
     @Test(arguments: [
-        "2026-05-11 07:14:05", "2026-05-11", "2026-02-30 07:14:05 +0200", "2026-05-11 24:00:00 +0200", "2026-05-11 13:00:00 PM +0200",
+        "2026-05-11 07:14:05", "2026-05-11", "2026-02-30 07:14:05 +0200", "2026-05-11 24:00:00 +0200",
+        "2026-05-11 13:00:00 PM +0200",
         "", "11.05.2026 07:14", "2026-05-11 07:14:05 +0200 x",
     ]) func refusesATimeWithoutAnOffset(text: String) { #expect(HealthAutoExportTime(text) == nil) }
 
     /// Every name and unit in the tables is one of the catalogue.
     @Test func theTablesAreComplete() throws {
         for (metric, unit) in [
-            ("active_energy", "kJ"), ("dietary_water", "fl. oz."), ("stair_speed:_up", "ft/s"), ("six-minute_walking_test_distance", "m"),
+            ("active_energy", "kJ"), ("dietary_water", "fl. oz."), ("stair_speed:_up", "ft/s"),
+            ("six-minute_walking_test_distance", "m"),
             ("weight_&_body_mass", "lb"), ("vo2max", "ml/(kg·min)"), ("physical_effort", "MET"), ("body_mass_index", "count"),
-            ("insulin_delivery", "IU"), ("environmental_audio", "dBASPL"), ("blood_alcohol_content", "%"), ("walking_speed", "km/hr"),
+            ("insulin_delivery", "IU"), ("environmental_audio", "dBASPL"), ("blood_alcohol_content", "%"),
+            ("walking_speed", "km/hr"),
             ("apple_walking_steadiness", "%"), ("number_of_time_fallen", "falls"), ("electrodermal_activity", "S"),
         ] {
             guard case .quantity(let type)? = HealthAutoExportNames.shape(of: metric) else {
