@@ -12,9 +12,10 @@ public final class SpooledBody: Sendable {
     /// - Throws: ``Problem`` 507 if the disk is full.
     init(in folder: String) throws(Problem) {
         var template = Array("\(folder)/.vitalgate-post-XXXXXX".utf8CString)
-        descriptor = mkostemp(&template, O_CLOEXEC)
+        descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw Self.noRoom }
         unlink(template)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
     deinit { close(descriptor) }
