@@ -205,7 +205,7 @@ let package = Package(
         .testTarget(
             name: "HealthAPITests",
             dependencies: [
-                "HealthAPI", "HealthServing", "HealthServingTesting", "HealthStore", "FileSource", "HTTPServerKit",
+                "HealthAPI", "HealthServing", "HealthServingTesting", "HealthStore", "Ingestion", "FileSource", "HTTPServerKit",
                 "HTTPServerTesting", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
             ]),
         .testTarget(

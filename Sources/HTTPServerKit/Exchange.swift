@@ -7,6 +7,8 @@ final class Exchange {
     private(set) var head: RequestHead?
     private(set) var isBegun = false
     private var body: [UInt8] = []
+    /// The body, if it is not kept in memory.
+    private var spool: SpooledBody?
     /// The number of bytes of the body so far.
     private var taken = 0
     private var limit = 0
@@ -51,7 +53,7 @@ final class Exchange {
             limit = resolved.body.most
             try checkLength(head)
             try Self.checkEncoding(head)
-            if limit > 0, head.hasBody { try reserve(head, resolved.body.payer, core) }
+            if limit > 0, head.hasBody { try reserve(head, resolved.body, core) }
         } catch {
             refusal = error
         }
@@ -91,13 +93,19 @@ final class Exchange {
         throw Problem(415, "The body must not be compressed.", headers: ["Accept-Encoding": "identity"])
     }
 
-    private func reserve(_ head: RequestHead, _ payer: Payer, _ core: ServerCore) throws(Problem) {
-        bodyShare = core.bodies.reserve(bodySize(head), for: payer)
+    private func reserve(_ head: RequestHead, _ allowance: BodyAllowance, _ core: ServerCore) throws(Problem) {
+        // The share of a body in a file limits how many of them there are.
+        let size = allowance.folder == nil ? bodySize(head) : min(bodySize(head), Self.spoolShare)
+        bodyShare = core.bodies.reserve(size, for: allowance.payer)
         guard bodyShare != nil else {
-            isDiscarding = payer != .stranger && head.header("expect") == nil
+            isDiscarding = allowance.payer != .stranger && head.header("expect") == nil
             throw Problem(503, "Too much data is being sent at once. Try again.", bound: .bodies)
         }
+        if let folder = allowance.folder { spool = try SpooledBody(in: folder) }
     }
+
+    /// The bytes of memory that a body in a file counts for.
+    private static let spoolShare = 4 << 20
 
     private var tooLarge: Problem {
         Problem(
@@ -119,7 +127,17 @@ final class Exchange {
     func take(_ octets: UnsafeRawBufferPointer) -> Bool {
         guard octets.count <= limit - taken else { return false }
         taken += octets.count
-        if !isDiscarding { body += octets }
+        if isDiscarding { return true }
+        guard let spool else {
+            body += octets
+            return true
+        }
+        do throws(Problem) {
+            try spool.append(octets)
+        } catch {
+            // The rest is dropped, so that the client sees the answer.
+            (refusal, isDiscarding, self.spool) = (error, true, nil)
+        }
         return true
     }
 
@@ -138,8 +156,8 @@ final class Exchange {
             answer = Answering.finished((refusal ?? Problem(400, "The request is malformed.")).response, to: head)
             return
         }
-        answer = Answering.finished(resolved.answer(HTTPRequest(head: head, body: body)), to: head)
-        body = []
+        answer = Answering.finished(resolved.answer(HTTPRequest(head: head, body: body, file: spool)), to: head)
+        (body, spool) = ([], nil)
         boundAnswer(core)
         boundStream(core)
     }
@@ -188,6 +206,7 @@ final class Exchange {
         waitingPlace = nil
         bodyShare = nil
         answerShare = nil
+        spool = nil
     }
 
     /// Reads the head from libmicrohttpd's memory.

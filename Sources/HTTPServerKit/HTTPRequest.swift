@@ -43,6 +43,8 @@ public struct HTTPRequest: Sendable {
     public let head: RequestHead
     /// The body, within the limit that the handler allows.
     public let body: [UInt8]
+    /// The body in a file, if the handler asked for that. ``body`` is then empty.
+    public var file: SpooledBody?
 }
 
 extension HTTPRequest {

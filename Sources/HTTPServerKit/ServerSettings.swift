@@ -95,9 +95,13 @@ public struct BodyAllowance: Sendable {
     public var most: Int
     /// The payer whose memory is used.
     public var payer: Payer
+    /// The folder for a large body, or `nil` if the body is kept in memory.
+    public var folder: String?
 
     /// Creates a limit in bytes for a payer.
-    public init(most: Int, payer: Payer) { (self.most, self.payer) = (most, payer) }
+    public init(most: Int, payer: Payer, folder: String? = nil) {
+        (self.most, self.payer, self.folder) = (most, payer, folder)
+    }
     /// No body is allowed.
     public static let nothing = BodyAllowance(most: 0, payer: .stranger)
 }

@@ -54,7 +54,7 @@ public enum HealthGroup: String, CaseIterable, Sendable {
         case .heart:
             """
             heartRate restingHeartRate walkingHeartRateAverage heartRateVariabilitySDNN heartRateRecoveryOneMinute vo2Max \
-            electrocardiogram atrialFibrillationBurden heartRateAverage heartRateMaximum heartbeatInterval heartbeatSeries \
+            electrocardiogram atrialFibrillationBurden heartRateAverage heartRateMinimum heartRateMaximum heartbeatInterval heartbeatSeries \
             pulseAmplitudeIndex highHeartRateEvent lowHeartRateEvent irregularHeartRhythmEvent lowCardioFitnessEvent \
             hypertensionEvent
             """

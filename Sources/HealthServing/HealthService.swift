@@ -29,6 +29,9 @@ public struct ServiceSettings: Sendable {
     /// commit in between. The writer can then commit early.
     public var following: @Sendable (Bool) -> Void = { _ in }
 
+    /// Imports what a phone posted, and returns the account of this post. All of it is durable then. `nil` if the service accepts no posts.
+    public var intake: (@Sendable (IntakePost) throws -> IngestAccount)?
+
     /// Whether the service checks the alerts. It does not need to if another process does, such as the hub's.
     public var checksAlerts = true
 

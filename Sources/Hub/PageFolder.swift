@@ -19,13 +19,16 @@ public enum PageFolder {
 
 extension APIConfiguration {
     /// The URL of the page, or `nil` on a socket.
-    public var pageAddress: String? {
+    public var pageAddress: String? { address.map { $0 + "/page/" } }
+
+    /// The URL of the API without a path, or `nil` on a socket.
+    public var address: String? {
         guard case .tcp(let host, let port) = listen else { return nil }
         let scheme = certificate == nil ? "http" : "https"
         let isAny = host == "0.0.0.0" || host == "::"
         let name = certificate != nil || isAny ? hosts.first : nil
         let own = name ?? (isAny ? "localhost" : host.contains(":") ? "[\(host)]" : host)
-        return "\(scheme)://\(own):\(port)/page/"
+        return "\(scheme)://\(own):\(port)"
     }
 
     /// Whether other devices of the network can reach the page.

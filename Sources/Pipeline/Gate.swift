@@ -35,11 +35,14 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     /// A version of a record that is stored with another value, time, or unit. Vitalgate cannot decide which one is right.
     public static let versionConflict = GateRule("version-conflict")
 
+    /// The value may be a single sample or of a period, or the end of its period is unknown.
+    public static let unknownPeriod = GateRule("unknown-period")
+
     /// All rules.
     public static let all: [GateRule] = [
         .impossible, .implausible, .unknownValue, .unknownType, .sentinel, .noContact, .badMeasurement, .failedMeasurement,
         .clockUnknown,
-        .unattributed, .provisional, .versionConflict,
+        .unattributed, .provisional, .versionConflict, .unknownPeriod,
     ]
 
     /// Whether the value may be right, so that it raises alerts while a person has not judged it yet.
@@ -59,6 +62,7 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
         case .clockUnknown: "its time is from a device clock that could not be checked"
         case .unattributed: "it arrived before the device's services were known, so its sensor is unclear"
         case .versionConflict: "the same version of this record is already stored with another value, time, or unit"
+        case .unknownPeriod: "it may be a single sample or of a period, or the end of its period is unknown"
         case .provisional: "the row is the last of a file without a final line break and may be truncated"
         default: name
         }
@@ -115,6 +119,8 @@ public struct Gate: Sendable {
         for (key, value) in metadata.entries {
             switch (key, value) {
             case ("sensorContact", .string("notDetected")): return .noContact
+            case (UncertainValue.periodKey, .string(UncertainValue.unknown)): return .unknownPeriod
+            case (UncertainValue.unitKey, .string(UncertainValue.unknown)): return .implausible
             case ("bodyMovement", .boolean(true)), ("cuffTooLoose", .boolean(true)), ("improperPosition", .boolean(true)):
                 return .badMeasurement
             case ("sensorStatus", .string(let names)), ("measurementStatus", .string(let names)):

@@ -46,7 +46,7 @@ enum Program {
                 "People and access",
                 [
                     PeopleCommand.self, AlertsCommand.self, CharacteristicsCommand.self, ClientsCommand.self, APICommand.self,
-                    PageCommand.self,
+                    PageCommand.self, PhonesCommand.self,
                 ]
             ),
             ("Maintenance", [SetupCommand.self, StoreCommand.self, GenerateCommand.self]),

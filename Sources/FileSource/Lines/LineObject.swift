@@ -29,7 +29,7 @@ struct LineObject {
     }
 
     /// Parses an object whose text was already validated.
-    private init(_ bytes: UnsafeRawBufferPointer, _ place: Range<Int>, path: String) throws(LineFault) {
+    init(_ bytes: UnsafeRawBufferPointer, _ place: Range<Int>, path: String) throws(LineFault) {
         (self.bytes, self.path) = (bytes, path)
         var scanner = LineScanner(bytes, from: place.lowerBound)
         var members: [(name: String, place: Range<Int>)] = []
@@ -67,6 +67,12 @@ struct LineObject {
         guard let place = place(name) else { return nil }
         guard let number = LineScanner.number(of: bytes, place) else { throw fault(name, "it is not a number") }
         return number
+    }
+
+    /// Returns the first of several numbers that is present.
+    func number(firstOf names: String...) throws(LineFault) -> Numeral? {
+        for name in names { if let numeral = try number(name) { return numeral } }
+        return nil
     }
 
     func integer(_ name: String) throws(LineFault) -> Int64? {

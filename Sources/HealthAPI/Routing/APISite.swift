@@ -12,6 +12,9 @@ package final class APISite: Site {
     /// The queue for quick reads, which do not wait for slow ones.
     private let quickQueue = FairQueue("vitalgate.quick-looks", lanes: 4, own: 2)
 
+    /// The queue for posts of phones. A large one takes several commits, between which others can write.
+    private let intakeQueue = FairQueue("vitalgate.intake", lanes: 1)
+
     /// Creates the API of a service.
     package init(_ core: ServiceCore) throws(StoreError) {
         self.core = core
@@ -29,7 +32,7 @@ package final class APISite: Site {
         }
         return ResolvedRequest(
             body: try bodyAllowance(of: head, route), queue: queue(for: route, head),
-            payer: { [self] in head.bearer.flatMap { try? client(bearing: $0) }.map { .client($0.id) } ?? .stranger },
+            payer: { [self] in head.token(for: route).flatMap { try? client(bearing: $0) }.map { .client($0.id) } ?? .stranger },
             answer: { [self] in answer($0, route, variables) })
     }
 
@@ -38,19 +41,24 @@ package final class APISite: Site {
         // Without a valid token, a client gets no other error.
         let caller: Caller
         do {
-            caller = try self.caller(bearing: head.bearer)
+            caller = try self.caller(bearing: head.token(for: route))
         } catch let problem as Problem {
             throw problem
         } catch {
             throw .busy
         }
         _ = try Call.bodyForm(head, route)
-        return BodyAllowance(most: body.most, payer: .client(caller.id))
+        guard body.isSpooled else { return BodyAllowance(most: body.most, payer: .client(caller.id)) }
+        let size = head.header("content-length").flatMap { Int($0) } ?? body.most
+        try core.disk.take(min(size, body.most), for: .client(caller.id), at: core.settings.now())
+        let folder = core.settings.store.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        return BodyAllowance(most: body.most, payer: .client(caller.id), folder: folder.isEmpty ? "." : folder)
     }
 
     /// Changes wait in the writer's queue. Slow reads have a separate queue, so that they do not block others.
     private func queue(for route: Route, _ head: RequestHead) -> FairQueue? {
         if route.isWriting { return core.writer.turns }
+        if route.body?.isSpooled ?? false { return intakeQueue }
         // The server's own threads do not read samples.
         if route.right == .none { return nil }
         let isSlow = route.isSlow || head.query.contains { $0.name == route.slowParameter }
@@ -59,7 +67,7 @@ package final class APISite: Site {
 
     private func answer(_ request: HTTPRequest, _ route: Route, _ variables: [String: String]) -> HTTPResponse {
         do {
-            let caller = route.right == .none ? nil : try caller(bearing: request.head.bearer)
+            let caller = route.right == .none ? nil : try caller(bearing: request.head.token(for: route))
             let call = try Call(request, route, variables, caller, self)
             return try withExtendedLifetime(call) { try route.answer(call) }
         } catch {

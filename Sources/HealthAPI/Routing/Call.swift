@@ -12,6 +12,8 @@ struct Call {
     let key: String?
     /// The request's body and its format.
     let body: (form: AnswerForm, octets: [UInt8])
+    /// The request's body, if it is kept in a file.
+    let file: SpooledBody?
     private let head: RequestHead
     private let known: Caller?
     private let values: [String: [String]]
@@ -26,6 +28,7 @@ struct Call {
         let head = request.head
         (self.head, self.site, known, key) = (head, site, caller, route.key)
         body = (try Self.bodyForm(head, route) ?? .json, request.body)
+        file = request.file
         let parameters = route.allParameters
         var values = variables.mapValues { [$0] }
         for item in head.query {

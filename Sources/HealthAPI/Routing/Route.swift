@@ -10,6 +10,8 @@ struct RequestBody: Sendable {
     let schema: String
     /// The schema of a body in any other format.
     var text = "{\"type\":\"string\"}"
+    /// Whether the body can be large, so that it is kept in a file.
+    var isSpooled = false
 }
 
 /// A route of the API. The routing and the OpenAPI document are both generated from it.
@@ -49,6 +51,8 @@ struct Route: Sendable {
     var links: [String] = []
     /// The error statuses in addition to those of all routes.
     var problems: [Int] = []
+    /// Whether the token may be in the header `X-API-Key`.
+    var acceptsKeyHeader = false
     let answer: @Sendable (Call) throws -> HTTPResponse
 
     /// The parts of the path.

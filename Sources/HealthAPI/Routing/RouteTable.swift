@@ -1,7 +1,8 @@
 /// All routes, in the order of the document.
 enum RouteTable {
     static let all: [Route] = [
-        SampleRoutes.samples, SaveRoutes.save, SampleRoutes.sample, SaveRoutes.delete, SampleRoutes.raw, SampleRoutes.latest,
+        SampleRoutes.samples, SaveRoutes.save, IntakeRoutes.post, SampleRoutes.sample, SaveRoutes.delete, SampleRoutes.raw,
+        SampleRoutes.latest,
         StatisticsRoute.statistics, OriginRoutes.types,
         OriginRoutes.sources, OriginRoutes.devices, PersonRoutes.summaries, PersonRoutes.characteristics, ChangeRoutes.changes,
         ChangeRoutes.stream, AuthorizationRoutes.request, AuthorizationRoutes.status, document,

@@ -24,6 +24,7 @@ extension Catalogue {
         carbonDioxideConcentration | [ppm]  | mean  | 0...1000000 | 250...50000 | CO2 Concentration
         batteryLevel               | %      | mean  | 0...100     | 0...100     | Battery Level
         heartRateAverage           | /min   | mean  | 1...400     | 20...250    | Average Heart Rate of an Activity
+        heartRateMinimum           | /min   | mean  | 1...400     | 10...250    | Minimum Heart Rate of an Activity
         heartRateMaximum           | /min   | mean  | 1...400     | 30...300    | Maximum Heart Rate of an Activity
         totalEnergyBurned          | kcal   | sum   | 0...        | -           | Total Energy
         """

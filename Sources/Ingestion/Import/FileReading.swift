@@ -12,14 +12,28 @@ public struct ReadingOptions: Sendable {
     public var interpreter: InterpreterOptions
     /// Whether to keep a document that violates its schema.
     public var keepsInvalidDocuments: Bool
+    /// The length of the periods in an export that does not contain it.
+    public var grouping: PeriodGrouping?
+    /// The person's zone, for the ends of days of which a file contains only the start.
+    public var zone: TimeZoneRules?
 
     /// - Parameter profile: the profile's id, or `nil` to detect it from the file's header.
     public init(
-        profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions(), keepsInvalidDocuments: Bool = false
+        profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions(), keepsInvalidDocuments: Bool = false,
+        grouping: PeriodGrouping? = nil, zone: TimeZoneRules? = nil
     ) {
         self.profile = profile
         self.interpreter = interpreter
         self.keepsInvalidDocuments = keepsInvalidDocuments
+        (self.grouping, self.zone) = (grouping, zone)
+    }
+
+    /// Refuses an option that a file cannot use.
+    func refuseGrouping(of profile: String) throws(ProfileErrors) {
+        guard grouping != nil else { return }
+        throw ProfileErrors([
+            ProfileProblem("", "--grouping has no effect: \(profile) contains the period of each value, or has no periods")
+        ])
     }
 }
 
@@ -76,10 +90,12 @@ public struct FileReading {
             of: file, path: path, options: options, folders: library.folders, registry: registry, received: received, meter: meter
         ) {
             try options.interpreter.refuseAll(of: format.id)
+            if format.id != KnownFormat.healthAutoExport { try options.refuseGrouping(of: format.id) }
             (profile, source, interpreter) = (format.id, format.source, format.interpreter)
             (table, text, sourceNotes) = (nil, nil, [])
             return
         }
+        try options.refuseGrouping(of: options.profile ?? "this format")
         if DatabaseFile.recognises(file) {
             let database = try DatabaseFile(file)
             let match = try library.match(profile: options.profile) { match in
@@ -136,6 +152,7 @@ public struct FileReading {
         notes += text?.notes ?? []
         notes += table?.notes ?? []
         notes += (interpreter as? LineInterpreter)?.notes ?? []
+        notes += (interpreter as? HealthAutoExportInterpreter)?.notes ?? []
         notes += (interpreter as? DatabaseInterpreter)?.notes ?? []
         return notes
     }

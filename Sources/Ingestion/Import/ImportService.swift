@@ -1,3 +1,4 @@
+import FileSource
 import Glibc
 import HealthModel
 import Pipeline
@@ -27,6 +28,7 @@ public struct ImportService {
     private let comparesPaths: Bool
     private let trustsOpenEnds: Bool
     private let onlyPerson: Bool
+    private let sender: ImportSender?
 
     /// The approximate maximum size in bytes of bodies in one commit. Routes and documents are large.
     private static let bodies = 1 << 20
@@ -40,8 +42,9 @@ public struct ImportService {
     public init(
         store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules,
         isCancelled: @escaping () -> Bool = { false }, isDiskUsedUp: @escaping () -> Bool = { false },
-        comparesPaths: Bool = true, trustsOpenEnds: Bool = false, onlyPerson: Bool = false
+        comparesPaths: Bool = true, trustsOpenEnds: Bool = false, onlyPerson: Bool = false, sender: ImportSender? = nil
     ) {
+        self.sender = sender
         self.comparesPaths = comparesPaths
         self.trustsOpenEnds = trustsOpenEnds
         self.onlyPerson = onlyPerson
@@ -77,10 +80,7 @@ public struct ImportService {
     public func run(
         _ reading: FileReading, received: Instant, progress: (ImportProgress) -> Void = { _ in }
     ) throws -> Outcome {
-        let ingest = try store.beginIngest(
-            IngestDescription(
-                kind: .import, name: Self.name(of: reading.path), profile: reading.profile, received: received.microseconds,
-                notes: reading.notes, owner: ProcessIdentity.current(), comparesPaths: comparesPaths, isOfMember: onlyPerson))
+        let (ingest, earlier) = try begin(reading, received)
         var failure: SourceError?
         var interruption: Cancelled?
         var entered = 0
@@ -97,9 +97,11 @@ public struct ImportService {
             }
             for (kind, count) in reading.unread.counts { ingest.skip(kind, count: count) }
             let taken = try take(told, from: reading, ingest, received)
-            try ingest.note(
+            let notes =
                 reading.notes + Self.notes(ofCut: cut) + Self.notes(ofZeros: zeros) + Self.notes(of: failure, behind: entered)
-                    + (interruption?.isForDisk == true ? [IngestAccount.diskUsedUp] : []) + taken)
+                + (interruption?.isForDisk == true ? [IngestAccount.diskUsedUp] : []) + taken
+            let known = earlier?.notes ?? []
+            try ingest.note((known + notes.filter { !known.contains($0) }).suffix(Self.mostNotes))
         } catch {
             // After a store failure, a partial account is better than none.
             _ = try? ingest.finish(at: now().microseconds, state: "failed")
@@ -110,7 +112,8 @@ public struct ImportService {
             ingest.refuse(Refusal(failure.reason, at: failure.place ?? Place(.byte, 0)))
         }
         let account = try ingest.finish(
-            at: now().microseconds, state: interruption != nil ? "interrupted" : failure != nil ? "failed" : "done")
+            at: now().microseconds, state: interruption != nil ? "interrupted" : failure != nil ? "failed" : "done"
+        ).since(earlier)
         // Incoming and recorded readings are counted separately so that a lost reading is detected.
         guard entered == account.read + ingest.repeated else {
             throw StoreError(
@@ -119,13 +122,30 @@ public struct ImportService {
         }
         var outcome = Outcome(account: account, failure: failure, isInterrupted: interruption != nil)
         // This reports a wrong profile on the first day.
-        if account.stored > 0 {
+        if account.stored > 0, sender == nil {
             outcome.suspicions = try store.repairs.suspicions(broughtBy: ingest.id)
             // The ledger keeps the warning, as it does for a hub's readings.
             try store.repairs.add(notes: outcome.suspicions.prefix(Self.mostSuspicions).map(Self.note), to: ingest.id)
         }
         return outcome
     }
+
+    /// Begins the ledger entry, or continues the entry of the sender's day.
+    private func begin(_ reading: FileReading, _ received: Instant) throws -> (Ingest, earlier: IngestAccount?) {
+        let (name, owner) = (Self.name(of: sender?.name ?? reading.path), ProcessIdentity.current())
+        if let sender,
+            let (ingest, account) = try store.ledger.resume(kind: .import, named: name, begunWithin: sender.day, owner: owner)
+        {
+            return (ingest, account)
+        }
+        let description = IngestDescription(
+            kind: .import, name: name, profile: reading.profile, received: received.microseconds, notes: reading.notes,
+            owner: owner, comparesPaths: comparesPaths, isOfMember: onlyPerson)
+        return (try store.beginIngest(description), nil)
+    }
+
+    /// The greatest number of notes in an entry that is continued all day.
+    private static let mostNotes = 100
 
     /// The greatest number of suspicions that are noted in the ledger.
     private static let mostSuspicions = 5
@@ -180,6 +200,7 @@ public struct ImportService {
         _ progress: (ImportProgress) -> Void
     ) throws {
         let interpreter = reading.interpreter
+        if let interpreter = interpreter as? HealthAutoExportInterpreter { try recogniseOwn(in: interpreter) }
         let path = ReadingPath(zone: zone, received: received)
         var batch = ImportBatch()
         var readings: [Reading] = []
@@ -191,7 +212,7 @@ public struct ImportService {
         let earlier = try ProvisionalRows(heldOf: reading.profile, person: reading.subject, in: store)
         let (size, sources) = (BatchSize(isOfMember: onlyPerson), MemberSources(store))
         var limit = size.samples
-        let writer = BatchWriter { [store, comparesPaths, onlyPerson] batch in
+        let writer = BatchWriter { [store, comparesPaths, onlyPerson, sender] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }
             for (kind, count) in batch.skipped { ingest.skip(kind, count: count) }
@@ -200,6 +221,7 @@ public struct ImportService {
             defer { size.adapt(to: now().microseconds &- began.microseconds) }
             let samples = try onlyPerson ? sources.accepted(batch.output.samples, refusedBy: ingest) : batch.output.samples
             _ = try ingest.store(samples) { samples in
+                try sender?.confirm()
                 try ingest.release(batch.arrived)
                 // A member's file has the member's readings alone. An unassigned one would also be the known reading of another person
                 // whose scale sends it later.
@@ -218,6 +240,7 @@ public struct ImportService {
                 batch.zone = zone.identifier
                 isZoneNoted = true
             }
+            if let sender { Self.refuseTypes(besides: sender.types, in: &batch.output) }
             if onlyPerson { Self.refuseOthers(than: reading.subject, in: &batch.output) }
             state.readings += batch.output.samples.count
             bodies = 0
@@ -293,6 +316,14 @@ public struct ImportService {
         if isDiskUsedUp() { throw Cancelled(isForDisk: true) }
     }
 
+    /// Lets an interpreter find out which samples come from this store and come back.
+    ///
+    /// It has a connection of its own, because another thread writes.
+    private func recogniseOwn(in interpreter: HealthAutoExportInterpreter) throws {
+        let reader = try SampleStore(path: store.path, access: .read)
+        interpreter.isOwn = { uuid in ((try? reader.samples.lookup(uuid)) ?? nil) != nil }
+    }
+
     /// Removes heart rates of 0, which devices write while they have no contact to the body. They are counted, because a file may have one
     /// for each second. A pulse that belongs to a measurement of several values is judged with it.
     ///
@@ -313,6 +344,17 @@ public struct ImportService {
         guard !others.isEmpty else { return }
         output.samples.removeAll { $0.sample.origin.subject != subject }
         output.refusals += others.map { Refusal("the file names another person", at: $0.place) }
+    }
+
+    /// Refuses the readings of types that the sender may not write.
+    private static func refuseTypes(besides types: Set<ObjectType>, in output: inout Normaliser.Output) {
+        let present = Set(output.samples.map(\.sample.origin.type))
+        let refused = present.filter { !types.contains(ObjectType($0)) }
+        guard !refused.isEmpty else { return }
+        output.refusals += output.samples.filter { refused.contains($0.sample.origin.type) }.map {
+            Refusal("the client may not write \($0.sample.origin.type.id)", at: $0.place)
+        }
+        output.samples.removeAll { refused.contains($0.sample.origin.type) }
     }
 
     /// Returns the file's name without its folders, which are private in a store that may be passed on, and without control

@@ -34,6 +34,11 @@ struct KnownFormat {
                 file, path: path == InputFile.standardInput ? nil : path, received: received, meter: meter)
             interpreter = ChannelInterpreter(
                 AppleHealthInterpreter(registry: registry), others: [ResourceRow.fhir: ClinicalInterpreter(registry: registry)])
+        } else if isMeant(Self.healthAutoExport, HealthAutoExportFile.recognises) {
+            // Checked before lines because they also are objects.
+            id = Self.healthAutoExport
+            source = HealthAutoExportFileSource(file, received: received, meter: meter)
+            interpreter = HealthAutoExportInterpreter(registry: registry, grouping: options.grouping, zone: options.zone)
         } else if isMeant(Self.lines, LineFile.recognises) {
             // Checked before resources because such a line may name one.
             id = Self.lines
@@ -81,6 +86,8 @@ struct KnownFormat {
     static let activityArchive = "activity-archive"
     /// A single electrocardiogram from such an export.
     static let electrocardiogram = "apple-health-electrocardiogram"
+    /// Posts and files of the app Health Auto Export.
+    static let healthAutoExport = HealthAutoExportInterpreter.source
     /// Our own lines, as written by `export`.
     static let lines = "vitalgate-lines"
     /// A route.

@@ -1,4 +1,5 @@
 import CommandLineKit
+import FileSource
 import Glibc
 import HealthModel
 import Hub
@@ -65,6 +66,13 @@ enum ImportCommand: Command {
             Option(
                 names: ["--decimal"], value: "SIGN", help: "Decimal separator, if the file is ambiguous.",
                 completion: .values(["point", "comma"])),
+            Option(
+                names: ["--grouping"], value: "PERIOD",
+                help: """
+                    Length of the periods in a file of Health Auto Export (none: single samples), if the file does not contain \
+                    the app's headers.
+                    """,
+                completion: .values(PeriodGrouping.allCases.map(\.rawValue))),
             Option(
                 names: ["--exact"],
                 help: """
@@ -141,7 +149,7 @@ enum ImportCommand: Command {
         // The import runs at lower priority than queries and live input.
         _ = nice(5)
         let run = ImportRun(
-            context: context, zone: zone, options: try options(context), library: try ProfileCommand.library(context))
+            context: context, zone: zone, options: try options(context, zone), library: try ProfileCommand.library(context))
         if context.invocation.flag("--dry-run") { return try rehearse(run, files, access) }
         let store = try access.openForWriting(creating: true)
         try store.ledger.closeAbandoned()
@@ -185,7 +193,7 @@ enum ImportCommand: Command {
         return try store.rehearse { try run.importAll(files, into: store) }
     }
 
-    private static func options(_ context: CommandContext) throws -> ReadingOptions {
+    private static func options(_ context: CommandContext, _ zone: TimeZoneRules) throws -> ReadingOptions {
         let invocation = context.invocation
         var interpreter = InterpreterOptions(
             dateOrder: invocation.string("--date-order").flatMap(DateOrder.init),
@@ -198,7 +206,8 @@ enum ImportCommand: Command {
         }
         return ReadingOptions(
             profile: invocation.string("--profile"), interpreter: interpreter,
-            keepsInvalidDocuments: invocation.flag("--keep-invalid-documents"))
+            keepsInvalidDocuments: invocation.flag("--keep-invalid-documents"),
+            grouping: invocation.string("--grouping").flatMap(PeriodGrouping.init(rawValue:)), zone: zone)
     }
 }
 

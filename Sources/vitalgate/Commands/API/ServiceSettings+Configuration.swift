@@ -20,7 +20,25 @@ extension ServiceSettings {
             zones: { try? machine.zone(ZoneName($0, from: .option)) }, priority: configuration.priority,
             now: { machine.now() })
         settings.following = { hurry.follow($0) }
+        let intake = IntakeService(store: configuration.store, zone: settings.zone, now: settings.now)
+        settings.intake = { post in
+            do {
+                return try intake.run(post.kind, file: post.file, grouping: post.grouping, by: post.client)
+            } catch let failure as IntakeService.Failure {
+                throw problem(failure)
+            }
+        }
         return settings
+    }
+
+    private static func problem(_ failure: IntakeService.Failure) -> Problem {
+        switch failure {
+        case .unknownKind: Problem(404, "Path not found.")
+        case .malformed(let reason): Problem(422, "The body cannot be read, and nothing was stored: \(reason)")
+        case .notGranted: Problem(403, "The client may write nothing. See 'vitalgate clients grant'.")
+        case .severalPeople: Problem(403, "The client may write for several people, so it is not clear whose data this is.")
+        case .grantsChanged: Problem(503, "What the client may write has changed. Try again.", headers: ["Retry-After": "1"])
+        }
     }
 
     /// Makes the hub commit every second while there are live listeners.

@@ -11,7 +11,7 @@ enum StatusCommand: Command {
             Asks the running hub. For each source (Bluetooth, serial ports, inbox), the command shows the state. For each \
             device, it shows the last reading, the rate, the time since the last message, and the battery. Below, it shows how \
             many readings were stored since midnight. It never shows measured values. A note on standard error names each \
-            receiver of alerts that cannot be reached.
+            receiver of alerts that cannot be reached, and each phone with the time of its last post.
 
             If no hub is running, the command shows the data in the store, and the exit status is 69. The exit status is 75 if \
             the hub does not answer, and 77 if you do not belong to the group that may ask the hub.
@@ -39,6 +39,7 @@ enum StatusCommand: Command {
             guard follows else {
                 try report.write(status)
                 AlertReceiverReport(context: context).noteFailing()
+                PhonesCommand.note(context)
                 return .success
             }
             let view = StatusView(context: context, report: report, client: client)
@@ -57,6 +58,7 @@ enum StatusCommand: Command {
             let store = try context.openForReading()
             try report.write(try HubStatus(of: store, zone: report.zone, at: context.machine.now()))
             AlertReceiverReport(context: context).noteFailing()
+            PhonesCommand.note(context)
             return .unavailable
         case .notPermitted(let socket):
             context.note("vitalgate: no permission to ask the hub: \(socket) is open to its user and group only")

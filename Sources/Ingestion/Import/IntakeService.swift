@@ -1,0 +1,95 @@
+import FileSource
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// Imports what apps on phones post. A post is a file: `import` of the same bytes stores the same samples.
+///
+///     let intake = IntakeService(store: path, zone: berlin, now: now)
+///     let account = try intake.run("health-auto-export", file: path, grouping: "Days", by: client)
+///
+/// A post that is cut or malformed stores nothing. Everything that is not refused is durable when ``run(_:file:grouping:by:)`` returns.
+public struct IntakeService: Sendable {
+    /// The formats.
+    public static let kinds = [HealthAutoExportInterpreter.source]
+
+    /// The reason why nothing of a post was stored.
+    public enum Failure: Error, Hashable, Sendable {
+        /// The format is not known.
+        case unknownKind
+        /// The text is cut or malformed.
+        case malformed(String)
+        /// The client may write no type.
+        case notGranted
+        /// The client may write for several people, and the post names none.
+        case severalPeople
+        /// The client's grants changed during the import. Earlier samples remain stored, and the post can be sent again.
+        case grantsChanged
+    }
+
+    private let store: String
+    private let zone: TimeZoneRules
+    private let now: @Sendable () -> Instant
+
+    /// - Parameters:
+    ///   - store: the path of the store.
+    ///   - zone: the person's zone, for the ends of days.
+    public init(store: String, zone: TimeZoneRules, now: @escaping @Sendable () -> Instant) {
+        (self.store, self.zone, self.now) = (store, zone, now)
+    }
+
+    /// The name of a client's posts in the ledger.
+    public static func name(of client: Client) -> String { "\(client.name) (\(client.source))" }
+
+    /// Imports a post.
+    ///
+    /// - Parameter grouping: the app's header with the length of the periods, if there is one.
+    /// - Returns: the account of this post.
+    /// - Throws: ``Failure``, ``StoreError``.
+    public func run(_ kind: String, file path: String, grouping: String?, by client: Client) throws -> IngestAccount {
+        guard kind == HealthAutoExportInterpreter.source else { throw Failure.unknownKind }
+        let store = try SampleStore(path: store, access: .write)
+        let granted = try Self.writable(client, store)
+        let subject = try Self.subject(of: granted, store)
+        let received = now()
+        let file: InputFile
+        let source: HealthAutoExportFileSource
+        do {
+            file = try InputFile(path: path)
+            source = HealthAutoExportFileSource(file, received: received)
+            try source.survey()
+        } catch let error as SourceError where error.kind == .malformed {
+            throw Failure.malformed("\(error)")
+        }
+        let interpreter = HealthAutoExportInterpreter(
+            registry: OriginRegistry(subject: subject, aliases: try store.devices.aliases()),
+            grouping: grouping.flatMap { PeriodGrouping(header: $0) }, zone: zone)
+        let days = CalendarIntervals(.day, zone: zone)
+        let today = days.index(of: received)
+        let sender = ImportSender(
+            name: Self.name(of: client), day: days.start(of: today).microseconds..<days.start(of: today + 1).microseconds,
+            types: Set(granted.filter { $0.subject == subject }.map(\.type)),
+            confirm: {
+                guard try Set(Self.writable(client, store)) == Set(granted) else { throw Failure.grantsChanged }
+            })
+        let outcome = try ImportService(store: store, now: now, zone: zone, sender: sender).run(
+            FileReading(path: sender.name, profile: kind, subject: subject, source: source, interpreter: interpreter),
+            received: received)
+        if let failure = outcome.failure { throw Failure.malformed("\(failure)") }
+        return outcome.account
+    }
+
+    /// The grants to write, none if the client was removed.
+    private static func writable(_ client: Client, _ store: SampleStore) throws -> [Grant] {
+        guard try store.clients.client(named: client.name)?.id == client.id else { return [] }
+        return try store.clients.grants(of: client).filter(\.mayWrite)
+    }
+
+    private static func subject(of grants: [Grant], _ store: SampleStore) throws(Failure) -> String {
+        let subjects = Set(grants.map(\.subject))
+        guard let first = subjects.first else { throw .notGranted }
+        guard subjects.count > 1 else { return first }
+        guard subjects.contains(store.subject) else { throw .severalPeople }
+        return store.subject
+    }
+}

@@ -1,0 +1,137 @@
+import CommandLineKit
+import FileSource
+import Formats
+import HealthModel
+import Hub
+import Ingestion
+import SampleStore
+
+/// `phones`: the phones that post health data.
+enum PhonesCommand: Command {
+    /// The purpose of a phone's client, by which it is one.
+    static let purpose = "Posts of Health Auto Export"
+
+    static let specification = CommandSpecification(
+        name: "phones", summary: "Manage phones that post health data.",
+        discussion: """
+            An app on the phone posts health data to the hub's HTTP API ('api.listen' in the configuration). Each phone is a client \
+            ('vitalgate clients') that may write the data of one person and read nothing. The app Health Auto Export on iPhones is \
+            supported (see docs/how-to/phones.md).
+            """,
+        subcommands: [
+            CommandSpecification(
+                name: "add", summary: "Add a phone, and print what to enter in its app.",
+                discussion: """
+                    Prints the address, the header with the token, and the settings of the app. The token is shown only once. To remove \
+                    the phone, use 'vitalgate clients forget'. To change what it may write, use 'vitalgate clients grant' and \
+                    'vitalgate clients withdraw'.
+                    """,
+                arguments: [Argument(name: "NAME", help: "Name of the phone.")], options: [SharedOptions.subject],
+                examples: [Example("vitalgate phones add \"Anna's iPhone\" --person Anna", "Add the phone of a person.")]),
+            CommandSpecification(
+                name: "list", summary: "List phones, and when each last posted.",
+                options: [SharedOptions.timeZone, Format.option, Format.safe]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        if context.invocation.path.last == "add" { return try add(context) }
+        try list(context)
+        return .success
+    }
+
+    private static func add(_ context: CommandContext) throws -> ExitCode {
+        guard let api = try context.configuration().api else {
+            context.note("vitalgate: phones cannot post: 'api.listen' is not configured (see docs/how-to/phones.md)")
+            return .configuration
+        }
+        let (now, name) = (context.machine.now(), context.invocation.argument("NAME") ?? "")
+        let store = try context.access().openForWriting(creating: true)
+        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        guard subject != Origin.unassigned else {
+            throw context.invocation.invalid("--person", value: subject, expected: "the person who uses the phone")
+        }
+        let client = try store.clients.add(named: name, purpose: purpose, at: now)
+        for type in HealthAutoExportInterpreter.types.map({ ObjectType($0) }) where !type.isReadOnly {
+            try store.clients.set(
+                Grant(subject: subject, type: type, reading: .none, mayWrite: true), accesses: [.write], of: client, at: now)
+        }
+        let token = try store.clients.makeToken(for: client, at: now)
+        let kind = HealthAutoExportInterpreter.source
+        let address = "\(api.address ?? "https://ADDRESS-OF-YOUR-PROXY")/v1/intake/\(kind)"
+        try context.streams.output.write(
+            """
+            Enter this in Health Auto Export, in each automation of the type REST API:
+
+              URL      \(address)
+              Header   Authorization: Bearer \(token)
+              Format   JSON
+
+            Activity such as steps, energy and distance: an automation with Summarize Data on, and Time Grouping Hours.
+            Measurements such as heart rate, weight and sleep: an automation with Summarize Data off.
+            Workouts: an automation of their own, Export Version v2.
+            Period: Today for frequent exports, and Previous 7 Days once a day for data that arrives late.
+
+            """)
+        if api.listen.isLoopback { context.note("only this machine can reach \(api.listen): phones need another 'api.listen'") }
+        return .success
+    }
+
+    /// A phone with the ledger entry of its last post.
+    struct Phone {
+        var client: Client
+        var last: IngestAccount?
+    }
+
+    /// The maximum number of ledger entries in which a last post is searched.
+    private static let reach = 5000
+
+    /// The phones, by name.
+    static func phones(in store: SampleStore) throws -> [Phone] {
+        let clients = try store.clients.all().filter { $0.purpose == purpose }
+        guard !clients.isEmpty else { return [] }
+        let accounts = try store.ledger.accounts(limit: reach)
+        return clients.map { client in
+            let name = IntakeService.name(of: client)
+            return Phone(client: client, last: accounts.last { $0.kind == .import && $0.name == name })
+        }
+    }
+
+    private static func list(_ context: CommandContext) throws {
+        let store = try context.openForReading()
+        let (zone, names) = (try context.zone(), try store.people.names())
+        var rows: [[String]] = []
+        for phone in try phones(in: store) {
+            let people = Set(try store.clients.grants(of: phone.client).filter(\.mayWrite).map(\.subject)).sorted()
+            let last = phone.last.map { Instant(microseconds: $0.finished ?? $0.received) }
+            if context.format == .ndjson {
+                var object = JSONObject()
+                object.set("name", phone.client.name)
+                object.set("app", HealthAutoExportInterpreter.source)
+                object.set("subjects", people.map { $0 == store.subject ? "me" : $0 })
+                object.set("posted", last?.description)
+                object.set("ingest", phone.last.map { Int($0.id) })
+                object.set("read", phone.last?.read)
+                object.set("stored", phone.last?.stored)
+                try context.streams.output.write(object.line)
+            }
+            let shown = last.map { Readable.local($0, at: zone.offset(at: $0)) } ?? "never"
+            rows.append([
+                phone.client.name, people.map { names[$0] ?? ($0 == store.subject ? "me" : $0) }.joined(separator: ", "), shown,
+                phone.last.map { "\($0.read)" } ?? "", phone.last.map { "\($0.stored)" } ?? "",
+            ])
+        }
+        guard context.format != .ndjson else { return }
+        try TableOutput(context: context).write(header: ["phone", "person", "last post", "read that day", "stored"], rows: rows)
+    }
+
+    /// Writes a note for each phone with its last post.
+    static func note(_ context: CommandContext) {
+        guard let store = try? context.openForReading(), let zone = try? context.zone() else { return }
+        for phone in (try? phones(in: store)) ?? [] {
+            let last = phone.last.map { Instant(microseconds: $0.finished ?? $0.received) }
+            let name = TerminalText.sanitized(phone.client.name)
+            context.note(
+                "phone \(name): \(last.map { "last post \(Readable.local($0, at: zone.offset(at: $0)))" } ?? "no post yet")")
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import HTTPServerTesting
+import HealthModel
+import HealthServing
+import HealthServingTesting
+import Ingestion
+import Pipeline
+import SampleStore
+import Testing
+
+@testable import HealthAPI
+
+/// Posts of phones.
+@Suite struct IntakeTests {
+    private let served: ServedStore
+    private let path = "/v1/intake/health-auto-export"
+
+    init() throws {
+        served = try ServedStore { settings in
+            let intake = IntakeService(store: settings.store, zone: settings.zone, now: settings.now)
+            settings.intake = { try intake.run($0.kind, file: $0.file, grouping: $0.grouping, by: $0.client) }
+        }
+        for type in ["stepCount", "heartRateAverage", "heartRateMinimum", "heartRateMaximum", "bodyMass"] {
+            try served.grant(type)
+        }
+    }
+
+    private func metric(_ name: String, _ unit: String, _ points: String) -> String {
+        #"{"data":{"metrics":[{"name":"\#(name)","units":"\#(unit)","data":[\#(points)]}]}}"#
+    }
+
+    private func steps(_ count: String, _ source: String = "Watch") -> String {
+        metric("step_count", "count", #"{"date":"2026-11-20 00:00:00 +0000","qty":\#(count),"source":"\#(source)"}"#)
+    }
+
+    private func post(_ body: String, grouping: String? = "Days", token: String? = nil) throws -> RawClient.Answer {
+        let header = grouping.map { "automation-aggregation: \($0)\r\n" } ?? ""
+        return try served.post(path, body, header, token: token ?? served.otherToken)
+    }
+
+    private func live(_ type: String) throws -> [Double] {
+        let type = try #require(SampleType(type))
+        let cursor = try served.store.samples.cursor(matching: SampleQuery(types: [type]))
+        defer { cursor.close() }
+        var values: [Double] = []
+        while let next = try cursor.next() { values.append(next.sample.value) }
+        return values
+    }
+
+    @Test func aDayThatGrowsIsReplacedAndNeverAdded() throws {
+        #expect(try post(steps("1200")).text == #"{"read":1,"accepted":1,"refused":0,"skipped":{}}"# + "\n")
+        #expect(try live("stepCount") == [1200])
+        #expect(try post(steps("8342.6", "Phone|Watch")).status == 200)
+        #expect(try live("stepCount") == [8342.6])
+        // The same posts again, also the earlier one, change nothing.
+        #expect(try post(steps("8342.6", "Watch|Phone")).status == 200)
+        #expect(try post(steps("1200")).status == 200)
+        #expect(try live("stepCount") == [8342.6])
+        // All posts of a day are one entry.
+        let accounts = try served.store.ledger.accounts().filter { $0.kind == .import }
+        #expect(accounts.map(\.name) == ["other (client.2)"])
+        #expect(accounts.map(\.read) == [4] && accounts.map(\.stored) == [2] && accounts.map(\.state) == ["done"])
+    }
+
+    @Test func aPostThatIsCutStoresNothing() throws {
+        let whole = steps("1200")
+        for length in stride(from: 0, to: whole.utf8.count, by: 7) {
+            let answer = try post(String(whole.prefix(length)))
+            #expect((400..<500).contains(answer.status) || answer.status == 500, "\(length)")
+        }
+        #expect(try live("stepCount").isEmpty)
+        #expect(try served.store.ledger.accounts().isEmpty)
+    }
+
+    /// Types without a grant are refused, and the others are stored.
+    @Test func grantsDecideWhatIsStored() throws {
+        let both =
+            steps("1200").dropLast(3) + #","#
+            + metric("height", "cm", #"{"date":"2026-11-20 00:00:00 +0000","qty":180}"#).dropFirst(20)
+        let answer = try post(String(both))
+        #expect(answer.text == #"{"read":2,"accepted":1,"refused":1,"skipped":{}}"# + "\n")
+        #expect(try live("height").isEmpty)
+        try served.grant("stepCount", mayWrite: false)
+        for type in ["heartRateAverage", "heartRateMinimum", "heartRateMaximum", "bodyMass"] {
+            try served.grant(type, mayWrite: false)
+        }
+        #expect(try post(steps("1300")).status >= 400)
+        #expect(try live("stepCount") == [1200])
+    }
+
+    @Test func aTokenCanBeAKey() throws {
+        let client = try served.client()
+        let answer = try #require(
+            try client.send(
+                "POST", path, "X-API-Key: \(served.otherToken)\r\nautomation-aggregation: Days\r\n", steps("7"),
+                type: "application/json"))
+        #expect(answer.status == 200)
+        let wrong = try #require(
+            try served.client().send("POST", path, "X-API-Key: guessed\r\n", steps("7"), type: "application/json"))
+        #expect(wrong.status == 401)
+        // Other routes accept no key.
+        let other = try #require(try served.client().get("/v1/samples", "X-API-Key: \(served.otherToken)\r\n"))
+        #expect(other.status == 401)
+        #expect(try live("stepCount") == [7])
+    }
+
+    @Test func emptyAndUnknownDataIsNoError() throws {
+        for body in [#"{"data":{}}"#, #"{"data":{"metrics":[],"workouts":[]}}"#] { #expect(try post(body).status == 200) }
+        let future = metric("future_thing", "widgets", #"{"date":"2026-11-20 00:00:00 +0000","qty":7}"#)
+        #expect(try post(future).text == #"{"read":0,"accepted":0,"refused":0,"skipped":{"future_thing":1}}"# + "\n")
+    }
+
+    /// Without the header the period is unknown.
+    @Test func anUnknownPeriodIsQuarantined() throws {
+        #expect(try post(steps("1200"), grouping: nil).status == 200)
+        #expect(try live("stepCount").isEmpty)
+        #expect(try served.store.ledger.accounts().map(\.quarantined) == [1])
+    }
+
+    @Test func theHubsOwnReadingsAreNotTakenAgain() throws {
+        let own = try #require(try served.add(numerals: ["71.4"], of: "bodyMass", every: 60).first)
+        let point = #"{"date":"2026-09-22 06:13:20 +0000","qty":71.4,"source":"Strap","uuid":"\#(own)"}"#
+        // The answer does not reveal that the hub knows it.
+        let answer = try post(metric("weight_body_mass", "kg", point), grouping: nil)
+        #expect(answer.text == #"{"read":1,"accepted":1,"refused":0,"skipped":{}}"# + "\n")
+        #expect(try served.store.ledger.accounts().last?.skipped == ["own reading": 1])
+        #expect(try live("bodyMass") == [71.4])
+    }
+}
