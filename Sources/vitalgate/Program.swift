@@ -48,7 +48,7 @@ enum Program {
                     PageCommand.self,
                 ]
             ),
-            ("Maintenance", [SetupCommand.self, StoreCommand.self, GenerateCommand.self]),
+            ("Maintenance", [SetupCommand.self, BackupCommand.self, StoreCommand.self, GenerateCommand.self]),
         ]
     }
 
