@@ -94,6 +94,9 @@ let package = Package(
                 "ClinicalModel",
             ]),
 
+        // Encrypted copies of the store and its settings, by restic.
+        .target(name: "HubBackup", dependencies: ["Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "SampleStore"]),
+
         // From the hubs of a fleet to its database.
         .target(
             name: "FleetCollector",
@@ -130,14 +133,14 @@ let package = Package(
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "HealthAnswers", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
                 "MQTTExport", "FHIRExport", "CommandExport", "FleetProtocol", "FleetExport", "FleetCollector", "NATSKit", "Wire",
-                "SystemdKit", "HTTPServerKit", "CryptographyKit",
+                "SystemdKit", "HTTPServerKit", "CryptographyKit", "HubBackup",
             ]),
 
         // Level 6: the program.
         .executableTarget(
             name: "vitalgate",
             dependencies: [
-                "Hub", "CryptographyKit", "Ingestion", "ExportEngine", "FileExport", "FleetExport", "FleetCollector",
+                "Hub", "HubBackup", "CryptographyKit", "Ingestion", "ExportEngine", "FileExport", "FleetExport", "FleetCollector",
                 "FleetProtocol", "NATSKit", "PostgreSQLExport", "CommandLineKit", "EventLoopKit",
                 "Formats", "SampleStore",
                 "Profiles",
@@ -181,6 +184,9 @@ let package = Package(
                 "BlueZSource", "SystemdKit", "EventLoopKit", "Hub", "Ingestion", "SampleStore", "Profiles", "Pipeline",
                 "PipelineTesting", "HealthModel",
             ]),
+        .testTarget(
+            name: "HubBackupTests",
+            dependencies: ["HubBackup", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
             name: "SerialSourceTests",
             dependencies: ["SerialSource", "EventLoopKit", "Pipeline", "PipelineTesting", "HealthModel", "Wire"]),

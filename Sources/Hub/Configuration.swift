@@ -51,6 +51,9 @@ public struct Configuration: Sendable {
     /// The path of the file, or `nil` if there is none.
     public private(set) var file: String?
 
+    /// Where and when the hub makes backups.
+    public var backup: BackupConfiguration
+
     /// The targets, by name.
     public var targets: [TargetConfiguration]
     /// The receivers of alerts, by name.
@@ -64,7 +67,7 @@ public struct Configuration: Sendable {
     /// The keys of the file's outermost object.
     static let knownKeys = [
         "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
-        "bodyComposition", "hub", "targets", "alerts", "api", "metrics", "page", "collect",
+        "bodyComposition", "hub", "targets", "alerts", "api", "metrics", "page", "collect", "backup",
     ]
 
     private struct File: Decodable {
@@ -84,6 +87,7 @@ public struct Configuration: Sendable {
         var metrics: MetricsConfiguration?
         var collect: CollectorConfiguration?
         var page: PageConfiguration?
+        var backup: BackupConfiguration?
         var targets: NamedSettings<TargetConfiguration>?
         var alerts: NamedSettings<AlertReceiverConfiguration>?
     }
@@ -163,6 +167,7 @@ public struct Configuration: Sendable {
         metrics = file.metrics?.expanded(expanded)
         collect = file.collect
         page = file.page ?? PageConfiguration()
+        backup = file.backup ?? BackupConfiguration()
         self.file = found
     }
 

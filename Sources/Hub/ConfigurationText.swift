@@ -91,6 +91,19 @@ public enum ConfigurationText {
         return result
     }
 
+    /// Removes a member, and a comment after it on its last line.
+    static func removing(_ member: JSON5Members.Member, from bytes: [UInt8]) -> [UInt8] {
+        var (start, end) = (member.start, member.end)
+        let line = lineStart(of: start, in: bytes)
+        let isAtLineStart = bytes[line..<start].allSatisfy(isSpace)
+        while end < bytes.count, isSpace(bytes[end]) { end += 1 }
+        let rest = bytes[end...].prefix { $0 != 0x0A }
+        if isAtLineStart, rest.isEmpty || rest.starts(with: "//".utf8) || rest.elementsEqual([0x0D]) {
+            (start, end) = (line, min(rest.endIndex + 1, bytes.count))
+        }
+        return Array(bytes[..<start] + bytes[end...])
+    }
+
     /// The blanks before the members of an object.
     static func indentation(of object: JSON5Members, in bytes: [UInt8]) -> String {
         if let first = object.all.first, lineStart(of: first.start, in: bytes) > object.open {

@@ -97,18 +97,21 @@ public struct SettingsDoctor: Sendable {
     /// Checks that the store was copied lately.
     private func backup(_ configuration: Configuration) -> [Finding] {
         let now = machine.now()
+        guard configuration.backup.locations.isEmpty else {
+            return configuration.backup.findings(ofStore: StatusSocket.canonical(configuration.store), at: now)
+        }
         guard PlausibleClock.allows(now),
             let store = try? StoreAccess(configuration: configuration, machine: machine).openForReading(),
             let first = try? store.firstEntry
         else { return [] }
         func days(since time: Instant) -> Int64 { max(0, now.microseconds - time.microseconds) / 86_400_000_000 }
-        let command = "vitalgate store backup /media/disk/vitalgate.db"
+        let command = "vitalgate backup add /media/disk/vitalgate"
         guard let last = try? store.lastBackup else {
             guard days(since: first) >= Self.daysWithoutBackup else { return [] }
             return [
                 Finding(
                     .warning, "backup",
-                    "the store was never copied with 'vitalgate store backup': if its disk fails, all readings are lost",
+                    "the store was never backed up: if its disk fails, all readings are lost",
                     command: command)
             ]
         }

@@ -49,7 +49,7 @@ enum Program {
                     PageCommand.self, PhonesCommand.self,
                 ]
             ),
-            ("Maintenance", [SetupCommand.self, StoreCommand.self, GenerateCommand.self]),
+            ("Maintenance", [SetupCommand.self, BackupCommand.self, StoreCommand.self, GenerateCommand.self]),
         ]
     }
 

@@ -28,7 +28,8 @@ import Testing
             "collect.readers": CollectorConfiguration.readersKeys,
             "collect.commands": CollectorConfiguration.commandsKeys, "collect.page": CenterPageConfiguration.knownKeys,
             "collect.sealing": CollectorConfiguration.sealingKeys,
-            "alerts": Array(AlertReceiverConfiguration.keys),
+            "alerts": Array(AlertReceiverConfiguration.keys), "backup": BackupConfiguration.knownKeys,
+            "backup.keep": BackupConfiguration.keepKeys, "backup.locations": BackupLocationConfiguration.knownKeys,
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.settings.map(\.key) }
         let listed = tables()

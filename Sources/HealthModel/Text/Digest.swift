@@ -19,18 +19,20 @@ public enum Digest {
     }
 
     /// The digest of a message that comes in pieces.
-    struct Stream {
+    public struct Stream {
         private var state = crypto_hash_sha256_state()
 
-        init() { crypto_hash_sha256_init(&state) }
+        /// The digest of nothing.
+        public init() { crypto_hash_sha256_init(&state) }
 
-        mutating func add(_ octets: UnsafeRawBufferPointer) {
+        /// Adds the next piece.
+        public mutating func add(_ octets: UnsafeRawBufferPointer) {
             guard let start = octets.baseAddress, !octets.isEmpty else { return }
             crypto_hash_sha256_update(&state, start.assumingMemoryBound(to: UInt8.self), UInt64(octets.count))
         }
 
         /// Returns the 32 bytes. Nothing may be added afterwards.
-        mutating func end() -> [UInt8] {
+        public mutating func end() -> [UInt8] {
             var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
             crypto_hash_sha256_final(&state, &digest)
             return digest

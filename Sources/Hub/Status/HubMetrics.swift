@@ -40,6 +40,7 @@ public struct HubMetrics {
         addReadings(to: &text)
         addDevices(to: &text)
         addTargets(to: &text)
+        addBackups(to: &text)
         addLoad(to: &text)
         return text.text
     }
@@ -112,6 +113,20 @@ public struct HubMetrics {
         add("lag_seconds", .gauge, "Time since the oldest of these changes was received.") { Double($0.lag) }
         add("rejected_samples", .gauge, "Samples that a target rejected.") { Double($0.setAside) }
         add("delivered_changes_total", .counter, "Changes that a target has received.") { Double($0.progress?.delivered ?? 0) }
+    }
+
+    private func addBackups(to text: inout PrometheusText) {
+        guard let backups = status.backups else { return }
+        text.add(
+            "vitalgate_backup_last_timestamp_seconds", .gauge, "Last verified backup at a location, in seconds since 1970.",
+            backups, by: "location", { $0.name }, { $0.made.map(Self.seconds) })
+        text.add(
+            "vitalgate_backup_proven_timestamp_seconds", .gauge,
+            "Newest backup at a location that was restored and checked, in seconds since 1970.", backups, by: "location",
+            { $0.name }, { $0.proven.map(Self.seconds) })
+        text.add(
+            "vitalgate_backup_failing", .gauge, "Whether the last backup or its drill failed.", backups, by: "location",
+            { $0.name }, { $0.failure == nil ? 0 : 1 })
     }
 
     private func addLoad(to text: inout PrometheusText) {

@@ -54,6 +54,7 @@ extension HubStatus {
         store = known
         store.path = StatusSocket.canonical(known.path)
         store.bytes = samples.bytes
+        backups = Self.backups(ofStore: store.path)
         let days = CalendarIntervals(.day, zone: zone)
         let midnight = days.start(of: days.index(of: time))
         do throws(StoreError) {

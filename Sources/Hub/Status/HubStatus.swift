@@ -20,6 +20,9 @@ public struct HubStatus: Codable, Hashable, Sendable {
     /// The number of devices beyond ``maximumDevices``.
     public var devicesLeftOut = 0
 
+    /// The backups by location, or `nil` if none were ever made.
+    public var backups: [Backup]?
+
     /// The maximum number of devices in a status.
     public static let maximumDevices = 256
 

@@ -31,16 +31,7 @@ public enum TargetText {
         guard let targets = root.all.last(where: { $0.key == TargetConfiguration.key }) else { return nil }
         let found = try members(of: targets, in: bytes).all.filter { $0.key == name }
         guard found.count == 1, let member = found.first else { return nil }
-        var start = member.start
-        var end = member.end
-        let line = ConfigurationText.lineStart(of: start, in: bytes)
-        let isAtLineStart = bytes[line..<start].allSatisfy(ConfigurationText.isSpace)
-        while end < bytes.count, ConfigurationText.isSpace(bytes[end]) { end += 1 }
-        let rest = bytes[end...].prefix { $0 != 0x0A }
-        if isAtLineStart, rest.isEmpty || rest.starts(with: "//".utf8) || rest.elementsEqual([0x0D]) {
-            (start, end) = (line, min(rest.endIndex + 1, bytes.count))
-        }
-        return Array(bytes[..<start] + bytes[end...])
+        return ConfigurationText.removing(member, from: bytes)
     }
 
     private static func members(of targets: JSON5Members.Member, in bytes: [UInt8]) throws(ConfigurationError) -> JSON5Members {

@@ -17,8 +17,9 @@ struct ErasureReport {
 
             Stop the hub before you run this command. The command first makes each target delete its copy. If a target does not \
             answer, nothing is erased yet, and the exit status is 75. Run the command again to continue. Clients that could read \
-            the person's data and follow the changes of the store must read everything again. Backups, captures and imported \
-            files are not changed. The command lists those that are beside the store.
+            the person's data and follow the changes of the store must read everything again. The \
+            next backup of 'vitalgate backup' removes all older ones at its location. Copies of 'vitalgate store backup', captures \
+            and imported files are not changed. The command lists those that are beside the store.
             """,
         arguments: [Argument(name: "NAME", help: "Person: a name, me or a UUID.")],
         options: [
@@ -107,6 +108,11 @@ struct ErasureReport {
     }
 
     private func nameCopies(of store: SampleStore, _ subject: String, _ configuration: Configuration, isEstimated: Bool) {
+        for location in configuration.backup.locations {
+            context.note(
+                "the backups at \(location.name) still have its data: the hub makes a new backup and removes all older ones when it runs "
+                    + "and the location is there ('vitalgate backup run \(location.name)' does it now)")
+        }
         for path in StoreCopies.beside(store.path) { context.note("a copy of the store still has its data: \(path)") }
         if let inbox = configuration.hub.inbox { context.note("imported files are still in the inbox: \(inbox)") }
         if configuration.subject == subject { context.note("the configuration file still has this person's UUID as 'subject'") }

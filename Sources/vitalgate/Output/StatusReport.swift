@@ -59,6 +59,7 @@ struct StatusReport {
         let today = status.today
         text += "store   \(TerminalText.sanitized(status.store.path)), \(Readable.bytes(status.store.bytes))\n"
         if let failure = status.store.failure { text += "        \(TerminalText.sanitized(failure))\n" }
+        text += backups(status)
         guard today.failure == nil else { return text + "today   unknown: the readings could not be counted\n" }
         let parts = [
             (today.stored, "stored"), (today.duplicate, "duplicate"), (today.quarantined, "quarantined"),
@@ -75,6 +76,17 @@ struct StatusReport {
                 "held    \(Readable.count(each.count, "reading")) in quarantine since \(since): \(TerminalText.sanitized(each.rule))\n"
         }
         return text
+    }
+
+    private func backups(_ status: HubStatus) -> String {
+        func date(_ time: Instant) -> String { String(Readable.local(time, at: zone.offset(at: time)).prefix(16)) }
+        return (status.backups ?? []).map { each in
+            var parts = [each.made.map { "last \(date($0))" } ?? "none yet"]
+            parts.append(each.proven.map { "proven \(date($0))" } ?? "not proven yet")
+            if let away = each.away { parts.append("not connected since \(date(away))") }
+            if let failure = each.failure { parts.append(TerminalText.sanitized(failure)) }
+            return "backup  \(TerminalText.sanitized(each.name)): \(parts.joined(separator: ", "))\n"
+        }.joined()
     }
 
     private func sources(_ status: HubStatus) -> TextTable {
@@ -162,6 +174,7 @@ struct StatusReport {
         object.set("sources", status.sources.map(Self.object))
         object.set("devices", status.devices.map(Self.object))
         object.set("devicesLeftOut", status.devicesLeftOut)
+        if let backups = status.backups { object.set("backups", backups.map(Self.object)) }
         return object
     }
 
@@ -185,6 +198,16 @@ struct StatusReport {
                     return refusal
                 })
         }
+        return object
+    }
+
+    private static func object(_ backup: HubStatus.Backup) -> JSONObject {
+        var object = JSONObject()
+        object.set("name", backup.name)
+        object.set("made", backup.made?.description)
+        object.set("proven", backup.proven?.description)
+        object.set("away", backup.away?.description)
+        object.set("failure", backup.failure)
         return object
     }
 
@@ -242,6 +265,14 @@ struct StatusReport {
                     + (source.refusals ?? []).flatMap {
                         [("refused.\($0.bound)", "\($0.count)"), ("refused.\($0.bound).since", $0.since.description)]
                     })
+        }
+        for backup in status.backups ?? [] {
+            add(
+                "backup", backup.name,
+                [
+                    ("made", backup.made?.description), ("proven", backup.proven?.description),
+                    ("away", backup.away?.description), ("failure", backup.failure),
+                ])
         }
         for device in status.devices {
             add(

@@ -27,6 +27,7 @@ final class HubProcess {
     private let status: StatusServer
     private let kept: KeptProcesses
     private let pruning: DailyProcess
+    private let backups: BackupProcess
     /// Rings after a commit while there are no alerts.
     private var alertBell: StoreBell?
     private let capture: CaptureWriter?
@@ -70,6 +71,7 @@ final class HubProcess {
         status = StatusServer(hub: hub, machine: machine)
         kept = KeptProcesses(loop: loop)
         pruning = DailyProcess("prune", loop: loop) { ClockSteps.isSynchronised && !steady.isDoubted }
+        backups = BackupProcess(loop: loop, store: store) { !steady.isDoubted }
         manager.isWell = { [live] in !live.isStuck }
         let service = RadioService(live: live, source: radio.source)
         radio.source.delegate = service
@@ -92,6 +94,7 @@ final class HubProcess {
         live.onNotice = hub.onNotice
         kept.onNotice = hub.onNotice
         pruning.onNotice = hub.onNotice
+        backups.onNotice = hub.onNotice
         if let capture { live.onEvent = { [unowned capture] in capture.record($0) } }
         loop.onBell = { [weak self] in self?.answerSignals() }
         status.onInterest = { [weak self] in self?.follow(interest: $0) }
@@ -198,6 +201,7 @@ final class HubProcess {
         manager.stopping()
         kept.stop()
         pruning.stop()
+        backups.stop()
         wasDone = hub.isDone
         status.stop()
         defer { capture?.close() }
@@ -332,6 +336,7 @@ final class HubProcess {
         if needsAlerts(configuration) { commands["alerts"] = command + ["alerts", "watch", "--until-eof"] }
         kept.run(commands, restarts: restarts)
         pruning.run(configuration.prunesDaily ? command + ["store", "prune", "--yes"] : nil)
+        backups.run(command + ["backup", "run", "--due", "--until-eof"], configuration.backup, zone: settings.zone)
     }
 
     /// Whether alerts have to be checked. Without alerts and receivers, this is asked again after each commit.

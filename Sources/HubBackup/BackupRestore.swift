@@ -1,0 +1,202 @@
+import EventLoopKit
+import Glibc
+import HealthModel
+import Ingestion
+import SampleStore
+
+/// Restores a hub from a backup: its store, configuration, passwords and the keys of paired devices.
+public struct BackupRestore: Sendable {
+    /// The path of the new store.
+    public let store: String
+    private let restic: Restic
+
+    /// Prepares a restoration. Nothing is changed yet.
+    public init(store: String, restic: Restic) { (self.store, self.restic) = (store, restic) }
+
+    /// A verified backup at a location.
+    public struct Choice: Hashable, Sendable {
+        /// The start of the backup.
+        public var time: Instant
+        /// The hub that made it.
+        public var hub: String
+        let id: String
+    }
+
+    /// The verified backups of all hubs, the oldest first.
+    public func choices() throws(BackupFailure) -> [Choice] {
+        try restic.snapshots().compactMap { snapshot in
+            guard snapshot.isVerified, let time = snapshot.instant else { return nil }
+            return Choice(time: time, hub: snapshot.hostname, id: snapshot.id)
+        }
+    }
+
+    /// The result of a restoration.
+    public struct Result: Sendable {
+        /// The list of the backup's contents.
+        public var manifest: BackupManifest
+        /// Files that were put at their places.
+        public var restored: [String] = []
+        /// Files that were not, with the reason.
+        public var notRestored: [String] = []
+        /// Files that had to make way, by their new names.
+        public var kept: [String] = []
+    }
+
+    /// Restores a backup. The caller has the hub's lock on the store.
+    ///
+    /// - Parameters:
+    ///   - owner: the user of the store's folder, if this process runs as root.
+    ///   - replaces: whether a store with readings is replaced. It is kept under another name.
+    ///   - configuration: the path of the configuration on this machine, or `nil` for its old place.
+    ///   - allowed: folders in which files may be put. Files with another place are put into a folder beside the store, because a hub that
+    ///     was broken into could have put anything into its backups.
+    ///   - prepare: called with the restored store before it is put in its place.
+    public func restore(
+        _ choice: Choice, owner: (user: uid_t, group: gid_t)?, replaces: Bool, configuration: String?, restoresFiles: Bool,
+        allowed: [String], prepare: (SampleStore) throws -> Void
+    ) throws -> Result {
+        try checkOld(replaces)
+        guard let snapshot = try restic.snapshots().first(where: { $0.id == choice.id }) else {
+            throw BackupFailure(.noRepository, "the backup is not there any more")
+        }
+        let restored = try RestoredBackup(restic, snapshot, beside: store, usesMemory: false)
+        return try withExtendedLifetime(restored) {
+            guard let path = restored.store, let folder = restored.folder else {
+                throw BackupFailure(.failed, "the backup was not restored")
+            }
+            try SampleStore.beginHistory(ofRestored: path)
+            do {
+                let store = try SampleStore(path: path, access: .write)
+                try prepare(store)
+                try store.checkpoint()
+            }
+            var result = Result(manifest: restored.manifest)
+            try put(path, owner, &result)
+            guard restoresFiles else { return result }
+            for file in restored.manifest.files {
+                let target = place(of: file, restored.manifest, configuration)
+                guard file.role == .configuration || allowed.contains(where: { target.hasPrefix($0 + "/") }) else {
+                    let aside = "\(store)-restored\(file.path)"
+                    put(file, folder + BackupManifest.place(of: file.path), at: aside, owner, &result)
+                    result.notRestored.append("\(file.path): it is now in \(aside)")
+                    continue
+                }
+                put(file, folder + BackupManifest.place(of: file.path), at: target, owner, &result)
+            }
+            return result
+        }
+    }
+
+    /// Where a file belongs on this machine. Files beside the store stay beside it.
+    private func place(of file: BackupManifest.File, _ manifest: BackupManifest, _ configuration: String?) -> String {
+        if file.role == .configuration, let configuration { return configuration }
+        let folder = BackupState.folder(ofStore: manifest.store.path) + "/"
+        guard file.path.hasPrefix(folder) else { return file.path }
+        return BackupState.folder(ofStore: store) + "/" + file.path.dropFirst(folder.count)
+    }
+
+    /// A store without readings, such as the service creates at its first start, may be replaced.
+    private func checkOld(_ replaces: Bool) throws {
+        guard access(store, F_OK) == 0, !replaces else { return }
+        let old = try SampleStore(path: store, access: .read)
+        guard try old.summary().ingests == 0 else {
+            throw BackupFailure(
+                .invalid, "\(store) already contains readings: to replace it, use --replace, which keeps it under another name")
+        }
+    }
+
+    /// The name for a file that has to make way.
+    private static func kept(_ path: String) -> String {
+        let name = path + ".before-restore"
+        guard access(name, F_OK) == 0 else { return name }
+        return (2...1000).map { "\(name)-\($0)" }.first { access($0, F_OK) != 0 } ?? name
+    }
+
+    private func put(_ path: String, _ owner: (user: uid_t, group: gid_t)?, _ result: inout Result) throws {
+        // A log of the old store would be replayed over the new one.
+        if access(store, F_OK) == 0 {
+            let old = try SampleStore(path: store, access: .write)
+            try old.checkpoint()
+        }
+        let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw BackupFailure(.failed, "\(path): \(String(cString: strerror(errno)))") }
+        defer { close(descriptor) }
+        guard fchmod(descriptor, 0o600) == 0, owner.map({ fchown(descriptor, $0.user, $0.group) }) ?? 0 == 0,
+            fsync(descriptor) == 0
+        else { throw BackupFailure(.permission, "\(path): \(String(cString: strerror(errno)))") }
+        if access(store, F_OK) == 0 {
+            let kept = Self.kept(store)
+            guard rename(store, kept) == 0 else {
+                throw BackupFailure(.permission, "\(store): \(String(cString: strerror(errno)))")
+            }
+            result.kept.append(kept)
+        }
+        for suffix in ["-wal", "-shm"] { unlink(store + suffix) }
+        guard rename(path, store) == 0 else { throw BackupFailure(.permission, "\(store): \(String(cString: strerror(errno)))") }
+        let folder = open(SmallFile.folder(of: store), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if folder >= 0 {
+            fsync(folder)
+            close(folder)
+        }
+        result.restored.append(store)
+    }
+
+    /// Puts a small file at its place. A different file that is there is kept under another name.
+    private func put(
+        _ file: BackupManifest.File, _ source: String, at target: String, _ owner: (user: uid_t, group: gid_t)?,
+        _ result: inout Result
+    ) {
+        guard let bytes = SmallFile.read(source, limit: BackupFiles.longest) else {
+            result.notRestored.append("\(target): the backup has no such file")
+            return
+        }
+        if let there = SmallFile.read(target, limit: BackupFiles.longest) {
+            guard there != bytes else { return }
+            // A program or profile that this machine has is newer.
+            guard file.role != .named || file.mode & 0o111 == 0 else {
+                result.notRestored.append("\(target): this machine has another one")
+                return
+            }
+            let kept = Self.kept(target)
+            guard rename(target, kept) == 0 else {
+                result.notRestored.append("\(target): \(String(cString: strerror(errno)))")
+                return
+            }
+            result.kept.append(kept)
+        }
+        do {
+            try Self.createFolder(SmallFile.folder(of: target), isPrivate: file.role == .bond || target.hasPrefix(store))
+            let fileOwner = geteuid() == 0 ? BackupFiles.owner(file) ?? owner : nil
+            try Self.write(bytes, to: target, mode: mode_t(file.mode), owner: fileOwner)
+            result.restored.append(target)
+        } catch {
+            result.notRestored.append("\(error)")
+        }
+    }
+
+    private static func createFolder(_ path: String, isPrivate: Bool) throws(SystemFailure) {
+        guard access(path, F_OK) != 0 else { return }
+        let parent = SmallFile.folder(of: path)
+        if parent != path { try createFolder(parent, isPrivate: isPrivate) }
+        guard mkdir(path, isPrivate ? 0o700 : 0o755) == 0 || errno == EEXIST else { throw SystemFailure(path, errno) }
+    }
+
+    private static func write(
+        _ bytes: [UInt8], to path: String, mode: mode_t, owner: (user: uid_t, group: gid_t)?
+    ) throws(SystemFailure) {
+        let draft = "\(path).\(getpid())~"
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw SystemFailure(path, errno) }
+        let isWritten =
+            Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fchmod(descriptor, mode) == 0
+            && (owner.map { fchown(descriptor, $0.user, $0.group) } ?? 0) == 0 && fsync(descriptor) == 0
+            && rename(draft, path) == 0
+        let failure = SystemFailure(path, errno)
+        close(descriptor)
+        if !isWritten {
+            unlink(draft)
+            throw failure
+        }
+    }
+}

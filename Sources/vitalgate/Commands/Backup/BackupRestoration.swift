@@ -1,0 +1,134 @@
+import CommandLineKit
+import EventLoopKit
+import Glibc
+import HealthModel
+import Hub
+import HubBackup
+import Ingestion
+import SampleStore
+
+/// `backup restore`: makes this machine the successor of the one that was backed up.
+struct BackupRestoration {
+    private let context: CommandContext
+    private let backup: BackupContext
+    private let loop: EventLoop
+
+    init(_ context: CommandContext) throws {
+        self.context = context
+        backup = try BackupContext(context)
+        loop = EventLoop(clock: MachineClock(context.machine))
+        HubSignals.watch(loop.alarm)
+    }
+
+    func run() throws -> ExitCode {
+        let invocation = context.invocation
+        let zone = try context.zone()
+        let time = try context.instant(option: "--at", zone: zone)
+        let location = try BackupLocation(invocation.argument("LOCATION") ?? "", in: SmallFile.absolute("."))
+        guard location.isThere else {
+            throw BackupFailure(.noRepository, "\(location.address) has no backups: connect the disk, or check the path")
+        }
+        let restic = try backup.restic(
+            location, key: try key(), credentials: invocation.string("--credentials").map(SmallFile.absolute))
+        let folder = SmallFile.folder(of: backup.store)
+        try ConfigurationFile.createFolder(folder)
+        let lock: HubLock
+        do throws(StoreError) {
+            lock = try HubLock(store: backup.store)
+        } catch {
+            guard error.kind == .busy else { throw error }
+            throw BackupFailure(.locked, "the hub is running: stop it first, with 'sudo systemctl stop vitalgate'")
+        }
+        return try withExtendedLifetime(lock) {
+            let restore = BackupRestore(store: backup.store, restic: restic)
+            let choice = try choice(try restore.choices(), before: time, zone)
+            context.note("restoring the backup of \(BackupContext.local(choice.time, zone))")
+            let owner = geteuid() == 0 ? FolderOwner.owner(of: folder) : nil
+            let result = try restore.restore(
+                choice, owner: owner, replaces: invocation.flag("--replace"), configuration: configurationPath,
+                restoresFiles: !invocation.flag("--store-only"), allowed: allowed
+            ) { store in
+                // The old machine is gone. Targets accept this one from now on, and refuse the old one if it comes back.
+                try store.targets.confirm(holder: context.machine.holder(ofStore: backup.store).id)
+            }
+            giveAway(owner)
+            try report(result, folder)
+            return .success
+        }
+    }
+
+    /// Where the configuration belongs on this machine: the named file, or the system's or the user's.
+    private var configurationPath: String? {
+        if let named = context.invocation.string("--config") { return SmallFile.absolute(named) }
+        return backup.configuration.file
+    }
+
+    /// Folders of Vitalgate and of Bluetooth.
+    private var allowed: [String] {
+        var folders = ["/etc/vitalgate", BackupFiles.bonds, SmallFile.folder(of: backup.store)]
+        if let path = configurationPath { folders.append(SmallFile.folder(of: path)) }
+        if let home = context.machine.home { folders += [home + "/.config/vitalgate", home + "/.local/share/vitalgate"] }
+        return folders
+    }
+
+    private func key() throws -> BackupKey {
+        if let path = context.invocation.string("--key-file") {
+            guard let bytes = SmallFile.read(path, limit: 4096) else {
+                throw ConfigurationError("\(path): \(String(cString: strerror(errno)))", isOfOption: true)
+            }
+            return try BackupKeyFile.key(String(decoding: bytes, as: UTF8.self))
+        }
+        return try BackupKeyFile.key(context.typedSecret("Key of the backups (twelve words)"))
+    }
+
+    private func choice(
+        _ choices: [BackupRestore.Choice], before time: Instant?, _ zone: TimeZoneRules
+    ) throws -> BackupRestore.Choice {
+        let hub = context.invocation.string("--hub")
+        let hubs = Set(choices.map(\.hub)).sorted()
+        guard hub != nil || hubs.count <= 1 else {
+            let list = hubs.map { hub in
+                "\(hub), last backup \(choices.last { $0.hub == hub }.map { BackupContext.local($0.time, zone) } ?? "")"
+            }
+            throw BackupFailure(
+                .invalid, "several hubs use this location, choose one with --hub: \(list.joined(separator: "; "))")
+        }
+        let fitting = choices.filter { each in (each.hub == hub || hub == nil) && time.map { each.time <= $0 } != false }
+        guard let last = fitting.last else {
+            let first = choices.first.map { ": the first is of \(BackupContext.local($0.time, zone))" } ?? ""
+            throw BackupFailure(
+                .noRepository, "there is no verified backup to restore\(choices.isEmpty ? "" : " before this time\(first)")")
+        }
+        return last
+    }
+
+    /// Files beside the store that root has created belong to the owner of the store.
+    private func giveAway(_ owner: (user: uid_t, group: gid_t)?) {
+        guard let owner else { return }
+        for path in [backup.store + "-hub", BackupState.folder(ofStore: backup.store)] {
+            _ = lchown(path, owner.user, owner.group)
+        }
+    }
+
+    private func report(_ result: BackupRestore.Result, _ folder: String) throws {
+        let store = result.manifest.store
+        context.note(
+            "restored \(Readable.count(store.samples, "sample")) and \(Readable.count(result.restored.count - 1, "file")) to "
+                + backup.store)
+        for path in result.kept { context.note("kept the earlier file as \(path)") }
+        for words in result.notRestored { context.warn("not restored: \(words)") }
+        if result.restored.contains(where: { $0.hasPrefix(BackupFiles.bonds) }) {
+            context.note(
+                "restart Bluetooth with 'sudo systemctl restart bluetooth'; with another Bluetooth adapter, pair the devices again"
+            )
+        }
+        let restored = try SampleStore(path: backup.store, access: .read)
+        let targets = try restored.targets.all()
+        guard !targets.isEmpty else { return }
+        context.note("the old machine must not send to the targets any more. Compare each with the restored store:")
+        for target in targets { context.note("  vitalgate targets verify \(target.name)") }
+        context.note(
+            "If a target is a folder of files or a PostgreSQL database, first import the readings that it received after the backup, with "
+                + "'vitalgate import --from NAME'")
+    }
+}
