@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'query' 'stats' 'today' 'show' 'export' 'devices' 'status' 'doctor' 'run' 'add' 'delete' 'deleted' 'restore' 'changes' 'rings' 'medications' 'types' 'unit' 'scan' 'decode' 'capture' 'replay' 'profile' 'repair' 'quarantine' 'ledger' 'sources' 'estimate' 'targets' 'observe' 'collect' 'fleet' 'people' 'alerts' 'characteristics' 'clients' 'api' 'page' 'setup' 'store' 'generate' 'help') ;;
+        '') candidates=('import' 'query' 'stats' 'today' 'show' 'export' 'devices' 'status' 'doctor' 'run' 'add' 'delete' 'deleted' 'restore' 'changes' 'rings' 'medications' 'types' 'unit' 'scan' 'decode' 'capture' 'replay' 'profile' 'repair' 'quarantine' 'ledger' 'sources' 'estimate' 'targets' 'observe' 'collect' 'fleet' 'people' 'alerts' 'characteristics' 'clients' 'api' 'page' 'phones' 'setup' 'store' 'generate' 'help') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign' 'request') ;;
         '/deleted') candidates=('list') ;;
         '/medications') candidates=('list' 'set' 'remove') ;;
@@ -20,6 +20,7 @@ _vitalgate_commands() {
         '/clients') candidates=('list' 'add' 'token' 'requires' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'log') ;;
         '/api') candidates=('serve' 'openapi' 'certificate') ;;
         '/page') candidates=('open' 'sessions') ;;
+        '/phones') candidates=('add' 'list') ;;
         '/store') candidates=('check' 'merge' 'prune' 'restore' 'backup' 'adopt' 'stats') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev' 'devices') ;;
         *) ;;
@@ -29,7 +30,7 @@ _vitalgate_commands() {
 _vitalgate_options() {
     case "$1" in
         '') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/import') candidates=('--from' '--files-from' '--profile' '--person' '--only-person' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--whole' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/import') candidates=('--from' '--files-from' '--profile' '--person' '--only-person' '--time-zone' '--date-order' '--unit' '--decimal' '--grouping' '--exact' '--keep-invalid-documents' '--whole' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--person' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--person' '--source' '--device' '--where' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/today') candidates=('--person' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -154,6 +155,9 @@ _vitalgate_options() {
         '/page') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/page/open') candidates=('--person' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/page/sessions') candidates=('--end' '--end-all' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/phones') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/phones/add') candidates=('--person' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/phones/list') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/setup') candidates=('--port' '--yes' '--undo' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -183,6 +187,7 @@ _vitalgate_option() {
         '/import --date-order') kind=words; candidates=('DMY' 'MDY' 'YMD') ;;
         '/import --unit') kind=none ;;
         '/import --decimal') kind=words; candidates=('point' 'comma') ;;
+        '/import --grouping') kind=words; candidates=('none' 'seconds' 'minutes' 'hours' 'days' 'weeks' 'months' 'years') ;;
         '/import --exact') kind= ;;
         '/import --keep-invalid-documents') kind= ;;
         '/import --whole') kind= ;;
@@ -561,6 +566,10 @@ _vitalgate_option() {
         '/page/sessions --time-zone') kind=none ;;
         '/page/sessions --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/page/sessions --safe') kind= ;;
+        '/phones/add --person') kind=none ;;
+        '/phones/list --time-zone') kind=none ;;
+        '/phones/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/phones/list --safe') kind= ;;
         '/setup --port') kind=none ;;
         '/setup --yes') kind= ;;
         '/setup --undo') kind= ;;
@@ -679,6 +688,7 @@ _vitalgate_argument() {
         '/clients/withdraw 0') kind=none ;;
         '/clients/log 0') kind=none ;;
         '/api/certificate '*) kind=none ;;
+        '/phones/add 0') kind=none ;;
         '/setup '*) kind=none ;;
         '/store/restore '*) kind=none ;;
         '/store/backup 0') kind=file ;;
