@@ -147,7 +147,7 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
             let hasEvents = line.members.contains {
                 !["date", "source", "uuid"].contains($0.name) && (try? line.number($0.name))??.isZero == false
             }
-            return hasEvents ? names.kind("\(metric.name) (number of events)") : Self.noValue
+            return hasEvents ? names.kind("\(metric.name): number of events") : Self.noValue
         }
         return nil
     }
@@ -289,7 +289,7 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
         }
         guard grouping == PeriodGrouping.none else {
             let reason = grouping == nil ? "unknown period" : "sum of a period"
-            return names.kind("\(metric.name) (\(reason))")
+            return names.kind("\(metric.name): \(reason)")
         }
         guard let unit = HealthAutoExportNames.unit(metric.units, of: type), let conversion = try? unit.conversion(to: second)
         else {

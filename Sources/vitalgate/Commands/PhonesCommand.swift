@@ -23,7 +23,7 @@ enum PhonesCommand: Command {
                 name: "add", summary: "Add a phone, and print what to enter in its app.",
                 discussion: """
                     Prints the address, the header with the token, and the settings of the app. The token is shown only once. To remove \
-                    the phone, use 'vitalgate clients forget'. To change what it may write, use 'vitalgate clients grant' and \
+                    the phone, use 'vitalgate clients forget'. To change its allowed types, use 'vitalgate clients grant' and \
                     'vitalgate clients withdraw'.
                     """,
                 arguments: [Argument(name: "NAME", help: "Name of the phone.")], options: [SharedOptions.subject],
