@@ -107,7 +107,7 @@ final class RestoredBackup {
         let folder = try Self.create(path, manifest.store.bytes, usesMemory)
         self.folder = folder
         do {
-            try restic.run(["restore", snapshot.id, "--target", folder])
+            try restic.run(["restore", "--no-lock", snapshot.id, "--target", folder])
             try check(folder)
         } catch {
             Scratch.remove(folder)
