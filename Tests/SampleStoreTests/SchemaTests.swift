@@ -47,7 +47,7 @@ import Testing
             }
         }
         let text = lines.joined(separator: "\n")
-        #expect(StableHash.hash(text) == 0x9C2F_7509_5458_0EA0, "\(text)")
+        #expect(StableHash.hash(text) == 0xFD79_7107_ADAB_A363, "\(text)")
         #expect(try connection.integer("PRAGMA user_version") == 1)
         #expect(try connection.integer("PRAGMA application_id") == 0x5647_4154)
         #expect(try connection.integer("PRAGMA auto_vacuum") == 0)
