@@ -291,7 +291,7 @@ import Testing
         #expect(try upload(cookie, person: PageTests.other) == 200)
         #expect(try upload(cookie, person: "unassigned") == 400)
         #expect(eventually { ran.words.withLock { $0.count } == 2 })
-        #expect(ran.words.withLock { $0.last?.last } == "ndjson")
+        #expect(ran.words.withLock { $0.last?.last } == "--leave-room")
         #expect(eventually { (try? FileManager.default.contentsOfDirectory(atPath: inbox.path).isEmpty) ?? false })
     }
 }

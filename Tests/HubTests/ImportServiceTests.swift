@@ -125,9 +125,6 @@ import Testing
         let member = try run(text, onlyPerson: true)
         #expect(member.account.stored == 10)
         #expect(try !store.samples.hasUnassigned(.bodyMass))
-        // The store's owner can import a file with weighings of guests.
-        let owner = try run("time,type,value,unit\n" + rows(101, 20..<24, 7))
-        #expect(owner.account.stored == 4 && owner.account.notes.contains { $0.hasPrefix("4 weighings are unassigned") })
     }
 
     /// A file that breaks off is refused at that place, and everything before it is stored.
