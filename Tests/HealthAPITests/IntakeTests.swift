@@ -90,7 +90,7 @@ import Testing
     @Test func aTokenCanBeAKey() throws {
         let client = try served.client()
         let answer = try #require(
-            try client.send(
+            client.send(
                 "POST", path, "X-API-Key: \(served.otherToken)\r\nautomation-aggregation: Days\r\n", steps("7"),
                 type: "application/json"))
         #expect(answer.status == 200)

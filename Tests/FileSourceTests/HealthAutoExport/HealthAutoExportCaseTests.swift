@@ -30,7 +30,7 @@ import Testing
             let index = rest.firstIndex {
                 $0.origin.type == .heartRate && Self.start($0) == recovery.time && $0.numeral.doubleValue == recovery.bpm
             }
-            try #expect(index != nil, "no heart rate at \(recovery.time)")
+            #expect(index != nil, "no heart rate at \(recovery.time)")
             if let index { rest.remove(at: index) }
         }
         if let night = expected.night { try take(night, from: &rest) }

@@ -18,13 +18,15 @@ import Testing
         "characteristics list", "characteristics set", "estimate", "medications", "medications list", "medications set",
         "medications remove", "rings", "today", "clients", "clients list", "clients add", "clients token",
         "clients requires", "clients revoke", "clients forget", "clients grants", "clients grant", "clients withdraw",
-        "clients requests", "clients log", "export", "targets", "targets add", "targets remove", "targets list",
+        "clients requests", "clients log", "phones", "phones add", "phones list", "export", "targets", "targets add",
+        "targets remove", "targets list",
         "targets status", "targets check", "targets retry", "targets skip", "targets verify", "targets restart", "collect",
         "fleet", "fleet enroll", "fleet join", "fleet hubs", "fleet status", "fleet revoke", "fleet replace", "fleet erase",
         "fleet command", "fleet set",
         "fleet profile", "fleet check", "fleet study", "fleet study list", "fleet study add", "fleet study remove",
         "fleet study consent", "fleet study withdraw", "fleet study hub", "fleet study reader", "fleet study copy",
-        "fleet broker-config", "fleet key", "doctor", "generate", "generate bash-completion", "generate zsh-completion",
+        "fleet broker-config", "fleet key", "backup", "backup add", "backup list", "backup run", "backup check", "backup remove",
+        "backup key", "backup restore", "doctor", "generate", "generate bash-completion", "generate zsh-completion",
         "generate fish-completion", "generate man", "generate udev", "generate devices", "capture", "replay",
     ]
 

@@ -74,7 +74,7 @@ import Testing
         #expect(folder.text("config.json5").contains("// A comment that stays."))
         #expect(!folder.exists("store.db-backup/stage"))
         let list = try JSON(try backup("list", "--format", "ndjson").last)
-        #expect(list["name"].text == "usb" && list["samples"].number == 10 && list["failure"] == .null, "\(list)")
+        #expect(list["name"].text == "usb" && list["samples"].integer == 10 && list["failure"] == .null, "\(list)")
         #expect(list["proven"] == .null)
         #expect(try backup("check", "usb").status == 0)
         #expect(try JSON(try backup("list", "--format", "ndjson").last)["proven"] != .null)
