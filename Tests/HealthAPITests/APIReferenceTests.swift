@@ -103,7 +103,7 @@ import Testing
         case "Idempotency-Key": [(.key, "*")]
         case "where": conditions
         // They refer to nothing that is stored.
-        case "from", "to", "anchor", "on", "zone", "unit", "sort": []
+        case "from", "to", "anchor", "on", "zone", "unit", "sort", "automation-aggregation": []
         default: nil
         }
     }
@@ -153,6 +153,11 @@ import Testing
                 (.person, #"{"subject":"*","read":["heartRate"]}"#), (.type, #"{"read":["*"]}"#), (.type, #"{"write":["*"]}"#),
                 (.type, #"{"requires":["*","allergyRecord","vitalSignRecord"]}"#),
             ]
+        case "postIntake":
+            [(.object, #""uuid":"*","source":"W""#), (.source, #""source":"*""#)].map { kind, members in
+                let point = #"{"qty":20,"date":"2026-11-20 07:00:00 +0000",\#(members)}"#
+                return (kind, #"{"data":{"metrics":[{"name":"body_fat_percentage","units":"%","data":[\#(point)]}]}}"#)
+            }
         default: nil
         }
     }

@@ -113,7 +113,7 @@ import Testing
         var asker = Asker(
             random: SeededGenerator(seed: seed), names: [pair.hidden[0], pair.hidden[9], pair.hidden[200], pair.record])
         var statuses: Set<Int> = []
-        for _ in 0..<600 {
+        for _ in 0..<900 {
             let (route, target, headers, body) = asker.request()
             func answer(_ served: ServedStore) throws -> RawClient.Answer {
                 let headers = "Authorization: Bearer \(served.otherToken)\r\n" + headers

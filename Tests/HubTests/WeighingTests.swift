@@ -32,7 +32,7 @@ import Testing
     }
 
     /// While a hub's weighing waits for its commit, an import brings the same as another person's: it is one weighing. If a member's own file
-    /// brings it, it decides nothing: anybody can write into a file what a scale will send.
+    /// brings it, it decides nothing: a file may contain anything that a scale will send.
     @Test(arguments: [false, true]) func anImportBetweenDecisionAndCommit(isOfMember: Bool) throws {
         let bench = try RadioBench()
         defer { #expect(throws: Never.self) { try bench.stop() } }

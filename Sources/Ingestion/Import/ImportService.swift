@@ -200,7 +200,9 @@ public struct ImportService {
         _ progress: (ImportProgress) -> Void
     ) throws {
         let interpreter = reading.interpreter
-        if let interpreter = interpreter as? HealthAutoExportInterpreter { try recogniseOwn(in: interpreter) }
+        if let interpreter = interpreter as? HealthAutoExportInterpreter {
+            try recogniseOwn(in: interpreter, of: reading.subject)
+        }
         let path = ReadingPath(zone: zone, received: received)
         var batch = ImportBatch()
         var readings: [Reading] = []
@@ -319,9 +321,11 @@ public struct ImportService {
     /// Lets an interpreter find out which samples come from this store and come back.
     ///
     /// It has a connection of its own, because another thread writes.
-    private func recogniseOwn(in interpreter: HealthAutoExportInterpreter) throws {
+    private func recogniseOwn(in interpreter: HealthAutoExportInterpreter, of subject: String) throws {
         let reader = try SampleStore(path: store.path, access: .read)
-        interpreter.isOwn = { uuid in ((try? reader.samples.lookup(uuid)) ?? nil) != nil }
+        // The sender must not find out whether there is a reading that it may not read.
+        if let sender { try reader.restrict(to: sender.client) } else if onlyPerson { try reader.restrict(toPerson: subject) }
+        interpreter.isOwn = { uuid in ((try? reader.samples.sample(uuid)) ?? nil) != nil }
     }
 
     /// Removes heart rates of 0, which devices write while they have no contact to the body. They are counted, because a file may have one

@@ -56,6 +56,7 @@ public struct IntakeService: Sendable {
         let source: HealthAutoExportFileSource
         do {
             file = try InputFile(path: path)
+            guard file.size > 0 else { throw Failure.malformed("the body is empty") }
             source = HealthAutoExportFileSource(file, received: received)
             try source.survey()
         } catch let error as SourceError where error.kind == .malformed {
@@ -68,7 +69,7 @@ public struct IntakeService: Sendable {
         let today = days.index(of: received)
         let sender = ImportSender(
             name: Self.name(of: client), day: days.start(of: today).microseconds..<days.start(of: today + 1).microseconds,
-            types: Set(granted.filter { $0.subject == subject }.map(\.type)),
+            client: client, types: Set(granted.filter { $0.subject == subject }.map(\.type)),
             confirm: {
                 guard try Set(Self.writable(client, store)) == Set(granted) else { throw Failure.grantsChanged }
             })

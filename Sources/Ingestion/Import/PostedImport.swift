@@ -7,6 +7,8 @@ public struct ImportSender {
     public var name: String
     /// The day, in microseconds since 1970.
     public var day: Range<Int64>
+    /// The client that sends them.
+    public var client: Client
     /// The types that the sender may write. Other readings are refused.
     public var types: Set<ObjectType>
     /// Called in each transaction. It throws if the sender may write less than before.

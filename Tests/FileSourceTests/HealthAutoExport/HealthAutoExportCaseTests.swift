@@ -145,6 +145,8 @@ import Testing
                 ("sum", told?.sum), ("average", told?.average), ("min", told?.minimum), ("max", told?.maximum),
             ] {
                 guard case .number(let value)? = figures[name] else { continue }
+                // The version with the most figures lacks some of the other version's.
+                if amount == nil, all.count > 1 { continue }
                 let found = try #require(amount?.value(in: unit), "\(type) \(name)")
                 #expect(abs(found - value) < 1e-6 * max(1, value), "\(type) \(name)")
             }

@@ -61,7 +61,7 @@ import Testing
 
     @Test(arguments: [
         (#"{"data":{"metrics":[]}}"#, true), (#"{"data":{}}"#, true), (#" {"data" : {"workouts":["#, true),
-        (#"{"headers":{"a":"b"},"body":{"data":{"#, true), (#"{"data":[]}"#, false), (#"{"data":{"rows":[]}}"#, false),
+        (#"{"headers":{"a":"b"},"body":{"data":{"metrics":["#, true), (#"{"data":[]}"#, false), (#"{"data":{"rows":[]}}"#, false),
         (#"{"resourceType":"Bundle"}"#, false), (#"[{"data":{}}]"#, false), ("", false), ("{", false),
     ]) func recognisesAnExport(text: String, isOne: Bool) {
         #expect(Array(text.utf8).withUnsafeBytes { HealthAutoExportFile.recognises($0) } == isOne)

@@ -18,7 +18,7 @@ import Testing
 /// Each true measurement is stored once, at its true time within the device's resolution, or it is quarantined with a reason. An observer
 /// who knows the true times and values, and the content of the store, raises the same alerts. The values of a device are different, so that the
 /// fate of each measurement is known. `VITALGATE_YEARS` sets the number of years (4), and `VITALGATE_SEED` the seed of the first (1).
-/// With `VITALGATE_TRACE=1`, the test prints what is sent, stored, and raised.
+/// With `VITALGATE_TRACE=1`, the test prints everything sent, stored, and raised.
 @Suite struct SimulatedYearTests {
     private static func setting(_ name: String, _ value: UInt64) -> UInt64 {
         getenv(name).flatMap { UInt64(String(cString: $0)) } ?? value
@@ -392,7 +392,7 @@ private struct Observer {
     }
 }
 
-/// What a target has that was away and then read the changes.
+/// The samples of a target that was away and then read the changes.
 private struct Copy {
     private var samples: [SampleIdentity: Int64] = [:]
     private var anchor = Anchor.beginning

@@ -62,7 +62,7 @@ struct BackupAddition {
         context.note(
             """
 
-            Without them, nobody can read the backups if this machine is lost. 'vitalgate backup key \(name)' shows them again.
+            Without them, the backups cannot be read if this machine is lost. 'vitalgate backup key \(name)' shows them again.
             added the location '\(name)' to \(file.path)
             """)
         if location.isOnDisk(of: backup.store) {

@@ -36,7 +36,7 @@ enum BackupCommand: Command {
                 name: "add", summary: "Back up to a location from now on.",
                 discussion: """
                     Prepares the location, prints the key, adds the location to the configuration and makes the first backup. Write \
-                    the twelve words of the key down. Without them, nobody can read the backups if this machine is lost.
+                    the twelve words of the key down. Without them, the backups cannot be read if this machine is lost.
 
                     If the location already has backups, the command asks for their key. Several hubs can share a location.
                     """,

@@ -59,6 +59,9 @@ struct BackupContext {
 
     // MARK: restic
 
+    /// Whether the hub started the command, which ends with the hub. Only `backup run` has the option.
+    var endsWithInput: Bool { context.invocation.path.last == "run" && context.invocation.flag("--until-eof") }
+
     /// restic on a location of the configuration, with its key.
     func restic(_ location: BackupLocationConfiguration) throws -> Restic {
         try restic(location.location, key: BackupKeyFile(store, location.name).key(), credentials: location.credentials)
@@ -68,7 +71,7 @@ struct BackupContext {
         let cache = BackupState.folder(ofStore: store) + "/cache"
         return try Restic(
             location, key: key, credentials: try path.map(Self.credentials) ?? [:], cache: cache,
-            isStopped: Self.stopCheck(untilEOF: context.invocation.flag("--until-eof")))
+            isStopped: Self.stopCheck(untilEOF: endsWithInput))
     }
 
     /// Reads the variables in a file that only its owner may read.

@@ -92,7 +92,7 @@ struct BackupRuns {
         let run = BackupRun(
             location.name, store: backup.store, restic: try backup.restic(location), files: files,
             schedule: backup.configuration.backup.schedule, machine: context.machine.hostName, now: context.machine.now,
-            isStopped: BackupContext.stopCheck(untilEOF: context.invocation.flag("--until-eof")))
+            isStopped: BackupContext.stopCheck(untilEOF: backup.endsWithInput))
         let result: BackupRun.Result
         do {
             result = try run.make()

@@ -72,7 +72,7 @@ struct StudyCommand {
             CommandSpecification(
                 name: "copy", summary: "Copy the readings of a study into a schema of its own.",
                 discussion: """
-                    Policies on rows hide the readings of other studies, but somebody who measures the work of a query can learn roughly how \
+                    Policies on rows hide the readings of other studies, but a reader who measures the work of a query can learn roughly how \
                     many there are. A copy contains only the study's readings. The readers of the study may read it. It has the readings of \
                     the moment, so run the command again for newer ones. People who withdraw or are erased are removed from it at once.
                     """,
