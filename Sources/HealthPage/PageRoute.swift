@@ -67,13 +67,12 @@ struct PageCall {
     /// Whether a script asks for data, and not a browser for a page.
     var isForData: Bool { request.head.path.contains("data") }
 
-    /// The address of a place of the page, for another device. `nil` if the browser has found the page at an address that other devices do
-    /// not know.
+    /// The address of a place of the page, for another device. `nil` if the browser has found the page at an address of this machine alone.
     func address(of place: String) -> String? {
-        guard let host = request.head.header("host"), !["localhost", "127.", "[::1]"].contains(where: { host.hasPrefix($0) })
-        else {
-            return nil
-        }
+        guard let host = request.head.header("host") else { return nil }
+        // A header may have no port.
+        let address = ListeningAddress(host) ?? ListeningAddress("\(host):0")
+        guard address?.isLoopback != true else { return nil }
         return "\(core.settings.server.identity == nil ? "http" : "https")://\(host)\(place)"
     }
 

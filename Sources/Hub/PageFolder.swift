@@ -30,10 +30,4 @@ extension APIConfiguration {
         let own = name ?? (isAny ? "localhost" : host.contains(":") ? "[\(host)]" : host)
         return "\(scheme)://\(own):\(port)"
     }
-
-    /// Whether other devices of the network can reach the page.
-    public var isOpenToNetwork: Bool {
-        guard case .tcp(let host, _) = listen else { return false }
-        return host != "localhost" && host != "::1" && !host.hasPrefix("127.")
-    }
 }

@@ -101,7 +101,7 @@ enum Program {
         }
     }
 
-    /// Answers a shell that completes a command line: `complete -- WORD...`, where the last word is at the cursor.
+    /// Answers `complete -- WORD...`, by which a shell asks for the candidates for the last word.
     private static func complete(_ words: [String], _ output: OutputBuffer) throws -> ExitCode {
         let answer = specification.completion(of: words)
         try output.write(answer.heading + "\n")

@@ -2,7 +2,7 @@ import CommandLineKit
 import Foundation
 import Testing
 
-/// The completions of Bash, zsh and fish, each with the real shell. A program that prints recorded answers stands in for Vitalgate.
+/// The completions of Bash, zsh and fish, each in the real shell. Vitalgate is replaced by a program that prints recorded answers.
 struct CompletionTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let words: [String]

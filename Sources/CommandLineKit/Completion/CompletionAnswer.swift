@@ -56,7 +56,7 @@ private struct TypedLine {
     mutating func take(_ word: String, _ rest: inout ArraySlice<String>) {
         if !hasEndedOptions, word == "--" {
             hasEndedOptions = true
-        } else if !hasEndedOptions, isOption(word) {
+        } else if !hasEndedOptions, chain.isOption(word) {
             takeOption(word, &rest)
         } else if chain.isRoot, word == "help", !chain.current.subcommands.isEmpty {
             isHelp = true
@@ -85,7 +85,7 @@ private struct TypedLine {
             let prefix = String(typed[...equals])
             return option(typed).map { answer($0.completion, prefix: prefix) } ?? .words([])
         }
-        if !hasEndedOptions, isOption(typed) || typed == "-" {
+        if !hasEndedOptions, chain.isOption(typed) || typed == "-" {
             // Only one name of each option. The long one is more descriptive.
             return .words(
                 chain.options.map { option in
@@ -114,17 +114,8 @@ private struct TypedLine {
         }
     }
 
-    private func option(_ word: String) -> Option? {
-        let name = word.prefix { $0 != "=" }
-        return chain.options.first { $0.isCalled(String(name)) }
-    }
-
-    /// Whether a word is an option and not a negative number.
-    private func isOption(_ word: String) -> Bool {
-        guard word.hasPrefix("-"), word != "-" else { return false }
-        let digits = word.dropFirst().drop { $0 == "." }
-        return !(digits.first?.isNumber ?? false)
-    }
+    /// The option of a word such as `--format` or `--format=csv`.
+    private func option(_ word: String) -> Option? { chain.option(String(word.prefix { $0 != "=" })) }
 
     private static func isPlain(_ word: String) -> Bool {
         word.unicodeScalars.allSatisfy {

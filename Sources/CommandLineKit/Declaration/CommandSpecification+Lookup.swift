@@ -29,6 +29,22 @@ struct CommandChain: Sendable {
     /// All options that the command accepts.
     var options: [Option] { ownOptions + globalOptions }
 
+    /// The option that is called by a name, now or formerly.
+    func option(_ name: String) -> Option? { options.first { $0.isCalled(name) } }
+
+    /// Whether a word is an option and not a value.
+    func isOption(_ word: String) -> Bool {
+        word.hasPrefix("-") && word != "-" && (!Self.looksNegative(word) || option(word) != nil)
+    }
+
+    /// Whether a word is a dash and a digit, or a dash, a dot and a digit: `-40`, `-.5`, also `-1d`, which the command interprets.
+    static func looksNegative(_ word: String) -> Bool {
+        var rest = word.utf8.dropFirst()
+        if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst() }
+        guard word.hasPrefix("-"), let first = rest.first else { return false }
+        return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+    }
+
     /// Descends to a subcommand. Returns `false` if it does not exist.
     mutating func descend(to name: String) -> Bool {
         guard let next = current.subcommands.first(where: { $0.name == name || $0.formerNames.contains(name) }) else {

@@ -30,7 +30,7 @@ private struct CommandParser {
                 try takePositional(token)
             } else if token == "--" {
                 optionsEnded = true
-            } else if isOption(token) {
+            } else if chain.isOption(token) {
                 takeOption(token)
             } else {
                 try takePositional(token)
@@ -82,22 +82,6 @@ private struct CommandParser {
 
     // MARK: Options
 
-    private func isOption(_ token: String) -> Bool {
-        token.hasPrefix("-") && token != "-" && (!looksNegative(token) || find(token) != nil)
-    }
-
-    /// Whether a word is a dash and a digit, or a dash, a dot and a digit: `-40`, `-.5`, also `-1d`, which the command interprets.
-    private func looksNegative(_ token: String) -> Bool {
-        var rest = token.utf8.dropFirst()
-        if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst() }
-        guard token.hasPrefix("-"), let first = rest.first else { return false }
-        return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
-    }
-
-    private func find(_ name: String) -> Option? {
-        chain.options.first { $0.isCalled(name) }
-    }
-
     private mutating func takeOption(_ token: String) {
         var name = token
         var attached: String?
@@ -105,12 +89,14 @@ private struct CommandParser {
         if let equals = token.utf8.firstIndex(of: UInt8(ascii: "=")) {
             name = String(token[..<equals])
             attached = String(token[token.utf8.index(after: equals)...])
-        } else if !token.hasPrefix("--"), find(token) == nil, let short = find(String(token.prefix(2))), short.value != nil {
+        } else if !token.hasPrefix("--"), chain.option(token) == nil, let short = chain.option(String(token.prefix(2))),
+            short.value != nil
+        {
             // `-n5`, as in POSIX.
             name = String(token.prefix(2))
             attached = String(token.dropFirst(2))
         }
-        guard let option = find(name) else {
+        guard let option = chain.option(name) else {
             let suggestion = Suggestion.nearest(to: name, among: chain.options.flatMap(\.names))
             return fail(.unknownOption(name, suggestion: suggestion))
         }
@@ -135,7 +121,7 @@ private struct CommandParser {
     /// is one, as in `--sort -start`.
     private mutating func nextValue(of option: Option) -> String? {
         guard let next = tokens.first,
-            next == "-" || !next.hasPrefix("-") || looksNegative(next) || takes(next, as: option)
+            next == "-" || !next.hasPrefix("-") || CommandChain.looksNegative(next) || takes(next, as: option)
         else { return nil }
         return tokens.popFirst()
     }

@@ -46,7 +46,7 @@ enum PageCommand: Command {
         if let address = api.pageAddress {
             let link = "\(address)#code=\(code)"
             try context.streams.output.write("\(link)\n")
-            if api.isOpenToNetwork { try context.writeQRCode(of: link) }
+            if !api.listen.isLoopback { try context.writeQRCode(of: link) }
         } else {
             context.note("browsers cannot open the page's socket: append '#code=' and this code to your proxy's address")
             try context.streams.output.write("\(code)\n")

@@ -21,9 +21,8 @@ enum DoctorCommand: Command {
         let settings = SettingsDoctor(
             configuration: Result { () throws(ConfigurationError) in try context.configuration() }, machine: context.machine,
             executable: ProfileFolders.executable())
-        let path = (try? context.configuration().store) ?? ""
-        let machine = MachineDoctor(store: path, now: context.machine.now())
-        let findings = settings.examine() + machine.examine() + bluetooth(context)
+        let machine = (try? context.configuration()).map { MachineDoctor(store: $0.store, now: context.machine.now()) }
+        let findings = settings.examine() + (machine?.examine() ?? []) + bluetooth(context)
         try FindingReport(context: context).write(findings)
         return findings.contains { $0.weight == .broken } ? .unavailable : .success
     }
