@@ -117,6 +117,8 @@ import Testing
     }
 
     @Test func theHubsOwnReadingsAreNotTakenAgain() throws {
+        // Only a client that may read the reading can have it from the hub.
+        try served.grant("bodyMass", reading: .all)
         let own = try #require(try served.add(numerals: ["71.4"], of: "bodyMass", every: 60).first)
         let point = #"{"date":"2026-09-22 06:13:20 +0000","qty":71.4,"source":"Strap","uuid":"\#(own)"}"#
         // The answer does not reveal that the hub knows it.
