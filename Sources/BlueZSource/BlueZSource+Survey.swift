@@ -9,11 +9,11 @@ public struct DeviceSurvey: Sendable {
         /// The channel: `advert:FCD2`, `gatt:2A37`, or a UUID instead of the four digits.
         public var channel: String
         /// The received bytes.
-        public var octets: [UInt8]
+        public var bytes: [UInt8]
 
         /// Creates a frame.
-        public init(after: Duration, channel: String, octets: [UInt8]) {
-            (self.after, self.channel, self.octets) = (after, channel, octets)
+        public init(after: Duration, channel: String, bytes: [UInt8]) {
+            (self.after, self.channel, self.bytes) = (after, channel, bytes)
         }
     }
 
@@ -70,7 +70,7 @@ private final class SurveyRun {
     private let completion: (DeviceSurvey?) -> Void
     private let begun: Duration
     private var survey = DeviceSurvey()
-    private var wasHeard = false
+    private var wasReceived = false
     private var last: [AdvertisedData: [UInt8]] = [:]
     private var subscriptions: [BusSubscription] = []
 
@@ -95,22 +95,22 @@ private final class SurveyRun {
 
     func listen() {
         if let device = source.nearby.first(where: { $0.address == address }) {
-            wasHeard = true
+            wasReceived = true
             survey.name = device.name ?? survey.name
             note(device.services)
-            for (kind, octets) in device.data.sorted(by: { "\($0.key)" < "\($1.key)" })
-            where kind != .anyManufacturer && last[kind] != octets {
-                last[kind] = octets
-                add(kind.channel, octets)
+            for (kind, bytes) in device.data.sorted(by: { "\($0.key)" < "\($1.key)" })
+            where kind != .anyManufacturer && last[kind] != bytes {
+                last[kind] = bytes
+                add(kind.channel, bytes)
             }
         }
-        guard elapsed < duration else { return heardAdverts() }
+        guard elapsed < duration else { return didFinishScan() }
         source.bus.loop.after(Self.look) { [self] in listen() }
     }
 
-    private func heardAdverts() {
+    private func didFinishScan() {
         source.endScan()
-        guard wasHeard else { return completion(nil) }
+        guard wasReceived else { return completion(nil) }
         guard connects, let path = source.path(of: address) else { return completion(survey) }
         source.bus.call(.device(path, "Connect"), timeout: Self.connecting) { [self] answer in
             if let error = answer.failure { return finish(path, because: error) }
@@ -142,9 +142,9 @@ private final class SurveyRun {
             let channel = "gatt:\(name.characteristic)"
             let subscription = source.bus.subscribe(rule) { [weak self] signal in
                 guard let self, signal.arguments.count >= 2,
-                    let octets = signal.arguments[1].members["Value"]?.octets
+                    let bytes = signal.arguments[1].members["Value"]?.bytes
                 else { return }
-                add(channel, octets)
+                add(channel, bytes)
             }
             if let subscription { subscriptions.append(subscription) }
             // A characteristic that needs a bond refuses, and the others continue.
@@ -163,8 +163,8 @@ private final class SurveyRun {
         for service in services where !survey.services.contains(service) { survey.services.append(service) }
     }
 
-    private func add(_ channel: String, _ octets: [UInt8]) {
+    private func add(_ channel: String, _ bytes: [UInt8]) {
         guard survey.frames.count < DeviceSurvey.maximum else { return }
-        survey.frames.append(DeviceSurvey.Frame(after: elapsed, channel: channel, octets: octets))
+        survey.frames.append(DeviceSurvey.Frame(after: elapsed, channel: channel, bytes: bytes))
     }
 }

@@ -42,13 +42,13 @@ public final class BlueZSource: SessionHost {
     let configuration: BlueZConfiguration
     let tree: ObjectTree
     private(set) var sessions: [BluetoothAddress: DeviceSession] = [:]
-    private(set) var adapters: [String: AdapterKeeper] = [:]
+    private(set) var adapters: [String: AdapterController] = [:]
     private var paths: [String: DeviceSession] = [:]
     private var tokens = 0
     private var scans = 0
-    private var toldOfRefusal = false
-    private var toldOfLoss = false
-    private var toldOfCrowd = false
+    private var didReportRefusal = false
+    private var didReportLoss = false
+    private var didReportTooManyDevices = false
     private var isStopping = false
     var scanned: Set<String> = []
     let agent: PairingAgent
@@ -73,15 +73,15 @@ public final class BlueZSource: SessionHost {
     /// Opens the bus and waits for BlueZ. If the bus or the daemon goes away, waits for it again.
     public func start() {
         bus.onConnected = { [weak self] in
-            self?.toldOfLoss = false
+            self?.didReportLoss = false
             self?.tree.start()
         }
         bus.onLost = { [weak self] error in
             guard let self else { return }
             tree.stop()
-            guard !toldOfLoss else { return }
-            toldOfLoss = true
-            told(.warning, "D-Bus", "\(error.name), reconnecting")
+            guard !didReportLoss else { return }
+            didReportLoss = true
+            notify(.warning, "D-Bus", "\(error.name), reconnecting")
         }
         bus.open()
     }
@@ -105,7 +105,7 @@ public final class BlueZSource: SessionHost {
         sessions[description.address] = session
         for path in devicePaths { attach(path) }
         // The device was not adopted until now, so it or its services may have been omitted from the tree.
-        if tree.isCrowded { tree.fill() } else if let path = session.path { tree.rankAnew(path) }
+        if tree.isFull { tree.fill() } else if let path = session.path { tree.updateRank(path) }
         updateDiscovery()
     }
 
@@ -121,7 +121,7 @@ public final class BlueZSource: SessionHost {
         session.handle(.stop)
         // The device will not identify itself or list its characteristics any more.
         session.handOnEarly(isKnown: false)
-        session.handOnHeld()
+        session.deliverBuffered()
     }
 
     /// Confirms that everything passed on before the token was created is durable.
@@ -161,12 +161,12 @@ public final class BlueZSource: SessionHost {
         delegate?.commit(token, memory: memory)
     }
 
-    private func adapter(of session: DeviceSession) -> AdapterKeeper? {
+    private func adapter(of session: DeviceSession) -> AdapterController? {
         session.path.flatMap { tree[path: $0, interface: BlueZ.device]?["Adapter"]?.text }.flatMap { adapters[$0] }
     }
 
-    func told(_ weight: SourceNotice.Weight, _ subject: String, _ text: String) {
-        delegate?.told(SourceNotice(weight, subject, text))
+    func notify(_ weight: SourceNotice.Weight, _ component: String, _ text: String) {
+        delegate?.didReceive(SourceNotice(weight, component, text))
     }
 
     // MARK: The tree
@@ -176,30 +176,30 @@ public final class BlueZSource: SessionHost {
     private func changed(_ change: ObjectTree.Change) {
         switch change {
         case .filled:
-            toldOfRefusal = false
+            didReportRefusal = false
             for (path, interfaces) in tree.objects where interfaces[BlueZ.adapter] != nil { addAdapter(path) }
             for path in devicePaths { attach(path) }
             updateDiscovery()
             agent.register()
         case .emptied:
-            if !isStopping { told(.warning, "bluetoothd", "bluetoothd stopped, waiting for it to come back") }
-            for session in paths.values { session.gone() }
+            if !isStopping { notify(.warning, "bluetoothd", "bluetoothd stopped, waiting for it to come back") }
+            for session in paths.values { session.didDisappear() }
             paths.removeAll()
             for adapter in adapters.values { adapter.stop() }
             adapters.removeAll()
         case .refused(let error):
-            guard !toldOfRefusal else { return }
-            toldOfRefusal = true
+            guard !didReportRefusal else { return }
+            didReportRefusal = true
             let denied = LinkFailure(error) == .accessDenied
-            told(
+            notify(
                 denied ? .action : .warning, denied ? "D-Bus" : "bluetoothd",
                 denied
                     ? ConnectionNotice.accessDeniedText
                     : "it does not respond (\(error.name)): run `systemctl status bluetooth` and `vitalgate doctor`")
-        case .crowded:
-            guard !toldOfCrowd else { return }
-            toldOfCrowd = true
-            told(
+        case .full:
+            guard !didReportTooManyDevices else { return }
+            didReportTooManyDevices = true
+            notify(
                 .warning, "bluetoothd",
                 "it reports too many devices, or too many attributes of one device: devices that are not adopted are ignored first"
             )
@@ -218,7 +218,7 @@ public final class BlueZSource: SessionHost {
             // Phones with changing addresses pass by all day, so heard devices are kept only during a scan.
             if scans > 0 { scanned.insert(path) }
             attach(path)
-            paths[path]?.heardAdvert()
+            paths[path]?.didReceiveAdvertisement()
         case BlueZ.characteristic, BlueZ.gattService: session(above: path)?.characteristicAdded()
         case BlueZ.battery: paths[path]?.batteryChanged()
         default: break
@@ -233,12 +233,12 @@ public final class BlueZSource: SessionHost {
     private func removed(_ path: String, _ interface: String) {
         switch interface {
         case BlueZ.adapter:
-            told(.warning, path, "the adapter was removed, and its devices wait for it")
+            notify(.warning, path, "the adapter was removed, and its devices wait for it")
             adapters.removeValue(forKey: path)?.stop()
         case BlueZ.device:
             scanned.remove(path)
             guard let session = paths.removeValue(forKey: path) else { return }
-            session.gone()
+            session.didDisappear()
             // Only discovery can find it again.
             updateDiscovery()
         case BlueZ.characteristic: session(above: path)?.characteristicRemoved(path)
@@ -270,7 +270,7 @@ public final class BlueZSource: SessionHost {
                 configuration.adapters.contains(address)
             else { return }
         }
-        let adapter = AdapterKeeper(path: path, source: self)
+        let adapter = AdapterController(path: path, source: self)
         adapters[path] = adapter
         adapter.start()
     }

@@ -5,11 +5,11 @@ import Pipeline
 public final class CommandAlertSender: AlertSender {
     private let settings: CommandExporter.Settings
     /// The time that the command has to acknowledge a message.
-    private let patience: Duration
+    private let timeout: Duration
 
     /// Creates a sender.
-    public init(_ settings: CommandExporter.Settings, patience: Duration = CommandExporter.usualPatience) {
-        (self.settings, self.patience) = (settings, patience)
+    public init(_ settings: CommandExporter.Settings, timeout: Duration = CommandExporter.defaultTimeout) {
+        (self.settings, self.timeout) = (settings, timeout)
     }
 
     /// Runs the command with a message.
@@ -17,7 +17,7 @@ public final class CommandAlertSender: AlertSender {
         let failure: String?
         do throws(CommandFailure) {
             let input = message.json + [UInt8(ascii: "\n")]
-            failure = try StartedCommand(settings.command, input: input, isSilent: true).wait(within: patience)
+            failure = try StartedCommand(settings.command, input: input, isSilent: true).wait(within: timeout)
         } catch {
             failure = error.reason
         }

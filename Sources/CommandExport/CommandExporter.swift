@@ -44,9 +44,9 @@ public final class CommandExporter: Exporter {
     /// True because a command may keep only the last change.
     public let isOrdered = true
     /// The time that a command has to acknowledge its input.
-    public static let usualPatience = Duration.seconds(60)
+    public static let defaultTimeout = Duration.seconds(60)
     /// The time that the command has to acknowledge a batch.
-    var patience = CommandExporter.usualPatience
+    var timeout = CommandExporter.defaultTimeout
     private let settings: Settings
     private let context: ExportContext
     private let line: ChangeLine
@@ -75,14 +75,14 @@ public final class CommandExporter: Exporter {
     /// Runs the command with a batch.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         guard !batch.changes.isEmpty else { return 0 }
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for (index, change) in batch.changes.enumerated() {
             let anchor = batch.anchors.isEmpty ? "" : batch.anchors[index]
-            line.append(change, anchor: anchor, in: context.wantedQuantity, to: &octets)
+            line.append(change, anchor: anchor, in: context.wantedQuantity, to: &bytes)
         }
         let failure: String?
         do throws(CommandFailure) {
-            failure = try StartedCommand(settings.command, input: octets).wait(within: patience)
+            failure = try StartedCommand(settings.command, input: bytes).wait(within: timeout)
         } catch {
             failure = error.reason
         }

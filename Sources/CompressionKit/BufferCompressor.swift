@@ -6,21 +6,21 @@ import Synchronization
 ///     let body = BufferCompressor.compress(lines, .gzip)
 public enum BufferCompressor {
     /// Returns the compressed bytes.
-    public static func compress(_ bytes: [UInt8], _ format: CompressionFormat, level: CompressionLevel = .usual) -> [UInt8] {
+    public static func compress(_ bytes: [UInt8], _ format: CompressionFormat, level: CompressionLevel = .standard) -> [UInt8] {
         let compressors = unused.withLock { $0.popLast() } ?? Compressors()
         defer { unused.withLock { $0.append(compressors) } }
         let compressor =
             switch level {
             case .fast: compressors.fast
-            case .usual: compressors.usual
+            case .standard: compressors.standard
             }
-        let most =
+        let maximum =
             switch format {
             case .zlib: libdeflate_zlib_compress_bound(compressor, bytes.count)
             case .gzip: libdeflate_gzip_compress_bound(compressor, bytes.count)
             case .raw: libdeflate_deflate_compress_bound(compressor, bytes.count)
             }
-        return [UInt8](unsafeUninitializedCapacity: most) { room, count in
+        return [UInt8](unsafeUninitializedCapacity: maximum) { room, count in
             count =
                 switch format {
                 case .zlib: libdeflate_zlib_compress(compressor, bytes, bytes.count, room.baseAddress, room.count)
@@ -36,7 +36,7 @@ public enum BufferCompressor {
     // Used by one caller at a time.
     private final class Compressors: @unchecked Sendable {
         lazy var fast = Self.make(.fast)
-        lazy var usual = Self.make(.usual)
+        lazy var standard = Self.make(.standard)
 
         private static func make(_ level: CompressionLevel) -> OpaquePointer {
             guard let compressor = libdeflate_alloc_compressor(level.number) else { preconditionFailure("out of memory") }

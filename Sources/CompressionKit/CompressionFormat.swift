@@ -22,12 +22,12 @@ public enum CompressionLevel: Sendable {
     /// The least effort (level 1).
     case fast
     /// The usual effort of zlib and gzip (level 6).
-    case usual
+    case standard
 
     var number: Int32 {
         switch self {
         case .fast: 1
-        case .usual: 6
+        case .standard: 6
         }
     }
 }

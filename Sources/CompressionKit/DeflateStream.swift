@@ -11,7 +11,7 @@ public final class DeflateStream {
     private var stream = z_stream()
 
     /// Begins a stream. Returns `nil` if there is not enough memory.
-    public init?(_ format: CompressionFormat, level: CompressionLevel = .usual) {
+    public init?(_ format: CompressionFormat, level: CompressionLevel = .standard) {
         guard vitalgate_deflate_begin(&stream, level.number, format.window) == Z_OK else { return nil }
     }
 

@@ -18,10 +18,10 @@ public struct SigningKey: Sendable {
             return nil
         }
         defer { EVP_PKEY_free(key) }
-        var octets = [UInt8](repeating: 0, count: Self.size)
-        var count = octets.count
-        guard EVP_PKEY_get_raw_public_key(key, &octets, &count) == 1, count == Self.size else { return nil }
-        (self.seed, publicKey) = (seed, octets)
+        var bytes = [UInt8](repeating: 0, count: Self.size)
+        var count = bytes.count
+        guard EVP_PKEY_get_raw_public_key(key, &bytes, &count) == 1, count == Self.size else { return nil }
+        (self.seed, publicKey) = (seed, bytes)
     }
 
     /// Signs a message. The result has ``signatureSize`` bytes, or none without memory.
@@ -30,12 +30,12 @@ public struct SigningKey: Sendable {
         defer { EVP_PKEY_free(key) }
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
-        var octets = [UInt8](repeating: 0, count: Self.signatureSize)
-        var count = octets.count
+        var bytes = [UInt8](repeating: 0, count: Self.signatureSize)
+        var count = bytes.count
         guard EVP_DigestSignInit(context, nil, nil, nil, key) == 1,
-            EVP_DigestSign(context, &octets, &count, message, message.count) == 1
+            EVP_DigestSign(context, &bytes, &count, message, message.count) == 1
         else { return [] }
-        return octets
+        return bytes
     }
 
     /// Whether the owner of a public key signed a message.

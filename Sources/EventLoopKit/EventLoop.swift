@@ -32,7 +32,7 @@ public final class EventLoop {
         /// The descriptor and its events for poll(2), or `nil` while there is none.
         var interest: (descriptor: Int32, events: Int16)? { get }
         /// The number of milliseconds until it must run even if its descriptor is not ready. Negative means never.
-        var patience: Int32 { get }
+        var pollTimeout: Int32 { get }
         /// Handles pending events and returns without waiting for more.
         func process()
     }
@@ -58,8 +58,8 @@ public final class EventLoop {
         /// Wakes the loop. Safe on any thread and in a signal handler.
         public func ring() {
             // A full pipe already wakes the loop.
-            var octet: UInt8 = 1
-            _ = write(button, &octet, 1)
+            var byte: UInt8 = 1
+            _ = write(button, &byte, 1)
         }
     }
 
@@ -120,8 +120,8 @@ public final class EventLoop {
             if let interest = poller.interest {
                 entries.append(pollfd(fd: interest.descriptor, events: interest.events, revents: 0))
             }
-            let patience = poller.patience
-            if patience >= 0 { wait = min(wait, patience) }
+            let pollTimeout = poller.pollTimeout
+            if pollTimeout >= 0 { wait = min(wait, pollTimeout) }
         }
         let ready = poll(&entries, nfds_t(entries.count), wait)
         // A timer that becomes due while a handler runs waits for the next turn, which first handles the events that arrived in between.
@@ -148,8 +148,8 @@ public final class EventLoop {
     }
 
     private func answerBell() {
-        var octets = [UInt8](repeating: 0, count: 64)
-        while read(bell.number, &octets, octets.count) > 0 {}
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(bell.number, &bytes, bytes.count) > 0 {}
         onBell?()
     }
 }

@@ -9,7 +9,7 @@ public final class FolderWatch {
         /// The kernel's queue overflowed. Rescan the whole folder.
         case overflow
         /// The folder was removed or renamed. No more events follow.
-        case gone
+        case removed
     }
 
     /// The kinds of changes to report.
@@ -74,7 +74,7 @@ public final class FolderWatch {
     }
 
     private static func event(_ mask: UInt32, _ name: ArraySlice<UInt8>) -> Event {
-        if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .gone }
+        if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .removed }
         if mask & UInt32(IN_Q_OVERFLOW) != 0 { return .overflow }
         return .entry(Array(name.prefix { $0 != 0 }))
     }

@@ -12,17 +12,17 @@ public struct SourceNotice: Hashable, Sendable, CustomStringConvertible {
     /// The importance of the notice.
     public var weight: Weight
     /// A device's or an adapter's address, `bluetoothd` or `D-Bus`.
-    public var subject: String
+    public var component: String
     /// The message, which never contains a reading's value.
     public var text: String
 
-    /// - Parameter subject: The subject, such as a device's address.
-    public init(_ weight: Weight, _ subject: String, _ text: String) {
+    /// - Parameter component: The subject, such as a device's address.
+    public init(_ weight: Weight, _ component: String, _ text: String) {
         self.weight = weight
-        self.subject = subject
+        self.component = component
         self.text = text
     }
 
     /// The notice as one line, with line breaks replaced by spaces.
-    public var description: String { String("\(subject): \(text)".map { $0.isNewline ? " " : $0 }) }
+    public var description: String { String("\(component): \(text)".map { $0.isNewline ? " " : $0 }) }
 }

@@ -10,10 +10,10 @@ public struct SystemFailure: Error, CustomStringConvertible {
     /// The cause without the subject, whose name may be private.
     public var reason: String { String(cString: strerror(code)) }
 
-    /// - Parameter subject: The file or the call.
+    /// - Parameter path: The file or the call.
     /// - Parameter code: The value of `errno`.
-    public init(_ subject: String, _ code: Int32) {
-        description = "\(subject): \(String(cString: strerror(code)))"
+    public init(_ path: String, _ code: Int32) {
+        description = "\(path): \(String(cString: strerror(code)))"
         self.code = code
     }
 }

@@ -48,7 +48,7 @@ public final class AlertDelivery {
 
     /// Delivers all events that the receiver does not have.
     public func step() throws -> Outcome {
-        try lock.holding {
+        try lock.withLock {
             // Another process may have delivered in the meantime.
             receiver = try store.alerts.receiver(named: receiver.name)
             do {
@@ -78,14 +78,14 @@ public final class AlertDelivery {
     public func finish() { sender.finish() }
 
     /// The number of waiting events that a receiver gets one by one.
-    private static let mostSingle = 4
-    private static let mostWaiting = 1000
+    private static let maximumSingle = 4
+    private static let maximumWaiting = 1000
 
     private func deliverWaiting() throws {
         while true {
-            let waiting = try store.alerts.events(after: receiver.delivered, limit: Self.mostWaiting)
+            let waiting = try store.alerts.events(after: receiver.delivered, limit: Self.maximumWaiting)
             guard let last = waiting.last else { return }
-            guard waiting.count > Self.mostSingle else {
+            guard waiting.count > Self.maximumSingle else {
                 for event in waiting { try send(try text.message(event), of: [event], upTo: event.id) }
                 continue
             }

@@ -116,8 +116,8 @@ public struct AlertText {
     private func describe(_ alert: Alert, in object: inout JSONObject) throws {
         let (limit, unit) = try amount(alert.bound, of: alert)
         object.set("alert", Int(alert.id))
-        object.set("subject", alert.subject == store.subject ? "me" : alert.subject)
-        object.set("person", try store.people.names()[alert.subject])
+        object.set("subject", alert.person == store.owner ? "me" : alert.person)
+        object.set("person", try store.people.names()[alert.person])
         object.set("type", alert.type.id)
         object.set("condition", alert.condition.rawValue)
         object.set("limit", limit)
@@ -128,12 +128,12 @@ public struct AlertText {
     private func value(_ event: AlertEvent) throws -> Double? {
         let (alert, time) = (event.alert, event.time)
         if event.isDoubtful {
-            let held = try store.quarantine.doubtful(at: time, type: alert.type, of: alert.subject)
-            if let held { return try amount(held.stored.sample.value, of: alert).value }
+            let quarantined = try store.quarantine.doubtful(at: time, type: alert.type, of: alert.person)
+            if let quarantined { return try amount(quarantined.stored.sample.value, of: alert).value }
         }
         let cursor = try store.samples.cursor(
             matching: SampleQuery(
-                types: [alert.type], from: time, to: Instant(microseconds: time.microseconds + 1), subject: alert.subject,
+                types: [alert.type], from: time, to: Instant(microseconds: time.microseconds + 1), person: alert.person,
                 limit: 1))
         defer { cursor.close() }
         return try cursor.next().map { try amount($0.sample.value, of: alert).value }
@@ -158,7 +158,7 @@ public struct AlertText {
 
     /// The person is named unless it is the store's own.
     private func prefix(_ alert: Alert) throws -> String {
-        guard alert.subject != store.subject, let name = try store.people.names()[alert.subject] else { return "" }
+        guard alert.person != store.owner, let name = try store.people.names()[alert.person] else { return "" }
         return "\(name): "
     }
 
@@ -180,14 +180,14 @@ public struct AlertText {
     }
 
     private func sentence(_ event: AlertEvent) throws -> String {
-        let (alert, isMet) = (event.alert, event.kind == .began)
+        let (alert, isRaised) = (event.alert, event.kind == .began)
         let phrase: AlertWords.Phrase =
             switch alert.condition {
-            case .above where isMet: event.isDoubtful ? .aboveMaybe : event.isLate ? .aboveWas : .aboveBegan
+            case .above where isRaised: event.isDoubtful ? .aboveMaybe : event.isLate ? .aboveWas : .aboveBegan
             case .above: .aboveEnded
-            case .below where isMet: event.isDoubtful ? .belowMaybe : event.isLate ? .belowWas : .belowBegan
+            case .below where isRaised: event.isDoubtful ? .belowMaybe : event.isLate ? .belowWas : .belowBegan
             case .below: .belowEnded
-            case .missing: isMet ? .missingBegan : .missingEnded
+            case .missing: isRaised ? .missingBegan : .missingEnded
             }
         return try prefix(alert) + words.text(phrase, words.name(of: alert.type), limit(alert))
     }

@@ -4,7 +4,7 @@ public struct Backoff: Sendable {
     /// The upper bound of the first pause.
     public static let first = Duration.seconds(1)
     /// The largest upper bound.
-    public static let longest = Duration.seconds(300)
+    public static let maximumDelay = Duration.seconds(300)
     private var failures = 0
 
     /// Creates a backoff without failures.
@@ -15,12 +15,12 @@ public struct Backoff: Sendable {
 
     /// Returns the pause after one more failure.
     public mutating func pause(using generator: inout some RandomNumberGenerator) -> Duration {
-        pause(upTo: Self.longest, using: &generator)
+        pause(upTo: Self.maximumDelay, using: &generator)
     }
 
     /// Returns the pause after one more failure, with another upper bound.
-    mutating func pause(upTo longest: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
-        let bound = min(longest, Self.first * (1 << min(failures, 16)))
+    mutating func pause(upTo maximumDelay: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
+        let bound = min(maximumDelay, Self.first * (1 << min(failures, 16)))
         failures += 1
         return bound * Double.random(in: 0...1, using: &generator)
     }

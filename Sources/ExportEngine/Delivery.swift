@@ -22,7 +22,7 @@ struct Delivery {
     private(set) var leftOut = 0
     private(set) var refused: [Refused] = []
     /// Deleted samples whose deletion the target has accepted.
-    private(set) var gone: [SampleIdentity] = []
+    private(set) var deleted: [SampleIdentity] = []
     /// Whether the target has accepted our credentials since it forbade a change.
     private var hasAccess = false
 
@@ -63,14 +63,14 @@ struct Delivery {
     /// - Throws: ``DeliveryError`` of the kind `unauthorised` if the target forbids everything.
     private mutating func checkAccess(_ refusal: DeliveryError) throws(DeliveryError) {
         guard acknowledged == 0, !hasAccess else { return }
-        guard try exporter.letsUsIn() else { throw DeliveryError(.unauthorised, refusal.reason) }
+        guard try exporter.hasAccess() else { throw DeliveryError(.unauthorised, refusal.reason) }
         hasAccess = true
     }
 
     private mutating func acknowledge(_ changes: [SampleChange]) {
         delivered += changes.count
         acknowledged += 1
-        for case .deleted(let deletion) in changes { gone.append(deletion.uuid) }
+        for case .deleted(let deletion) in changes { deleted.append(deletion.uuid) }
     }
 
     private func marked(_ batch: ExportBatch) -> ExportBatch {

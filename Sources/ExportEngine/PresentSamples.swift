@@ -26,7 +26,7 @@ public struct PresentSamples {
             if called == nil, Self.live.contains(where: origin.source.id.hasPrefix) { return nil }
             let name = called ?? origin.device?.name ?? origin.device?.model ?? origin.source.displayName
             return PresentSample(
-                stored.sample, deviceName: name, person: origin.subject == store.subject ? nil : persons[origin.subject])
+                stored.sample, deviceName: name, person: origin.person == store.owner ? nil : persons[origin.person])
         }
     }
 
@@ -46,7 +46,7 @@ public struct PresentSamples {
     public func packet(of sample: Sample, _ types: Set<SampleType>) throws -> [Sample] {
         let origin = sample.origin
         let query = SampleQuery(
-            types: types, from: sample.start, to: Instant(microseconds: sample.start.microseconds + 1), subject: origin.subject)
+            types: types, from: sample.start, to: Instant(microseconds: sample.start.microseconds + 1), person: origin.person)
         let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         var found: [Sample] = []
@@ -65,7 +65,7 @@ public struct PresentSamples {
         let aliases = try store.devices.aliases()
         var names: [String: String] = [:]
         for device in try store.devices.adopted() {
-            for key in [device.address, device.key, device.goesBy] { names[aliases[key] ?? key] = device.name }
+            for key in [device.address, device.key, device.storageKey] { names[aliases[key] ?? key] = device.name }
         }
         return names
     }

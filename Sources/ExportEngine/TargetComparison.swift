@@ -26,7 +26,7 @@ public struct TargetComparison {
 
     /// Returns the differences without repairing them.
     public func compare() throws -> TargetDifferences {
-        try TargetLock(store: store.path, target: settings.name).holding {
+        try TargetLock(store: store.path, target: settings.name).withLock {
             try differences(StoreComparison(store), isReshaped: isReshaped())
         }
     }
@@ -40,7 +40,7 @@ public struct TargetComparison {
     public func compare(
         counting exporter: any DayCountingExporter, zone: String, day: (Instant) -> String
     ) throws -> (differences: TargetDifferences, days: [DayDifference]) {
-        try TargetLock(store: store.path, target: settings.name).holding {
+        try TargetLock(store: store.path, target: settings.name).withLock {
             var counts: [DayDifference.Place: (here: Int, there: Int)] = [:]
             let differences = try differences(StoreComparison(store), isReshaped: isReshaped()) {
                 counts[DayDifference.Place(type: $0.origin.type.id, day: day($0.start)), default: (0, 0)].here += 1
@@ -61,7 +61,7 @@ public struct TargetComparison {
     /// - Returns: the differences, and the number of changes that the target rejected and that were set aside.
     /// - Throws: ``DeliveryError`` if the target fails. Earlier repairs are kept, and the cursor does not move.
     public func repair(progress: (Int) -> Void = { _ in }) throws -> (differences: TargetDifferences, refused: Int) {
-        try TargetLock(store: store.path, target: settings.name).holding {
+        try TargetLock(store: store.path, target: settings.name).withLock {
             // Changes after this anchor are delivered by the next run.
             let end = try store.changes.lastAnchor()
             let isReshaped = try isReshaped()
@@ -101,14 +101,14 @@ public struct TargetComparison {
             (target.delivered, target.leftOut) = (known.delivered, known.leftOut)
         }
         guard let found = try exporter.found() else {
-            target.identity = TargetMeeting.identity(of: exporter.address)
+            target.identity = TargetCheck.identity(of: exporter.address)
             return target
         }
-        let meeting = TargetMeeting(settings: settings, mend: "", hasMade: store.changes.hasMade, now: claimTime)
-        if let words = meeting.claimWords(found.mark) { throw DeliveryError(.unfit, words) }
+        let check = TargetCheck(settings: settings, mend: "", hasMade: store.changes.hasMade, now: claimTime)
+        if let words = check.claimWords(found.mark) { throw DeliveryError(.unfit, words) }
         target.identity = found.identity ?? UUIDText.random()
         target.count = (found.mark?.count ?? 0) + 1
-        if try !exporter.claim(mark(target, end)) { target.identity = TargetMeeting.identity(of: exporter.address) }
+        if try !exporter.claim(mark(target, end)) { target.identity = TargetCheck.identity(of: exporter.address) }
         return target
     }
 
@@ -127,7 +127,7 @@ public struct TargetComparison {
     private func differences(
         _ comparison: StoreComparison, isReshaped: Bool, counted: (Sample) -> Void = { _ in }
     ) throws -> TargetDifferences {
-        func passes(_ sample: Sample) -> Bool { exporter.holds(sample) && settings.passes(sample) }
+        func passes(_ sample: Sample) -> Bool { exporter.accepts(sample) && settings.passes(sample) }
         if let exporter = exporter as? any DigestingExporter {
             return try comparison.compare(
                 digests: exporter.digests, contents: exporter.contents(of:_:), print: exporter.print(of:), passes: passes,

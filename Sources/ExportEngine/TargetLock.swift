@@ -21,7 +21,7 @@ public final class TargetLock {
     deinit { close(descriptor) }
 
     /// Waits for the lock, and holds it during `body`.
-    public func holding<Result>(_ body: () throws -> Result) throws -> Result {
+    public func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         while flock(descriptor, LOCK_EX) != 0 {
             guard errno == EINTR else {
                 throw StoreError(.inputOutput, "the target's lock: \(String(cString: strerror(errno)))")

@@ -84,7 +84,7 @@ public final class TargetRun {
 
     /// Delivers one batch and saves the result.
     public func step() throws -> Outcome {
-        try lock.holding {
+        try lock.withLock {
             refusedOfLastStep = 0
             // Another process may have retried, skipped or compared in the meantime.
             target = try store.targets.target(settings.name) ?? begun()
@@ -115,9 +115,9 @@ public final class TargetRun {
         let now = now()
         let since = rejecting ?? now
         rejecting = since
-        let length = worked.map { TargetMeeting.duration(from: $0.from, to: $0.to) } ?? .zero
-        let longest = min(max(length, Self.waits.lowerBound), Self.waits.upperBound)
-        return TargetMeeting.duration(from: since, to: now) < longest
+        let length = worked.map { TargetCheck.duration(from: $0.from, to: $0.to) } ?? .zero
+        let delay = min(max(length, Self.waits.lowerBound), Self.waits.upperBound)
+        return TargetCheck.duration(from: since, to: now) < delay
     }
 
     private func succeeded() {
@@ -166,27 +166,27 @@ public final class TargetRun {
         guard target.filter == settings.filterText, target.shape.map({ $0 == settings.shape(exporter) }) != false,
             try reader.changes.reasonNotToKnow(target.anchor) != nil, let mark = try exporter.found()?.mark
         else { return false }
-        return meeting.isOwn(mark)
+        return check.isOwn(mark)
     }
 
     // MARK: Whether it is the one
 
     /// Whether the target was checked a short time ago. The check also renews the mark, so that the claim of a hub with nothing to deliver
     /// stays valid.
-    private var isChecked: Bool { lastCheck.map { TargetMeeting.duration(from: $0, to: now()) < checkInterval } ?? false }
-    private var checkInterval: Duration { min(exporter.checkInterval, TargetMeeting.renewal) }
+    private var isChecked: Bool { lastCheck.map { TargetCheck.duration(from: $0, to: now()) < checkInterval } ?? false }
+    private var checkInterval: Duration { min(exporter.checkInterval, TargetCheck.renewal) }
 
     private var claimTime: Instant? { isClockSet() ? now() : nil }
 
-    private var meeting: TargetMeeting {
-        TargetMeeting(settings: settings, mend: mend, hasMade: reader.changes.hasMade, now: claimTime)
+    private var check: TargetCheck {
+        TargetCheck(settings: settings, mend: mend, hasMade: reader.changes.hasMade, now: claimTime)
     }
 
     /// Returns the reason to stop if another copy of this store feeds the target, or `nil`. It is reported first because a
     /// comparison would be rejected too.
     private func claimOfAnother() -> String? {
         guard let found = try? exporter.found() else { return nil }
-        return meeting.claimWords(found.mark)
+        return check.claimWords(found.mark)
     }
 
     /// Checks that it is the target that was filled, and writes this store's claim there. Returns `nil` if the run can go on.
@@ -201,8 +201,8 @@ public final class TargetRun {
                 try keep(state, isUnfit ? "\(words); then \(mend)" : words)
             }
         }
-        let meeting = meeting
-        switch try meeting.verdict(target, found, address: exporter.address) {
+        let check = check
+        switch try check.verdict(target, found, address: exporter.address) {
         case .wait(let words):
             try keep(.waiting, words)
             return .wait(backoff.pause(upTo: Self.pauseOfAbsence, using: &generator))
@@ -215,14 +215,14 @@ public final class TargetRun {
             foundRestoredBackup = true
             return .stopped
         case .proceed(var checked):
-            let isByAddress = meeting.isByAddress(checked)
+            let isByAddress = check.isByAddress(checked)
             if found != nil, checked.identity == nil || isByAddress { checked.identity = UUIDText.random() }
             checked.shape = settings.shape(exporter)
-            if let found, target.identity == nil || isByAddress || meeting.needsClaim(found.mark) {
+            if let found, target.identity == nil || isByAddress || check.needsClaim(found.mark) {
                 do throws(DeliveryError) {
                     checked.count += 1
                     // Without a mark the address identifies the target.
-                    if try !exporter.claim(mark(checked)) { checked.identity = TargetMeeting.identity(of: exporter.address) }
+                    if try !exporter.claim(mark(checked)) { checked.identity = TargetCheck.identity(of: exporter.address) }
                 } catch {
                     return try failed(error) { state, words in try keep(state, words) }
                 }
@@ -289,8 +289,8 @@ public final class TargetRun {
         var orders = try reader.sources.orders(before: settings.sourcePriority)
         if let filter = settings.filter {
             orders = try orders.filter { order in
-                guard let person = order.subject else { return true }
-                let cursor = try reader.samples.cursor(matching: SampleQuery(subject: person, where: filter, limit: 1))
+                guard let person = order.person else { return true }
+                let cursor = try reader.samples.cursor(matching: SampleQuery(person: person, where: filter, limit: 1))
                 defer { cursor.close() }
                 return try cursor.next() != nil
             }
@@ -330,7 +330,7 @@ public final class TargetRun {
                         count += 1
                     }
                 }
-                if batch.changes.count == limit || looked == Self.mostLookedAt || weight > Self.mostWeight { throw Enough() }
+                if batch.changes.count == limit || looked == Self.maximumChangesRead || weight > Self.maximumWeight { throw Enough() }
             }
         } catch is Enough {}
         return (batch, unheld + [count], end)
@@ -338,7 +338,7 @@ public final class TargetRun {
 
     /// The change, with the manufacturer's own record id if the exporter sends it.
     private func whole(_ change: SampleChange) throws -> SampleChange {
-        guard exporter.tellsRecords, case .added(var stored) = change else { return change }
+        guard exporter.reportsRecords, case .added(var stored) = change else { return change }
         stored.sample.record = try reader.samples.record(of: stored.sample)
         return .added(stored)
     }
@@ -346,9 +346,9 @@ public final class TargetRun {
     private struct Enough: Error {}
     /// The maximum size in bytes of the bodies in one batch. Routes, recordings and documents are in memory while they are
     /// delivered, and take more space there than packed.
-    private static let mostWeight = 2 << 20
+    private static let maximumWeight = 2 << 20
     /// The maximum number of changes read in one step, including those that the filter excludes.
-    private static let mostLookedAt = 100_000
+    private static let maximumChangesRead = 100_000
 
     private func deliver(_ batch: ExportBatch, _ unheld: [Int], _ end: Anchor?, _ part: Part) throws -> Outcome {
         var delivery = Delivery(exporter, mark: nextMark)
@@ -404,7 +404,7 @@ public final class TargetRun {
             guard let change = try reader.changes.change(of: each.uuid), settings.passes(change.sample) else { continue }
             batch.changes.append(try whole(change))
             weight += change.sample.body?.size ?? 0
-            if weight > Self.mostWeight { break }
+            if weight > Self.maximumWeight { break }
         }
         // Part of the change may already be there.
         batch.rewrites = true
@@ -440,7 +440,7 @@ public final class TargetRun {
             SetAside(seq: $0.change.seq, uuid: $0.change.uuid, words: $0.words, time: time)
         }
         refusedOfLastStep = setAside.count
-        let taken = taken + (delivery?.gone ?? [])
+        let taken = taken + (delivery?.deleted ?? [])
         // An idle target with everything delivered causes no writes.
         guard next != target || !setAside.isEmpty || !taken.isEmpty else { return }
         next.changed = time

@@ -58,7 +58,7 @@ extension FHIRExporter {
         } catch {
             guard [.refused, .forbidden].contains(error.kind) else { throw error }
             // A server that forbids everything does not refuse the mark.
-            if error.kind == .forbidden, try !letsUsIn() { throw error }
+            if error.kind == .forbidden, try !hasAccess() { throw error }
             keepsMarks = false
             return false
         }

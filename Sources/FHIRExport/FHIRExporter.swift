@@ -26,7 +26,7 @@ public final class FHIRExporter: ComparableExporter {
     public let kinds: Set<SampleKind> = [.quantity, .category, .workout, .clinicalRecord, .document]
 
     /// Whether the sample has a FHIR code for its type and value, and its person has a patient.
-    public func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && encoder.hasPlace(for: sample) }
+    public func accepts(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && encoder.hasPlace(for: sample) }
 
     /// Whether the server keeps a mark, or `nil` before it was asked.
     var keepsMarks: Bool?
@@ -36,7 +36,7 @@ public final class FHIRExporter: ComparableExporter {
     /// The number of attempts to write a batch if another client writes at the same time.
     private static let rounds = 4
     /// The number of failed searches for a created resource before it counts as lost.
-    private static let patience = 20
+    private static let maximumSearches = 20
 
     /// Creates an exporter without connecting.
     public init(_ settings: FHIRSettings, context: ExportContext) {
@@ -85,11 +85,11 @@ public final class FHIRExporter: ComparableExporter {
     public func checkAccess() throws(DeliveryError) { try server.checkAccess() }
 
     /// Passes on the UUIDs of our resources, which have a common tag, page by page.
-    public func contents(_ body: ([HeldSample]) throws -> Void) throws {
+    public func contents(_ body: ([TargetSample]) throws -> Void) throws {
         for type in ["Observation", DocumentResource.type] { try contents(type, body) }
     }
 
-    private func contents(_ type: String, _ body: ([HeldSample]) throws -> Void) throws {
+    private func contents(_ type: String, _ body: ([TargetSample]) throws -> Void) throws {
         let tag = "\(ObservationCodes.tagSystem)%7C\(ObservationCodes.tag)"
         var url: String? = "\(server.base)/\(type)?_tag=\(tag)&_count=200&_elements=identifier,status"
         var pages: Set<String> = []
@@ -108,7 +108,7 @@ public final class FHIRExporter: ComparableExporter {
             guard let bundle = found, bundle.type == "searchset" else {
                 throw DeliveryError(.unfit, "the server's response to a search is not valid FHIR R4")
             }
-            try body(bundle.held.filter(\.isLive).flatMap(Self.identities).map { HeldSample($0) })
+            try body(bundle.ownResources.filter(\.isLive).flatMap(Self.identities).map { TargetSample($0) })
             url = bundle.next
         }
     }
@@ -130,7 +130,7 @@ public final class FHIRExporter: ComparableExporter {
         let id: String
         /// The identifier for searches.
         let identifier: String
-        let isGone: Bool
+        let isEmpty: Bool
         /// The samples that it contains.
         let samples: Set<SampleIdentity>
         let device: Device?
@@ -192,14 +192,14 @@ public final class FHIRExporter: ComparableExporter {
 
     private func observation(of change: SampleChange) -> Wanted {
         let (sample, encoder) = (change.sample, encoder)
-        var fate = ObservationEncoder.Fate.live
-        var isGone = false
-        if case .deleted(let deletion) = change { (fate, isGone) = (.gone(replacedBy: deletion.replacedBy), true) }
+        var state = ObservationEncoder.SampleState.live
+        var isEmpty = false
+        if case .deleted(let deletion) = change { (state, isEmpty) = (.deleted(replacedBy: deletion.replacedBy), true) }
         let id = sample.identity.description
         return Wanted(
-            id: id, identifier: "\(ObservationCodes.uri)%7Curn:uuid:\(id)", isGone: isGone, samples: [sample.identity],
-            device: sample.origin.device, append: { encoder.append(sample, id: $0, fate: fate, to: &$1) },
-            retire: { encoder.append(sample, id: $0, fate: .gone(replacedBy: nil), to: &$1) })
+            id: id, identifier: "\(ObservationCodes.uri)%7Curn:uuid:\(id)", isEmpty: isEmpty, samples: [sample.identity],
+            device: sample.origin.device, append: { encoder.append(sample, id: $0, state: state, to: &$1) },
+            retire: { encoder.append(sample, id: $0, state: .deleted(replacedBy: nil), to: &$1) })
     }
 
     private func document(of change: SampleChange) throws(DeliveryError) -> Wanted {
@@ -210,14 +210,14 @@ public final class FHIRExporter: ComparableExporter {
         } catch {
             throw DeliveryError(.refused, "its content in the store: \(error)")
         }
-        var fate = ObservationEncoder.Fate.live
-        var isGone = false
-        if case .deleted(let deletion) = change { (fate, isGone) = (.gone(replacedBy: deletion.replacedBy), true) }
+        var state = ObservationEncoder.SampleState.live
+        var isEmpty = false
+        if case .deleted(let deletion) = change { (state, isEmpty) = (.deleted(replacedBy: deletion.replacedBy), true) }
         let id = sample.identity.description
         return Wanted(
-            type: DocumentResource.type, id: id, identifier: "\(ObservationCodes.uri)%7Curn:uuid:\(id)", isGone: isGone,
-            samples: [sample.identity], device: nil, append: { document.append(id: $0, fate: fate, encoder, to: &$1) },
-            retire: { document.append(id: $0, fate: .gone(replacedBy: nil), encoder, to: &$1) })
+            type: DocumentResource.type, id: id, identifier: "\(ObservationCodes.uri)%7Curn:uuid:\(id)", isEmpty: isEmpty,
+            samples: [sample.identity], device: nil, append: { document.append(id: $0, state: state, encoder, to: &$1) },
+            retire: { document.append(id: $0, state: .deleted(replacedBy: nil), encoder, to: &$1) })
     }
 
     private func panel(of change: SampleChange) throws(DeliveryError) -> Wanted {
@@ -237,19 +237,19 @@ public final class FHIRExporter: ComparableExporter {
         let panel = BloodPressurePanel(of: sample, present: halves)
         var replacedBy: String?
         if case .deleted(let deletion) = change { replacedBy = deletion.replacedBy }
-        let gone = BloodPressurePanel(of: sample, present: [])
+        let deleted = BloodPressurePanel(of: sample, present: [])
         return Wanted(
-            id: id, identifier: "\(ObservationCodes.made)%7C\(id)", isGone: panel.isGone,
+            id: id, identifier: "\(ObservationCodes.made)%7C\(id)", isEmpty: panel.isEmpty,
             samples: Set([panel.systolic, panel.diastolic].compactMap { $0?.identity }), device: sample.origin.device,
             append: { panel.append(id: $0, panel: id, replacedBy: replacedBy, encoder, to: &$1) },
-            retire: { gone.append(id: $0, panel: id, replacedBy: nil, encoder, to: &$1) })
+            retire: { deleted.append(id: $0, panel: id, replacedBy: nil, encoder, to: &$1) })
     }
 
     /// Plans resources with our own ids. Only deleted samples have to be looked up.
     private func planNamed(_ wanted: [Wanted], _ plan: inout FHIRPlan) throws(DeliveryError) {
-        let found = try server.look(wanted.filter(\.isGone).map { "\($0.type)/\($0.id)" })
+        let found = try server.look(wanted.filter(\.isEmpty).map { "\($0.type)/\($0.id)" })
         let there = Set(found.joined().filter(\.isLive).compactMap(\.id))
-        for each in wanted where !each.isGone || there.contains(each.id) {
+        for each in wanted where !each.isEmpty || there.contains(each.id) {
             plan.add(each.device)
             plan.put(each.id, type: each.type, each.append)
         }
@@ -263,7 +263,7 @@ public final class FHIRExporter: ComparableExporter {
             // Sorted so that every hub sees the same one first: the oldest valid one.
             let sorted = resources.sorted { Self.rank($0) < Self.rank($1) }
             let live = sorted.filter(\.isLive)
-            if each.isGone {
+            if each.isEmpty {
                 if !live.isEmpty { plan.add(each.device) }
                 for one in live { plan.put(one.id ?? "", type: each.type, each.append) }
             } else if let first = sorted.first {
@@ -289,8 +289,8 @@ public final class FHIRExporter: ComparableExporter {
     /// would store it twice.
     private func confirm(_ identifier: String, isFound: Bool) throws(DeliveryError) {
         guard let asked = unconfirmed[identifier] else { return }
-        unconfirmed[identifier] = isFound || asked >= Self.patience ? nil : asked + 1
-        if !isFound, asked < Self.patience {
+        unconfirmed[identifier] = isFound || asked >= Self.maximumSearches ? nil : asked + 1
+        if !isFound, asked < Self.maximumSearches {
             throw DeliveryError(.unreachable, "a search does not find the written resource yet")
         }
     }

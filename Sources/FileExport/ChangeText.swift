@@ -18,27 +18,27 @@ final class ChangeText {
     /// The text at the start of a file.
     var head: [UInt8] {
         guard form == .csv else { return [] }
-        var octets: [UInt8] = []
-        csv.append(row: ["change"] + SampleCells.columns + ["replacedBy", "anchor"], to: &octets)
-        return octets
+        var bytes: [UInt8] = []
+        csv.append(row: ["change"] + SampleCells.columns + ["replacedBy", "anchor"], to: &bytes)
+        return bytes
     }
 
     /// - Returns: false if the format cannot represent the change. Nothing is appended then.
-    func append(_ change: SampleChange, anchor: String, to octets: inout [UInt8]) -> Bool {
+    func append(_ change: SampleChange, anchor: String, to bytes: inout [UInt8]) -> Bool {
         switch form {
-        case .ndjson: line.append(change, anchor: anchor, in: context.wantedQuantity, to: &octets)
-        case .openMHealth: return point.append(change, to: &octets)
-        case .csv: append(row: change, anchor: anchor, to: &octets)
+        case .ndjson: line.append(change, anchor: anchor, in: context.wantedQuantity, to: &bytes)
+        case .openMHealth: return point.append(change, to: &bytes)
+        case .csv: append(row: change, anchor: anchor, to: &bytes)
         }
         return true
     }
 
-    private func append(row change: SampleChange, anchor: String, to octets: inout [UInt8]) {
+    private func append(row change: SampleChange, anchor: String, to bytes: inout [UInt8]) {
         switch change {
-        case .added(let stored): csv.append(row: ["added"] + cells(stored) + ["", anchor], to: &octets)
+        case .added(let stored): csv.append(row: ["added"] + cells(stored) + ["", anchor], to: &bytes)
         case .deleted(let deletion):
             let stored = StoredSample(sample: deletion.sample, ingest: deletion.ingest, seq: deletion.seq)
-            csv.append(row: ["deleted"] + cells(stored) + [deletion.replacedBy ?? "", anchor], to: &octets)
+            csv.append(row: ["deleted"] + cells(stored) + [deletion.replacedBy ?? "", anchor], to: &bytes)
         }
     }
 

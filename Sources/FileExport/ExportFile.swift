@@ -87,14 +87,14 @@ final class ExportFile {
     private var pending = 0
 
     /// Writes lines that stay unacknowledged until ``append(_:anchor:day:)`` follows.
-    func write(_ octets: [UInt8]) throws(DeliveryError) {
-        try Self.write(octets, to: descriptor, path)
-        pending += octets.count
+    func write(_ bytes: [UInt8]) throws(DeliveryError) {
+        try Self.write(bytes, to: descriptor, path)
+        pending += bytes.count
     }
 
     /// Appends lines. When this returns, these and the lines written before are durable.
-    func append(_ octets: [UInt8], anchor: String?, day: Int, mark: Mark?) throws(DeliveryError) {
-        try write(octets)
+    func append(_ bytes: [UInt8], anchor: String?, day: Int, mark: Mark?) throws(DeliveryError) {
+        try write(bytes)
         guard fdatasync(descriptor) == 0 else { throw Self.error(path) }
         var next = state
         next.length += pending
@@ -201,10 +201,10 @@ final class ExportFile {
             return nil
         }
         defer { Glibc.close(file) }
-        var octets = [UInt8](repeating: 0, count: 4096)
-        let count = read(file, &octets, octets.count)
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(file, &bytes, bytes.count)
         guard count >= 0 else { throw Self.error(statePath) }
-        let words = String(decoding: octets.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        let words = String(decoding: bytes.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard words.count >= 5, let length = Int(words[1]), let day = Int(words[2]), let closed = Int(words[3]), length >= 0
         else {
             throw DeliveryError(.unfit, "\(statePath): it does not contain the complete length of the file")
@@ -246,10 +246,10 @@ final class ExportFile {
         state = next
     }
 
-    private static func write(_ octets: [UInt8], to file: Int32, _ path: String) throws(DeliveryError) {
+    private static func write(_ bytes: [UInt8], to file: Int32, _ path: String) throws(DeliveryError) {
         var written = 0
-        while written < octets.count {
-            let count = octets[written...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw error(path) }
             written += count

@@ -7,7 +7,7 @@ import Pipeline
 extension FileExporter: ReadableExporter {
     private static let readPortion = 1 << 20
     /// The maximum length of a line in bytes. A document's line is long, but a longer one is not ours.
-    private static let longest = 64 << 20
+    private static let maximumLength = 64 << 20
 
     /// Passes on the target's contents as NDJSON lines. Returns the number of samples that cannot be read back, by reason.
     public func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int] {
@@ -18,29 +18,29 @@ extension FileExporter: ReadableExporter {
         var deleted: Set<SampleIdentity> = []
         for path in paths {
             try Self.forEachLine(of: path) { line in
-                if let uuid = Self.identity(in: line, behind: Self.deletion) { deleted.insert(uuid) }
-                if let uuid = Self.identity(in: line, behind: Self.addition) { deleted.remove(uuid) }
+                if let uuid = Self.identity(in: line, after: Self.deletion) { deleted.insert(uuid) }
+                if let uuid = Self.identity(in: line, after: Self.addition) { deleted.remove(uuid) }
             }
         }
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for path in paths {
             try Self.forEachLine(of: path) { line in
-                guard let uuid = Self.identity(in: line, behind: Self.addition), !deleted.contains(uuid) else { return }
-                octets += line
-                octets.append(0x0A)
-                guard octets.count >= Self.readPortion else { return }
-                try body(octets)
-                octets.removeAll(keepingCapacity: true)
+                guard let uuid = Self.identity(in: line, after: Self.addition), !deleted.contains(uuid) else { return }
+                bytes += line
+                bytes.append(0x0A)
+                guard bytes.count >= Self.readPortion else { return }
+                try body(bytes)
+                bytes.removeAll(keepingCapacity: true)
             }
         }
-        if !octets.isEmpty { try body(octets) }
+        if !bytes.isEmpty { try body(bytes) }
         return [:]
     }
 
     private static let addition = Array(#"{"uuid":""#.utf8)
     private static let deletion = Array(#"{"deleted":""#.utf8)
 
-    private static func identity(in line: ArraySlice<UInt8>, behind head: [UInt8]) -> SampleIdentity? {
+    private static func identity(in line: ArraySlice<UInt8>, after head: [UInt8]) -> SampleIdentity? {
         guard line.starts(with: head) else { return nil }
         return SampleIdentity(String(decoding: line.dropFirst(head.count).prefix(36), as: UTF8.self))
     }
@@ -80,7 +80,7 @@ extension FileExporter: ReadableExporter {
             guard count > 0 else { return }
             lines.append(buffer[..<count])
             while let line = lines.next() { try body(line) }
-            guard lines.rest.count <= longest else {
+            guard lines.rest.count <= maximumLength else {
                 throw DeliveryError(.unfit, "\(path): a line is longer than any line of Vitalgate")
             }
         }

@@ -32,7 +32,7 @@ public final class FileExporter: Exporter {
     /// The kinds that the format supports. NDJSON and CSV support all.
     public var kinds: Set<SampleKind> { settings.form == .openMHealth ? DataPointLine.kinds : Set(SampleKind.allCases) }
 
-    public var tellsRecords: Bool { settings.form == .ndjson }
+    public var reportsRecords: Bool { settings.form == .ndjson }
 
     /// The user's settings.
     public struct Settings: ExporterSettings {
@@ -104,7 +104,7 @@ public final class FileExporter: Exporter {
     /// The maximum size in bytes of lines written at once. A batch of routes and documents is larger than the memory should be.
     private static let portion = 4 << 20
     /// The lines of a batch. The buffer is kept because allocating megabytes costs more than filling them.
-    private var octets: [UInt8] = []
+    private var bytes: [UInt8] = []
 
     /// Creates an exporter without opening a file.
     public init(_ settings: Settings, context: ExportContext) {
@@ -182,24 +182,24 @@ public final class FileExporter: Exporter {
         if file.state.length > 0, file.state.length >= settings.limit || file.state.day != day {
             try file.close()
         }
-        octets.removeAll(keepingCapacity: true)
-        if file.state.length == 0 { octets += text.head }
+        bytes.removeAll(keepingCapacity: true)
+        if file.state.length == 0 { bytes += text.head }
         var leftOut = 0
         for index in known..<batch.changes.count {
             let anchor = batch.anchors.isEmpty ? "" : batch.anchors[index]
-            if !text.append(batch.changes[index], anchor: anchor, to: &octets) { leftOut += 1 }
-            guard octets.count >= Self.portion else { continue }
+            if !text.append(batch.changes[index], anchor: anchor, to: &bytes) { leftOut += 1 }
+            guard bytes.count >= Self.portion else { continue }
             do throws(DeliveryError) {
-                try file.write(octets)
+                try file.write(bytes)
             } catch {
                 self.file = nil
                 throw error
             }
             // Releases the memory of a single large object.
-            octets.removeAll(keepingCapacity: octets.count < 2 * Self.portion)
+            bytes.removeAll(keepingCapacity: bytes.count < 2 * Self.portion)
         }
         do throws(DeliveryError) {
-            try file.append(octets, anchor: batch.anchors.last ?? file.state.anchor, day: day, mark: batch.mark.map(Self.mark))
+            try file.append(bytes, anchor: batch.anchors.last ?? file.state.anchor, day: day, mark: batch.mark.map(Self.mark))
         } catch {
             // The state is read again from the file.
             self.file = nil

@@ -11,7 +11,7 @@ public struct BrokerUsers: Sendable {
     public var codes: [String]
 
     /// The seconds that a client has to prove who it is. nats-server's two are too few for a small computer under load.
-    private static let patience = 15
+    private static let timeout = 15
 
     /// Users with their keys.
     public init(collectors: [String], hubs: [(key: String, store: String)], codes: [String]) {
@@ -36,7 +36,7 @@ public struct BrokerUsers: Sendable {
         }
         let users = lines.map { "        \($0)\n" }.joined()
         return "# Written by Vitalgate, which replaces it whenever a hub joins or is revoked.\n"
-            + "authorization {\n    timeout: \(Self.patience)\n    users: [\n\(users)    ]\n}\n"
+            + "authorization {\n    timeout: \(Self.timeout)\n    users: [\n\(users)    ]\n}\n"
     }
 
     private static func line(_ key: String, publish: [String], subscribe: [String]) -> String {

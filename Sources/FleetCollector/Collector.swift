@@ -39,7 +39,7 @@ public final class Collector {
         var group = DeliveryGroup()
         for (index, sent) in requests.enumerated() {
             do throws(DeliveryError) {
-                let request = try Self.request(sent.octets)
+                let request = try Self.request(sent.bytes)
                 if case .deliver(let batch) = request.task {
                     group.add(request, batch, sent, index: index)
                     if group.isFull { deliver(&group, send) }
@@ -109,11 +109,11 @@ public final class Collector {
     /// Lets a hub join the fleet.
     ///
     /// - Parameter codeKey: The public key of the hub's code, as the broker reports it.
-    public func reply(toJoin octets: [UInt8], with codeKey: String) -> FleetReply {
+    public func reply(toJoin bytes: [UInt8], with codeKey: String) -> FleetReply {
         do throws(DeliveryError) {
             let request: JoinRequest
             do throws(BlockFault) {
-                request = try JoinRequest(octets: octets, codeKey: codeKey)
+                request = try JoinRequest(bytes: bytes, codeKey: codeKey)
             } catch {
                 throw DeliveryError(.refused, "\(error)")
             }
@@ -126,9 +126,9 @@ public final class Collector {
         }
     }
 
-    private static func request(_ octets: [UInt8]) throws(DeliveryError) -> FleetRequest {
+    private static func request(_ bytes: [UInt8]) throws(DeliveryError) -> FleetRequest {
         do throws(BlockFault) {
-            return try FleetRequest(octets: octets)
+            return try FleetRequest(bytes: bytes)
         } catch {
             throw DeliveryError(error == .tooLong ? .tooLarge : .refused, "\(error)")
         }
@@ -156,7 +156,7 @@ public final class Collector {
                 return .orders(try fleet.enter(report, of: store, isSealed: sender != .unsealed))
             }
             if case .count(let zone, let after) = request.task {
-                return .counts(try fleet.counts(of: store, zone: zone, after: after, limit: FleetReply.mostCounts))
+                return .counts(try fleet.counts(of: store, zone: zone, after: after, limit: FleetReply.maximumCounts))
             }
         } catch {
             session.recover(from: error)
@@ -167,8 +167,8 @@ public final class Collector {
         case .claim(let mark): return .claimed(try exporter.claim(mark))
         case .check: return .checked(try exporter.check())
         case .contents(let places, let after):
-            return .contents(try exporter.contents(of: places, after: after, limit: FleetReply.mostIdentities))
-        case .digests(let after): return .digests(try exporter.digests(after: after, limit: FleetReply.mostDigests))
+            return .contents(try exporter.contents(of: places, after: after, limit: FleetReply.maximumIdentities))
+        case .digests(let after): return .digests(try exporter.digests(after: after, limit: FleetReply.maximumDigests))
         case .deliver(let batch): return .receipt(leftOut: try exporter.deliver(batch))
         case .erase(let person):
             try exporter.erase(person: person)

@@ -60,19 +60,19 @@ public final class CollectorService: Sendable {
                     for turn in turns {
                         guard let reply = turn.request.reply else { continue }
                         do throws(SealFault) {
-                            let opened = try opener.opened(turn.request.octets, from: turn.store)
-                            requests.append(ReceivedRequest(octets: opened.octets, store: turn.store, sender: opened.sender))
+                            let opened = try opener.opened(turn.request.bytes, from: turn.store)
+                            requests.append(ReceivedRequest(bytes: opened.bytes, store: turn.store, sender: opened.sender))
                             replies.append((reply, opened.reply))
                         } catch {
                             onFailure(turn.store, error.words)
-                            try? connection.publish(reply, FleetReply.failure(DeliveryError(.unreachable, error.words)).octets)
+                            try? connection.publish(reply, FleetReply.failure(DeliveryError(.unreachable, error.words)).bytes)
                         }
                     }
                     collector.carryOut(requests) { index, answer in
                         if case .failure(let error) = answer { onFailure(requests[index].store, error.reason) }
                         let (reply, seal) = replies[index]
                         // A reply that gets lost costs the hub one question: whether its block was stored.
-                        try? connection.publish(reply, seal?.sealed(answer.octets) ?? answer.octets)
+                        try? connection.publish(reply, seal?.sealed(answer.bytes) ?? answer.bytes)
                     }
                 }
             }
@@ -83,9 +83,9 @@ public final class CollectorService: Sendable {
                 guard let reply = message.reply, let key = subject.codeKey(of: message.subject),
                     subject.isReply(reply, to: key)
                 else { return }
-                let answer = collector.reply(toJoin: message.octets, with: key)
+                let answer = collector.reply(toJoin: message.bytes, with: key)
                 if case .failure(let error) = answer { onFailure("that joins", error.reason) }
-                try? connection.publish(reply, answer.octets(forCode: key, subject))
+                try? connection.publish(reply, answer.bytes(forCode: key, subject))
                 if case .joined = answer { try? connection.publish(subject.changed, []) }
             }
         }

@@ -15,22 +15,22 @@ struct DeliveryGroup {
 
     private(set) var members: [Member] = []
     private var changes = 0
-    private var octets = 0
+    private var bytes = 0
 
     /// The number of requests that a collector takes at once.
-    static let mostRequests = 16
+    static let maximumRequests = 16
     /// The number of changes after which a group is written.
-    private static let mostChanges = 8192
+    private static let maximumChanges = 8192
     /// The length in bytes after which a group is written.
-    static let mostOctets = 4 << 20
+    static let maximumBytes = 4 << 20
 
     /// Adds a delivery after the others.
     mutating func add(_ request: FleetRequest, _ batch: ExportBatch, _ sent: ReceivedRequest, index: Int) {
         members.append(Member(request: request, batch: batch, store: sent.store, sender: sent.sender, index: index))
         changes += batch.changes.count
-        octets += request.length
+        bytes += request.length
     }
 
     /// Whether it has to be written before more is added.
-    var isFull: Bool { changes >= Self.mostChanges || octets >= Self.mostOctets }
+    var isFull: Bool { changes >= Self.maximumChanges || bytes >= Self.maximumBytes }
 }

@@ -7,7 +7,7 @@ import Synchronization
 /// The requests that wait for the workers of a collector (``RequestTurns``). Any thread may use it.
 final class RequestQueue: Sendable {
     private struct State: Sendable {
-        var turns = RequestTurns<NATSMessage>(patience: FleetRequest.patience)
+        var turns = RequestTurns<NATSMessage>(timeout: FleetRequest.timeout)
         var hasEnded = false
     }
 
@@ -20,7 +20,7 @@ final class RequestQueue: Sendable {
 
     /// Adds a request that has arrived.
     func add(_ message: NATSMessage, of store: String) {
-        state.withLock { $0.turns.add(message, octets: message.octets.count, of: store, at: now()) }
+        state.withLock { $0.turns.add(message, bytes: message.bytes.count, of: store, at: now()) }
         bell.signal()
     }
 
@@ -36,7 +36,7 @@ final class RequestQueue: Sendable {
             bell.wait()
             let (turns, isOver) = state.withLock { state in
                 let turns = state.turns.take(
-                    most: DeliveryGroup.mostRequests, mostOctets: DeliveryGroup.mostOctets, at: now())
+                    maximum: DeliveryGroup.maximumRequests, maximumBytes: DeliveryGroup.maximumBytes, at: now())
                 return (turns, state.hasEnded && state.turns.isEmpty)
             }
             if !turns.isEmpty {

@@ -14,56 +14,56 @@ struct RequestTurns<Request: Sendable>: Sendable {
 
     private struct Waiting: Sendable {
         let request: Request
-        let octets: Int
+        let bytes: Int
         let arrived: Instant
     }
 
     /// The number of requests of a hub that wait: one of its delivery, and one of another process, such as a check.
-    static var mostOfHub: Int { 2 }
+    static var maximumPerHub: Int { 2 }
 
-    private let patience: Duration
-    private let mostOctets: Int
+    private let timeout: Duration
+    private let maximumBytes: Int
     private var waiting: [String: [Waiting]] = [:]
     /// The hubs with a request that waits, in the order in which they are served. Without those whose request is being carried out.
     private var queue: [String] = []
     private var busy: Set<String> = []
-    private var octets = 0
+    private var bytes = 0
 
     /// - Parameters:
-    ///   - patience: How long a sender waits for its reply.
-    ///   - mostOctets: The bound of the sum of lengths, in bytes.
-    init(patience: Duration, mostOctets: Int = 64 << 20) { (self.patience, self.mostOctets) = (patience, mostOctets) }
+    ///   - timeout: How long a sender waits for its reply.
+    ///   - maximumBytes: The bound of the sum of lengths, in bytes.
+    init(timeout: Duration, maximumBytes: Int = 64 << 20) { (self.timeout, self.maximumBytes) = (timeout, maximumBytes) }
 
     /// Whether no request waits, also none of a hub that is being served.
     var isEmpty: Bool { waiting.isEmpty }
 
     /// Adds a request that has arrived. If there are too many, the oldest of this hub goes, and then the oldest of the hub with the most
     /// bytes.
-    mutating func add(_ request: Request, octets length: Int, of store: String, at time: Instant) {
+    mutating func add(_ request: Request, bytes length: Int, of store: String, at time: Instant) {
         if waiting[store] == nil, !busy.contains(store) { queue.append(store) }
-        waiting[store, default: []].append(Waiting(request: request, octets: length, arrived: time))
-        octets += length
-        if let count = waiting[store]?.count, count > Self.mostOfHub { dropOldest(of: store) }
-        while octets > mostOctets, let largest = waiting.max(by: { Self.octets($0.value) < Self.octets($1.value) })?.key {
+        waiting[store, default: []].append(Waiting(request: request, bytes: length, arrived: time))
+        bytes += length
+        if let count = waiting[store]?.count, count > Self.maximumPerHub { dropOldest(of: store) }
+        while bytes > maximumBytes, let largest = waiting.max(by: { Self.bytes($0.value) < Self.bytes($1.value) })?.key {
             dropOldest(of: largest)
         }
     }
 
     /// Returns the next requests, one for each hub, until ``finish(_:)``.
     ///
-    /// - Parameter mostOctets: The length in bytes after which no more are returned.
-    mutating func take(most: Int, mostOctets: Int, at time: Instant) -> [Turn] {
+    /// - Parameter maximumBytes: The length in bytes after which no more are returned.
+    mutating func take(maximum: Int, maximumBytes: Int, at time: Instant) -> [Turn] {
         var turns: [Turn] = []
         var (length, passed) = (0, 0)
         for store in queue {
-            guard turns.count < most, length < mostOctets else { break }
+            guard turns.count < maximum, length < maximumBytes else { break }
             passed += 1
             while let next = waiting[store]?.first {
                 dropOldest(of: store, isPassed: true)
                 // A clock that was set back makes no request old.
-                guard time.microseconds - next.arrived.microseconds < patience.microseconds else { continue }
+                guard time.microseconds - next.arrived.microseconds < timeout.microseconds else { continue }
                 turns.append(Turn(store: store, request: next.request))
-                length += next.octets
+                length += next.bytes
                 busy.insert(store)
                 break
             }
@@ -77,13 +77,13 @@ struct RequestTurns<Request: Sendable>: Sendable {
         for store in stores where busy.remove(store) != nil && waiting[store] != nil { queue.append(store) }
     }
 
-    private static func octets(_ some: [Waiting]) -> Int { some.reduce(0) { $0 + $1.octets } }
+    private static func bytes(_ some: [Waiting]) -> Int { some.reduce(0) { $0 + $1.bytes } }
 
     /// - Parameter isPassed: Whether the caller removes the hub from the queue.
     private mutating func dropOldest(of store: String, isPassed: Bool = false) {
         guard var some = waiting[store], let oldest = some.first else { return }
         some.removeFirst()
-        octets -= oldest.octets
+        bytes -= oldest.bytes
         waiting[store] = some.isEmpty ? nil : some
         if some.isEmpty, !isPassed { queue.removeAll { $0 == store } }
     }

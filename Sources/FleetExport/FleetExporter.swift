@@ -9,11 +9,11 @@ import Pipeline
 /// moves the cursor. Without a collector the broker replies with an error at once.
 public final class FleetExporter: DayCountingExporter, DigestingExporter, ErasingExporter, SourceOrderingExporter {
     /// The number of changes in a block.
-    public let batchLimit = BlockReader.mostChanges
+    public let batchLimit = BlockReader.maximumChanges
     /// All kinds, because the database has a table for each.
     public let kinds = Set(SampleKind.allCases)
     /// True because the database keeps the highest version of a record, from any hub.
-    public let tellsRecords = true
+    public let reportsRecords = true
 
     /// A minute, because a database that was restored from a backup lacks readings that no hub sends again by itself.
     public let checkInterval = Duration.seconds(60)
@@ -45,20 +45,20 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     private var nudges: NudgeListener?
 
     /// The number of refusals that are reported at once. More of them wait, so that wrong orders cannot keep the hub busy.
-    private static let mostRefusals = 3
+    private static let maximumRefusals = 3
     /// The shortest time between two reports without a nudge.
     private static let pause = Duration.seconds(60)
 
     /// The wait for a receipt, in milliseconds. A collector gives up sooner.
-    private let patience: Int
+    private let timeout: Int
 
     /// Creates an exporter without connecting.
     public convenience init(_ settings: FleetSettings, context: ExportContext) {
-        self.init(settings, context: context, patience: Int(FleetRequest.patience.components.seconds) * 1000)
+        self.init(settings, context: context, timeout: Int(FleetRequest.timeout.components.seconds) * 1000)
     }
 
-    init(_ settings: FleetSettings, context: ExportContext, patience: Int) {
-        (self.settings, self.context, self.patience) = (settings, context, patience)
+    init(_ settings: FleetSettings, context: ExportContext, timeout: Int) {
+        (self.settings, self.context, self.timeout) = (settings, context, timeout)
     }
 
     /// The fleet and its brokers. Another broker of the same fleet leads to the same database, so its mark decides.
@@ -108,7 +108,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
         while true {
             guard case .digests(let some) = try reply(to: .digests(after: last)) else { throw Self.unexpected }
             if !some.isEmpty { try body(some) }
-            guard some.count == FleetReply.mostDigests, let end = some.last?.place, last.map({ $0 < end }) != false else {
+            guard some.count == FleetReply.maximumDigests, let end = some.last?.place, last.map({ $0 < end }) != false else {
                 return
             }
             last = end
@@ -116,14 +116,14 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     /// Passes on this hub's samples of some days and types in the database, in the order of their UUIDs.
-    public func contents(of places: [SampleDigest.Place], _ body: ([HeldSample]) throws -> Void) throws {
-        for start in stride(from: 0, to: places.count, by: FleetRequest.mostPlaces) {
-            let part = Array(places[start..<min(start + FleetRequest.mostPlaces, places.count)])
+    public func contents(of places: [SampleDigest.Place], _ body: ([TargetSample]) throws -> Void) throws {
+        for start in stride(from: 0, to: places.count, by: FleetRequest.maximumPlaces) {
+            let part = Array(places[start..<min(start + FleetRequest.maximumPlaces, places.count)])
             var last: SampleIdentity?
             while true {
                 guard case .contents(let some) = try reply(to: .contents(of: part, after: last)) else { throw Self.unexpected }
                 if !some.isEmpty { try body(some) }
-                guard some.count == FleetReply.mostIdentities, let end = some.last?.identity, last.map({ $0 < end }) != false
+                guard some.count == FleetReply.maximumIdentities, let end = some.last?.identity, last.map({ $0 < end }) != false
                 else {
                     break
                 }
@@ -133,7 +133,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     /// Passes on all of this hub's samples in the database.
-    public func contents(_ body: ([HeldSample]) throws -> Void) throws {
+    public func contents(_ body: ([TargetSample]) throws -> Void) throws {
         var places: [SampleDigest.Place] = []
         try digests { places += $0.map(\.place) }
         try contents(of: places, body)
@@ -145,7 +145,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
         while true {
             guard case .counts(let some) = try reply(to: .count(zone: zone, after: all.last)) else { throw Self.unexpected }
             all += some
-            guard some.count == FleetReply.mostCounts else { return all }
+            guard some.count == FleetReply.maximumCounts else { return all }
         }
     }
 
@@ -235,7 +235,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
         }
         guard next.number > done, next.isSigned(by: key, for: context.store, of: settings.subject) else {
             (refusedOrder, refusals) = (next.number, refusals + 1)
-            if refusals <= Self.mostRefusals { lastReport = nil } else { isPostponed = true }
+            if refusals <= Self.maximumRefusals { lastReport = nil } else { isPostponed = true }
             return
         }
         (order, refusals) = (next, 0)
@@ -256,7 +256,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
             next = first
         }
         // Another process of this hub can be faster, or the broker delivers an earlier request only now.
-        for _ in 0..<Self.mostNumbers {
+        for _ in 0..<Self.maximumNumbers {
             let answer = try reply(to: .once(next, task))
             guard case .number(let other) = answer else {
                 number = next + 1
@@ -268,7 +268,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     /// The number of attempts to be the next request.
-    private static let mostNumbers = 4
+    private static let maximumNumbers = 4
 
     /// Sends a request and returns the collector's reply.
     ///
@@ -277,23 +277,23 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
         guard let subject = settings.subject.requests(of: context.store) else {
             throw DeliveryError(.unfit, "the store's identifier cannot be part of a subject")
         }
-        let (request, seal) = try sealed(FleetRequest(target: context.name, me: context.me, task: task).octets)
+        let (request, seal) = try sealed(FleetRequest(target: context.name, me: context.me, task: task).bytes)
         let connection = try connected()
-        let longest = connection.longestMessage
-        guard request.count <= longest else {
+        let maximumLength = connection.maximumMessageLength
+        guard request.count <= maximumLength else {
             throw DeliveryError(
-                .tooLarge, "a block of \(request.count) bytes is longer than the broker's max_payload of \(longest)")
+                .tooLarge, "a block of \(request.count) bytes is longer than the broker's max_payload of \(maximumLength)")
         }
         let answer = try asDelivery(to: subject) { () throws(NATSError) in
-            try connection.request(subject, request, milliseconds: patience)
+            try connection.request(subject, request, milliseconds: timeout)
         }
-        guard let reply = FleetReply(octets: try opened(answer, seal)) else { throw Self.unexpected }
+        guard let reply = FleetReply(bytes: try opened(answer, seal)) else { throw Self.unexpected }
         if case .failure(let error) = reply { throw error }
         return reply
     }
 
     /// The request as it is sent, with the seal of its reply. Without the setting `sealingKey` it is not sealed.
-    private func sealed(_ request: [UInt8]) throws(DeliveryError) -> (octets: [UInt8], reply: ReplySeal?) {
+    private func sealed(_ request: [UInt8]) throws(DeliveryError) -> (bytes: [UInt8], reply: ReplySeal?) {
         if sealer == nil { sealer = try settings.sealer(of: context.store) }
         guard let sealer else { return (request, nil) }
         guard let sealed = sealer.sealed(request) else { throw DeliveryError(.unfit, "the request cannot be sealed") }
@@ -308,7 +308,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
         guard let seal else { return answer }
         if let reply = seal.opened(answer) { return reply }
         var words = "the reply to a sealed request is not sealed for this hub: update the collector, or check who runs the broker"
-        if case .failure(let error) = FleetReply(octets: answer), SealFault.allCases.contains(where: { $0.words == error.reason })
+        if case .failure(let error) = FleetReply(bytes: answer), SealFault.allCases.contains(where: { $0.words == error.reason })
         {
             words = error.reason
         }

@@ -35,7 +35,7 @@ public struct FleetSettings: ExporterSettings {
     public init(servers: [String], subject: FleetSubject) { (self.servers, self.subject) = (servers, subject) }
 
     /// The maximum number of servers.
-    private static let mostServers = 32
+    private static let maximumServers = 32
 
     private enum Key: String, ExporterSettingKey {
         case servers, fleet, user, password, nkey, seedFile, credentialsFile, certificateAuthority, commandKey, sealingKey
@@ -53,7 +53,7 @@ public struct FleetSettings: ExporterSettings {
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         servers = try members.decode([String].self, forKey: .servers)
-        guard (1...Self.mostServers).contains(servers.count), servers.allSatisfy({ NATSSettings.isValid(server: $0) }) else {
+        guard (1...Self.maximumServers).contains(servers.count), servers.allSatisfy({ NATSSettings.isValid(server: $0) }) else {
             throw SettingsFault("servers", "expected URLs such as [\"tls://broker.example:4222\"], without user and password")
         }
         guard let subject = FleetSubject(fleet: try members.decode(String.self, forKey: .fleet)) else {

@@ -4,14 +4,14 @@ import HealthModel
 /// Reads a block that a hub sent. The bytes come from outside, so every number, length, and text is checked.
 public struct BlockReader {
     /// The maximum number of changes in a block.
-    public static let mostChanges = 2048
+    public static let maximumChanges = 2048
     /// The maximum length of a block after decompression, in bytes.
-    public static let longest = 40 << 20
+    public static let maximumLength = 40 << 20
     /// The length after decompression up to which a short message is read, in bytes: 4 KiB for each change. Bodies are compressed already,
     /// so a longer block is about as long as its message. Otherwise a message of 600 kB could need a gigabyte of memory.
-    static let longestOfShort = 8 << 20
+    static let maximumShortLength = 8 << 20
 
-    private var reader: OctetReader
+    private var reader: FleetByteReader
     private var origins: [Origin] = []
     private var units: [Unit] = []
     private var conversions = UnitConversions()
@@ -26,9 +26,9 @@ public struct BlockReader {
         return (try changes(ofPlain: plain), plain.count)
     }
 
-    static func changes(ofPlain octets: [UInt8]) throws(BlockFault) -> [SampleChange] {
-        var block = BlockReader(reader: OctetReader(octets[...]))
-        let count = try block.reader.number(below: mostChanges + 1)
+    static func changes(ofPlain bytes: [UInt8]) throws(BlockFault) -> [SampleChange] {
+        var block = BlockReader(reader: FleetByteReader(bytes[...]))
+        let count = try block.reader.number(below: maximumChanges + 1)
         var changes: [SampleChange] = []
         changes.reserveCapacity(count)
         for _ in 0..<count { changes.append(try block.change()) }
@@ -36,25 +36,25 @@ public struct BlockReader {
         return changes
     }
 
-    private init(reader: OctetReader) { self.reader = reader }
+    private init(reader: FleetByteReader) { self.reader = reader }
 
     private static func decompressed(_ block: ArraySlice<UInt8>) throws(BlockFault) -> [UInt8] {
         guard let stream = InflateStream(.zlib) else { throw .invalid("no memory") }
-        var octets: [UInt8] = []
-        var stretch = [UInt8](repeating: 0, count: 64 << 10)
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
         var position = block.startIndex
-        let longest = min(longest, longestOfShort + 4 * block.count)
+        let maximumLength = min(maximumLength, maximumShortLength + 4 * block.count)
         while true {
-            let step = stretch.withUnsafeMutableBytes { room in
+            let step = chunk.withUnsafeMutableBytes { room in
                 block[position...].withUnsafeBytes { stream.decompress($0, into: room) }
             }
             position += step.read
-            octets += stretch.prefix(step.written)
-            guard octets.count <= longest else { throw .tooLong }
+            bytes += chunk.prefix(step.written)
+            guard bytes.count <= maximumLength else { throw .tooLong }
             switch step.state {
             case .ended:
                 guard position == block.endIndex else { throw .invalid("there are bytes after it") }
-                return octets
+                return bytes
             case .damaged: throw .invalid("its compression is damaged")
             default: guard step.written > 0 || step.read > 0 else { throw .truncated }
             }
@@ -92,11 +92,11 @@ public struct BlockReader {
             unit: unit, zone: zone, timeOrigin: timeOrigin, received: Instant(microseconds: lastReceived),
             timeResolution: resolution,
             ordinal: ordinal)
-        sample.value = try Self.value(conversions[series, measured, of: sample], told: value)
+        sample.value = try Self.value(conversions[series, measured, of: sample], declared: value)
         if flags.contains(.hasGroup) { sample.group = try reader.number() }
         if flags.contains(.hasMetadata) { sample.metadata = try metadata() }
         if flags.contains(.hasRecord) { sample.record = try record() }
-        if flags.contains(.hasBody) { sample.body = SampleBody(octets: Array(try reader.octets())) }
+        if flags.contains(.hasBody) { sample.body = SampleBody(bytes: Array(try reader.bytes())) }
         if identity == nil {
             guard let ordinal else { throw .invalid("a change has neither a UUID nor an ordinal") }
             sample.identity = sample.identity(ordinal: ordinal)
@@ -111,14 +111,14 @@ public struct BlockReader {
     private static let times = Int64(-62_135_596_800_000_000)...253_402_300_799_999_999
 
     /// The value in the canonical unit. It must agree with the numeral and its unit.
-    private static func value(_ converted: Double?, told: Double?) throws(BlockFault) -> Double {
+    private static func value(_ converted: Double?, declared: Double?) throws(BlockFault) -> Double {
         guard let converted, converted.isFinite else { throw .invalid("a value has the wrong unit") }
-        guard let told else { return converted }
+        guard let declared else { return converted }
         // Only the last digits may differ, and the sign of zero.
-        guard abs(told - converted) <= 1e-9 * abs(converted) else {
+        guard abs(declared - converted) <= 1e-9 * abs(converted) else {
             throw .invalid("a value does not agree with its numeral and unit")
         }
-        return told
+        return declared
     }
 
     private mutating func identity() throws(BlockFault) -> SampleIdentity {
@@ -146,7 +146,7 @@ public struct BlockReader {
     private mutating func origin() throws(BlockFault) -> Int {
         let index = try reader.number(below: origins.count + 1)
         if index < origins.count { return index }
-        let (subject, id) = (try reader.text(), try reader.text())
+        let (person, id) = (try reader.text(), try reader.text())
         guard let kind = SampleKind(rawValue: Int64(try reader.number(below: 256))), let type = SampleType(id, kind: kind) else {
             throw .invalid("a type that this version does not know: update the collector")
         }
@@ -159,7 +159,7 @@ public struct BlockReader {
                 serial: try reader.optionalText(), hardware: try reader.optionalText(), firmware: try reader.optionalText(),
                 software: try reader.optionalText(), udi: try reader.optionalText())
         }
-        let origin = Origin(subject: subject, type: type, source: source, device: device)
+        let origin = Origin(person: person, type: type, source: source, device: device)
         origins.append(origin)
         return index
     }
@@ -176,7 +176,7 @@ public struct BlockReader {
     }
 }
 
-extension OctetReader {
+extension FleetByteReader {
     /// The seconds of a zone, less than a day.
     fileprivate mutating func seconds() throws(BlockFault) -> Int32 {
         let seconds = try signed()

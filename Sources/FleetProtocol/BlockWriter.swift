@@ -8,7 +8,7 @@ import HealthModel
 ///
 ///     | count, a varint | each change | , compressed with zlib (RFC 1950)
 public struct BlockWriter {
-    private var writer = OctetWriter()
+    private var writer = FleetByteWriter()
     private var origins: [Origin: Int] = [:]
     /// The index of the series before, which is often the next one too.
     private var latest: (origin: Origin, index: Int)?
@@ -19,13 +19,13 @@ public struct BlockWriter {
     /// Returns the block of some changes.
     public static func block(of changes: [SampleChange]) -> [UInt8] { compressed(plain(of: changes)) }
 
-    static func compressed(_ octets: [UInt8]) -> [UInt8] { BufferCompressor.compress(octets, .zlib) }
+    static func compressed(_ bytes: [UInt8]) -> [UInt8] { BufferCompressor.compress(bytes, .zlib) }
 
     static func plain(of changes: [SampleChange]) -> [UInt8] {
         var block = BlockWriter()
         block.writer.write(UInt64(changes.count))
         for change in changes { block.append(change) }
-        return block.writer.octets
+        return block.writer.bytes
     }
 
     private mutating func append(_ change: SampleChange) {
@@ -71,7 +71,7 @@ public struct BlockWriter {
             writer.write(record.id)
             writer.write(signed: record.version)
         }
-        if let body = sample.body { writer.write(body.octets) }
+        if let body = sample.body { writer.write(body.bytes) }
         if case .deleted(let deletion) = change, let replacement = deletion.replacedBy { writer.write(replacement) }
     }
 
@@ -92,7 +92,7 @@ public struct BlockWriter {
         writer.write(UInt64(index))
         guard index == origins.count else { return }
         origins[origin] = index
-        writer.write(origin.subject)
+        writer.write(origin.person)
         writer.write(origin.type.id)
         writer.write(UInt64(origin.kind.rawValue))
         writer.write(origin.source.id)

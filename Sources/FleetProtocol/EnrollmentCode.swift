@@ -25,7 +25,7 @@ public struct EnrollmentCode: Sendable {
         guard text.utf8.count <= 100 else { return nil }
         let characters = Array(text.uppercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: " ") })
         isForSealing = characters.count == Self.length + 1 && characters.last == Self.sealingMark
-        guard isForSealing || characters.count == Self.length, Base32.octets(String(decoding: characters, as: UTF8.self)) != nil,
+        guard isForSealing || characters.count == Self.length, Base32.bytes(String(decoding: characters, as: UTF8.self)) != nil,
             let key = NKey(seed: Digest.sha256(Array("vitalgate enrollment ".utf8) + characters))
         else { return nil }
         self.key = key
@@ -40,16 +40,16 @@ public struct EnrollmentCode: Sendable {
     /// - Parameter key: the public key that signs the commands of the fleet, or that requests are sealed for, in text form. The first
     ///   letter of this form is the type of the key.
     public func proof(of key: String, _ fleet: FleetSubject) -> String {
-        var writer = OctetWriter()
+        var writer = FleetByteWriter()
         for text in [fleet.fleet, key] { writer.write(text) }
-        return Base32.text(AuthenticationCode.sha256(of: writer.octets, key: secret))
+        return Base32.text(AuthenticationCode.sha256(of: writer.bytes, key: secret))
     }
 
     /// A new code of 100 random bits.
     public static func random(forSealing: Bool = false) -> EnrollmentCode? {
         var random = SystemRandomNumberGenerator()
-        let octets = (0..<13).map { _ in UInt8.random(in: 0...255, using: &random) }
-        return EnrollmentCode(String(Base32.text(octets).prefix(length)) + (forSealing ? "S" : ""))
+        let bytes = (0..<13).map { _ in UInt8.random(in: 0...255, using: &random) }
+        return EnrollmentCode(String(Base32.text(bytes).prefix(length)) + (forSealing ? "S" : ""))
     }
 }
 
@@ -97,32 +97,32 @@ public struct JoinRequest: Sendable, Equatable {
 
     private static let version: UInt64 = 1
     /// The longest request in bytes.
-    public static let longest = 1024
+    public static let maximumLength = 1024
 
     /// The request as bytes, signed with the code's key.
-    public func octets(signedWith code: EnrollmentCode) -> [UInt8] {
-        var writer = OctetWriter()
+    public func bytes(signedWith code: EnrollmentCode) -> [UInt8] {
+        var writer = FleetByteWriter()
         writer.write(Self.version)
         writer.write(store)
         writer.write(key)
-        let signature = code.key.key.signature(of: writer.octets)
+        let signature = code.key.key.signature(of: writer.bytes)
         writer.write(signature)
-        return writer.octets
+        return writer.bytes
     }
 
     /// Reads a request.
     ///
     /// - Parameter codeKey: the public key of the code, in text form.
     /// - Throws: ``BlockFault`` if the bytes are something else, or if the code's key did not sign them.
-    public init(octets: [UInt8], codeKey: String) throws(BlockFault) {
-        guard octets.count <= Self.longest else { throw .invalid("it is too long") }
-        var reader = OctetReader(octets[...])
+    public init(bytes: [UInt8], codeKey: String) throws(BlockFault) {
+        guard bytes.count <= Self.maximumLength else { throw .invalid("it is too long") }
+        var reader = FleetByteReader(bytes[...])
         guard try reader.number() == Self.version else {
             throw .invalid("its format is of another version: update the hub and the collector")
         }
         (store, key) = (try reader.text(), try reader.text())
-        let signed = octets.prefix(reader.position(in: octets))
-        let signature = Array(try reader.octets())
+        let signed = bytes.prefix(reader.position(in: bytes))
+        let signature = Array(try reader.bytes())
         guard reader.isAtEnd, FleetSubject.isToken(store), NKey.publicKey(key) != nil else { throw .invalid("a name or a key") }
         guard let owner = NKey.publicKey(codeKey), SigningKey.isValid(signature, of: Array(signed), by: owner) else {
             throw .invalid("its signature")

@@ -6,7 +6,7 @@ public struct FailureReason: Codable, Hashable, Sendable {
     /// The reason, not empty.
     public var reason: String
 
-    private static let longest = 512
+    private static let maximumLength = 512
     /// How Swift reports the end of a program, after the place in the source.
     private static let crashes = [": Fatal error", ": Assertion failed", ": Precondition failed"]
 
@@ -20,7 +20,7 @@ public struct FailureReason: Codable, Hashable, Sendable {
         let crash = lines.last { line in Self.crashes.contains { line.contains(".swift:") && line.contains($0) } }
         guard let line = crash ?? lines.last(where: { $0.hasPrefix("vitalgate") }) ?? lines.last else { return nil }
         var text = Self.masked(line, arguments)
-        while text.utf8.count > Self.longest { text.removeLast() }
+        while text.utf8.count > Self.maximumLength { text.removeLast() }
         reason = text
     }
 

@@ -49,19 +49,19 @@ public struct FleetOrder: Codable, Hashable, Sendable {
         (self.number, self.kind, self.arguments) = (number, kind, arguments)
     }
 
-    private static let mostArguments = 64
+    private static let maximumArguments = 64
     /// The longest arguments in bytes, together.
-    private static let longest = 8192
+    private static let maximumLength = 8192
     /// The longest profile in bytes.
-    public static let longestProfile = 1 << 17
+    public static let maximumProfileLength = 1 << 17
 
     /// A reason why a hub would refuse the order, or `nil`.
-    public var obstacle: String? {
+    public var rejectionReason: String? {
         guard let kind = Kind(rawValue: kind) else {
             return "unknown command, expected one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))"
         }
-        let longest = kind == .profile ? Self.longestProfile : Self.longest
-        guard arguments.count <= Self.mostArguments, arguments.reduce(0, { $0 + $1.utf8.count }) <= longest,
+        let maximumLength = kind == .profile ? Self.maximumProfileLength : Self.maximumLength
+        guard arguments.count <= Self.maximumArguments, arguments.reduce(0, { $0 + $1.utf8.count }) <= maximumLength,
             arguments.allSatisfy({ !$0.utf8.contains(0) })
         else { return "too many or too long arguments" }
         if kind == .profile { return arguments.count == 1 ? nil : "expected the text of one profile" }
@@ -85,25 +85,25 @@ public struct FleetOrder: Codable, Hashable, Sendable {
 extension FleetOrder {
     /// Signs the order for one hub.
     public mutating func sign(with key: SigningKey, for store: String, of fleet: FleetSubject) {
-        signature = Base32.text(key.signature(of: signedOctets(store, fleet)))
+        signature = Base32.text(key.signature(of: signedBytes(store, fleet)))
     }
 
     /// Whether the owner of a public key has signed the order for this hub.
     public func isSigned(by publicKey: [UInt8], for store: String, of fleet: FleetSubject) -> Bool {
-        guard let signature, signature.utf8.count <= 2 * SigningKey.signatureSize, let octets = Base32.octets(signature) else {
+        guard let signature, signature.utf8.count <= 2 * SigningKey.signatureSize, let bytes = Base32.bytes(signature) else {
             return false
         }
-        return SigningKey.isValid(octets, of: signedOctets(store, fleet), by: publicKey)
+        return SigningKey.isValid(bytes, of: signedBytes(store, fleet), by: publicKey)
     }
 
     /// Every text has its length before it, so that no two orders have the same bytes.
-    private func signedOctets(_ store: String, _ fleet: FleetSubject) -> [UInt8] {
-        var writer = OctetWriter()
+    private func signedBytes(_ store: String, _ fleet: FleetSubject) -> [UInt8] {
+        var writer = FleetByteWriter()
         for text in ["vitalgate order 1", fleet.fleet, store] { writer.write(text) }
         writer.write(signed: number)
         writer.write(kind)
         writer.write(UInt64(arguments.count))
         for argument in arguments { writer.write(argument) }
-        return writer.octets
+        return writer.bytes
     }
 }

@@ -12,11 +12,11 @@ public enum FleetReply: Sendable {
     case claimed(Bool)
     /// The result of a check.
     case checked([Finding])
-    /// Samples in the database, in the order of UUIDs. Fewer than ``mostIdentities`` are the last ones.
-    case contents([HeldSample])
-    /// Digests in the order of days and types. Fewer than ``mostDigests`` are the last ones.
+    /// Samples in the database, in the order of UUIDs. Fewer than ``maximumIdentities`` are the last ones.
+    case contents([TargetSample])
+    /// Digests in the order of days and types. Fewer than ``maximumDigests`` are the last ones.
     case digests([SampleDigest])
-    /// Counts in the order of types and days. Fewer than ``mostCounts`` are the last ones.
+    /// Counts in the order of types and days. Fewer than ``maximumCounts`` are the last ones.
     case counts([DayCount])
     /// The hub's report is stored, and these are the next orders.
     case orders([FleetOrder])
@@ -30,20 +30,20 @@ public enum FleetReply: Sendable {
 
 extension FleetReply {
     /// The number of UUIDs in a reply.
-    public static let mostIdentities = 5000
+    public static let maximumIdentities = 5000
 
     /// The number of digests in a reply.
-    public static let mostDigests = 10_000
+    public static let maximumDigests = 10_000
 
     /// The number of counts in a reply.
-    public static let mostCounts = 5000
+    public static let maximumCounts = 5000
 
     /// The reply as JSON.
-    public var octets: [UInt8] { (try? JSONEncoder().encode(Form(self))).map(Array.init) ?? [] }
+    public var bytes: [UInt8] { (try? JSONEncoder().encode(Form(self))).map(Array.init) ?? [] }
 
     /// Reads a collector's reply, or returns `nil` if the bytes are something else.
-    public init?(octets: [UInt8]) {
-        guard let form = try? JSONDecoder().decode(Form.self, from: Data(octets)), let reply = form.reply else { return nil }
+    public init?(bytes: [UInt8]) {
+        guard let form = try? JSONDecoder().decode(Form.self, from: Data(bytes)), let reply = form.reply else { return nil }
         self = reply
     }
 }
@@ -54,7 +54,7 @@ private struct Form: Codable {
     var found: Found?
     var claimed: Bool?
     var findings: [Line]?
-    var contents: [Held]?
+    var contents: [StoredContent]?
     var digests: [Digest]?
     var counts: [Count]?
     var orders: [FleetOrder]?
@@ -80,7 +80,7 @@ private struct Form: Codable {
     }
 
     /// A sample, with its hash in base 16.
-    struct Held: Codable {
+    struct StoredContent: Codable {
         var u: String
         var p: String?
     }
@@ -112,9 +112,9 @@ private struct Form: Codable {
         case .receipt(let count): leftOut = count
         case .found(let mark): found = Found(identity: mark?.identity, mark: mark?.mark, keepsMarks: mark != nil)
         case .claimed(let isClaimed): claimed = isClaimed
-        case .checked(let all): findings = all.map { Line(weight: $0.weight.rawValue, subject: $0.subject, text: $0.text) }
+        case .checked(let all): findings = all.map { Line(weight: $0.weight.rawValue, subject: $0.component, text: $0.text) }
         case .contents(let all):
-            contents = all.map { Held(u: $0.identity.description, p: $0.print.map { String($0, radix: 16) }) }
+            contents = all.map { StoredContent(u: $0.identity.description, p: $0.print.map { String($0, radix: 16) }) }
         case .digests(let all):
             digests = all.map { Digest(d: $0.place.day, t: $0.place.type, c: $0.count, p: String($0.print, radix: 16)) }
         case .counts(let all): counts = all.map { Count(type: $0.type, day: $0.day, count: $0.count) }
@@ -137,8 +137,8 @@ private struct Form: Codable {
             return .checked(findings.map { Finding(Finding.Weight(rawValue: $0.weight) ?? .warning, $0.subject, $0.text) })
         }
         if let contents {
-            let all = contents.compactMap { held in
-                SampleIdentity(held.u).map { HeldSample($0, print: held.p.flatMap { UInt64($0, radix: 16) }) }
+            let all = contents.compactMap { stored in
+                SampleIdentity(stored.u).map { TargetSample($0, print: stored.p.flatMap { UInt64($0, radix: 16) }) }
             }
             return all.count == contents.count ? .contents(all) : nil
         }

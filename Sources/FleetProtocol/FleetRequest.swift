@@ -47,7 +47,7 @@ public struct FleetRequest: Sendable {
     public private(set) var length = 0
 
     /// How long a hub waits for the reply. After that it asks again, so a collector does not carry it out any more.
-    public static let patience = Duration.seconds(60)
+    public static let timeout = Duration.seconds(60)
 
     /// A request.
     public init(target: String, me: String, task: Task) { (self.target, self.me, self.task) = (target, me, task) }
@@ -56,26 +56,26 @@ public struct FleetRequest: Sendable {
     static let version: UInt8 = 1
     static let (find, claim, check, deliver, contents, digests) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3), UInt8(4), UInt8(5))
     /// The number of days and types in a request for their contents.
-    public static let mostPlaces = 500
+    public static let maximumPlaces = 500
     static let (report, count, erase, order) = (UInt8(6), UInt8(7), UInt8(8), UInt8(9))
     static let (number, once) = (UInt8(10), UInt8(11))
     /// The largest number of orders of sources. A hub sends the most specific ones.
-    public static let mostOrders = 1000
+    public static let maximumOrders = 1000
 
     /// The longest name of a target, in bytes.
-    static let longestName = 200
+    static let maximumNameLength = 200
 
     /// The request as bytes.
-    public var octets: [UInt8] {
-        var writer = OctetWriter()
+    public var bytes: [UInt8] {
+        var writer = FleetByteWriter()
         writer.write(UInt64(Self.version))
         writer.write(target)
         writer.write(me)
         Self.write(task, to: &writer)
-        return writer.octets
+        return writer.bytes
     }
 
-    private static func write(_ task: Task, to writer: inout OctetWriter) {
+    private static func write(_ task: Task, to writer: inout FleetByteWriter) {
         switch task {
         case .find: writer.write(UInt64(Self.find))
         case .claim(let mark):
@@ -110,8 +110,8 @@ public struct FleetRequest: Sendable {
             writer.write(person)
         case .order(let orders):
             writer.write(UInt64(Self.order))
-            writer.write(UInt64(min(orders.count, Self.mostOrders)))
-            for order in orders.prefix(Self.mostOrders) {
+            writer.write(UInt64(min(orders.count, Self.maximumOrders)))
+            for order in orders.prefix(Self.maximumOrders) {
                 writer.write(order.subject)
                 writer.write(order.type?.id)
                 writer.write(UInt64(order.names.count))
@@ -126,13 +126,13 @@ public struct FleetRequest: Sendable {
     }
 
     /// Reads a request that a hub sent.
-    public init(octets: [UInt8]) throws(BlockFault) {
-        var reader = OctetReader(octets[...])
+    public init(bytes: [UInt8]) throws(BlockFault) {
+        var reader = FleetByteReader(bytes[...])
         guard try reader.number() == UInt64(Self.version) else {
             throw .invalid("its format is of another version: update the hub and the collector")
         }
         (target, me) = (try reader.text(), try reader.text())
-        guard (1...Self.longestName).contains(target.utf8.count), me.utf8.count <= Self.longestName else {
+        guard (1...Self.maximumNameLength).contains(target.utf8.count), me.utf8.count <= Self.maximumNameLength else {
             throw .invalid("a name")
         }
         (task, length) = try Self.task(&reader)
@@ -143,21 +143,21 @@ public struct FleetRequest: Sendable {
     ///
     /// - Parameter isInner: Whether it is the task of a numbered one.
     /// - Returns: It, and the length of its changes in bytes.
-    private static func task(_ reader: inout OctetReader, isInner: Bool = false) throws(BlockFault) -> (Task, length: Int) {
+    private static func task(_ reader: inout FleetByteReader, isInner: Bool = false) throws(BlockFault) -> (Task, length: Int) {
         switch UInt8(try reader.number(below: 256)) {
         case Self.find: return (.find, 0)
-        case Self.claim: return (.claim(try Self.mark(try reader.octets())), 0)
+        case Self.claim: return (.claim(try Self.mark(try reader.bytes())), 0)
         case Self.check: return (.check, 0)
         case Self.deliver:
-            let json = try reader.octets()
+            let json = try reader.bytes()
             let rewrites = try reader.number(below: 2) == 1
-            let block = try BlockReader.block(try reader.octets())
+            let block = try BlockReader.block(try reader.bytes())
             var batch = ExportBatch(changes: block.changes, rewrites: rewrites)
             batch.mark = json.isEmpty ? nil : try Self.mark(json)
             return (.deliver(batch), block.length)
         case Self.contents:
             var places: [SampleDigest.Place] = []
-            let count = try reader.number(below: Self.mostPlaces + 1)
+            let count = try reader.number(below: Self.maximumPlaces + 1)
             for _ in 0..<count { places.append(try Self.place(&reader)) }
             let text = try reader.optionalText()
             let after = text.flatMap { SampleIdentity($0) }
@@ -168,20 +168,20 @@ public struct FleetRequest: Sendable {
             let type = try reader.optionalText()
             guard let type else { return (.digests(after: nil), 0) }
             return (.digests(after: try Self.place(day, type)), 0)
-        case Self.report: return (.report(try Self.report(try reader.octets())), 0)
+        case Self.report: return (.report(try Self.report(try reader.bytes())), 0)
         case Self.count:
             let (zone, type, day) = (try reader.text(), try reader.text(), try reader.text())
-            guard [zone, type, day].allSatisfy({ $0.utf8.count <= Self.longestName && !$0.utf8.contains(0) }) else {
+            guard [zone, type, day].allSatisfy({ $0.utf8.count <= Self.maximumNameLength && !$0.utf8.contains(0) }) else {
                 throw .invalid("a name")
             }
             return (.count(zone: zone, after: type.isEmpty ? nil : DayCount(type: type, day: day, count: 0)), 0)
         case Self.erase:
             let person = try reader.text()
-            guard (1...Self.longestName).contains(person.utf8.count), !person.utf8.contains(0) else { throw .invalid("a name") }
+            guard (1...Self.maximumNameLength).contains(person.utf8.count), !person.utf8.contains(0) else { throw .invalid("a name") }
             return (.erase(person), 0)
         case Self.order:
             var orders: [SourceOrder] = []
-            let count = try reader.number(below: Self.mostOrders + 1)
+            let count = try reader.number(below: Self.maximumOrders + 1)
             for _ in 0..<count { if let order = try Self.order(&reader) { orders.append(order) } }
             return (.order(orders), 0)
         case Self.number: return (.number, 0)
@@ -196,14 +196,14 @@ public struct FleetRequest: Sendable {
         }
     }
 
-    private static func place(_ reader: inout OctetReader) throws(BlockFault) -> SampleDigest.Place {
+    private static func place(_ reader: inout FleetByteReader) throws(BlockFault) -> SampleDigest.Place {
         let day = try reader.signed()
         return try place(day, try reader.text())
     }
 
     private static func place(_ day: Int64, _ type: String) throws(BlockFault) -> SampleDigest.Place {
         // PostgreSQL's dates, in days.
-        guard (-2_000_000...2_000_000).contains(day), type.utf8.count <= longestName, !type.utf8.contains(0) else {
+        guard (-2_000_000...2_000_000).contains(day), type.utf8.count <= maximumNameLength, !type.utf8.contains(0) else {
             throw .invalid("a day")
         }
         return SampleDigest.Place(day: Int(day), type: type)
@@ -212,12 +212,12 @@ public struct FleetRequest: Sendable {
     /// Reads an order of sources.
     ///
     /// - Returns: `nil` if it is for a type that this version does not know.
-    private static func order(_ reader: inout OctetReader) throws(BlockFault) -> SourceOrder? {
+    private static func order(_ reader: inout FleetByteReader) throws(BlockFault) -> SourceOrder? {
         let (person, name) = (try reader.optionalText(), try reader.optionalText())
         var names: [String] = []
         let count = try reader.number(below: SourceOrder.mostNames + 1)
         for _ in 0..<count { names.append(try reader.text()) }
-        guard [person, name].allSatisfy({ $0.map { $0.utf8.count <= longestName && !$0.utf8.contains(0) } ?? true }) else {
+        guard [person, name].allSatisfy({ $0.map { $0.utf8.count <= maximumNameLength && !$0.utf8.contains(0) } ?? true }) else {
             throw .invalid("a name")
         }
         let type = name.flatMap { SampleType($0) }
@@ -227,7 +227,7 @@ public struct FleetRequest: Sendable {
     }
 
     private static func report(_ json: ArraySlice<UInt8>) throws(BlockFault) -> HubReport {
-        guard json.count <= HubReport.longest, let report = try? JSONDecoder().decode(HubReport.self, from: Data(json)),
+        guard json.count <= HubReport.maximumLength, let report = try? JSONDecoder().decode(HubReport.self, from: Data(json)),
             report.isValid
         else { throw .invalid("a report") }
         return report

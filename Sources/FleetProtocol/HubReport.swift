@@ -49,16 +49,16 @@ public struct HubReport: Codable, Hashable, Sendable {
     }
 
     /// The longest report in bytes.
-    static let longest = 16_384
-    private static let longestVersion = 64
+    static let maximumLength = 16_384
+    private static let maximumVersionLength = 64
 
     /// Whether all members are within their bounds.
     var isValid: Bool {
-        version.utf8.count <= Self.longestVersion && !version.utf8.contains(0) && min(lastChange, order) >= 0
+        version.utf8.count <= Self.maximumVersionLength && !version.utf8.contains(0) && min(lastChange, order) >= 0
             && min(waiting, quarantined) >= 0 && refused ?? 0 >= 0
             && (0...100).contains(lowestBattery ?? 0) && silentDevices ?? 0 >= 0
             && machine?.isValid != false && restored ?? 0 >= 0
-            && (result.map { $0.output.utf8.count <= OrderResult.longestOutput && !$0.output.utf8.contains(0) } ?? true)
+            && (result.map { $0.output.utf8.count <= OrderResult.maximumOutputLength && !$0.output.utf8.contains(0) } ?? true)
     }
 }
 
@@ -73,5 +73,5 @@ public struct OrderResult: Codable, Hashable, Sendable {
     public init(code: Int, output: String = "") { (self.code, self.output) = (code, output) }
 
     /// The longest output in bytes.
-    public static let longestOutput = 4096
+    public static let maximumOutputLength = 4096
 }

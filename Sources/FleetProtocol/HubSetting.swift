@@ -29,14 +29,14 @@ public struct HubSetting: Hashable, Sendable {
     /// Whether the value is a number instead of a text.
     public let isNumber: Bool
 
-    private static let longestValue = 100
+    private static let maximumValueLength = 100
 
     /// Reads `KEY=VALUE`, or returns `nil` if the center may not change this key, or if the value cannot be valid.
     public init?(_ text: String) {
         guard let sign = text.firstIndex(of: "=") else { return nil }
         let name = String(text[..<sign])
         value = String(text[text.index(after: sign)...])
-        guard (1...Self.longestValue).contains(value.utf8.count), value.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else {
+        guard (1...Self.maximumValueLength).contains(value.utf8.count), value.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else {
             return nil
         }
         path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)

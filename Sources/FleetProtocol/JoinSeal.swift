@@ -19,10 +19,10 @@ enum JoinSeal {
     }
 
     /// The reply, or `nil` if it is not sealed for this code.
-    static func opened(_ octets: [UInt8], with code: EnrollmentCode, _ fleet: FleetSubject) -> [UInt8]? {
-        let rest = octets.dropFirst()
+    static func opened(_ bytes: [UInt8], with code: EnrollmentCode, _ fleet: FleetSubject) -> [UInt8]? {
+        let rest = bytes.dropFirst()
         let oneTime = Array(rest.prefix(AgreementKey.size))
-        guard octets.first == Sealing.version, let key = AgreementKey(signingSeed: code.key.key.seed),
+        guard bytes.first == Sealing.version, let key = AgreementKey(signingSeed: code.key.key.seed),
             let agreed = key.agreed(with: oneTime)
         else { return nil }
         return MessageCipher.decrypted(
@@ -30,26 +30,26 @@ enum JoinSeal {
     }
 
     private static func key(_ agreed: [UInt8], _ oneTime: [UInt8], _ code: [UInt8], _ fleet: FleetSubject) -> [UInt8] {
-        Sealing.keys(agreed, [], oneTime: oneTime, sender: Sealing.nobody, collectors: code, [fleet.fleet, label]).reply
+        Sealing.keys(agreed, [], oneTime: oneTime, sender: Sealing.noPublicKey, collectors: code, [fleet.fleet, label]).reply
     }
 }
 
 extension FleetReply {
     /// The reply to a hub that joins with a code. It is sealed if the center opens sealed requests.
-    public func octets(forCode key: String, _ fleet: FleetSubject) -> [UInt8] {
-        guard case .joined(let reply) = self, reply.sealingKey != nil else { return octets }
-        return JoinSeal.sealed(octets, for: key, fleet) ?? []
+    public func bytes(forCode key: String, _ fleet: FleetSubject) -> [UInt8] {
+        guard case .joined(let reply) = self, reply.sealingKey != nil else { return bytes }
+        return JoinSeal.sealed(bytes, for: key, fleet) ?? []
     }
 
     /// Reads the reply to a hub that joins. With a code for sealing, only a sealed one is accepted, or a failure.
-    public init?(octets: [UInt8], forCode code: EnrollmentCode, _ fleet: FleetSubject) {
+    public init?(bytes: [UInt8], forCode code: EnrollmentCode, _ fleet: FleetSubject) {
         guard code.isForSealing else {
-            self.init(octets: octets)
+            self.init(bytes: bytes)
             return
         }
-        if let opened = JoinSeal.opened(octets, with: code, fleet) {
-            self.init(octets: opened)
-        } else if case .failure(let error) = FleetReply(octets: octets) {
+        if let opened = JoinSeal.opened(bytes, with: code, fleet) {
+            self.init(bytes: opened)
+        } else if case .failure(let error) = FleetReply(bytes: bytes) {
             self = .failure(error)
         } else {
             return nil

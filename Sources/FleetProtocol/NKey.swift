@@ -54,36 +54,36 @@ enum KeyText: UInt8 {
 
     /// Returns the 32 bytes of a secret text, or `nil` if it is not one of this type.
     func seed(_ text: String) -> [UInt8]? {
-        guard let octets = Self.unchecked(text), octets.count == 2 + Self.size, octets[0] & 0xF8 == Self.seedMark,
-            octets[0] << 5 | octets[1] >> 3 == rawValue
+        guard let bytes = Self.unchecked(text), bytes.count == 2 + Self.size, bytes[0] & 0xF8 == Self.seedMark,
+            bytes[0] << 5 | bytes[1] >> 3 == rawValue
         else { return nil }
-        return Array(octets[2...])
+        return Array(bytes[2...])
     }
 
     /// Returns the 32 bytes of a public text, or `nil` if it is not one of this type.
     func publicKey(_ text: String) -> [UInt8]? {
-        guard let octets = Self.unchecked(text), octets.count == 1 + Self.size, octets[0] == rawValue else { return nil }
-        return Array(octets[1...])
+        guard let bytes = Self.unchecked(text), bytes.count == 1 + Self.size, bytes[0] == rawValue else { return nil }
+        return Array(bytes[1...])
     }
 
-    private static func checked(_ octets: [UInt8]) -> [UInt8] {
-        let sum = checksum(octets)
-        return octets + [UInt8(sum & 0xFF), UInt8(sum >> 8)]
+    private static func checked(_ bytes: [UInt8]) -> [UInt8] {
+        let sum = checksum(bytes)
+        return bytes + [UInt8(sum & 0xFF), UInt8(sum >> 8)]
     }
 
     private static func unchecked(_ text: String) -> [UInt8]? {
         // A text with more bits than its bytes need has another one with the same bytes.
-        guard text.utf8.count <= 64, let octets = Base32.octets(text), octets.count > 2, Base32.text(octets) == text else {
+        guard text.utf8.count <= 64, let bytes = Base32.bytes(text), bytes.count > 2, Base32.text(bytes) == text else {
             return nil
         }
-        let content = Array(octets.dropLast(2))
-        return checked(content) == octets ? content : nil
+        let content = Array(bytes.dropLast(2))
+        return checked(content) == bytes ? content : nil
     }
 
     /// CRC-16 with the polynomial 0x1021 and the start value 0 (XMODEM).
-    private static func checksum(_ octets: [UInt8]) -> UInt16 {
-        octets.reduce(0) { sum, octet in
-            (0..<8).reduce(sum ^ UInt16(octet) << 8) { sum, _ in sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021 }
+    private static func checksum(_ bytes: [UInt8]) -> UInt16 {
+        bytes.reduce(0) { sum, byte in
+            (0..<8).reduce(sum ^ UInt16(byte) << 8) { sum, _ in sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021 }
         }
     }
 }
@@ -92,11 +92,11 @@ enum KeyText: UInt8 {
 enum Base32 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
-    static func text(_ octets: [UInt8]) -> String {
+    static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         var (bits, count) = (0, 0)
-        for octet in octets {
-            (bits, count) = (bits << 8 | Int(octet), count + 8)
+        for byte in bytes {
+            (bits, count) = (bits << 8 | Int(byte), count + 8)
             while count >= 5 {
                 count -= 5
                 text.append(alphabet[bits >> count & 31])
@@ -108,17 +108,17 @@ enum Base32 {
     }
 
     /// Returns the bytes of a text, or `nil` if it has other characters.
-    static func octets(_ text: String) -> [UInt8]? {
-        var octets: [UInt8] = []
+    static func bytes(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
         var (bits, count) = (0, 0)
         for character in text.utf8 {
             guard let value = alphabet.firstIndex(of: character) else { return nil }
             (bits, count) = ((bits << 5 | value) & 0xFFF, count + 5)
             if count >= 8 {
                 count -= 8
-                octets.append(UInt8(bits >> count & 0xFF))
+                bytes.append(UInt8(bits >> count & 0xFF))
             }
         }
-        return octets
+        return bytes
     }
 }

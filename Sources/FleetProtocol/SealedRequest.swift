@@ -31,11 +31,11 @@ public struct RequestSealer: Sendable {
     }
 
     /// The sealed request, and the seal of the reply to it. `nil` if the collectors' key is not valid.
-    public func sealed(_ request: [UInt8]) -> (octets: [UInt8], reply: ReplySeal)? {
+    public func sealed(_ request: [UInt8]) -> (bytes: [UInt8], reply: ReplySeal)? {
         guard let oneTime = AgreementKey.random(), let agreed = oneTime.agreed(with: collectors) else { return nil }
         let ours = own.map { $0.key.agreed(with: collectors) } ?? []
         guard let ours else { return nil }
-        let sender = own?.publicKey ?? Sealing.nobody
+        let sender = own?.publicKey ?? Sealing.noPublicKey
         let keys = Sealing.keys(agreed, ours, oneTime: oneTime.publicKey, sender: sender, collectors: collectors, names)
         guard let box = MessageCipher.encrypted(request, with: keys.request) else { return nil }
         return ([Sealing.version] + Sealing.id(of: collectors) + oneTime.publicKey + sender + box, ReplySeal(key: keys.reply))
@@ -59,7 +59,7 @@ public struct RequestOpener: Sendable {
     /// An opened request.
     public struct Opened: Sendable {
         /// The request, which ``FleetRequest`` reads.
-        public var octets: [UInt8]
+        public var bytes: [UInt8]
         /// The hub that has sealed it.
         public var sender: RequestSender
         /// The seal of the reply, or `nil` if the reply is not sealed either.
@@ -67,13 +67,13 @@ public struct RequestOpener: Sendable {
     }
 
     /// Opens a request, or returns one without a seal as it is.
-    public func opened(_ octets: [UInt8], from store: String) throws(SealFault) -> Opened {
-        guard octets.first == Sealing.version else {
+    public func opened(_ bytes: [UInt8], from store: String) throws(SealFault) -> Opened {
+        guard bytes.first == Sealing.version else {
             guard !isRequired else { throw .unsealed }
-            return Opened(octets: octets, sender: .unsealed)
+            return Opened(bytes: bytes, sender: .unsealed)
         }
         guard !keys.isEmpty else { throw .noKey }
-        var rest = octets.dropFirst()
+        var rest = bytes.dropFirst()
         func next(_ count: Int) throws(SealFault) -> [UInt8] {
             guard rest.count >= count else { throw .damaged }
             defer { rest = rest.dropFirst(count) }
@@ -83,13 +83,13 @@ public struct RequestOpener: Sendable {
         let (oneTime, sender) = (try next(AgreementKey.size), try next(AgreementKey.size))
         guard let key = keys.first(where: { Sealing.id(of: $0.key.publicKey) == id })?.key else { throw .otherKey }
         var ours: [UInt8]? = []
-        if sender != Sealing.nobody { ours = AgreementKey.publicKey(ofSigner: sender).flatMap { key.agreed(with: $0) } }
+        if sender != Sealing.noPublicKey { ours = AgreementKey.publicKey(ofSigner: sender).flatMap { key.agreed(with: $0) } }
         guard let agreed = key.agreed(with: oneTime), let ours else { throw .damaged }
         let secrets = Sealing.keys(
             agreed, ours, oneTime: oneTime, sender: sender, collectors: key.publicKey, [fleet, store])
         guard let request = MessageCipher.decrypted(rest, with: secrets.request) else { throw .damaged }
         return Opened(
-            octets: request, sender: sender == Sealing.nobody ? .unnamed : .hub(KeyText.user.publicText(sender)),
+            bytes: request, sender: sender == Sealing.noPublicKey ? .unnamed : .hub(KeyText.user.publicText(sender)),
             reply: ReplySeal(key: secrets.reply))
     }
 }
@@ -116,8 +116,8 @@ public struct ReplySeal: Sendable {
     }
 
     /// The reply, or `nil` if it is not sealed for this request.
-    public func opened(_ octets: [UInt8]) -> [UInt8]? {
-        octets.first == Sealing.version ? MessageCipher.decrypted(octets.dropFirst(), with: key) : nil
+    public func opened(_ bytes: [UInt8]) -> [UInt8]? {
+        bytes.first == Sealing.version ? MessageCipher.decrypted(bytes.dropFirst(), with: key) : nil
     }
 }
 
@@ -149,7 +149,7 @@ enum Sealing {
     static let version: UInt8 = 2
     static let idSize = 8
     /// Instead of the public key of a hub without an NKey.
-    static let nobody = [UInt8](repeating: 0, count: AgreementKey.size)
+    static let noPublicKey = [UInt8](repeating: 0, count: AgreementKey.size)
 
     static func id(of publicKey: [UInt8]) -> [UInt8] { Array(Digest.sha256(publicKey).prefix(idSize)) }
 
@@ -157,11 +157,11 @@ enum Sealing {
     static func keys(
         _ agreed: [UInt8], _ ours: [UInt8], oneTime: [UInt8], sender: [UInt8], collectors: [UInt8], _ names: [String]
     ) -> (request: [UInt8], reply: [UInt8]) {
-        var writer = OctetWriter()
+        var writer = FleetByteWriter()
         writer.write("vitalgate sealing 1")
         for part in [agreed, ours, oneTime, sender, collectors] { writer.write(part) }
         for name in names { writer.write(name) }
-        let digest = Digest.blake2b(writer.octets)
+        let digest = Digest.blake2b(writer.bytes)
         return (Array(digest.prefix(MessageCipher.keySize)), Array(digest.suffix(MessageCipher.keySize)))
     }
 }

@@ -48,7 +48,7 @@ public struct ActivityLine: Sendable {
         object.set(name, amount)
     }
 
-    private func person(_ day: ActivityDay) -> String { day.subject == me ? "me" : day.subject }
+    private func person(_ day: ActivityDay) -> String { day.person == me ? "me" : day.person }
 
     /// The names of a row's cells.
     public static let columns = [

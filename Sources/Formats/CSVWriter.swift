@@ -42,9 +42,9 @@ public struct CSVWriter: Sendable {
 
     /// Whether a cell is an offset such as `+01:00`.
     private static func isOffset(_ cell: String) -> Bool {
-        let octets = Array(cell.utf8)
-        return octets.count == 6 && octets[3] == UInt8(ascii: ":")
-            && [1, 2, 4, 5].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octets[$0]) }
+        let bytes = Array(cell.utf8)
+        return bytes.count == 6 && bytes[3] == UInt8(ascii: ":")
+            && [1, 2, 4, 5].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[$0]) }
     }
 
     private static func append(cell: String, to buffer: inout [UInt8]) {

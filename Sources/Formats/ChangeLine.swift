@@ -53,9 +53,9 @@ public final class ChangeLine {
         bytes += object.line
     }
 
-    /// `{"pruned":"heartRate","before":"…","from":"…","subject":"me","source":{"id":"…"},"device":{"key":"…"},"kept":["UUID",…]}`, with
+    /// `{"pruned":"heartRate","before":"…","from":"…","person":"me","source":{"id":"…"},"device":{"key":"…"},"retained":["UUID",…]}`, with
     /// the names of a sample's fields: the samples of this series that started at or after `from` and ended before `before` are removed,
-    /// except `kept`.
+    /// except `retained`.
     public static func fields(of pruning: Pruning, me: String) -> JSONObject {
         var (object, source, device) = (JSONObject(), JSONObject(), JSONObject())
         source.set("id", pruning.source)
@@ -63,10 +63,10 @@ public final class ChangeLine {
         object.set("pruned", pruning.type.id)
         object.set("before", pruning.before.description)
         object.set("from", pruning.from.description)
-        object.set("subject", pruning.subject == me ? "me" : pruning.subject)
+        object.set("subject", pruning.person == me ? "me" : pruning.person)
         object.set("source", source)
         if pruning.device.isEmpty { object.set("device", nil as String?) } else { object.set("device", device) }
-        object.set("kept", pruning.kept.map(\.description))
+        object.set("kept", pruning.retained.map(\.description))
         return object
     }
 }

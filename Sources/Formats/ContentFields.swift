@@ -13,11 +13,11 @@ public enum ContentFields {
         guard let content = sample.body?.content else { return }
         if let points = points(of: sample) {
             if let data = try? data(points, content) { object.set("data", raw: data) }
-        } else if let octets = try? content.octets() {
-            if let text = String(validating: octets, as: UTF8.self) {
+        } else if let bytes = try? content.bytes() {
+            if let text = String(validating: bytes, as: UTF8.self) {
                 object.set("octets", text)
             } else {
-                object.set("octetsBase64", Data(octets).base64EncodedString())
+                object.set("octetsBase64", Data(bytes).base64EncodedString())
             }
         }
     }

@@ -54,23 +54,23 @@ public final class DataPointLine {
     /// Appends the data point of an added sample, or `{"deleted":"UUID",…}` as in ``ChangeLine``, with a newline.
     ///
     /// - Returns: False for a type without a schema, for which nothing is appended.
-    public func append(_ change: SampleChange, to octets: inout [UInt8]) -> Bool {
+    public func append(_ change: SampleChange, to bytes: inout [UInt8]) -> Bool {
         switch change {
         case .added(let stored):
             guard let schema = Self.schema(of: stored.sample.origin.type) else { return false }
-            append(stored.sample, schema, to: &octets)
+            append(stored.sample, schema, to: &bytes)
         case .deleted(let deletion):
             guard Self.knows(deletion.type) else { return false }
             var object = JSONObject()
             object.set("deleted", deletion.uuid.description)
             object.set("type", deletion.type.id)
             object.set("replacedBy", deletion.replacedBy)
-            octets += object.line
+            bytes += object.line
         }
         return true
     }
 
-    private func append(_ sample: Sample, _ schema: Schema, to octets: inout [UInt8]) {
+    private func append(_ sample: Sample, _ schema: Schema, to bytes: inout [UInt8]) {
         var name = JSONObject()
         name.set("namespace", "omh")
         name.set("name", schema.name)
@@ -84,7 +84,7 @@ public final class DataPointLine {
         header.set("creation_date_time", raw: time(sample.received, nil))
         header.set("schema_id", name)
         header.set("acquisition_provenance", provenance)
-        header.set("user_id", sample.origin.subject)
+        header.set("user_id", sample.origin.person)
         var body = JSONObject()
         if sample.origin.kind == .workout {
             Self.set(workout: sample, in: &body)
@@ -104,17 +104,17 @@ public final class DataPointLine {
         var point = JSONObject()
         point.set("header", header)
         point.set("body", body)
-        octets += point.line
+        bytes += point.line
     }
 
     /// Sets the activity, distance and energy of a workout. The distance keeps its received unit if the schema allows that.
     private static func set(workout sample: Sample, in body: inout JSONObject) {
         body.set("activity_name", sample.origin.type.caseName(of: sample.value) ?? sample.numeral.text)
-        guard let told = try? sample.body?.decoded(as: Workout.self) else { return }
+        guard let reported = try? sample.body?.decoded(as: Workout.self) else { return }
         let lengths = [("m", "m"), ("km", "km"), ("[mi_i]", "mi"), ("[yd_i]", "yd")]
-        if let octets = told.distance.flatMap({ amount($0, lengths) }) { body.set("distance", raw: octets) }
-        let energy = told.statistics.first { $0.type == "activeEnergyBurned" }?.sum
-        if let octets = energy.flatMap({ amount($0, [("kcal", "kcal")]) }) { body.set("kcal_burned", raw: octets) }
+        if let bytes = reported.distance.flatMap({ amount($0, lengths) }) { body.set("distance", raw: bytes) }
+        let energy = reported.statistics.first { $0.type == "activeEnergyBurned" }?.sum
+        if let bytes = energy.flatMap({ amount($0, [("kcal", "kcal")]) }) { body.set("kcal_burned", raw: bytes) }
     }
 
     /// The amount in one of the units, or `nil` if it cannot be converted.
@@ -138,9 +138,9 @@ public final class DataPointLine {
     }
 
     private func time(_ instant: Instant, _ zone: ZoneOffset?) -> [UInt8] {
-        var octets = [UInt8(ascii: "\"")]
-        times.append(instant, zone, to: &octets)
-        return octets + [UInt8(ascii: "\"")]
+        var bytes = [UInt8(ascii: "\"")]
+        times.append(instant, zone, to: &bytes)
+        return bytes + [UInt8(ascii: "\"")]
     }
 
     /// The value with its received unit and digits, if the schema allows that unit.

@@ -6,7 +6,7 @@ import HealthModel
 ///     ,"identity":{"subject":"1f0c…","nominalStart":1790000000000000,"nominalEnd":1790000000000000,"resolution":60,"ordinal":0}
 ///     ,"identity":{"subject":"1f0c…","record":{"id":"Immunization/1","version":1790000000},"number":"0"},"body":{"codes":[…],…}
 ///
-/// - `subject`: the person, even if the line contains `me`.
+/// - `person`: the person, even if the line contains `me`.
 /// - `nominalStart`, `nominalEnd`: the times in its UUID, in microseconds, if they differ from its start and end.
 /// - `record` or `ordinal`: the maker's id, or the index among equal readings of its frame. A sample made by a repair has neither but
 ///   `"repaired":true`, because its UUID derives from a sample that no longer exists.
@@ -15,7 +15,7 @@ import HealthModel
 enum IdentityFields {
     static func append(_ sample: Sample, to bytes: inout [UInt8]) {
         var object = JSONObject()
-        object.set("subject", sample.origin.subject)
+        object.set("subject", sample.origin.person)
         let shift = append(nameOf: sample, to: &object)
         if sample.nominalStart != sample.start.microseconds || shift != 0 {
             object.set("nominalStart", Int(sample.nominalStart))

@@ -12,7 +12,7 @@ extension IngestAccount {
         object.set("duplicate", duplicate)
         object.set("quarantined", quarantined)
         object.set("refused", refused)
-        if witnesses > 0 { object.set("witnesses", witnesses) }
+        if nearDuplicates > 0 { object.set("witnesses", nearDuplicates) }
         if linked > 0 { object.set("linked", linked) }
         if deleted + restored > 0 {
             object.set("deleted", deleted)

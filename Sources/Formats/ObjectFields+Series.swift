@@ -51,7 +51,7 @@ extension ObjectFields {
                 continue
             }
             var entry = JSONObject()
-            for name in VisionPrescription.names { if let told = eye[name] { entry.set(name, amount(told, nil)) } }
+            for name in VisionPrescription.names { if let reported = eye[name] { entry.set(name, amount(reported, nil)) } }
             object.set(name, entry)
         }
         object.set("attachments", prescription.attachments)

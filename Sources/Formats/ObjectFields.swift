@@ -77,16 +77,16 @@ enum ObjectFields {
 
     private static func set(_ summary: ActivitySummary, in object: inout JSONObject) {
         object.set("date", summary.date)
-        for (name, told, unit) in [
+        for (name, reported, unit) in [
             ("activeEnergyBurned", summary.activeEnergyBurned, Self.kilocalorie),
             ("activeEnergyBurnedGoal", summary.activeEnergyBurnedGoal, Self.kilocalorie),
             ("moveTime", summary.moveTime, Self.minute), ("moveTimeGoal", summary.moveTimeGoal, Self.minute),
             ("exerciseTime", summary.exerciseTime, Self.minute), ("exerciseTimeGoal", summary.exerciseTimeGoal, Self.minute),
         ] {
-            if let told { object.set(name, amount(told, unit)) }
+            if let reported { object.set(name, amount(reported, unit)) }
         }
-        for (name, told) in [("standHours", summary.standHours), ("standHoursGoal", summary.standHoursGoal)] {
-            guard let hours = told?.numeral.doubleValue else { continue }
+        for (name, reported) in [("standHours", summary.standHours), ("standHoursGoal", summary.standHoursGoal)] {
+            guard let hours = reported?.numeral.doubleValue else { continue }
             if let whole = Int(exactly: hours) { object.set(name, whole) } else { object.set(name, hours) }
         }
         object.set("derived", false)
@@ -112,10 +112,10 @@ enum ObjectFields {
                 ("maximum", statistics.maximum),
             ]
             var unit: Unit?
-            for case (let name, let told?) in figures {
-                let own = type.flatMap { type in told.value(in: type.canonicalUnit, of: type) }
-                entry.set(name, own ?? told.numeral.doubleValue)
-                unit = own == nil ? told.unit : type?.canonicalUnit
+            for case (let name, let reported?) in figures {
+                let own = type.flatMap { type in reported.value(in: type.canonicalUnit, of: type) }
+                entry.set(name, own ?? reported.numeral.doubleValue)
+                unit = own == nil ? reported.unit : type?.canonicalUnit
             }
             entry.set("unit", unit?.code)
             entry.set("from", "source")

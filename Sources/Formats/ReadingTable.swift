@@ -13,10 +13,10 @@ public struct ReadingTable {
     public init(zone: TimeZoneRules) { self.zone = zone }
 
     /// Appends the header.
-    public func begin(_ octets: inout [UInt8]) { writer.append(row: Self.columns, to: &octets) }
+    public func begin(_ bytes: inout [UInt8]) { writer.append(row: Self.columns, to: &bytes) }
 
     /// Appends a quantity.
-    public mutating func append(_ sample: Sample, to octets: inout [UInt8]) {
+    public mutating func append(_ sample: Sample, to bytes: inout [UInt8]) {
         let origin = sample.origin
         writer.append(
             row: [
@@ -24,12 +24,12 @@ public struct ReadingTable {
                 sample.end == sample.start ? "" : local(sample.end),
                 // A table without a source has the same id when it is read back.
                 origin.source.id == SourceRevision.genericTable ? "" : origin.source.displayName, origin.device?.name ?? "",
-            ], to: &octets)
+            ], to: &bytes)
     }
 
     private mutating func local(_ instant: Instant) -> String {
-        var octets: [UInt8] = []
-        text.append(instant, zone.offset(at: instant), to: &octets)
-        return String(decoding: octets, as: UTF8.self)
+        var bytes: [UInt8] = []
+        text.append(instant, zone.offset(at: instant), to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

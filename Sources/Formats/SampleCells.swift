@@ -32,7 +32,7 @@ public enum SampleCells {
             number, shown,
             sample.origin.type.caseName(of: sample.value) ?? "",
             sample.start.description,
-            sample.end.description, sample.zone?.description ?? "", sample.origin.subject == me ? "me" : sample.origin.subject,
+            sample.end.description, sample.zone?.description ?? "", sample.origin.person == me ? "me" : sample.origin.person,
             source.id, source.name, source.version ?? "", device?.key ?? "", device?.name ?? "", device?.manufacturer ?? "",
             device?.model ?? "", device?.serial ?? "", device?.hardware ?? "", device?.firmware ?? "", device?.software ?? "",
             device?.udi ?? "", isAmount ? sample.numeral.text : own?.value ?? "",

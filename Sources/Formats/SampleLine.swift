@@ -16,7 +16,7 @@ public final class SampleLine {
     private var latest: Fragment?
     private var measured: Measured?
     private var received: (instant: Instant, text: [UInt8])?
-    private var said: (metadata: Metadata, text: [UInt8])?
+    private var lastMetadata: (metadata: Metadata, text: [UInt8])?
     private var day: (number: Int64, text: WallTime.Digits)?
 
     /// The text that all samples of a series share.
@@ -26,7 +26,7 @@ public final class SampleLine {
         /// `","kind":"…","type":"…"`, then `,"value":` for quantities and categories, and `,"unit":"…"` of the value.
         let type: [UInt8]
         let unit: [UInt8]
-        /// `,"subject":…,"source":{…},"device":{…},"original":{"value":"`. Kinds other than quantity omit the original value, since it
+        /// `,"person":…,"source":{…},"device":{…},"original":{"value":"`. Kinds other than quantity omit the original value, since it
         /// equals the value.
         let description: [UInt8]
         let kind: SampleKind
@@ -69,7 +69,7 @@ public final class SampleLine {
         case .category: append(category: sample, fragment, to: &bytes)
         default:
             bytes.append(contentsOf: ObjectFields.text(of: sample, withContent: withContent))
-            appendTold(of: sample, fragment, to: &bytes)
+            appendTimeAndOrigin(of: sample, fragment, to: &bytes)
         }
         if received?.instant != sample.received { received = (sample.received, Array(sample.received.description.utf8)) }
         if let received { bytes.append(contentsOf: received.text) }
@@ -79,12 +79,12 @@ public final class SampleLine {
             bytes.append(contentsOf: "\"},\"group\":null,\"metadata\":".utf8)
         }
         if let metadata = sample.metadata {
-            if said?.metadata !== metadata {
+            if lastMetadata?.metadata !== metadata {
                 var text: [UInt8] = []
                 JSONText.append(json: metadata.json.utf8, to: &text)
-                said = (metadata, text)
+                lastMetadata = (metadata, text)
             }
-            if let said { bytes.append(contentsOf: said.text) }
+            if let lastMetadata { bytes.append(contentsOf: lastMetadata.text) }
         } else {
             bytes.append(contentsOf: "{}".utf8)
         }
@@ -124,11 +124,11 @@ public final class SampleLine {
         bytes.append(contentsOf: (Int(exactly: sample.value).map { "\($0)" } ?? "null").utf8)
         bytes.append(contentsOf: ",\"case\":".utf8)
         Self.append(sample.origin.type.caseName(of: sample.value), to: &bytes)
-        appendTold(of: sample, fragment, to: &bytes)
+        appendTimeAndOrigin(of: sample, fragment, to: &bytes)
     }
 
     /// Appends time and origin of a sample that is not a quantity.
-    private func appendTold(of sample: Sample, _ fragment: Fragment, to bytes: inout [UInt8]) {
+    private func appendTimeAndOrigin(of sample: Sample, _ fragment: Fragment, to bytes: inout [UInt8]) {
         appendTimes(of: sample, to: &bytes)
         bytes.append(contentsOf: fragment.description)
         bytes.append(contentsOf: ",\"time\":{\"origin\":\"\(sample.timeOrigin.name)\",\"received\":\"".utf8)
@@ -208,7 +208,7 @@ public final class SampleLine {
         var unit: [UInt8] = Array(",\"unit\":".utf8)
         JSONText.append(string: origin.type.canonicalUnit.code, to: &unit)
         var text: [UInt8] = Array(",\"subject\":".utf8)
-        JSONText.append(string: origin.subject == me ? "me" : origin.subject, to: &text)
+        JSONText.append(string: origin.person == me ? "me" : origin.person, to: &text)
         text.append(contentsOf: ",\"source\":{\"id\":".utf8)
         JSONText.append(string: origin.source.id, to: &text)
         text.append(contentsOf: ",\"name\":".utf8)

@@ -35,7 +35,7 @@ public struct StatisticsLine: Sendable {
     }
 
     /// The default figures for a type.
-    public static func usual(for type: SampleType) -> StatisticsOptions {
+    public static func defaultOptions(for type: SampleType) -> StatisticsOptions {
         switch (type.kind, type.aggregation) {
         case (.category, _): .duration
         case (_, .cumulative): .cumulativeSum
@@ -43,7 +43,7 @@ public struct StatisticsLine: Sendable {
         }
     }
 
-    private func person(_ row: Statistics) -> String { row.subject == me ? "me" : row.subject }
+    private func person(_ row: Statistics) -> String { row.person == me ? "me" : row.person }
 
     private func caseName(_ row: Statistics) -> String? { row.value.flatMap { type.caseName(of: Double($0)) ?? "\($0)" } }
 

@@ -10,7 +10,7 @@ public struct ZonedTimeText {
     public init() {}
 
     /// Appends an instant in the local time of a zone, or in UTC if there is none.
-    public mutating func append(_ instant: Instant, _ zone: ZoneOffset?, to octets: inout [UInt8]) {
+    public mutating func append(_ instant: Instant, _ zone: ZoneOffset?, to bytes: inout [UInt8]) {
         // An offset has no seconds, and FHIR allows at most 14 hours.
         let offset = zone.flatMap { $0.seconds % 60 == 0 && $0.seconds.magnitude <= 14 * 3600 ? $0 : nil } ?? .utc
         let wall = instant.wallTime(at: offset).microseconds
@@ -35,7 +35,7 @@ public struct ZonedTimeText {
                 buffer[length + 3] = UInt8(ascii: ":")
                 length += 6
             }
-            octets.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<length]))
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<length]))
         }
     }
 }

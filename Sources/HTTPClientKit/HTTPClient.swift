@@ -11,9 +11,9 @@ public final class HTTPClient {
     private let handle: UnsafeMutableRawPointer
     private let certificateAuthority: String?
     /// Timeouts in seconds for connecting and for the complete response.
-    private static let patience = (connect: 15, whole: 60)
+    private static let timeout = (connect: 15, whole: 60)
     /// The maximum length of a stored response in bytes. Longer ones are cut off.
-    public static let longestAnswer = 1 << 20
+    public static let maximumAnswerLength = 1 << 20
 
     // Once in a process, before any other call.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
@@ -84,30 +84,30 @@ public final class HTTPClient {
         _ = vitalgate_curl_set_text(handle, CURLOPT_PROXY, "")
         _ = vitalgate_curl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         _ = vitalgate_curl_set_number(handle, CURLOPT_FOLLOWLOCATION, 0)
-        _ = vitalgate_curl_set_number(handle, CURLOPT_CONNECTTIMEOUT, Self.patience.connect)
+        _ = vitalgate_curl_set_number(handle, CURLOPT_CONNECTTIMEOUT, Self.timeout.connect)
         if request.isLong {
             // A long response has no time limit while bytes arrive.
             _ = vitalgate_curl_set_number(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
-            _ = vitalgate_curl_set_number(handle, CURLOPT_LOW_SPEED_TIME, Self.patience.whole)
+            _ = vitalgate_curl_set_number(handle, CURLOPT_LOW_SPEED_TIME, Self.timeout.whole)
         } else {
-            _ = vitalgate_curl_set_number(handle, CURLOPT_TIMEOUT, Self.patience.whole)
+            _ = vitalgate_curl_set_number(handle, CURLOPT_TIMEOUT, Self.timeout.whole)
         }
         _ = vitalgate_curl_set_number(handle, CURLOPT_TCP_KEEPALIVE, 1)
         if let certificateAuthority { _ = vitalgate_curl_set_text(handle, CURLOPT_CAINFO, certificateAuthority) }
-        _ = vitalgate_curl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { octets, size, count, context in
-            guard let octets, let context else { return 0 }
+        _ = vitalgate_curl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            guard let bytes, let context else { return 0 }
             let collector = Unmanaged<Collector>.fromOpaque(context).takeUnretainedValue()
-            guard collector.head.count + size * count <= HTTPClient.longestAnswer else { return 0 }
-            collector.head.append(contentsOf: UnsafeRawBufferPointer(start: octets, count: size * count))
+            guard collector.head.count + size * count <= HTTPClient.maximumAnswerLength else { return 0 }
+            collector.head.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: size * count))
             return size * count
         }
-        _ = vitalgate_curl_set_receiver(handle, CURLOPT_WRITEFUNCTION) { octets, size, count, context in
-            guard let octets, let context else { return 0 }
+        _ = vitalgate_curl_set_receiver(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            guard let bytes, let context else { return 0 }
             let collector = Unmanaged<Collector>.fromOpaque(context).takeUnretainedValue()
-            let portion = UnsafeRawBufferPointer(start: octets, count: size * count)
+            let portion = UnsafeRawBufferPointer(start: bytes, count: size * count)
             if let take = collector.take { return take(Array(portion)) ? size * count : 0 }
             // Reads an overlong response to its end to keep the connection usable, and drops the excess.
-            collector.body.append(contentsOf: portion.prefix(HTTPClient.longestAnswer - collector.body.count))
+            collector.body.append(contentsOf: portion.prefix(HTTPClient.maximumAnswerLength - collector.body.count))
             return size * count
         }
         _ = vitalgate_curl_set_pointer(handle, CURLOPT_HEADERDATA, context)

@@ -55,7 +55,7 @@ public struct HTTPResponse: Sendable {
     public var status: Int
     /// The headers, with names in lower case.
     public var headers: [String: String]
-    /// The body, up to ``HTTPClient/longestAnswer``.
+    /// The body, up to ``HTTPClient/maximumAnswerLength``.
     public var body: [UInt8]
 
     /// Whether the status is 200 to 299.

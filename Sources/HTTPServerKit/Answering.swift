@@ -15,23 +15,23 @@ enum Answering {
             response.headers.append(header)
         }
         guard let head, head.method == "GET" || head.method == "HEAD", response.status == 200,
-            case .octets(let octets) = response.content
+            case .bytes(let bytes) = response.content
         else { return response }
         // The tag depends only on the bytes sent, so hidden data cannot change it.
         let own = response.headers.first { $0.name == "ETag" }?.value
-        let tag = own ?? "W/\"\(tag(octets))\""
+        let tag = own ?? "W/\"\(tag(bytes))\""
         if own == nil { response.headers.append(("ETag", tag)) }
         guard matches(head.header("if-none-match"), tag) else { return response }
         response.status = 304
-        response.content = .octets([])
+        response.content = .bytes([])
         response.headers.removeAll { $0.name == "Content-Type" }
         return response
     }
 
     /// A hash that differs after each start of the program. It only shows whether two bodies are equal.
-    private static func tag(_ octets: [UInt8]) -> String {
+    private static func tag(_ bytes: [UInt8]) -> String {
         var hasher = Hasher()
-        hasher.combine(octets)
+        hasher.combine(bytes)
         return String(UInt(bitPattern: hasher.finalize()), radix: 16)
     }
 

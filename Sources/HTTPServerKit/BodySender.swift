@@ -47,8 +47,8 @@ final class BodySender: @unchecked Sendable {
         while true {
             if place < rest.count {
                 let count = min(size, rest.count - place)
-                rest.withUnsafeBytes { octets in
-                    UnsafeMutableRawPointer(buffer).copyMemory(from: octets.baseAddress! + place, byteCount: count)
+                rest.withUnsafeBytes { bytes in
+                    UnsafeMutableRawPointer(buffer).copyMemory(from: bytes.baseAddress! + place, byteCount: count)
                 }
                 place += count
                 return count
@@ -71,16 +71,16 @@ final class BodySender: @unchecked Sendable {
         rest.removeAll(keepingCapacity: true)
         if let isAwake = waitForReader() { return isAwake }
         switch isStopping() && stream.isLive ? .end : try stream.next() {
-        case .octets(let octets): rest = gzip?.packed(octets, flushing: stream.isLive) ?? octets
+        case .bytes(let bytes): rest = gzip?.packed(bytes, flushing: stream.isLive) ?? bytes
         case .end:
             hasEnded = true
             rest = gzip?.finished() ?? []
-        case .wait(let patience):
+        case .wait(let timeout):
             guard !isStopping() else { throw Stopped() }
             // A client that leaves is not noticed while nothing is written.
             if !stream.isLive, isLeft { throw Left() }
             guard sleep() else { return true }
-            deadlines.set(key, in: patience, .wake(self))
+            deadlines.set(key, in: timeout, .wake(self))
             return false
         }
         return true
@@ -92,7 +92,7 @@ final class BodySender: @unchecked Sendable {
     /// - Returns: whether there are bytes to send now, or `nil` if the client keeps up.
     private func waitForReader() -> Bool? {
         var untaken: Int32 = 0
-        guard stream.isLive, !isStopping(), ioctl(socket, UInt(TIOCOUTQ), &untaken) == 0, Int(untaken) > settings.mostUntaken
+        guard stream.isLive, !isStopping(), ioctl(socket, UInt(TIOCOUTQ), &untaken) == 0, Int(untaken) > settings.maximumUnread
         else {
             slowSince = nil
             return nil
@@ -115,8 +115,8 @@ final class BodySender: @unchecked Sendable {
     /// Whether the client has closed the connection.
     private var isLeft: Bool {
         guard let connection = state.withLock({ $0.connection }) else { return true }
-        var octet: UInt8 = 0
-        return recv(vitalgate_http_socket(connection), &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
+        var byte: UInt8 = 0
+        return recv(vitalgate_http_socket(connection), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
     private func sleep() -> Bool {

@@ -24,7 +24,7 @@ extension BodyStream {
 /// The result of asking a stream for more.
 public enum BodyPiece: Sendable {
     /// Between one byte and about 64 KiB.
-    case octets([UInt8])
+    case bytes([UInt8])
     /// Nothing yet. The stream is asked again when it calls `wake`, or after this time.
     case wait(atMost: Duration)
     /// The end of the stream.

@@ -49,28 +49,28 @@ final class Deadlines: Sendable {
     /// the oldest ones of the address with the most.
     ///
     /// - Returns: The number of connections.
-    func hangUpIdle(most: Int, perAddress: Int) -> Int {
+    func hangUpIdle(maximum: Int, perAddress: Int) -> Int {
         state.withLock { state in
-            guard state.addresses.count > min(most, perAddress) else { return 0 }
+            guard state.addresses.count > min(maximum, perAddress) else { return 0 }
             var counts: [String: Int] = [:]
             for address in state.addresses.values { counts[address, default: 0] += 1 }
             // Called for each new connection, so one at a time is enough.
-            if let crowd = counts.first(where: { $0.value > perAddress })?.key, state.hangUpOldest(where: { $0 == crowd }) {
+            if let busiest = counts.first(where: { $0.value > perAddress })?.key, state.hangUpOldest(where: { $0 == busiest }) {
                 return 1
             }
-            guard state.addresses.count > most else { return 0 }
+            guard state.addresses.count > maximum else { return 0 }
             var idle: [String: Int] = [:]
             for (key, entry) in state.entries where entry.isIdle {
                 if let address = state.addresses[key] { idle[address, default: 0] += 1 }
             }
-            guard let crowd = idle.max(by: { $0.value < $1.value })?.key else { return 0 }
-            return state.hangUpOldest(where: { $0 == crowd }) ? 1 : 0
+            guard let busiest = idle.max(by: { $0.value < $1.value })?.key else { return 0 }
+            return state.hangUpOldest(where: { $0 == busiest }) ? 1 : 0
         }
     }
 
     /// - Parameter isIdle: Whether the action closes a connection that waits for a request.
-    func set(_ key: UInt, in patience: Duration, _ action: Action, isIdle: Bool = false) {
-        let time = ContinuousClock.now + patience
+    func set(_ key: UInt, in timeout: Duration, _ action: Action, isIdle: Bool = false) {
+        let time = ContinuousClock.now + timeout
         let isFirst = state.withLock { state in
             state.entries[key] = (time, action, isIdle)
             return state.sleepsUntil.map { time < $0 } ?? true

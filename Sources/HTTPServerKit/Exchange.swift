@@ -50,7 +50,7 @@ final class Exchange {
             try Self.checkFraming(head)
             let resolved = try core.handler.resolve(head)
             self.resolved = resolved
-            limit = resolved.body.most
+            limit = resolved.body.maximum
             try checkLength(head)
             try Self.checkEncoding(head)
             if limit > 0, head.hasBody { try reserve(head, resolved.body, core) }
@@ -98,7 +98,7 @@ final class Exchange {
         let size = allowance.folder == nil ? bodySize(head) : min(bodySize(head), Self.spoolShare)
         bodyShare = core.bodies.reserve(size, for: allowance.payer)
         guard bodyShare != nil else {
-            isDiscarding = allowance.payer != .stranger && head.header("expect") == nil
+            isDiscarding = allowance.payer != .unauthenticated && head.header("expect") == nil
             throw Problem(503, "Too much data is being sent at once. Try again.", bound: .bodies)
         }
         if let folder = allowance.folder { spool = try SpooledBody(in: folder) }
@@ -124,16 +124,16 @@ final class Exchange {
     }
 
     /// Appends a part of the body. Returns `false` if the body exceeds its limit.
-    func take(_ octets: UnsafeRawBufferPointer) -> Bool {
-        guard octets.count <= limit - taken else { return false }
-        taken += octets.count
+    func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= limit - taken else { return false }
+        taken += bytes.count
         if isDiscarding { return true }
         guard let spool else {
-            body += octets
+            body += bytes
             return true
         }
         do throws(Problem) {
-            try spool.append(octets)
+            try spool.append(bytes)
         } catch {
             // The rest is dropped, so that the client sees the answer.
             (refusal, isDiscarding, self.spool) = (error, true, nil)
@@ -145,7 +145,7 @@ final class Exchange {
     var queue: FairQueue? { refusal == nil ? resolved?.queue : nil }
 
     /// Whose shares the request uses. It is found once.
-    private(set) lazy var payer = resolved?.payer() ?? .stranger
+    private(set) lazy var payer = resolved?.payer() ?? .unauthenticated
 
     func refuse(_ problem: Problem) { refusal = problem }
 
@@ -181,8 +181,8 @@ final class Exchange {
 
     /// Reserves memory for a finished response until the client has read it. All of them together have a limit.
     private func boundAnswer(_ core: ServerCore) {
-        guard case .octets(let octets)? = answer?.content, octets.count > Self.smallAnswer else { return }
-        answerShare = core.answers.reserve(octets.count, for: payer)
+        guard case .bytes(let bytes)? = answer?.content, bytes.count > Self.smallAnswer else { return }
+        answerShare = core.answers.reserve(bytes.count, for: payer)
         guard answerShare == nil else { return }
         let problem = Problem(503, "Too many responses have not been read yet. Try again.", bound: .responses)
         answer = Answering.finished(problem.response, to: head)
@@ -213,8 +213,8 @@ final class Exchange {
     private static func head(
         _ connection: OpaquePointer, method: String, _ target: String, _ settings: ServerSettings
     ) throws(Problem) -> RequestHead {
-        guard target.utf8.count <= settings.longestTarget else { throw Problem(414, "The request target is too long.") }
-        let headers = HeaderList(most: settings.mostHeaders)
+        guard target.utf8.count <= settings.maximumTargetLength else { throw Problem(414, "The request target is too long.") }
+        let headers = HeaderList(maximum: settings.maximumHeaders)
         withExtendedLifetime(headers) {
             _ = MHD_get_connection_values_n(
                 connection, .HEADER_KIND,
@@ -225,7 +225,7 @@ final class Exchange {
                     return list.add(HeaderList.text(name, nameSize), HeaderList.text(value, valueSize), endsPlainly) ? .YES : .NO
                 }, Unmanaged.passUnretained(headers).toOpaque())
         }
-        guard !headers.isTooLong else { throw Problem(431, "The request has more than \(settings.mostHeaders) header fields.") }
+        guard !headers.isTooLong else { throw Problem(431, "The request has more than \(settings.maximumHeaders) header fields.") }
         guard !headers.isMalformed else { throw malformed("A header field is malformed.") }
         let parsed = try RequestTarget(target)
         return RequestHead(
@@ -248,16 +248,16 @@ final class Exchange {
 
 /// Collects headers as libmicrohttpd reports them.
 private final class HeaderList {
-    private let most: Int
+    private let maximum: Int
     private(set) var all: [(name: String, value: String)] = []
     private(set) var isTooLong = false
     /// Whether a field is invalid by RFC 9110, section 5: its name is not a token, or its value contains a control character.
     private(set) var isMalformed = false
 
-    init(most: Int) { self.most = most }
+    init(maximum: Int) { self.maximum = maximum }
 
     func add(_ name: String, _ value: String, _ endsPlainly: Bool) -> Bool {
-        guard all.count < most else {
+        guard all.count < maximum else {
             isTooLong = true
             return false
         }
@@ -271,11 +271,11 @@ private final class HeaderList {
         return true
     }
 
-    private static func isTokenCharacter(_ octet: UInt8) -> Bool {
-        switch octet {
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
             true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(octet)
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }
 

@@ -11,9 +11,9 @@ final class GzipStream {
     }
 
     /// - Parameter flushing: whether the client must be able to decompress everything so far.
-    func packed(_ octets: [UInt8], flushing: Bool) -> [UInt8] {
+    func packed(_ bytes: [UInt8], flushing: Bool) -> [UInt8] {
         var output: [UInt8] = []
-        octets.withUnsafeBytes { stream.compress($0, flushing: flushing, to: &output) }
+        bytes.withUnsafeBytes { stream.compress($0, flushing: flushing, to: &output) }
         return output
     }
 

@@ -3,7 +3,7 @@ public struct HTTPResponse {
     /// The body of a response.
     public enum Content {
         /// The complete body. Its length is sent.
-        case octets([UInt8])
+        case bytes([UInt8])
         /// A stream of unknown length.
         case stream(any BodyStream)
     }
@@ -20,10 +20,10 @@ public struct HTTPResponse {
     public var bound: LoadBound?
 
     /// Creates a response with bytes.
-    public init(status: Int = 200, type: String, _ octets: [UInt8]) {
+    public init(status: Int = 200, type: String, _ bytes: [UInt8]) {
         self.status = status
         headers = [("Content-Type", type)]
-        content = .octets(octets)
+        content = .bytes(bytes)
     }
 
     /// Creates a response with a stream.
@@ -37,7 +37,7 @@ public struct HTTPResponse {
     public init(status: Int, headers: [(name: String, value: String)] = []) {
         self.status = status
         self.headers = headers
-        content = .octets([])
+        content = .bytes([])
     }
 }
 

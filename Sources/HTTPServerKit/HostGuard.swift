@@ -64,10 +64,10 @@ public struct HostGuard: Sendable {
     /// Returns an address in its canonical form, or `nil` for a name. `2130706433` and `0x7f.1`, which some programs read as addresses,
     /// are names.
     static func address(_ text: String) -> String? {
-        var octets = [UInt8](repeating: 0, count: 16)
-        for family in [AF_INET, AF_INET6] where inet_pton(family, text, &octets) == 1 {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        for family in [AF_INET, AF_INET6] where inet_pton(family, text, &bytes) == 1 {
             var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-            guard inet_ntop(family, octets, &buffer, socklen_t(INET6_ADDRSTRLEN)) != nil else { return nil }
+            guard inet_ntop(family, bytes, &buffer, socklen_t(INET6_ADDRSTRLEN)) != nil else { return nil }
             return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
         return nil

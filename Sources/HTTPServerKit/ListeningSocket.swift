@@ -148,5 +148,5 @@ struct ListeningSocket {
         return descriptor
     }
 
-    private static func failure(_ what: String) -> ServerError { ServerError("\(what): \(String(cString: strerror(errno)))") }
+    private static func failure(_ action: String) -> ServerError { ServerError("\(action): \(String(cString: strerror(errno)))") }
 }

@@ -3,11 +3,11 @@ import Synchronization
 /// Memory that requests share. Strangers have an eighth of it, the people on the page a quarter, and clients the rest. One person or client
 /// has at most half of the group's memory. The last quarter of a group's memory is for payers that have none yet.
 final class MemoryBudget: Sendable {
-    private let most: Int
+    private let maximum: Int
     private let taken = Mutex<[Payer: Int]>([:])
 
-    /// - Parameter most: bytes for all payers together.
-    init(most: Int) { self.most = most }
+    /// - Parameter maximum: bytes for all payers together.
+    init(maximum: Int) { self.maximum = maximum }
 
     /// Reserved memory. It is released with this object.
     final class Share: Sendable {
@@ -46,9 +46,9 @@ final class MemoryBudget: Sendable {
     /// The bytes for the payer's group and for the payer.
     private func rooms(of payer: Payer) -> (group: Int, own: Int) {
         switch payer {
-        case .stranger: (most / 8, most / 8)
-        case .person: (most / 4, most / 8)
-        case .client: (most - most / 8 - most / 4, (most - most / 8 - most / 4) / 2)
+        case .unauthenticated: (maximum / 8, maximum / 8)
+        case .person: (maximum / 4, maximum / 8)
+        case .client: (maximum - maximum / 8 - maximum / 4, (maximum - maximum / 8 - maximum / 4) / 2)
         }
     }
 }
@@ -58,7 +58,7 @@ extension Payer {
 
     fileprivate var group: Group {
         switch self {
-        case .stranger: .strangers
+        case .unauthenticated: .strangers
         case .client: .clients
         case .person: .people
         }

@@ -2,7 +2,7 @@
 /// can use up what others need.
 public enum Payer: Hashable, Sendable {
     /// All unauthenticated clients together.
-    case stranger
+    case unauthenticated
     /// A client, identified by a unique name.
     case client(String)
     /// A person who uses the web page, identified by their UUID.

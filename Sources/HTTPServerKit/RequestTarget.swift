@@ -29,22 +29,22 @@ struct RequestTarget {
     private static func malformed(_ reason: String) -> Problem { Problem(400, "The request target is malformed: \(reason).") }
 
     private static func decoded(_ text: Substring, plusIsBlank: Bool) -> String? {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var rest = text.utf8[...]
-        while let octet = rest.popFirst() {
-            switch octet {
+        while let byte = rest.popFirst() {
+            switch byte {
             case UInt8(ascii: "%"):
                 guard let high = rest.popFirst().flatMap(Self.digit), let low = rest.popFirst().flatMap(Self.digit) else {
                     return nil
                 }
-                octets.append(high << 4 | low)
-            case UInt8(ascii: "+") where plusIsBlank: octets.append(UInt8(ascii: " "))
-            default: octets.append(octet)
+                bytes.append(high << 4 | low)
+            case UInt8(ascii: "+") where plusIsBlank: bytes.append(UInt8(ascii: " "))
+            default: bytes.append(byte)
             }
         }
-        guard !octets.contains(0) else { return nil }
-        return String(validating: octets, as: UTF8.self)
+        guard !bytes.contains(0) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
     }
 
-    private static func digit(_ octet: UInt8) -> UInt8? { Character(Unicode.Scalar(octet)).hexDigitValue.map { UInt8($0) } }
+    private static func digit(_ byte: UInt8) -> UInt8? { Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) } }
 }

@@ -26,11 +26,11 @@ final class ServerCore: Sendable {
 
     init(_ settings: ServerSettings, hosts: HostGuard, _ handler: any HTTPHandler) {
         (self.settings, self.hosts, self.handler) = (settings, hosts, handler)
-        sleepers = Sleepers(most: settings.waitingRequests)
+        sleepers = Sleepers(maximum: settings.waitingRequests)
         streams = SharedPlaces(total: settings.streams, own: settings.streamsPerPayer)
         waiting = SharedPlaces(total: settings.waitingRequests, own: settings.waitingRequestsPerPayer)
-        bodies = MemoryBudget(most: settings.bodyMemory)
-        answers = MemoryBudget(most: settings.answerMemory)
+        bodies = MemoryBudget(maximum: settings.bodyMemory)
+        answers = MemoryBudget(maximum: settings.answerMemory)
     }
 
     /// Ends live streams and resumes every suspended connection, which libmicrohttpd requires before it stops.
@@ -91,7 +91,7 @@ final class ServerCore: Sendable {
         core.makeRoom()
     }
 
-    static let handle: MHD_AccessHandlerCallback = { context, connection, _, method, _, octets, size, slot in
+    static let handle: MHD_AccessHandlerCallback = { context, connection, _, method, _, bytes, size, slot in
         guard let core = core(context), let connection, let pointer = slot?.pointee, let size else { return .NO }
         let exchange = Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
         guard exchange.isBegun else {
@@ -100,8 +100,8 @@ final class ServerCore: Sendable {
             core.expectBody(exchange, connection)
             return .YES
         }
-        if size.pointee > 0, let octets {
-            let isTaken = exchange.take(UnsafeRawBufferPointer(start: octets, count: size.pointee))
+        if size.pointee > 0, let bytes {
+            let isTaken = exchange.take(UnsafeRawBufferPointer(start: bytes, count: size.pointee))
             size.pointee = 0
             core.expectBody(exchange, connection)
             return isTaken ? .YES : .NO
@@ -122,14 +122,14 @@ final class ServerCore: Sendable {
 
     /// Closes connections that wait for a request if there are too many, the oldest ones of the address with the most.
     private func makeRoom() {
-        let count = deadlines.hangUpIdle(most: settings.connections * 3 / 4, perAddress: settings.connectionsPerAddress)
+        let count = deadlines.hangUpIdle(maximum: settings.connections * 3 / 4, perAddress: settings.connectionsPerAddress)
         for _ in 0..<count { countRefusal(.connections) }
     }
 
     /// Waits for the next part of a body, at most until the end of the time for all of it.
     private func expectBody(_ exchange: Exchange, _ connection: OpaquePointer) {
-        let patience = min(settings.bodyIdleTime, exchange.bodyTimeLeft(settings))
-        deadlines.set(Self.key(connection), in: patience, .hangUp(vitalgate_http_socket(connection)))
+        let timeout = min(settings.bodyIdleTime, exchange.bodyTimeLeft(settings))
+        deadlines.set(Self.key(connection), in: timeout, .hangUp(vitalgate_http_socket(connection)))
     }
 
     // MARK: Answers
@@ -182,13 +182,13 @@ final class ServerCore: Sendable {
         _ response: inout HTTPResponse, _ exchange: Exchange, _ connection: OpaquePointer, _ isPacked: Bool
     ) -> OpaquePointer? {
         switch response.content {
-        case .octets(var octets):
-            if isPacked, octets.count >= Self.leastPacked, let gzip = GzipStream() {
-                octets = gzip.packed(octets, flushing: false) + gzip.finished()
+        case .bytes(var bytes):
+            if isPacked, bytes.count >= Self.leastPacked, let gzip = GzipStream() {
+                bytes = gzip.packed(bytes, flushing: false) + gzip.finished()
                 response.headers.append(("Content-Encoding", "gzip"))
                 response.headers = response.headers.map { $0.name == "ETag" ? ($0.name, Answering.packed($0.value)) : $0 }
             }
-            return octets.withUnsafeMutableBytes {
+            return bytes.withUnsafeMutableBytes {
                 MHD_create_response_from_buffer($0.count, $0.baseAddress, .RESPMEM_MUST_COPY)
             }
         case .stream(let stream):

@@ -23,9 +23,9 @@ public struct ServerSettings: Sendable {
     /// The memory of a connection in bytes. A request with a larger head is rejected with 431.
     public var connectionMemory = 32_768
     /// The maximum length of a request's target in bytes.
-    public var longestTarget = 8192
+    public var maximumTargetLength = 8192
     /// The maximum number of headers in a request.
-    public var mostHeaders = 64
+    public var maximumHeaders = 64
     /// The time for a request's head, counted from the connection or the previous response.
     public var headTime = Duration.seconds(20)
     /// The time until a request whose body does not continue is hung up.
@@ -45,7 +45,7 @@ public struct ServerSettings: Sendable {
     /// Seconds until a client that reads nothing is dropped.
     public var idleSeconds = 30
     /// The maximum number of unread bytes of a live stream before more is sent.
-    public var mostUntaken = 32_768
+    public var maximumUnread = 32_768
     /// The time until a client that leaves more unread is notified and dropped.
     public var slowTime = Duration.seconds(30)
     /// The time for responses in progress when the server stops.
@@ -72,7 +72,7 @@ public protocol HTTPHandler: Sendable {
 /// A request whose route is known.
 public struct ResolvedRequest: Sendable {
     /// The maximum size of the body and whose memory it counts against.
-    public var body = BodyAllowance.nothing
+    public var body = BodyAllowance.none
     /// The queue for a request that may have to wait. Its connection is suspended until then. `nil` means at once, on the reading thread.
     public var queue: FairQueue?
     /// Returns whose share of memory, streams and turns the request uses.
@@ -82,7 +82,7 @@ public struct ResolvedRequest: Sendable {
 
     /// Creates a resolved request.
     public init(
-        body: BodyAllowance = .nothing, queue: FairQueue? = nil, payer: @escaping @Sendable () -> Payer = { .stranger },
+        body: BodyAllowance = .none, queue: FairQueue? = nil, payer: @escaping @Sendable () -> Payer = { .unauthenticated },
         answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) {
         (self.body, self.queue, self.payer, self.answer) = (body, queue, payer, answer)
@@ -92,16 +92,16 @@ public struct ResolvedRequest: Sendable {
 /// The limit for the body of a request.
 public struct BodyAllowance: Sendable {
     /// The maximum number of bytes.
-    public var most: Int
+    public var maximum: Int
     /// The payer whose memory is used.
     public var payer: Payer
     /// The folder for a large body, or `nil` if the body is kept in memory.
     public var folder: String?
 
     /// Creates a limit in bytes for a payer.
-    public init(most: Int, payer: Payer, folder: String? = nil) {
-        (self.most, self.payer, self.folder) = (most, payer, folder)
+    public init(maximum: Int, payer: Payer, folder: String? = nil) {
+        (self.maximum, self.payer, self.folder) = (maximum, payer, folder)
     }
     /// No body is allowed.
-    public static let nothing = BodyAllowance(most: 0, payer: .stranger)
+    public static let none = BodyAllowance(maximum: 0, payer: .unauthenticated)
 }

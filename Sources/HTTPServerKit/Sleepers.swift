@@ -30,18 +30,18 @@ final class Sleepers: Sendable {
     }
 
     private let state = Mutex(State())
-    private let most: Int
+    private let maximum: Int
     /// The maximum number of delayed responses, so that clients that guess tokens cannot occupy the server.
-    private static let mostDelayed = 128
+    private static let maximumDelayed = 128
 
-    init(most: Int) { self.most = most }
+    init(maximum: Int) { self.maximum = maximum }
 
     var count: Int { state.withLock { $0.count } }
 
     /// - Returns: whether the connection is suspended now. It is not if too many are, or if the server stops.
     func sleep(_ exchange: Exchange, _ connection: OpaquePointer, _ begin: (Sleeper) -> Void) -> Bool {
         let sleeps = state.withLock { state in
-            guard !state.isStopping, state.count - state.delayed.count < most else { return false }
+            guard !state.isStopping, state.count - state.delayed.count < maximum else { return false }
             state.count += 1
             MHD_suspend_connection(connection)
             return true
@@ -54,7 +54,7 @@ final class Sleepers: Sendable {
     func sleep(_ exchange: Exchange, _ connection: OpaquePointer, for time: Duration) -> Bool {
         let sleeper = Sleeper(exchange: exchange, connection: connection, all: self)
         let number = state.withLock { state -> UInt64? in
-            guard !state.isStopping, state.delayed.count < Self.mostDelayed else { return nil }
+            guard !state.isStopping, state.delayed.count < Self.maximumDelayed else { return nil }
             state.count += 1
             state.last += 1
             state.delayed[state.last] = sleeper

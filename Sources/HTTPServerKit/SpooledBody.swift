@@ -23,10 +23,10 @@ public final class SpooledBody: Sendable {
     /// Appends bytes.
     ///
     /// - Throws: ``Problem`` 507 if the disk is full.
-    func append(_ octets: UnsafeRawBufferPointer) throws(Problem) {
+    func append(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
         var written = 0
-        while written < octets.count {
-            let count = write(descriptor, octets.baseAddress.map { $0 + written }, octets.count - written)
+        while written < bytes.count {
+            let count = write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
             guard count > 0 || errno == EINTR else { throw Self.noRoom }
             written += max(count, 0)
         }

@@ -41,7 +41,7 @@ public struct BloodPressure: Hashable, Sendable {
     /// A person's blood pressures in a range by time. The two values of each are of one measurement: they have the same time, source, and
     /// device, and the same group if the source has one.
     public static func readings(
-        of subject: String, from start: Instant, to end: Instant, in store: SampleStore
+        of person: String, from start: Instant, to end: Instant, in store: SampleStore
     ) throws(StoreError) -> [(time: Instant, pressure: BloodPressure)] {
         struct Measurement: Hashable {
             var start: Instant
@@ -52,7 +52,7 @@ public struct BloodPressure: Hashable, Sendable {
         var lower: [Measurement: Double] = [:]
         var readings: [(time: Instant, pressure: BloodPressure)] = []
         for type in [SampleType.bloodPressureDiastolic, .bloodPressureSystolic] {
-            let cursor = try store.samples.cursor(matching: SampleQuery(types: [type], from: start, to: end, subject: subject))
+            let cursor = try store.samples.cursor(matching: SampleQuery(types: [type], from: start, to: end, person: person))
             defer { cursor.close() }
             while let sample = try cursor.next()?.sample {
                 let key = Measurement(

@@ -38,8 +38,8 @@ public struct ChartFrame: Hashable, Sendable {
             (3_600_000, "1h"), (86_400_000, "1d"), (604_800_000, "1w"), (2_592_000_000, "1mo"), (7_776_000_000, "3mo"),
         ]
         // Sums use intervals that people are used to, such as an hour or a day.
-        let usual = choices.filter { !isSum || !["2m", "10m"].contains($0.1) }
-        let name = usual.first { span / $0.0 <= Int64(pixels) }?.1 ?? "1y"
+        let recommended = choices.filter { !isSum || !["2m", "10m"].contains($0.1) }
+        let name = recommended.first { span / $0.0 <= Int64(pixels) }?.1 ?? "1y"
         return CalendarInterval(name) ?? .day
     }
 }
@@ -61,7 +61,7 @@ public struct Chart: Sendable {
     public let isSum: Bool
 
     /// The maximum number of samples to read individually. If there are more, the chart uses statistics.
-    private static let mostSamples = 300_000
+    private static let maximumSamples = 300_000
 
     /// Reads the points of a person's type.
     ///
@@ -70,12 +70,12 @@ public struct Chart: Sendable {
     ///   - priority: Source and device ids or names in the configured order, the best first.
     ///   - source: The id of the only source whose samples count, or `nil` for all.
     public init(
-        _ type: SampleType, subject: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String],
+        _ type: SampleType, person: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String],
         source: String? = nil
     ) throws(StoreError) {
         let isSum = type.aggregation == .cumulative
         (self.isSum, points) = (isSum, [])
-        if !isSum, frame.span <= Int64(frame.width) * 60_000, let single = try Self.single(type, subject, source, frame, store) {
+        if !isSum, frame.span <= Int64(frame.width) * 60_000, let single = try Self.single(type, person, source, frame, store) {
             points = single
             return
         }
@@ -83,7 +83,7 @@ public struct Chart: Sendable {
         var query = StatisticsQuery(
             type: type, intervals: intervals, from: intervals.start(of: intervals.index(of: frame.start)),
             to: intervals.start(of: intervals.index(of: frame.end) + 1), priority: priority)
-        query.subject = subject
+        query.person = person
         if let source { query.predicate = .comparison(.source(.id), .equal, .text(source)) }
         points = try store.calendarStatistics(query).compactMap { row in
             let (start, end) = (row.start.microseconds / 1000, row.end.microseconds / 1000)
@@ -102,17 +102,17 @@ public struct Chart: Sendable {
 
     /// The points for each pixel, or `nil` if there are too many samples.
     private static func single(
-        _ type: SampleType, _ subject: String, _ source: String?, _ frame: ChartFrame, _ store: SampleStore
+        _ type: SampleType, _ person: String, _ source: String?, _ frame: ChartFrame, _ store: SampleStore
     ) throws(StoreError) -> [Point]? {
         let cursor = try store.samples.cursor(
             matching: SampleQuery(
-                types: [type], from: frame.start, to: frame.end, subject: subject,
-                where: source.map { .comparison(.source(.id), .equal, .text($0)) }, limit: mostSamples + 1))
+                types: [type], from: frame.start, to: frame.end, person: person,
+                where: source.map { .comparison(.source(.id), .equal, .text($0)) }, limit: maximumSamples + 1))
         defer { cursor.close() }
         var (points, count, weight, pixel) = ([Point](), 0, 0.0, Int64.min)
         while let sample = try cursor.next()?.sample {
             count += 1
-            guard count <= mostSamples else { return nil }
+            guard count <= maximumSamples else { return nil }
             let (start, value) = (sample.start.microseconds / 1000, sample.value)
             let own = (start - frame.from) * Int64(frame.width) / frame.span
             if own != pixel || points.isEmpty {
@@ -134,11 +134,11 @@ extension Chart {
     /// The points of blood pressures: the diastolic pressure is the lowest value of a point, the systolic one the highest. Each point is one
     /// measurement. If there are too many for the width, each is the average of an interval.
     ///
-    /// The parameters are those of ``init(_:subject:in:of:zone:priority:source:)``. An interval is wide enough for a bar.
+    /// The parameters are those of ``init(_:person:in:of:zone:priority:source:)``. An interval is wide enough for a bar.
     public static func pressures(
-        of subject: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String]
+        of person: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String]
     ) throws(StoreError) -> Chart {
-        let readings = try BloodPressure.readings(of: subject, from: frame.start, to: frame.end, in: store)
+        let readings = try BloodPressure.readings(of: person, from: frame.start, to: frame.end, in: store)
         // Each is one measurement, as long as there is room for all.
         if readings.count <= frame.width / 3 {
             return Chart(
@@ -153,7 +153,7 @@ extension Chart {
             var query = StatisticsQuery(
                 type: type, intervals: intervals, from: intervals.start(of: intervals.index(of: frame.start)),
                 to: intervals.start(of: intervals.index(of: frame.end) + 1), priority: priority)
-            query.subject = subject
+            query.person = person
             return Dictionary(try store.statistics(query).map { ($0.start, $0) }) { first, _ in first }
         }
         let lower = try averages(.bloodPressureDiastolic)

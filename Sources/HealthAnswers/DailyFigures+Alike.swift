@@ -20,7 +20,7 @@ extension DailyFigures {
         let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 types: [sample.origin.type], from: days.start(of: last - count + 1), to: days.start(of: last + 1),
-                subject: sample.origin.subject, where: .comparison(.source(.id), .equal, .text(sample.origin.source.id))))
+                person: sample.origin.person, where: .comparison(.source(.id), .equal, .text(sample.origin.source.id))))
         defer { cursor.close() }
         var sums = [(sum: Double, count: Int)](repeating: (0, 0), count: count)
         while let other = try cursor.next()?.sample {

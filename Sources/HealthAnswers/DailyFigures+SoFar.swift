@@ -10,12 +10,12 @@ public struct DaySoFar: Hashable, Sendable {
     public var until: Instant
     /// The total of comparable days up to the same time of day. `nil` if there are too few, or if the data ends too long ago to be
     /// compared with the present.
-    public var usual: Usual?
+    public var typical: TypicalRange?
 }
 
 extension DailyFigures {
     /// The time in microseconds after which data is too old for a comparison with the present.
-    private static let patience: Int64 = 30 * 60_000_000
+    private static let timeout: Int64 = 30 * 60_000_000
 
     /// The total of a cumulative type since midnight, compared with the days before up to the same time of day. Weekdays are compared with
     /// weekdays, and weekends with weekends. A day without data does not count.
@@ -24,7 +24,7 @@ extension DailyFigures {
     ///
     /// - Parameter latest: The end of the latest sample.
     /// - Returns: `nil` for types without sums.
-    public func soFar(of type: SampleType, subject: String, until latest: Instant, at now: Instant) throws(StoreError)
+    public func soFar(of type: SampleType, person: String, until latest: Instant, at now: Instant) throws(StoreError)
         -> DaySoFar?
     {
         guard type.kind == .quantity, type.aggregation == .cumulative, let hour = CalendarInterval(count: 1, unit: .hour) else {
@@ -33,11 +33,11 @@ extension DailyFigures {
         let today = days.index(of: now)
         let until = min(now, max(latest, days.start(of: today)))
         let elapsed = until.microseconds - days.start(of: today).microseconds
-        let isRecent = now.microseconds - until.microseconds <= Self.patience
+        let isRecent = now.microseconds - until.microseconds <= Self.timeout
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(hour, zone: days.zone),
-            from: days.start(of: isRecent ? today - Usual.reach : today), to: days.start(of: today + 1), priority: priority)
-        query.subject = subject
+            from: days.start(of: isRecent ? today - TypicalRange.reach : today), to: days.start(of: today + 1), priority: priority)
+        query.person = person
         var (sums, whole) = ([Int: Double](), Set<Int>())
         for row in try store.statistics(query) {
             let day = days.index(of: row.start)
@@ -50,6 +50,6 @@ extension DailyFigures {
         let isWeekend = days.isWeekend(today)
         let comparable = whole.filter { $0 != today && days.isWeekend($0) == isWeekend }
         return DaySoFar(
-            sum: sums[today] ?? 0, until: until, usual: isRecent ? Usual(comparable.map { sums[$0] ?? 0 }) : nil)
+            sum: sums[today] ?? 0, until: until, typical: isRecent ? TypicalRange(comparable.map { sums[$0] ?? 0 }) : nil)
     }
 }

@@ -23,10 +23,10 @@ public struct DailyFigures {
     /// The figures of consecutive days in the type's canonical unit, the last day last. Days without data are `nil`.
     ///
     /// - Parameter instant: A time on the last day.
-    public func figures(of type: SampleType, subject: String, count: Int, through instant: Instant) throws(StoreError)
+    public func figures(of type: SampleType, person: String, count: Int, through instant: Instant) throws(StoreError)
         -> [Double?]
     {
-        try daily(of: type, subject: subject, count: count, through: instant).map { row in
+        try daily(of: type, person: person, count: count, through: instant).map { row in
             row.flatMap { type.aggregation == .cumulative ? $0.sum : $0.average }
         }
     }
@@ -37,13 +37,13 @@ public struct DailyFigures {
     ///   - instant: A time on the last day.
     ///   - ranges: The ranges whose shares are computed.
     func daily(
-        of type: SampleType, subject: String, count: Int, through instant: Instant, ranges: [ValueRange] = []
+        of type: SampleType, person: String, count: Int, through instant: Instant, ranges: [ValueRange] = []
     ) throws(StoreError) -> [Statistics?] {
         guard type.kind == .quantity, count > 0 else { return [] }
         let last = days.index(of: instant)
         var query = StatisticsQuery(
             type: type, intervals: days, from: days.start(of: last - count + 1), to: days.start(of: last + 1), priority: priority)
-        query.subject = subject
+        query.person = person
         query.ranges = ranges
         var rows = [Statistics?](repeating: nil, count: count)
         for row in try store.calendarStatistics(query) {
@@ -60,14 +60,14 @@ public struct DailyFigures {
     ///   - condition: The samples that count, or `nil` for all.
     /// - Returns: The total in the canonical unit, 0 on a day without data, or `nil` for types without sums.
     public func total(
-        of type: SampleType, subject: String, on instant: Instant, where condition: SamplePredicate? = nil
+        of type: SampleType, person: String, on instant: Instant, where condition: SamplePredicate? = nil
     ) throws(StoreError) -> DayTotal? {
         guard type.kind == .quantity, type.aggregation == .cumulative else { return nil }
         let day = days.index(of: instant)
         let (start, end) = (days.start(of: day), days.start(of: day + 1))
-        var query = StatisticsQuery(type: type, intervals: days, from: start, to: end, subject: subject, priority: priority)
+        var query = StatisticsQuery(type: type, intervals: days, from: start, to: end, person: person, priority: priority)
         if let condition { query.predicate = condition }
-        let found = try store.statistics(query).first { $0.start == start && $0.subject == subject }
+        let found = try store.statistics(query).first { $0.start == start && $0.person == person }
         return DayTotal(sum: found?.sum ?? 0, start: start, end: end)
     }
 
@@ -84,7 +84,7 @@ public struct DailyFigures {
                 .comparison(.source(.id), .equal, .text(origin.source.id))
             }
         return try total(
-            of: origin.type, subject: origin.subject, on: now, where: .and([isHere] + (condition.map { [$0] } ?? [])))
+            of: origin.type, person: origin.person, on: now, where: .and([isHere] + (condition.map { [$0] } ?? [])))
     }
 
     /// The sum of the day on which a sample ends, in the canonical unit. `nil` for types without sums.
@@ -100,6 +100,6 @@ public struct DailyFigures {
             let index = days.index(of: moment) - days.index(of: instant) + known.count - 1
             if known.indices.contains(index) { return known[index] }
         }
-        return try total(of: type, subject: sample.origin.subject, on: moment)?.sum
+        return try total(of: type, person: sample.origin.person, on: moment)?.sum
     }
 }

@@ -10,23 +10,23 @@ public struct ElectrocardiogramTrace: Sendable {
     public let seconds: Double
 
     /// The maximum number of seconds.
-    private static let longest = 120.0
+    private static let maximumSeconds = 120.0
 
     /// Returns `nil` for another kind of sample, and without voltages in a known unit.
     public init?(_ sample: Sample) {
         guard sample.origin.kind == .electrocardiogram, let body = sample.body, let content = body.content,
-            let told = try? body.decoded(as: Electrocardiogram.self), let hertz = try? Unit(ucum: "Hz"),
-            let millivolt = try? Unit(ucum: "mV"), let frequency = told.samplingFrequency?.value(in: hertz), frequency > 0,
+            let reported = try? body.decoded(as: Electrocardiogram.self), let hertz = try? Unit(ucum: "Hz"),
+            let millivolt = try? Unit(ucum: "mV"), let frequency = reported.samplingFrequency?.value(in: hertz), frequency > 0,
             frequency < 5000,
-            let column = told.points.columns.firstIndex(where: { $0.name == Electrocardiogram.voltage.name }),
-            let unit = told.points.columns[column].unit.flatMap({ try? Unit(ucum: $0) }),
-            let conversion = try? unit.conversion(to: millivolt), var reader = try? PointsReader(told.points, content)
+            let column = reported.points.columns.firstIndex(where: { $0.name == Electrocardiogram.voltage.name }),
+            let unit = reported.points.columns[column].unit.flatMap({ try? Unit(ucum: $0) }),
+            let conversion = try? unit.conversion(to: millivolt), var reader = try? PointsReader(reported.points, content)
         else { return nil }
         var voltages: [Double?] = []
-        while voltages.count < Int(Self.longest * frequency), let point = try? reader.next() {
+        while voltages.count < Int(Self.maximumSeconds * frequency), let point = try? reader.next() {
             voltages.append(point[column].map { conversion.convert($0) })
         }
         guard voltages.contains(where: { $0 != nil }) else { return nil }
-        (self.voltages, self.frequency, seconds) = (voltages, frequency, Double(told.points.count) / frequency)
+        (self.voltages, self.frequency, seconds) = (voltages, frequency, Double(reported.points.count) / frequency)
     }
 }

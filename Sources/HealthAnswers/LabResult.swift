@@ -40,7 +40,7 @@ public struct LabResult: Sendable {
     /// The earlier and later results of the same measurement in the same unit, by time.
     public func others(like sample: Sample, in store: SampleStore, zone: TimeZoneRules) throws(StoreError) -> [LabResult] {
         let cursor = try store.samples.cursor(
-            matching: SampleQuery(types: [sample.origin.type], subject: sample.origin.subject, descending: true, limit: 2000))
+            matching: SampleQuery(types: [sample.origin.type], person: sample.origin.person, descending: true, limit: 2000))
         defer { cursor.close() }
         var found: [LabResult] = []
         while found.count < 200, let next = try cursor.next()?.sample {

@@ -14,7 +14,7 @@ public struct LabStatistics: Sendable {
         /// The result and the time of the test.
         public let result: LabResult
         /// The person.
-        public let subject: String
+        public let person: String
         /// The source's id.
         public let source: String
     }
@@ -53,7 +53,7 @@ public struct LabStatistics: Sendable {
             for result in LabResult.all(of: sample, zone: zone) where result.measured.isCoded(loinc: code) {
                 guard result.time >= from ?? result.time, to.map({ result.time < $0 }) ?? true else { continue }
                 entries.append(
-                    Entry(result: result, subject: sample.origin.subject, source: sample.origin.source.id))
+                    Entry(result: result, person: sample.origin.person, source: sample.origin.source.id))
             }
         }
         self.entries = entries.sorted { $0.result.time < $1.result.time }
@@ -105,13 +105,13 @@ public struct LabStatistics: Sendable {
         by intervals: CalendarIntervals, unit: Unit, bySource: Bool = false, ranges: [ValueRange] = [], includesGaps: Bool = false
     ) -> [Statistics] {
         struct Key: Hashable {
-            var subject: String
+            var person: String
             var source: String?
         }
         var groups: [Key: [Int: [Double]]] = [:]
         for entry in entries {
             guard let value = Self.value(of: entry, in: unit) else { continue }
-            groups[Key(subject: entry.subject, source: bySource ? entry.source : nil), default: [:]][
+            groups[Key(person: entry.person, source: bySource ? entry.source : nil), default: [:]][
                 intervals.index(of: entry.result.time), default: []
             ].append(value)
         }
@@ -120,13 +120,13 @@ public struct LabStatistics: Sendable {
             guard let first = byInterval.keys.min(), let last = byInterval.keys.max() else { continue }
             for index in includesGaps ? Array(first...last) : byInterval.keys.sorted() {
                 var row = Statistics(
-                    start: intervals.start(of: index), end: intervals.start(of: index + 1), subject: key.subject,
+                    start: intervals.start(of: index), end: intervals.start(of: index + 1), person: key.person,
                     source: key.source)
                 if let values = byInterval[index] { Self.fill(&row, values, ranges) }
                 rows.append(row)
             }
         }
-        return rows.sorted { ($0.start, $0.subject, $0.source ?? "") < ($1.start, $1.subject, $1.source ?? "") }
+        return rows.sorted { ($0.start, $0.person, $0.source ?? "") < ($1.start, $1.person, $1.source ?? "") }
     }
 
     private static func fill(_ row: inout Statistics, _ values: [Double], _ ranges: [ValueRange]) {

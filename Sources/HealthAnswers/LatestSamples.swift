@@ -11,26 +11,26 @@ public enum LatestSamples {
     ///
     /// - Parameters:
     ///   - types: The types, or `nil` for all.
-    ///   - subject: The person, or `nil` for everybody.
+    ///   - person: The person, or `nil` for everybody.
     ///   - passes: A further condition.
     public static func all(
-        in store: SampleStore, of types: Set<SampleType>? = nil, subject: String? = nil, at now: Instant,
+        in store: SampleStore, of types: Set<SampleType>? = nil, person: String? = nil, at now: Instant,
         where passes: (Sample) -> Bool = { _ in true }
     ) throws(StoreError) -> [StoredSample] {
         let soon = now.microseconds &+ leeway
         var latest: [Key: StoredSample] = [:]
         for stored in try store.samples.latest(
-            of: types, subject: subject, where: { $0.start.microseconds <= soon && passes($0) })
+            of: types, person: person, where: { $0.start.microseconds <= soon && passes($0) })
         {
-            let key = Key(type: stored.sample.origin.type, subject: stored.sample.origin.subject)
+            let key = Key(type: stored.sample.origin.type, person: stored.sample.origin.person)
             if let other = latest[key], (other.sample.start, other.seq) > (stored.sample.start, stored.seq) { continue }
             latest[key] = stored
         }
-        return latest.sorted { ($0.key.type.id, $0.key.subject) < ($1.key.type.id, $1.key.subject) }.map(\.value)
+        return latest.sorted { ($0.key.type.id, $0.key.person) < ($1.key.type.id, $1.key.person) }.map(\.value)
     }
 
     private struct Key: Hashable {
         var type: SampleType
-        var subject: String
+        var person: String
     }
 }

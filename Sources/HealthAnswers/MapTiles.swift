@@ -9,7 +9,7 @@ public struct MapTiles: Hashable, Sendable {
     private let template: String
 
     /// The maximum lengths in bytes.
-    public static let longest = (url: 500, attribution: 200)
+    public static let maximumLength = (url: 500, attribution: 200)
 
     /// Returns `nil` if a text is not valid.
     ///
@@ -19,7 +19,7 @@ public struct MapTiles: Hashable, Sendable {
     ///   - attribution: A text in one line.
     public init?(url: String, attribution: String) {
         let scheme = ["https://", "http://"].first { url.hasPrefix($0) }
-        guard let scheme, url.utf8.count <= Self.longest.url, url.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        guard let scheme, url.utf8.count <= Self.maximumLength.url, url.utf8.allSatisfy(Self.isAllowed) else { return nil }
         let rest = url.dropFirst(scheme.count)
         let authority = rest.prefix { $0 != "/" }
         guard let host = Self.host(of: authority), scheme == "https://" || Self.isLocal(host) else { return nil }
@@ -30,7 +30,7 @@ public struct MapTiles: Hashable, Sendable {
             path = parts.joined()
         }
         guard !path.contains("{"), !path.contains("}") else { return nil }
-        guard (1...Self.longest.attribution).contains(attribution.utf8.count),
+        guard (1...Self.maximumLength.attribution).contains(attribution.utf8.count),
             !attribution.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
         else { return nil }
         (origin, self.attribution, template) = (scheme + authority, attribution, url)
@@ -47,11 +47,11 @@ public struct MapTiles: Hashable, Sendable {
 
     /// Whether a byte may be in an address (RFC 3986, without a fragment), or marks a number. Commas and semicolons would end a source
     /// in a Content-Security-Policy.
-    private static func isAllowed(_ octet: UInt8) -> Bool {
-        switch octet {
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: ":/?[]{}@!$&()+=-._~%".utf8.contains(octet)
+        default: ":/?[]{}@!$&()+=-._~%".utf8.contains(byte)
         }
     }
 
@@ -70,14 +70,14 @@ public struct MapTiles: Hashable, Sendable {
         }
         if name.hasPrefix("["), name.hasSuffix("]") {
             let literal = String(name.dropFirst().dropLast())
-            return octets(of: literal, AF_INET6, 16) == nil ? nil : literal.lowercased()
+            return bytes(of: literal, AF_INET6, 16) == nil ? nil : literal.lowercased()
         }
         let host = name.lowercased()
         let isName = host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
             (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
-                && label.utf8.allSatisfy { octet in
-                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(octet) || (0x30...0x39).contains(octet)
-                        || octet == UInt8(ascii: "-")
+                && label.utf8.allSatisfy { byte in
+                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (0x30...0x39).contains(byte)
+                        || byte == UInt8(ascii: "-")
                 }
         }
         return isName ? host : nil
@@ -86,13 +86,13 @@ public struct MapTiles: Hashable, Sendable {
     /// Whether a host is this machine or in the local network: a private or link-local address, or a name without a place in the public
     /// DNS.
     private static func isLocal(_ host: String) -> Bool {
-        if let address = octets(of: host, AF_INET, 4) {
+        if let address = bytes(of: host, AF_INET, 4) {
             switch (address[0], address[1]) {
             case (10, _), (127, _), (192, 168), (172, 16...31), (169, 254): return true
             default: return false
             }
         }
-        if let address = octets(of: host, AF_INET6, 16) {
+        if let address = bytes(of: host, AF_INET6, 16) {
             let isLoopback = address.dropLast().allSatisfy { $0 == 0 } && address[15] == 1
             return isLoopback || address[0] & 0xFE == 0xFC || (address[0] == 0xFE && address[1] & 0xC0 == 0x80)
         }
@@ -101,8 +101,8 @@ public struct MapTiles: Hashable, Sendable {
         return isSingle || [".local", ".lan", ".home.arpa", ".localhost"].contains { host.hasSuffix($0) }
     }
 
-    private static func octets(of text: String, _ family: Int32, _ count: Int) -> [UInt8]? {
-        var octets = [UInt8](repeating: 0, count: count)
-        return inet_pton(family, text, &octets) == 1 ? octets : nil
+    private static func bytes(of text: String, _ family: Int32, _ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return inet_pton(family, text, &bytes) == 1 ? bytes : nil
     }
 }

@@ -12,7 +12,7 @@ public struct MedicationReading: Sendable {
     /// The number of doses by status, such as `taken`.
     public let counts: [String: Int]
 
-    private static let most = 5000
+    private static let maximum = 5000
 
     /// The medications of a person with their doses from a time on, sorted by name. Archived ones are last.
     ///
@@ -20,12 +20,12 @@ public struct MedicationReading: Sendable {
     ///   - known: The recorded medications of the person.
     ///   - own: A reader of the person's samples.
     public static func all(
-        of subject: String, from: Instant, recorded known: [UserAnnotatedMedication], doses own: SampleStore
+        of person: String, from: Instant, recorded known: [UserAnnotatedMedication], doses own: SampleStore
     ) throws(StoreError) -> [MedicationReading] {
         var doses: [String: [Sample]] = [:]
         if let type = SampleType("medicationDoseEvent") {
             let cursor = try own.samples.cursor(
-                matching: SampleQuery(types: [type], from: from, subject: subject, descending: true, limit: most))
+                matching: SampleQuery(types: [type], from: from, person: person, descending: true, limit: maximum))
             defer { cursor.close() }
             while let sample = try cursor.next()?.sample {
                 guard let name = (try? sample.body?.decoded(as: MedicationDoseEvent.self))?.medication else { continue }

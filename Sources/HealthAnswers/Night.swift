@@ -36,7 +36,7 @@ public struct Night: Sendable {
     }
 
     /// An interval in microseconds since 1970.
-    public struct Stretch: Hashable, Sendable {
+    public struct Interval: Hashable, Sendable {
         /// The start.
         public var start: Int64
         /// The end, after the start.
@@ -47,7 +47,7 @@ public struct Night: Sendable {
 
     /// One sample.
     struct Entry: Sendable {
-        var stretch: Stretch
+        var interval: Interval
         /// The stage, or `nil` for time in bed.
         var stage: Stage?
         /// The rank of the source, 0 for the best.
@@ -61,23 +61,23 @@ public struct Night: Sendable {
     public private(set) var end: Int64
     private var entries: [Entry]
     /// The person's UUID.
-    public let subject: String
+    public let person: String
     /// The zone of the first sample.
     public let zone: ZoneOffset?
 
     /// A longer gap, in microseconds, separates two nights or a nap.
     static let gap: Int64 = 3 * 3_600_000_000
 
-    init(_ first: Entry, subject: String, zone: ZoneOffset?) {
-        (start, end, entries) = (first.stretch.start, first.stretch.end, [first])
-        (self.subject, self.zone) = (subject, zone)
+    init(_ first: Entry, person: String, zone: ZoneOffset?) {
+        (start, end, entries) = (first.interval.start, first.interval.end, [first])
+        (self.person, self.zone) = (person, zone)
     }
 
     /// Adds a sample that does not begin before the previous one. Returns false if it belongs to another night.
     mutating func take(_ next: Entry) -> Bool {
-        guard next.stretch.start <= end &+ Self.gap else { return false }
+        guard next.interval.start <= end &+ Self.gap else { return false }
         entries.append(next)
-        end = max(end, next.stretch.end)
+        end = max(end, next.interval.end)
         return true
     }
 
@@ -85,7 +85,7 @@ public struct Night: Sendable {
     var count: Int { entries.count }
 
     /// The time asleep in microseconds, in any stage but awake.
-    public var asleep: Int64 { stretches().stages.filter { $0.key != .awake }.values.joined().reduce(0) { $0 + $1.length } }
+    public var asleep: Int64 { intervals().stages.filter { $0.key != .awake }.values.joined().reduce(0) { $0 + $1.length } }
 
     /// The sources, sorted by priority.
     public var sources: [String] {
@@ -95,34 +95,34 @@ public struct Night: Sendable {
     }
 
     /// The intervals of each stage and of the time in bed, in order and without overlaps.
-    public func stretches() -> (stages: [Stage: [Stretch]], inBed: [Stretch]) {
+    public func intervals() -> (stages: [Stage: [Interval]], inBed: [Interval]) {
         // The starts and ends of samples. A `nil` place is time in bed.
         var events: [(time: Int64, place: Int?, step: Int)] = []
         let count = Stage.allCases.count
-        for each in entries where each.stretch.end > each.stretch.start {
+        for each in entries where each.interval.end > each.interval.start {
             let place = each.stage.map { each.rank * count + $0.rawValue }
-            events.append((each.stretch.start, place, 1))
-            events.append((each.stretch.end, place, -1))
+            events.append((each.interval.start, place, 1))
+            events.append((each.interval.end, place, -1))
         }
         events.sort { $0.time < $1.time }
         var active: [Int: Int] = [:]
         var inBed = 0
-        var (stages, bed): ([Stage: [Stretch]], [Stretch]) = ([:], [])
+        var (stages, bed): ([Stage: [Interval]], [Interval]) = ([:], [])
         var last = start
-        func add(_ stretch: Stretch, to list: inout [Stretch]) {
-            if let end = list.last?.end, end == stretch.start {
-                list[list.count - 1].end = stretch.end
+        func add(_ interval: Interval, to list: inout [Interval]) {
+            if let end = list.last?.end, end == interval.start {
+                list[list.count - 1].end = interval.end
             } else {
-                list.append(stretch)
+                list.append(interval)
             }
         }
         for event in events {
             if event.time > last {
-                let stretch = Stretch(start: last, end: event.time)
+                let interval = Interval(start: last, end: event.time)
                 if let best = active.keys.min(), let stage = Stage(rawValue: best % count) {
-                    add(stretch, to: &stages[stage, default: []])
+                    add(interval, to: &stages[stage, default: []])
                 }
-                if inBed > 0 { add(stretch, to: &bed) }
+                if inBed > 0 { add(interval, to: &bed) }
                 last = event.time
             }
             if let place = event.place {

@@ -14,7 +14,7 @@ public struct NightReader {
     }
 
     private struct Origin: Hashable {
-        var subject: String
+        var person: String
         var source: String
         var device: String
     }
@@ -26,7 +26,7 @@ public struct NightReader {
     public func nights(_ query: SampleQuery, from: Instant?, to: Instant?) throws(StoreError) -> [Night] {
         var ranks: [Origin: Int] = [:]
         for (rank, series) in try store.sources.seriesByPriority(matching: query, priority).enumerated() {
-            ranks[Origin(subject: series.subject, source: series.source, device: series.device)] = rank
+            ranks[Origin(person: series.person, source: series.source, device: series.device)] = rank
         }
         var nights: [Night] = []
         var open: [String: Night] = [:]
@@ -37,31 +37,31 @@ public struct NightReader {
             let stage = Night.Stage(case: name)
             guard stage != nil || name == "inBed" else { continue }
             let origin = Origin(
-                subject: sample.origin.subject, source: sample.origin.source.id, device: sample.origin.device?.key ?? "")
+                person: sample.origin.person, source: sample.origin.source.id, device: sample.origin.device?.key ?? "")
             let entry = Night.Entry(
-                stretch: Night.Stretch(start: sample.start.microseconds, end: sample.end.microseconds), stage: stage,
+                interval: Night.Interval(start: sample.start.microseconds, end: sample.end.microseconds), stage: stage,
                 rank: ranks[origin] ?? ranks.count, source: sample.origin.source.displayName)
-            let subject = sample.origin.subject
+            let person = sample.origin.person
             // The limit bounds the memory for implausibly long nights.
-            if open[subject]?.count ?? 0 < 100_000, open[subject]?.take(entry) == true { continue }
-            if let night = open[subject] { nights.append(night) }
-            open[subject] = Night(entry, subject: subject, zone: sample.zone)
+            if open[person]?.count ?? 0 < 100_000, open[person]?.take(entry) == true { continue }
+            if let night = open[person] { nights.append(night) }
+            open[person] = Night(entry, person: person, zone: sample.zone)
         }
         nights += open.values
         return nights.filter { night in
             night.end > from?.microseconds ?? .min && night.start < to?.microseconds ?? .max
-        }.sorted { ($0.start, $0.subject) < ($1.start, $1.subject) }
+        }.sorted { ($0.start, $0.person) < ($1.start, $1.person) }
     }
 
     /// A person's last night, or `nil` if no sleep was recorded. A nap after the night is not the last night.
     ///
     /// - Parameter before: Sleep that begins later does not count.
-    public func lastNight(of subject: String, before now: Instant) throws(StoreError) -> Night? {
+    public func lastNight(of person: String, before now: Instant) throws(StoreError) -> Night? {
         guard let type = SampleType("sleepAnalysis") else { return nil }
-        let latest = try store.samples.latest(of: [type], subject: subject) { $0.start <= now }
+        let latest = try store.samples.latest(of: [type], person: person) { $0.start <= now }
         guard let newest = latest.map(\.sample.end).max() else { return nil }
         let query = SampleQuery(
-            types: [type], from: Instant(microseconds: newest.microseconds &- Self.reach), to: now, subject: subject)
+            types: [type], from: Instant(microseconds: newest.microseconds &- Self.reach), to: now, person: person)
         let recent = Instant(microseconds: newest.microseconds &- Self.wakefulness)
         // The longest sleep is the night. Time in bed counts if there is nothing else.
         let ranked = try nights(query, from: recent, to: nil).map { (night: $0, rank: ($0.asleep, $0.end &- $0.start)) }

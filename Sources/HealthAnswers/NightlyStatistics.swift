@@ -10,7 +10,7 @@ extension SampleStore {
         let days = query.intervals
         let anchor =
             StatisticsQuery.isNightly(query.type)
-            ? StatisticsQuery.usualAnchor(of: query.type, days.interval, days.zone) : nil
+            ? StatisticsQuery.defaultAnchor(of: query.type, days.interval, days.zone) : nil
         guard let anchor else { return try statistics(query) }
         // From noon to noon. Clocks may have changed in between, so the days are looked up.
         let (half, hour): (Int64, Int64) = (43_200_000_000, 3_600_000_000)

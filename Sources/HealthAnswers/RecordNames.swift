@@ -23,7 +23,7 @@ public final class RecordNames {
     private struct Entry {
         var identity: SampleIdentity
         var name: String
-        var subject: String
+        var person: String
         var source: String
         var ingest: Int64
     }
@@ -71,9 +71,9 @@ public final class RecordNames {
         let all = try loaded()
         let parts = Self.withoutVersion(address).split(separator: "/", omittingEmptySubsequences: false)
         let isURL = address.hasPrefix("http://") || address.hasPrefix("https://")
-        let byAddress = all[Self.withoutVersion(address), default: []].filter { $0.subject == sample.origin.subject }
+        let byAddress = all[Self.withoutVersion(address), default: []].filter { $0.person == sample.origin.person }
         guard !address.hasPrefix("urn:"), parts.count >= 2 else { return Self.only(byAddress) }
-        let byID = all[parts.suffix(2).joined(separator: "/"), default: []].filter { $0.subject == sample.origin.subject }
+        let byID = all[parts.suffix(2).joined(separator: "/"), default: []].filter { $0.person == sample.origin.person }
         // The server of a URL is the source of its records.
         let source = isURL ? "fhir/" + parts.dropLast(2).joined(separator: "/") : sample.origin.source.id
         if isURL, let found = Self.only(byAddress) { return found }
@@ -105,7 +105,7 @@ public final class RecordNames {
                 continue
             }
             let entry = Entry(
-                identity: sample.identity, name: record.displayName, subject: sample.origin.subject,
+                identity: sample.identity, name: record.displayName, person: sample.origin.person,
                 source: sample.origin.source.id, ingest: stored.ingest)
             entries["\(record.resourceType)/\(record.identifier)", default: []].append(entry)
             if let address = record.sourceURL { entries[address, default: []].append(entry) }

@@ -4,13 +4,13 @@ import SampleStore
 extension ActivityQuery {
     /// The query for today's rings: the day from midnight to midnight in a zone.
     ///
-    /// - Parameter subject: The person, or `nil` for everybody.
+    /// - Parameter person: The person, or `nil` for everybody.
     public static func today(
-        _ now: Instant, zone: TimeZoneRules, subject: String? = nil, priority: [String]
+        _ now: Instant, zone: TimeZoneRules, person: String? = nil, priority: [String]
     ) -> ActivityQuery {
         let days = CalendarIntervals(.day, zone: zone)
         let today = days.index(of: now)
         return ActivityQuery(
-            zone: zone, from: days.start(of: today), to: days.start(of: today + 1), subject: subject, priority: priority)
+            zone: zone, from: days.start(of: today), to: days.start(of: today + 1), person: person, priority: priority)
     }
 }

@@ -25,20 +25,20 @@ public struct RouteTrack: Sendable {
     public let length: Double
 
     /// The maximum number of locations.
-    private static let most = 2000
+    private static let maximum = 2000
 
     /// Returns `nil` if the sample is not a route or has fewer than two locations.
     public init?(_ route: Sample) {
-        guard let body = route.body, let content = body.content, let told = try? body.decoded(as: WorkoutRoute.self),
-            var reader = try? PointsReader(told.points, content)
+        guard let body = route.body, let content = body.content, let reported = try? body.decoded(as: WorkoutRoute.self),
+            var reader = try? PointsReader(reported.points, content)
         else { return nil }
-        func column(_ name: String) -> Int? { told.points.columns.firstIndex { $0.name == name } }
+        func column(_ name: String) -> Int? { reported.points.columns.firstIndex { $0.name == name } }
         guard let time = column(Points.time), let latitude = column("latitude"), let longitude = column("longitude") else {
             return nil
         }
         let altitude = column("altitude")
-        let every = max(1, told.points.count / Self.most)
-        var (kept, last, count): ([Location], Location?, Int) = ([], nil, 0)
+        let every = max(1, reported.points.count / Self.maximum)
+        var (retained, last, count): ([Location], Location?, Int) = ([], nil, 0)
         while let point = try? reader.next() {
             guard let after = point[time]?.doubleValue, let north = point[latitude]?.doubleValue,
                 let east = point[longitude]?.doubleValue, abs(north) <= 90, abs(east) <= 180, abs(after) < 1e15
@@ -46,17 +46,17 @@ public struct RouteTrack: Sendable {
             var location = Location(
                 time: route.start.microseconds + Int64(after), latitude: north, longitude: east,
                 altitude: altitude.flatMap { point[$0]?.doubleValue }, distance: 0)
-            if let first = kept.first { location.longitude = Self.near(east, first.longitude) }
+            if let first = retained.first { location.longitude = Self.near(east, first.longitude) }
             if let last {
                 guard location.time >= last.time else { continue }
                 location.distance = last.distance + Self.metres(last, location)
             }
-            if count % every == 0 { kept.append(location) }
+            if count % every == 0 { retained.append(location) }
             (last, count) = (location, count + 1)
         }
         guard let last, count > 1 else { return nil }
-        if kept.last != last { kept.append(last) }
-        (locations, length) = (kept, last.distance)
+        if retained.last != last { retained.append(last) }
+        (locations, length) = (retained, last.distance)
     }
 
     /// A longitude without the jump from 180 to -180 degrees.

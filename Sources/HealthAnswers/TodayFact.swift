@@ -10,7 +10,7 @@ public enum TodayFact: Hashable, Sendable {
     /// Sleep is recorded on other days, but not last night.
     case nightMissing
     /// A day's total at a time, and the usual one at the same time of day.
-    case total(SampleType, Double, until: Instant, usual: Double?)
+    case total(SampleType, Double, until: Instant, typical: Double?)
     /// A day's total that has reached its goal.
     case goalReached(SampleType, Double, goal: Double)
     /// Types whose value of today is in the usual range.
@@ -40,20 +40,20 @@ public enum TodayFact: Hashable, Sendable {
     private static let minute: Int64 = 60_000_000
     private static let hour: Int64 = 60 * minute
     /// The highest number of facts.
-    public static let most = 3
+    public static let maximum = 3
 
-    /// The unusual facts, then those of the night and the day, then the usual one. At most ``most``.
-    public static func chosen(unusual: [TodayFact?], of day: [TodayFact?], usual: TodayFact?) -> [TodayFact] {
+    /// The unusual facts, then those of the night and the day, then the usual one. At most ``maximum``.
+    public static func chosen(unusual: [TodayFact?], of day: [TodayFact?], typical: TodayFact?) -> [TodayFact] {
         let main = day.compactMap { $0 }
-        return Array((unusual.compactMap { $0 } + main.prefix(2) + [usual].compactMap { $0 } + main.dropFirst(2)).prefix(most))
+        return Array((unusual.compactMap { $0 } + main.prefix(2) + [typical].compactMap { $0 } + main.dropFirst(2)).prefix(maximum))
     }
 
     // MARK: The night
 
     /// A night that ended today. A difference below a quarter of an hour is as usual.
-    public static func night(asleep: Int64, end: Instant, usual: Usual?, midnight: Instant, now: Instant) -> TodayFact? {
+    public static func night(asleep: Int64, end: Instant, typical: TypicalRange?, midnight: Instant, now: Instant) -> TodayFact? {
         guard asleep > 0, end > midnight, end <= now else { return nil }
-        let difference = usual.map { asleep - Int64($0.median) }
+        let difference = typical.map { asleep - Int64($0.median) }
         return .slept(asleep, difference: difference.map { abs($0) < 15 * minute ? 0 : $0 })
     }
 
@@ -71,12 +71,12 @@ public enum TodayFact: Hashable, Sendable {
     public static func total(of type: SampleType, _ soFar: DaySoFar, goal: Double?) -> TodayFact? {
         guard soFar.sum > 0 else { return nil }
         if let goal, soFar.sum >= goal { return .goalReached(type, soFar.sum, goal: goal) }
-        return .total(type, soFar.sum, until: soFar.until, usual: soFar.usual?.median)
+        return .total(type, soFar.sum, until: soFar.until, typical: soFar.typical?.median)
     }
 
     /// The types whose values of today are usual ones.
-    public static func asUsual(_ values: [(type: SampleType, value: Double, usual: Usual)]) -> TodayFact? {
-        let types = values.filter { $0.usual.contains($0.value) }.map(\.type)
+    public static func asUsual(_ values: [(type: SampleType, value: Double, typical: TypicalRange)]) -> TodayFact? {
+        let types = values.filter { $0.typical.contains($0.value) }.map(\.type)
         return types.isEmpty ? nil : .asUsual(types)
     }
 
@@ -101,9 +101,9 @@ public enum TodayFact: Hashable, Sendable {
     ///
     /// - Parameter mornings: Each morning's average by the number of days before today.
     public static func pressure(_ mornings: [(daysAgo: Int, systolic: Double, diastolic: Double)]) -> TodayFact? {
-        for (days, fewest) in [(7, 5), (30, 10)] {
+        for (days, minimumCount) in [(7, 5), (30, 10)] {
             let found = mornings.filter { $0.daysAgo < days }
-            guard found.count >= fewest else { continue }
+            guard found.count >= minimumCount else { continue }
             let count = Double(found.count)
             return .pressure(
                 systolic: found.reduce(0) { $0 + $1.systolic } / count, diastolic: found.reduce(0) { $0 + $1.diastolic } / count)
@@ -121,10 +121,10 @@ public enum TodayFact: Hashable, Sendable {
         let limit = GlucoseInRange.range.low
         let elapsed = now.microseconds - midnight.microseconds
         guard elapsed > 0, Double(covered(readings, until: now)) >= 0.7 * Double(elapsed) else { return nil }
-        var (longest, run): (Int64, [Instant]) = (0, [])
+        var (streakLength, run): (Int64, [Instant]) = (0, [])
         func end(at time: Instant?) {
             if run.count >= 3, let first = run.first, let last = time ?? run.last {
-                longest = max(longest, last.microseconds - first.microseconds)
+                streakLength = max(streakLength, last.microseconds - first.microseconds)
             }
             run = []
         }
@@ -133,7 +133,7 @@ public enum TodayFact: Hashable, Sendable {
             if reading.value < limit { run.append(reading.time) } else { end(at: reading.time) }
         }
         end(at: nil)
-        return longest > 0 ? .lowGlucose(limit: limit, longest) : nil
+        return streakLength > 0 ? .lowGlucose(limit: limit, streakLength) : nil
     }
 
     /// The longest time in microseconds that a reading of glucose covers.

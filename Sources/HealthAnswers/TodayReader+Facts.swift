@@ -13,7 +13,7 @@ extension TodayReader {
     ///   - isDoubtful: Whether readings of a type need a decision.
     ///   - source: The name of a sample's source.
     public func facts(
-        of types: [TypeToday], subject: String, at now: Instant, goals: [SampleType: Double], isDoubtful: (SampleType) -> Bool,
+        of types: [TypeToday], person: String, at now: Instant, goals: [SampleType: Double], isDoubtful: (SampleType) -> Bool,
         source: (Sample) -> String
     ) throws(StoreError) -> [TodayFact] {
         let midnight = figures.midnight(of: now)
@@ -30,7 +30,7 @@ extension TodayReader {
         let night =
             sleep?.night.flatMap { night in
                 nightEnd.flatMap {
-                    TodayFact.night(asleep: night.asleep, end: $0, usual: sleep?.usual, midnight: midnight, now: now)
+                    TodayFact.night(asleep: night.asleep, end: $0, typical: sleep?.typical, midnight: midnight, now: now)
                 }
             } ?? TodayFact.missingNight(lastEnd: nightEnd, midnight: midnight, now: now)
         let steps = known("stepCount").flatMap { each in
@@ -42,17 +42,17 @@ extension TodayReader {
         let trend = weight.flatMap {
             isWeighedInMornings && !isDoubtful($0.type) ? TodayFact.trend(of: $0.type, $0.alike, leastChange: 0.1) : nil
         }
-        let usual = ["bodyMass", "restingHeartRate"].compactMap { known($0) }.compactMap { each in
+        let typical = ["bodyMass", "restingHeartRate"].compactMap { known($0) }.compactMap { each in
             each.alike.last.flatMap { $0 }.flatMap { value in
-                each.usual.map { (type: each.type, value: value, usual: $0) }
+                each.typical.map { (type: each.type, value: value, typical: $0) }
             }
         }
         return TodayFact.chosen(
             unusual: unusual,
             of: (isMorning ? [night, steps] : [steps, night]) + [
-                try pressure(known(BloodPressure.type), subject, midnight, now), trend,
+                try pressure(known(BloodPressure.type), person, midnight, now), trend,
             ],
-            usual: TodayFact.asUsual(usual))
+            typical: TodayFact.asUsual(typical))
     }
 
     /// The time since midnight in microseconds.
@@ -63,7 +63,7 @@ extension TodayReader {
         func site(_ sample: Sample) -> MetadataValue? { sample.metadata?["bodyTemperatureSensorLocation"] }
         let query = SampleQuery(
             types: [latest.origin.type], from: Instant(microseconds: latest.start.microseconds - 6 * Self.hour), to: latest.start,
-            subject: latest.origin.subject, descending: true)
+            person: latest.origin.person, descending: true)
         let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         var earlier: TodayFact.Reading?
@@ -76,7 +76,7 @@ extension TodayReader {
 
     private func glucose(_ today: TypeToday?, _ midnight: Instant, _ now: Instant) throws(StoreError) -> TodayFact? {
         guard let latest = today?.latest.sample else { return nil }
-        let query = SampleQuery(types: [latest.origin.type], from: midnight, to: now, subject: latest.origin.subject)
+        let query = SampleQuery(types: [latest.origin.type], from: midnight, to: now, person: latest.origin.person)
         let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         var readings: [TodayFact.Reading] = []
@@ -93,13 +93,13 @@ extension TodayReader {
 
     /// The pressures between four o'clock and noon.
     private func pressure(
-        _ today: TypeToday?, _ subject: String, _ midnight: Instant, _ now: Instant
+        _ today: TypeToday?, _ person: String, _ midnight: Instant, _ now: Instant
     ) throws(StoreError) -> TodayFact? {
         guard today != nil else { return nil }
         let days = figures.days
         let last = days.index(of: now)
         var mornings: [Int: [BloodPressure]] = [:]
-        for (time, pressure) in try BloodPressure.readings(of: subject, from: days.start(of: last - 29), to: now, in: store)
+        for (time, pressure) in try BloodPressure.readings(of: person, from: days.start(of: last - 29), to: now, in: store)
         where (4 * Self.hour..<12 * Self.hour).contains(clock(time)) {
             mornings[last - days.index(of: time), default: []].append(pressure)
         }

@@ -23,28 +23,28 @@ public struct TodayReader {
 
     /// All types with data, in the order of ``HealthGroup``. The systolic and the diastolic pressure of one measurement are one blood
     /// pressure. Activity summaries are omitted, since the rings show them.
-    public func types(of subject: String, at now: Instant) throws(StoreError) -> [TypeToday] {
-        let latest = try latest(of: subject, at: now)
+    public func types(of person: String, at now: Instant) throws(StoreError) -> [TypeToday] {
+        let latest = try latest(of: person, at: now)
         var types: [TypeToday] = []
         for type in Self.sorted(latest.keys) {
-            if let stored = latest[type] { types.append(try today(of: stored, subject: subject, at: now)) }
+            if let stored = latest[type] { types.append(try today(of: stored, person: person, at: now)) }
         }
         return types
     }
 
     /// All types with data in the same order, without their values.
-    public func list(of subject: String, at now: Instant) throws(StoreError) -> [SampleType] {
-        Self.sorted(try latest(of: subject, at: now).keys)
+    public func list(of person: String, at now: Instant) throws(StoreError) -> [SampleType] {
+        Self.sorted(try latest(of: person, at: now).keys)
     }
 
     /// The latest sample of each type.
-    private func latest(of subject: String, at now: Instant) throws(StoreError) -> [SampleType: StoredSample] {
+    private func latest(of person: String, at now: Instant) throws(StoreError) -> [SampleType: StoredSample] {
         var latest: [SampleType: StoredSample] = [:]
-        for stored in try LatestSamples.all(in: store, subject: subject, at: now)
+        for stored in try LatestSamples.all(in: store, person: person, at: now)
         where stored.sample.origin.kind != .activitySummary && stored.sample.origin.type.id != "referencedRecord" {
             latest[stored.sample.origin.type] = stored
         }
-        try joinPressures(in: &latest, of: subject, before: Instant(microseconds: now.microseconds + LatestSamples.leeway))
+        try joinPressures(in: &latest, of: person, before: Instant(microseconds: now.microseconds + LatestSamples.leeway))
         return latest
     }
 
@@ -58,10 +58,10 @@ public struct TodayReader {
 
     /// Replaces the systolic and the diastolic pressure by the blood pressure that contains them.
     private func joinPressures(
-        in latest: inout [SampleType: StoredSample], of subject: String, before soon: Instant
+        in latest: inout [SampleType: StoredSample], of person: String, before soon: Instant
     ) throws(StoreError) {
         guard let whole = SampleType(BloodPressure.type) else { return }
-        var query = SampleQuery(types: [whole], to: soon, subject: subject, descending: true, limit: 1)
+        var query = SampleQuery(types: [whole], to: soon, person: person, descending: true, limit: 1)
         query.derivesCorrelations = true
         let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
@@ -72,30 +72,30 @@ public struct TodayReader {
         }
     }
 
-    private func today(of stored: StoredSample, subject: String, at now: Instant) throws(StoreError) -> TypeToday {
+    private func today(of stored: StoredSample, person: String, at now: Instant) throws(StoreError) -> TypeToday {
         let type = stored.sample.origin.type
-        if type.id == BloodPressure.type { return try pressure(of: stored, subject: subject, at: now) }
+        if type.id == BloodPressure.type { return try pressure(of: stored, person: person, at: now) }
         let isSum = type.aggregation == .cumulative
         let comparesBody = type.kind == .quantity && !isSum && HealthGroup(of: type) == .body
         let isCompared = comparesBody || type.id == "restingHeartRate"
         let isGlucose = type == .bloodGlucose
         let rows = try figures.daily(
-            of: type, subject: subject, count: Self.shown, through: now,
+            of: type, person: person, count: Self.shown, through: now,
             ranges: isGlucose ? [ValueRange(GlucoseInRange.range.low, GlucoseInRange.range.high)].compactMap { $0 } : [])
         let daily = rows.map { row in row.flatMap { isSum ? $0.sum : $0.average } }
         let day = rows.last.flatMap { $0 }
         let nights = type.id == "sleepAnalysis" ? NightReader(store, priority: priority) : nil
         let alike = isCompared ? try figures.figures(alike: stored.sample, count: ValueChange.reach, through: now) : []
-        let history = try nights?.history(of: subject, days: Usual.reach + 1, through: now, zone: zone) ?? []
-        let night = try nights?.lastNight(of: subject, before: now)
+        let history = try nights?.history(of: person, days: TypicalRange.reach + 1, through: now, zone: zone) ?? []
+        let night = try nights?.lastNight(of: person, before: now)
         let before = history.filter { $0.night.end != night?.end && $0.night.asleep > 0 }.map { Double($0.night.asleep) }
         return TypeToday(
             type: type, latest: stored, week: daily, diastolicWeek: [],
             total: try figures.total(of: stored.sample, known: daily, through: now),
             soFar: isSum && day != nil
-                ? try figures.soFar(of: type, subject: subject, until: stored.sample.end, at: now) : nil,
-            day: isSum ? nil : day, alike: alike.suffix(Usual.reach),
-            usual: nights == nil ? Usual(alike.suffix(Usual.reach + 1).dropLast().compactMap { $0 }) : Usual(before),
+                ? try figures.soFar(of: type, person: person, until: stored.sample.end, at: now) : nil,
+            day: isSum ? nil : day, alike: alike.suffix(TypicalRange.reach),
+            typical: nights == nil ? TypicalRange(alike.suffix(TypicalRange.reach + 1).dropLast().compactMap { $0 }) : TypicalRange(before),
             changes: comparesBody ? ValueChange.changes(in: alike) : [],
             inRange: isGlucose ? day.flatMap(Self.inRange) : nil, night: night,
             naps: history.last.flatMap { $0.date == figures.midnight(of: now) ? $0.naps : nil } ?? [], pressure: nil)
@@ -105,14 +105,14 @@ public struct TodayReader {
         day.inRange.first.map { GlucoseInRange(fraction: $0.fraction, count: day.count) }
     }
 
-    private func pressure(of stored: StoredSample, subject: String, at now: Instant) throws(StoreError) -> TypeToday {
+    private func pressure(of stored: StoredSample, person: String, at now: Instant) throws(StoreError) -> TypeToday {
         let (upper, lower) = (SampleType.bloodPressureSystolic, SampleType.bloodPressureDiastolic)
         return TypeToday(
             type: stored.sample.origin.type, latest: stored,
-            week: try figures.figures(of: upper, subject: subject, count: Self.shown, through: now),
-            diastolicWeek: try figures.figures(of: lower, subject: subject, count: Self.shown, through: now), total: nil,
+            week: try figures.figures(of: upper, person: person, count: Self.shown, through: now),
+            diastolicWeek: try figures.figures(of: lower, person: person, count: Self.shown, through: now), total: nil,
             soFar: nil,
-            day: nil, alike: [], usual: nil, changes: [], inRange: nil, night: nil, naps: [],
+            day: nil, alike: [], typical: nil, changes: [], inRange: nil, night: nil, naps: [],
             pressure: try BloodPressure(stored.sample, in: store))
     }
 }

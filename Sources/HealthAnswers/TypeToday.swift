@@ -22,7 +22,7 @@ public struct TypeToday: Sendable {
     /// day, in the canonical unit. Empty for types that are not compared so.
     public let alike: [Double?]
     /// The usual value: for sleep the time asleep in microseconds, for a measurement the ``alike`` figures before today.
-    public let usual: Usual?
+    public let typical: TypicalRange?
     /// The changes over a week and a month, for measurements of the body. Only readings of one source and device at about the same time
     /// of day are compared.
     public let changes: [ValueChange]

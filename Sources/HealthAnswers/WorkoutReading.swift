@@ -35,7 +35,7 @@ public struct WorkoutReading: Sendable {
     /// The duration in seconds, without pauses.
     public let seconds: Double
     /// Whether the source reported the duration.
-    public let isDurationTold: Bool
+    public let isDurationReported: Bool
     /// The distance in metres as the source reported it.
     public let distance: Double?
     /// The figures that the source reported, then those computed from samples, by type.
@@ -48,18 +48,18 @@ public struct WorkoutReading: Sendable {
     public let heartRate: [Chart.Point]
     private let pauses: [(start: Int64, end: Int64)]
 
-    private static let (mostRoutes, mostLaps) = (20, 500)
+    private static let (maximumRoutes, maximumLaps) = (20, 500)
 
     /// Reads a workout. Returns `nil` for another kind of sample, and for a body that cannot be read.
     public init?(_ sample: Sample, in store: SampleStore, zone: TimeZoneRules, priority: [String]) throws {
         guard sample.origin.kind == .workout, let workout = try? sample.body?.decoded(as: Workout.self) else { return nil }
         let (start, end) = (sample.start.microseconds, sample.end.microseconds)
         seconds = workout.seconds(from: sample.start, to: sample.end)
-        isDurationTold = workout.duration != nil
+        isDurationReported = workout.duration != nil
         distance = workout.distance?.value(in: Self.metre)
         pauses = end > start ? workout.pauses(within: end - start).map { (start + $0.start, start + $0.end) } : []
         var tracks: [RouteTrack] = []
-        for uuid in workout.routes.prefix(Self.mostRoutes) {
+        for uuid in workout.routes.prefix(Self.maximumRoutes) {
             guard let identity = SampleIdentity(uuid), let route = try store.samples.object(named: identity, in: sample)?.sample
             else {
                 continue
@@ -69,7 +69,7 @@ public struct WorkoutReading: Sendable {
         self.tracks = tracks
         heartRate = try Self.heartRate(of: sample, store, zone, priority)
         laps = Self.laps(workout, from: start, tracks, heartRate)
-        figures = Self.told(workout) + (try Self.computed(sample, told: workout, store))
+        figures = Self.reported(workout) + (try Self.computed(sample, reported: workout, store))
     }
 
     private static let metre = SampleType("distanceWalkingRunning")?.canonicalUnit ?? .one
@@ -82,13 +82,13 @@ public struct WorkoutReading: Sendable {
         guard let frame = ChartFrame(from: from, to: to, width: max(340, Int(min((to - from) / 60_000, 4000)) + 1)) else {
             return []
         }
-        return try Chart(.heartRate, subject: sample.origin.subject, in: frame, of: store, zone: zone, priority: priority).points
+        return try Chart(.heartRate, person: sample.origin.person, in: frame, of: store, zone: zone, priority: priority).points
     }
 
     private static func laps(
         _ workout: Workout, from start: Int64, _ tracks: [RouteTrack], _ heartRate: [Chart.Point]
     ) -> [Lap] {
-        let events = workout.events.filter { $0.type == "lap" }.sorted { $0.start < $1.start }.prefix(mostLaps)
+        let events = workout.events.filter { $0.type == "lap" }.sorted { $0.start < $1.start }.prefix(maximumLaps)
         return events.enumerated().map { index, event in
             // A lap without a duration marks the end of a lap.
             let before = index > 0 ? events[events.startIndex + index - 1].start : 0
@@ -103,19 +103,19 @@ public struct WorkoutReading: Sendable {
         }
     }
 
-    private static func told(_ workout: Workout) -> [Figure] {
-        workout.statistics.compactMap { told in
-            guard let type = SampleType(told.type), type.kind == .quantity else { return nil }
+    private static func reported(_ workout: Workout) -> [Figure] {
+        workout.statistics.compactMap { reported in
+            guard let type = SampleType(reported.type), type.kind == .quantity else { return nil }
             func value(_ amount: Amount?) -> Double? { amount?.value(in: type.canonicalUnit, of: type) }
-            let all = (value(told.sum), value(told.average), value(told.minimum), value(told.maximum))
+            let all = (value(reported.sum), value(reported.average), value(reported.minimum), value(reported.maximum))
             guard all.0 != nil || all.1 != nil || all.2 != nil || all.3 != nil else { return nil }
             return Figure(type: type, sum: all.0, average: all.1, lowest: all.2, highest: all.3)
         }
     }
 
     /// The figures of types that the source did not report.
-    private static func computed(_ sample: Sample, told: Workout, _ store: SampleStore) throws -> [Figure] {
-        let known = Set(told.statistics.map(\.type))
+    private static func computed(_ sample: Sample, reported: Workout, _ store: SampleStore) throws -> [Figure] {
+        let known = Set(reported.statistics.map(\.type))
         return try store.workoutStatistics(of: sample).compactMap { row in
             guard row.from == .samples, !known.contains(row.type), let type = SampleType(row.type), type != .batteryLevel else {
                 return nil

@@ -9,12 +9,12 @@ struct CardFacts {
     init(_ today: TypeToday, _ call: PageCall) {
         let (values, texts, type) = (call.values, call.texts, today.type)
         var facts: [String] = []
-        if let usual = today.soFar?.usual?.median {
-            let (value, unit) = values.amount(usual, of: type)
+        if let typical = today.soFar?.typical?.median {
+            let (value, unit) = values.amount(typical, of: type)
             facts.append(texts("card.usual", Self.joined(value, unit)))
         }
-        if today.night != nil, let usual = today.usual {
-            facts.append(texts("card.usualNight", SleepNight.text(Int64(usual.median), values)))
+        if today.night != nil, let typical = today.typical {
+            facts.append(texts("card.usualNight", SleepNight.text(Int64(typical.median), values)))
         }
         if let category = today.pressure.flatMap({ PressureKind.category(of: $0, call) }) { facts.append(category) }
         if let range = Self.range(today, values) { facts.append(texts("card.range", range)) }

@@ -11,7 +11,7 @@ enum ClientsPage {
         PageRoute(method: "POST", path: "clients/*", body: 262_144, answer: answer),
     ]
 
-    private static let (mostObjects, mostEntries) = (200, 100)
+    private static let (maximumObjects, maximumEntries) = (200, 100)
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let (records, own) = (try call.records(), try call.reader())
@@ -65,15 +65,15 @@ enum ClientsPage {
         let lines: [HTML] = try
             (request.read.sorted().map { ($0, Grant.Access.read) } + request.write.sorted().map { ($0, .write) }).map {
                 type, access in
-                let what = texts(access == .read ? "clients.toRead" : "clients.toWrite", name(of: type, call))
+                let question = texts(access == .read ? "clients.toRead" : "clients.toWrite", name(of: type, call))
                 guard access == .read, type.isAskedByObject else {
                     let field = "\(access.rawValue).\(type.id)"
                     let from: HTML = access == .read ? date(type, "", call) : ""
                     return
-                        "<li><input type=\"hidden\" name=\"asked\" value=\"\(field)\"><label><input type=\"checkbox\" name=\"yes\" value=\"\(field)\"> \(what)</label> \(from)</li>"
+                        "<li><input type=\"hidden\" name=\"asked\" value=\"\(field)\"><label><input type=\"checkbox\" name=\"yes\" value=\"\(field)\"> \(question)</label> \(from)</li>"
                 }
                 return
-                    "<li><input type=\"hidden\" name=\"asked\" value=\"read.\(type.id)\">\(what)\(try objects(of: type, [], false, own, call))</li>"
+                    "<li><input type=\"hidden\" name=\"asked\" value=\"read.\(type.id)\">\(question)\(try objects(of: type, [], false, own, call))</li>"
             }
         return """
             <form method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="answer">
@@ -93,11 +93,11 @@ enum ClientsPage {
     /// A person's newest objects of a type that is granted object by object, and whether there are more.
     private static func listed(_ type: ObjectType, _ own: SampleStore) throws -> (samples: [Sample], isCut: Bool) {
         guard let sampleType = SampleType(type.id) else { return ([], false) }
-        let cursor = try own.samples.cursor(matching: SampleQuery(types: [sampleType], descending: true, limit: mostObjects + 1))
+        let cursor = try own.samples.cursor(matching: SampleQuery(types: [sampleType], descending: true, limit: maximumObjects + 1))
         defer { cursor.close() }
         var samples: [Sample] = []
         while let next = try cursor.next() { samples.append(next.sample) }
-        return (Array(samples.prefix(mostObjects)), samples.count > mostObjects)
+        return (Array(samples.prefix(maximumObjects)), samples.count > maximumObjects)
     }
 
     /// Clinical records and documents, each with its own checkbox. There is no way to grant them all at once.
@@ -215,7 +215,7 @@ enum ClientsPage {
         let texts = call.texts
         let entries = try records.readLedger(of: client)
         guard !entries.isEmpty else { return "" }
-        let rows: [HTML] = entries.suffix(mostEntries).reversed().map { entry in
+        let rows: [HTML] = entries.suffix(maximumEntries).reversed().map { entry in
             let name = ObjectType(entry.type).map { Self.name(of: $0, call) } ?? entry.type
             return
                 "<tr><th scope=\"row\">\(call.times.written(entry.day))</th><td>\(name)</td><td>\(PageValues.grouped(Int64(entry.count)))</td></tr>"
@@ -239,7 +239,7 @@ enum ClientsPage {
             _ type: ObjectType, _ accesses: Set<Grant.Access>, objects: [SampleIdentity] = [], _ body: (inout Grant) -> Void
         ) throws {
             var grant =
-                known.first { $0.type == type } ?? Grant(subject: changes.subject, type: type, reading: .none, mayWrite: false)
+                known.first { $0.type == type } ?? Grant(person: changes.person, type: type, reading: .none, mayWrite: false)
             body(&grant)
             // An object may have been deleted since the page was shown.
             try call.doing {
@@ -311,8 +311,8 @@ enum ClientsPage {
             Set(call.list("\(field).\(type.id)").compactMap { SampleIdentity($0) })
         }
         // Objects that the form did not show keep their state.
-        let kept = before == .none ? [] : try readable(type, by: client, call).subtracting(named("shown"))
-        let objects = named("object").union(kept)
+        let retained = before == .none ? [] : try readable(type, by: client, call).subtracting(named("shown"))
+        let objects = named("object").union(retained)
         return (objects.isEmpty && !future ? .none : .objects(future: future), Array(objects))
     }
 }

@@ -19,21 +19,21 @@ struct NearbyLine: Decodable, Sendable {
 /// The page for the hub's devices: their state and advice, nearby devices, adoption, pairing, and assignment to a person.
 enum DevicesPage {
     static let routes = [
-        PageRoute(method: "GET", path: "devices", right: .keeper, answer: page),
-        PageRoute(method: "POST", path: "devices", right: .keeper, body: 4096, answer: act),
+        PageRoute(method: "GET", path: "devices", right: .owner, answer: page),
+        PageRoute(method: "POST", path: "devices", right: .owner, body: 4096, answer: act),
     ]
 
     private static let seconds = 8
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let (texts, work) = (call.texts, call.site.hubWork.now)
-        let told = call.site.settings.hub?.devices()
-        let store = try call.keeperReader().store
+        let reported = call.site.settings.hub?.devices()
+        let store = try call.ownerReader().store
         let names = try call.personNames()
         let adopted = try store.devices.adopted()
         let cards: [HTML] = adopted.map { device in
-            let state = told?.devices.first { $0.address == device.address }
-            return card(device, state, isRunning: told?.isRunning ?? false, names, call)
+            let state = reported?.devices.first { $0.address == device.address }
+            return card(device, state, isRunning: reported?.isRunning ?? false, names, call)
         }
         let running: HTML = work.running.map { "<p role=\"status\">\(texts("devices.running." + $0))</p>" } ?? ""
         let outcome: HTML =
@@ -44,7 +44,7 @@ enum DevicesPage {
             } ?? ""
         let body: HTML = """
             <h1>\(texts("nav.devices"))</h1>
-            \(HTML.choose(told?.isRunning != true, "<p class=\"note\">\(texts("devices.noHub"))</p>"))
+            \(HTML.choose(reported?.isRunning != true, "<p class=\"note\">\(texts("devices.noHub"))</p>"))
             \(outcome)
             <h2>\(texts("devices.own"))</h2>
             \(HTML.choose(cards.isEmpty, "<p>\(texts("devices.none"))</p>", "<ul class=\"cards wide\">\(cards)</ul>"))
@@ -99,9 +99,9 @@ enum DevicesPage {
             state?.silentSince.map { "<p class=\"problem\">\(texts("devices.silent", call.times.text($0)))</p>" } ?? ""
         let low: HTML = (state?.battery).map { $0 < 15 ? "<p class=\"problem\">\(texts("devices.low"))</p>" : "" } ?? ""
         let last: HTML = state?.last.map { "<p class=\"from\">\(texts("devices.last")) \(call.times.element($0))</p>" } ?? ""
-        let people: [HTML] = names.sorted { $0.value < $1.value }.map { subject, name in
-            let chosen: HTML = subject == device.subject ? " selected" : ""
-            return "<option value=\"\(subject)\"\(chosen)>\(name)</option>"
+        let people: [HTML] = names.sorted { $0.value < $1.value }.map { person, name in
+            let chosen: HTML = person == device.person ? " selected" : ""
+            return "<option value=\"\(person)\"\(chosen)>\(name)</option>"
         }
         let name = device.name.isEmpty ? device.address : texts.device(device.name)
         return """
@@ -157,11 +157,11 @@ enum DevicesPage {
         guard let hub = call.site.settings.hub else { throw PageProblem(503, "noHub") }
         let action = call.text("do") ?? ""
         if action == "assign" {
-            guard let address = call.text("address"), let subject = call.text("subject") else {
+            guard let address = call.text("address"), let person = call.text("subject") else {
                 throw PageProblem(400, "chooseDevice")
             }
             try call.doing {
-                guard try call.hubChanges().assign(device: address, to: subject) else { throw PageProblem(400, "chooseDevice") }
+                guard try call.hubChanges().assign(device: address, to: person) else { throw PageProblem(400, "chooseDevice") }
             }
             hub.reload()
             return call.see("/page/devices")

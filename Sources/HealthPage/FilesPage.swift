@@ -9,17 +9,17 @@ import SampleStore
 /// complete.
 enum FilesPage {
     static let routes = [
-        PageRoute(method: "GET", path: "files", right: .keeper, answer: page),
-        PageRoute(method: "POST", path: "data/files/*", right: .keeper, body: piece, answer: take),
+        PageRoute(method: "GET", path: "files", right: .owner, answer: page),
+        PageRoute(method: "POST", path: "data/files/*", right: .owner, body: piece, answer: take),
     ]
 
     static let piece = 1 << 20
     /// The maximum size of a file in bytes. An export of the Health app has 1 or 2 GB.
-    static let longest = 8 << 30
+    static let maximumLength = 8 << 30
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
-        let store = try call.keeperReader().store
+        let store = try call.ownerReader().store
         let rows = try store.ledger.accounts(limit: 50).reversed().filter {
             $0.kind == .import && !$0.isEnteredByHand
         }.prefix(20).map {
@@ -58,12 +58,12 @@ enum FilesPage {
         guard let given = call.text("name"), isName(given), UUIDText.isValid(call.variables[0]),
             let offset = call.text("at").flatMap({ Int($0) }), offset >= 0
         else { throw PageProblem(400, "field", "name") }
-        guard offset <= longest - call.request.body.count else { throw PageProblem(413, "fileSize") }
+        guard offset <= maximumLength - call.request.body.count else { throw PageProblem(413, "fileSize") }
         // The hub ignores files that look unfinished, so it would never read this one.
         guard let name = hub.readName(given), isName(name) else {
             throw PageProblem(422, "fileName")
         }
-        let drafts = UploadDrafts(inbox: inbox, person: try call.person().subject)
+        let drafts = UploadDrafts(inbox: inbox, person: try call.person().person)
         if offset == 0 { drafts.removeAbandoned(at: call.now) }
         try drafts.checkRoom(for: call.request.body.count)
         let draft = drafts.path(of: call.variables[0])
@@ -76,7 +76,7 @@ enum FilesPage {
     }
 
     /// Writes a piece and returns the offset of the next piece.
-    private static func write(_ octets: [UInt8], to draft: String, at offset: Int, isLast: Bool, now: Instant) throws -> Int {
+    private static func write(_ bytes: [UInt8], to draft: String, at offset: Int, isLast: Bool, now: Instant) throws -> Int {
         // Only the first piece creates a draft, because only then are those that are too many removed.
         let descriptor = open(draft, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | (offset == 0 ? O_CREAT | O_TRUNC : 0), 0o600)
         guard descriptor >= 0 else { throw errno == ENOENT ? PageProblem(409, "piece") : PageProblem(503, "inbox") }
@@ -84,8 +84,8 @@ enum FilesPage {
         // A repeated piece overwrites itself. A piece beyond the end is rejected.
         guard lseek(descriptor, 0, SEEK_END) >= off_t(offset) else { throw PageProblem(409, "piece") }
         var written = 0
-        while written < octets.count {
-            let count = octets[written...].withUnsafeBytes {
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes {
                 pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset + written))
             }
             guard count > 0 else { throw PageProblem(507, "disk") }

@@ -12,11 +12,11 @@ struct PageCookie: Sendable {
     ///
     /// - Parameters:
     ///   - store: The path of the store, which is part of the name.
-    ///   - keeper: The person that the store belongs to.
+    ///   - owner: The person that the store belongs to.
     ///   - isSecure: Whether the page is served over HTTPS.
-    init(store: String, keeper: String, isSecure: Bool) {
-        let digest = Digest.sha256(Array((store + "\n" + keeper).utf8)).prefix(8).map { octet in
-            let digits = String(octet, radix: 16)
+    init(store: String, owner: String, isSecure: Bool) {
+        let digest = Digest.sha256(Array((store + "\n" + owner).utf8)).prefix(8).map { byte in
+            let digits = String(byte, radix: 16)
             return digits.count == 1 ? "0" + digits : digits
         }
         name = (isSecure ? "__Host-" : "") + "vitalgate-page-" + digest.joined()
@@ -24,13 +24,13 @@ struct PageCookie: Sendable {
     }
 
     /// The maximum number of cookies to check.
-    private static let most = 8
+    private static let maximum = 8
 
     /// The values of all cookies of the name. A browser may send several, and any one can be the valid session.
     func tokens(of head: RequestHead) -> [String] {
         var tokens: [String] = []
         for header in head.headers where header.name == "cookie" {
-            for pair in header.value.split(separator: ";") where tokens.count < Self.most {
+            for pair in header.value.split(separator: ";") where tokens.count < Self.maximum {
                 let sides = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
                 if sides.count == 2, sides[0] == name { tokens.append(String(sides[1])) }
             }

@@ -78,12 +78,12 @@ struct PageLayout {
         guard call.session != nil else { return "<header class=\"shell\"><span class=\"brand\">Vitalgate</span></header>" }
         let badge = badge
         let tabs: [HTML] = Self.tabs.map { link($0) }
-        let parts: [HTML] = Self.parts.filter { !$0.isKeepers || call.isKeeper }.map {
+        let parts: [HTML] = Self.parts.filter { !$0.isKeepers || call.isOwner }.map {
             link($0.place, badge: $0.place.path == "/page/care" ? badge : "")
         }
         return """
             <header class="shell">
-            \(whose)
+            \(owner)
             <nav class="tabs" aria-label="\(texts("nav.label"))"><ul>\(tabs)</ul></nav>
             <a class="icon add" href="/page/add">\(Icon.plus.html)<span class="hidden">\(texts("entry.title"))</span></a>
             <a class="icon tohub" href="/page/hub">\(Icon.hub.html)<span class="hidden">\(texts("nav.more"))</span>\(badge)</a>
@@ -104,7 +104,7 @@ struct PageLayout {
     }
 
     /// The person's name with a way to the other people, or back to the person who logged in, and out.
-    private var whose: HTML {
+    private var owner: HTML {
         let texts = call.texts
         let name = person ?? texts.person("me")
         var others: [HTML] = []
@@ -113,10 +113,10 @@ struct PageLayout {
                 """
                 <li><form method="post" action="/page/people/back"><button>\(Icon.right.html)\(texts("people.back"))</button></form></li>
                 """)
-        } else if call.isKeeper {
-            others = PeoplePage.others(call).map { subject, name in
+        } else if call.isOwner {
+            others = PeoplePage.others(call).map { personID, name in
                 """
-                <li><form method="post" action="/page/people">\(FormFields.hidden([("do", "switch"), ("person", subject)]))\
+                <li><form method="post" action="/page/people">\(FormFields.hidden([("do", "switch"), ("person", personID)]))\
                 <button aria-label="\(texts("people.switchOf", name))"><span class="face b">\(name.prefix(1))</span>\(name)</button></form></li>
                 """
             }

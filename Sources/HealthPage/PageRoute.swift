@@ -13,7 +13,7 @@ struct PageRoute: Sendable {
         /// A session. It sees its person's own data only.
         case person
         /// A session of the hub's keeper, the person that the store belongs to.
-        case keeper
+        case owner
     }
 
     let method: String
@@ -50,7 +50,7 @@ struct PageCall {
     let token: String?
     let texts: PageTexts
     private let form: [RequestHead.QueryItem]
-    private let kept = CallReaders()
+    private let retained = CallReaders()
 
     init(
         _ site: PageSite, _ request: HTTPRequest, _ variables: [String], _ session: PageSession?, _ token: String?
@@ -95,17 +95,17 @@ struct PageCall {
 
     /// A reader that shows the person's own data.
     func reader() throws -> Reader {
-        if let own = kept.own { return own }
+        if let own = retained.own { return own }
         let reader = try core.readers.lend(to: try person())
-        kept.own = reader
+        retained.own = reader
         return reader
     }
 
     /// The person's data besides samples.
     func records() throws -> OwnRecords {
-        if let own = kept.records { return own }
+        if let own = retained.records { return own }
         let records = try core.readers.lendRecords(of: try person())
-        kept.records = records
+        retained.records = records
         return records
     }
 
@@ -120,15 +120,15 @@ struct PageCall {
     /// A reader that shows everything, for the keeper.
     ///
     /// - Throws: ``PageProblem`` 403 if the session belongs to another person.
-    func keeperReader() throws -> Reader {
-        if let hub = kept.hub { return hub }
+    func ownerReader() throws -> Reader {
+        if let hub = retained.hub { return hub }
         let reader = try core.readers.lend(to: try owner())
-        kept.hub = reader
+        retained.hub = reader
         return reader
     }
 
     /// The names of all people, for the keeper. Names that the store itself gives are in the page's language.
-    func personNames() throws -> [String: String] { try keeperReader().store.people.names().mapValues(texts.person) }
+    func personNames() throws -> [String: String] { try ownerReader().store.people.names().mapValues(texts.person) }
 
     /// The name of the person whose data is shown. `nil` if the person has no name of their own.
     var personName: String? {
@@ -140,9 +140,9 @@ struct PageCall {
     func changes() throws -> OwnChanges { try core.changes(of: try person()) }
 
     /// The changes of a person's data. Only the keeper can change another person's.
-    func changes(of subject: String) throws -> OwnChanges {
+    func changes(of personID: String) throws -> OwnChanges {
         let session = try person()
-        return try subject == session.subject ? core.changes(of: session) : core.changes(of: subject, by: owner())
+        return try personID == session.person ? core.changes(of: session) : core.changes(of: personID, by: owner())
     }
 
     /// The changes of the hub itself, for the keeper.
@@ -162,7 +162,7 @@ struct PageCall {
     }
 
     /// Whether the person is the hub's keeper, that is, the store belongs to this person.
-    var isKeeper: Bool { session.map { $0.subject == core.keeper } ?? false }
+    var isOwner: Bool { session.map { $0.person == core.owner } ?? false }
 
     var now: Instant { core.settings.now() }
 

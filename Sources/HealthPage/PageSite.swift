@@ -42,7 +42,7 @@ package final class PageSite: Site {
     /// Creates the page of a service.
     package init(_ core: ServiceCore, _ settings: PageSettings) {
         (self.core, self.settings) = (core, settings)
-        cookie = PageCookie(store: core.settings.store, keeper: core.keeper, isSecure: core.settings.server.identity != nil)
+        cookie = PageCookie(store: core.settings.store, owner: core.owner, isSecure: core.settings.server.identity != nil)
         if let inbox = settings.hub?.inbox { UploadDrafts.removeAbandoned(in: inbox, at: core.settings.now()) }
     }
 
@@ -60,7 +60,7 @@ package final class PageSite: Site {
             method: "GET", path: "static/*", right: .none,
             answer: { call in
                 guard let file = call.site.settings.files.files[call.variables[0]] else { throw PageProblem(404, "file") }
-                var response = HTTPResponse(type: file.type, file.octets)
+                var response = HTTPResponse(type: file.type, file.bytes)
                 // The address contains the file's version.
                 response.headers += [("Cache-Control", "public, max-age=31536000, immutable"), ("Vary", "Accept-Encoding")]
                 return response
@@ -75,7 +75,7 @@ package final class PageSite: Site {
         }
         return ResolvedRequest(
             body: try bodyAllowance(of: head, route), queue: queue(for: route),
-            payer: { [self] in (try? session(head)).map { .person($0.session.subject) } ?? .stranger },
+            payer: { [self] in (try? session(head)).map { .person($0.session.person) } ?? .unauthenticated },
             answer: { [self] request in
                 do { return try answer(request, route, variables) } catch { return Problem(of: error).response }
             })
@@ -83,18 +83,18 @@ package final class PageSite: Site {
 
     /// Without a session, only login may send a body. The session is checked before memory is reserved.
     private func bodyAllowance(of head: RequestHead, _ route: PageRoute) throws(Problem) -> BodyAllowance {
-        guard route.body > 0 else { return .nothing }
-        if route.right == .none { return BodyAllowance(most: route.body, payer: .stranger) }
+        guard route.body > 0 else { return .none }
+        if route.right == .none { return BodyAllowance(maximum: route.body, payer: .unauthenticated) }
         let payer: Payer
         do {
             guard let session = try session(head)?.session else { throw Self.noSession }
-            payer = .person(session.subject)
+            payer = .person(session.person)
         } catch let problem as Problem {
             throw problem
         } catch {
             throw .busy
         }
-        return BodyAllowance(most: route.body, payer: payer)
+        return BodyAllowance(maximum: route.body, payer: payer)
     }
 
     /// Whether the browser withheld the cookie because the link came from another site.
@@ -147,8 +147,8 @@ package final class PageSite: Site {
             }
             return Self.isFromElsewhere(request.head) ? LoginPage.again(call) : LoginPage.answer(call, status: 401)
         case (.person, _): break
-        case (.keeper, _):
-            guard call.isKeeper else { return try failed(PageProblem(403, "owner"), call) }
+        case (.owner, _):
+            guard call.isOwner else { return try failed(PageProblem(403, "owner"), call) }
         }
         return try withExtendedLifetime(call) {
             do {

@@ -19,7 +19,7 @@ final class PageStream: BodyStream {
     let isLive = true
 
     /// The maximum number of changes to read individually. If there are more, the browser reloads everything.
-    private static let most = 2000
+    private static let maximum = 2000
 
     init(_ call: PageCall) throws {
         (self.call, token, session) = (call, call.token ?? "", try call.person())
@@ -29,7 +29,7 @@ final class PageStream: BodyStream {
 
     // This precedes the first read, so that a commit in between is not missed.
     // An open page does not make the hub commit early, because a tablet on the wall would wear out the card.
-    func begin(wake: @escaping @Sendable () -> Void) { number = call.core.bell.add(isHurried: false, wake) }
+    func begin(wake: @escaping @Sendable () -> Void) { number = call.core.bell.add(needsPromptCommits: false, wake) }
 
     func close() { if let number { call.core.bell.remove(number) } }
 
@@ -43,27 +43,27 @@ final class PageStream: BodyStream {
         }
         // The stream ends with its session.
         guard try isOpen() else { return hasEnded ? .end : end() }
-        text += try news()
+        text += try updates()
         // The session may have ended before the last of these samples was added.
         guard try isOpen() else { return end() }
         if text.isEmpty, ContinuousClock.now - lastWord >= call.core.settings.heartbeat { text = ": no news\n\n" }
         guard text.isEmpty else {
             lastWord = .now
-            return .octets(Array(text.utf8))
+            return .bytes(Array(text.utf8))
         }
         return .wait(atMost: max(.milliseconds(10), call.core.settings.heartbeat - (ContinuousClock.now - lastWord)))
     }
 
-    private func isOpen() throws -> Bool { try call.site.session(bearing: token)?.subject == session.subject }
+    private func isOpen() throws -> Bool { try call.site.session(bearing: token)?.person == session.person }
 
     private var hasEnded = false
 
     private func end() -> BodyPiece {
         hasEnded = true
-        return .octets(Array("event: ended\ndata: {}\n\n".utf8))
+        return .bytes(Array("event: ended\ndata: {}\n\n".utf8))
     }
 
-    private func news() throws -> String {
+    private func updates() throws -> String {
         let reader = try call.core.readers.lend(to: session)
         return try withExtendedLifetime(reader) {
             let latest = try reader.store.changes.latestAnchor()
@@ -71,7 +71,7 @@ final class PageStream: BodyStream {
             var isMuch = false
             func take() throws {
                 count += 1
-                if count > Self.most { throw Enough() }
+                if count > Self.maximum { throw Enough() }
             }
             do {
                 try reader.store.changes.read(

@@ -17,24 +17,24 @@ enum SamplePage {
         }
         let texts = call.texts
         let sample = try RecordNames(store).named(explanation.stored).sample
-        let (name, said) = (call.values.name(of: sample.origin.type), try call.values.shown(sample, in: store))
+        let (name, shownValue) = (call.values.name(of: sample.origin.type), try call.values.shown(sample, in: store))
         func list(_ key: String, _ relations: [Explanation.Relation]) throws -> HTML {
             guard !relations.isEmpty else { return "" }
             let lines: [HTML] = try relations.map { relation in
                 let other = relation.other.sample
-                let told = try call.values.shown(other, in: store)
+                let reported = try call.values.shown(other, in: store)
                 return """
-                    <li><a href="/page/sample/\(other.identity.description)">\(told.value) \(told.unit)</a>, \(call.times.element(other.start)), \(TypeCard.source(of: other, texts)) \
+                    <li><a href="/page/sample/\(other.identity.description)">\(reported.value) \(reported.unit)</a>, \(call.times.element(other.start)), \(TypeCard.source(of: other, texts)) \
                     <span class="note">\(texts("sample.rule." + relation.rule.rawValue))</span></li>
                     """
             }
             return "<h2>\(texts(key))</h2><ul>\(lines)</ul>"
         }
         let alone: HTML =
-            explanation.first == nil && explanation.witnesses.isEmpty && explanation.linked.isEmpty
+            explanation.first == nil && explanation.duplicates.isEmpty && explanation.linked.isEmpty
             ? "<p>\(texts("sample.alone"))</p>" : ""
         let body: HTML = """
-            <h1>\(name): \(said.value) \(said.unit)</h1>
+            <h1>\(name): \(shownValue.value) \(shownValue.unit)</h1>
             <dl><dt>\(texts("figure.when"))</dt><dd>\(sample.origin.kind == .clinicalRecord ? call.times.element(of: sample) : call.times.element(sample.start))\(HTML.choose(sample.end > sample.start, " – \(call.times.element(sample.end))"))</dd>
             <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.sources(of: sample, texts))</dd>
             <dt>\(texts("sample.received"))</dt><dd>\(HTML.choose(sample.origin.kind == .quantity, "\(PageValues.local(sample.numeral.text)) \(call.values.symbol(sample.unit)), "))\(call.times.element(sample.received))</dd></dl>
@@ -43,7 +43,7 @@ enum SamplePage {
             \(try SampleActions(sample, call).html())
             \(alone)
             \(try list("sample.first", explanation.first.map { [$0] } ?? []))
-            \(try list("sample.witnesses", explanation.witnesses))
+            \(try list("sample.witnesses", explanation.duplicates))
             \(try list("sample.linked", explanation.linked))
             """
         let hasMap = [.workout, .workoutRoute].contains(sample.origin.kind)
@@ -53,7 +53,7 @@ enum SamplePage {
     /// The page of a blood pressure that a device reported as two samples of one measurement.
     private static func pressure(_ pressure: Sample, _ store: SampleStore, _ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
-        let (name, said) = (call.values.name(of: pressure.origin.type), try call.values.shown(pressure, in: store))
+        let (name, shownValue) = (call.values.name(of: pressure.origin.type), try call.values.shown(pressure, in: store))
         let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 types: [.bloodPressureSystolic, .bloodPressureDiastolic], from: pressure.start,
@@ -68,7 +68,7 @@ enum SamplePage {
             )
         }
         let body: HTML = """
-            <h1>\(name): \(said.value) \(said.unit)</h1>
+            <h1>\(name): \(shownValue.value) \(shownValue.unit)</h1>
             <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(pressure.start))</dd>
             <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.sources(of: pressure, texts))</dd></dl>
             \(try PressureKind.category(of: pressure, in: store, call))

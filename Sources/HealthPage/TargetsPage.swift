@@ -5,10 +5,10 @@ import SampleStore
 
 /// The page of the targets that the hub exports to, with their progress.
 enum TargetsPage {
-    static let routes = [PageRoute(method: "GET", path: "targets", right: .keeper, answer: page)]
+    static let routes = [PageRoute(method: "GET", path: "targets", right: .owner, answer: page)]
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
-        let store = try call.keeperReader().store
+        let store = try call.ownerReader().store
         let texts = call.texts
         let rows: [HTML] = try store.targets.all().map { target in
             let setAside = try store.targets.setAsideSummary(of: target.name)

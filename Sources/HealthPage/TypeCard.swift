@@ -22,7 +22,7 @@ struct TypeCard {
     static func all(_ reader: Reader, _ call: PageCall) throws -> [TypeCard] {
         let today = TodayReader(reader.store, zone: call.zone, priority: call.core.settings.priority)
         let doubts = try call.doubts()
-        return try today.types(of: call.person().subject, at: call.now).map { each in
+        return try today.types(of: call.person().person, at: call.now).map { each in
             let night = each.night.map(SleepNight.init)
             let value = try value(of: each.latest.sample, night, each.total, reader, call)
             return TypeCard(today: each, doubts: doubts.counts(of: each.type), night: night, value: value)

@@ -15,20 +15,20 @@ enum TypePage {
         let reader = try call.reader()
         // A type outside the catalogue may be known from another person's data only, so the page hides it unless this person has
         // samples.
-        guard let type = try? SampleType(meant: call.variables[0]),
+        guard let type = try? SampleType(anyName: call.variables[0]),
             try type.isKnown || !reader.store.samples.latest(of: [type]).isEmpty
         else { throw PageProblem(404, "type") }
         let (texts, name) = (call.texts, call.values.name(of: type))
         let hasChart = ChartData.isShown(type)
-        let usual = try usual(of: type, reader, call)
-        let window = try ChartWindow(call, usual: usual) { try ChartData.first(of: type, reader, call) }
+        let defaultRange = try defaultRange(of: type, reader, call)
+        let window = try ChartWindow(call, defaultRange: defaultRange) { try ChartData.first(of: type, reader, call) }
         let table: HTML = hasChart ? "<div data-figures>\(try figures(of: type, window, reader, call))</div>" : ""
         let body: HTML = """
             <h1>\(name)</h1>
             <p id="live" class="live" role="status" hidden></p>
             \(hasChart ? ranges(window.range, type, call) : "")
             \(hasChart ? try ChartSummary(type: type, window: window, reader: reader, call: call).html() : "")
-            \(hasChart ? try chart(of: type, usual, reader, call) + StillChart.html(of: type, window, reader, call) : "")
+            \(hasChart ? try chart(of: type, defaultRange, reader, call) + StillChart.html(of: type, window, reader, call) : "")
             \(type.id == "sleepAnalysis" ? try SleepNight(reader, call)?.html(call) ?? "" : "")
             \(try KindPage.history(of: type, reader, call))
             \(table)
@@ -43,17 +43,17 @@ enum TypePage {
     }
 
     /// The shortest range that contains the latest sample. A sum has several bars.
-    private static func usual(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> ChartWindow.Range {
+    private static func defaultRange(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> ChartWindow.Range {
         let measured = BloodPressure.measuredType(of: type)
         let latest = try reader.store.samples.latest(of: [measured]) { $0.start <= call.now }.map(\.sample.start).max()
-        let usual = ChartWindow.usual(for: latest ?? call.now, call)
-        return usual == .day && (type.aggregation == .cumulative || type.kind != .quantity) ? .week : usual
+        let defaultRange = ChartWindow.defaultRange(for: latest ?? call.now, call)
+        return defaultRange == .day && (type.aggregation == .cumulative || type.kind != .quantity) ? .week : defaultRange
     }
 
     private static func chart(
         of type: SampleType, _ first: ChartWindow.Range, _ reader: Reader, _ call: PageCall
     ) throws -> HTML {
-        let series = try reader.store.samples.series(matching: SampleQuery(subject: try call.person().subject))
+        let series = try reader.store.samples.series(matching: SampleQuery(person: try call.person().person))
         let others = Set(series.map(\.type)).filter { $0.kind == .quantity && $0 != type }
         let sorted = others.sorted { call.values.name(of: $0) < call.values.name(of: $1) }
         let sources = Set(series.filter { $0.type == type }.map(\.source))
@@ -79,7 +79,7 @@ enum TypePage {
         let conversion = try values.conversion(of: type, to: unit)
         let query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: call.zone), from: window.start, to: window.end,
-            subject: try call.person().subject, priority: call.core.settings.priority)
+            person: try call.person().person, priority: call.core.settings.priority)
         let rows = try reader.store.calendarStatistics(query).map { $0.converted(by: conversion) }
         guard !rows.isEmpty else { return "<p>\(texts("type.nothing"))</p>" }
         let isSum = type.aggregation == .cumulative
@@ -146,11 +146,11 @@ enum TypePage {
         let names = RecordNames(reader.store)
         let rows: [HTML] = try all.map { stored in
             let stored = try names.named(stored)
-            let said = try call.values.shown(stored.sample, in: reader.store)
+            let shownValue = try call.values.shown(stored.sample, in: reader.store)
             let when = call.times.element(of: stored.sample, hasSeconds: hasSeconds)
             let name = isUnpaired ? call.values.name(of: stored.sample.origin.type) + ": " : ""
             return """
-                <tr><th scope="row"><a href="/page/sample/\(stored.uuid.description)">\(when)</a></th><td>\(name)\(said.value) \(said.unit)</td>\
+                <tr><th scope="row"><a href="/page/sample/\(stored.uuid.description)">\(when)</a></th><td>\(name)\(shownValue.value) \(shownValue.unit)</td>\
                 <td>\(TypeCard.source(of: stored.sample, call.texts))</td></tr>
                 """
         }

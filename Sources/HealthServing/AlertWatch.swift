@@ -17,7 +17,7 @@ package final class AlertWatch: Sendable {
         /// The pause after a check that failed.
         package var retry = Duration.seconds(30)
         /// The time of failed checks after which the receivers get a message.
-        package var patience = Duration.seconds(60)
+        package var timeout = Duration.seconds(60)
 
         package init() {}
     }
@@ -64,7 +64,7 @@ package final class AlertWatch: Sendable {
         (self.path, self.bell, self.limits, self.now, self.uptime) = (path, bell, limits, now, uptime)
         (self.onCheck, self.onFailure) = (onCheck, onFailure)
         state = Mutex(State(quiet: QuietTime(limits.quiet, now: now(), uptime: uptime())))
-        let listener = bell.add(isHurried: false) { [weak self] in self?.wake() }
+        let listener = bell.add(needsPromptCommits: false) { [weak self] in self?.wake() }
         state.withLock { $0.listener = listener }
         wake()
     }
@@ -123,7 +123,7 @@ package final class AlertWatch: Sendable {
         let isReported = state.withLock { state in
             let failing = state.failing ?? uptime
             state.failing = failing
-            guard uptime - failing >= limits.patience, !state.isReported else { return false }
+            guard uptime - failing >= limits.timeout, !state.isReported else { return false }
             state.isReported = true
             return true
         }

@@ -7,7 +7,7 @@ package final class CommitBell: Sendable {
     private struct State {
         var wakes: [UInt64: @Sendable () -> Void] = [:]
         /// The listeners for which the writer should commit early.
-        var hurried: Set<UInt64> = []
+        var promptListeners: Set<UInt64> = []
         var last: UInt64 = 0
     }
 
@@ -27,7 +27,7 @@ package final class CommitBell: Sendable {
         source = DispatchSource.makeReadSource(
             fileDescriptor: bell.bell.descriptor, queue: queue)
         source.setEventHandler { [weak self] in
-            bell.hear()
+            bell.drain()
             self?.ring()
         }
         // The handler keeps the descriptor open until the source no longer uses it.
@@ -39,46 +39,46 @@ package final class CommitBell: Sendable {
 
     /// Adds a listener and returns its number.
     ///
-    /// - Parameter isHurried: Whether the writer should commit early for this listener.
-    package func add(isHurried: Bool, _ wake: @escaping @Sendable () -> Void) -> UInt64 {
-        defer { if isHurried { tell() } }
+    /// - Parameter needsPromptCommits: Whether the writer should commit early for this listener.
+    package func add(needsPromptCommits: Bool, _ wake: @escaping @Sendable () -> Void) -> UInt64 {
+        defer { if needsPromptCommits { reportListeners() } }
         return state.withLock { state in
             state.last += 1
             state.wakes[state.last] = wake
-            if isHurried { state.hurried.insert(state.last) }
+            if needsPromptCommits { state.promptListeners.insert(state.last) }
             return state.last
         }
     }
 
     /// Sets whether the writer should commit early for a listener. A listener that may not read anything does not need it.
-    package func set(_ number: UInt64, isHurried: Bool) {
+    package func set(_ number: UInt64, needsPromptCommits: Bool) {
         let isChanged = state.withLock { state in
             guard state.wakes[number] != nil else { return false }
-            return isHurried ? state.hurried.insert(number).inserted : state.hurried.remove(number) != nil
+            return needsPromptCommits ? state.promptListeners.insert(number).inserted : state.promptListeners.remove(number) != nil
         }
-        if isChanged { tell() }
+        if isChanged { reportListeners() }
     }
 
     package func remove(_ number: UInt64) {
-        let wasHurried = state.withLock {
+        let neededPromptCommits = state.withLock {
             $0.wakes.removeValue(forKey: number)
-            return $0.hurried.remove(number) != nil
+            return $0.promptListeners.remove(number) != nil
         }
-        if wasHurried { tell() }
+        if neededPromptCommits { reportListeners() }
     }
 
-    private func tell() {
+    private func reportListeners() {
         queue.async { [weak self] in
             guard let self else { return }
-            following(isHurried)
+            following(needsPromptCommits)
         }
     }
 
-    private var isHurried: Bool { state.withLock { !$0.hurried.isEmpty } }
+    private var needsPromptCommits: Bool { state.withLock { !$0.promptListeners.isEmpty } }
 
     private func ring() {
         for wake in state.withLock({ Array($0.wakes.values) }) { wake() }
-        if isHurried { following(true) }
+        if needsPromptCommits { following(true) }
     }
 
     /// Used only on the queue once the source is active.
@@ -86,6 +86,6 @@ package final class CommitBell: Sendable {
         let bell: StoreBell
         init(_ bell: StoreBell) { self.bell = bell }
         /// If the watch fails, streams read at each heartbeat instead.
-        func hear() { try? bell.wait() }
+        func drain() { try? bell.wait() }
     }
 }

@@ -13,7 +13,7 @@ package final class GrantWatch: Sendable {
 
     /// The access of a client at one moment.
     package struct Rights: Equatable, Sendable {
-        fileprivate let isLetIn: Bool
+        fileprivate let hasAccess: Bool
         fileprivate let grants: [Grant]
 
         /// Whether the client may read anything. A client with write access can read its own objects.
@@ -24,7 +24,7 @@ package final class GrantWatch: Sendable {
     private let now: @Sendable () -> Instant
     private let state = Mutex(State())
     /// The maximum number of callers to cache between two commits.
-    private static let most = 64
+    private static let maximum = 64
 
     package init(path: String, now: @escaping @Sendable () -> Instant) { (self.path, self.now) = (path, now) }
 
@@ -35,10 +35,10 @@ package final class GrantWatch: Sendable {
             let store = try state.store ?? SampleStore(path: path, access: .read)
             state.store = store
             let version = try store.dataVersion()
-            if state.version != version || state.known.count >= Self.most { (state.version, state.known) = (version, [:]) }
+            if state.version != version || state.known.count >= Self.maximum { (state.version, state.known) = (version, [:]) }
             if let known = state.known[token] { return known }
-            let isLetIn = try store.clients.client(bearing: token, at: now())?.id == client.id
-            let rights = Rights(isLetIn: isLetIn, grants: isLetIn ? try store.clients.grants(of: client) : [])
+            let hasAccess = try store.clients.client(bearing: token, at: now())?.id == client.id
+            let rights = Rights(hasAccess: hasAccess, grants: hasAccess ? try store.clients.grants(of: client) : [])
             state.known[token] = rights
             return rights
         }

@@ -10,7 +10,7 @@ final class GuessCounter: Sendable {
 
     private let state = Mutex(State())
     private static let span = Duration.seconds(60)
-    private static let most = 64
+    private static let maximum = 64
 
     /// The number of invalid tokens since the start.
     var count: Int { state.withLock { $0.total } }
@@ -21,11 +21,11 @@ final class GuessCounter: Sendable {
             state.total += 1
             state.recent.append(time)
             state.recent.removeAll { $0.duration(to: time) > Self.span }
-            if state.recent.count > Self.most { state.recent.removeFirst() }
+            if state.recent.count > Self.maximum { state.recent.removeFirst() }
             return state.recent.count
         }
     }
 
     /// The delay of an answer: none for the first ten tokens, then up to 5 seconds.
-    static func usualDelay(of count: Int) -> Duration { .milliseconds(min(5000, max(0, count - 10) * 100)) }
+    static func defaultDelay(of count: Int) -> Duration { .milliseconds(min(5000, max(0, count - 10) * 100)) }
 }

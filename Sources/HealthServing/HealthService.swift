@@ -20,7 +20,7 @@ public struct ServiceSettings: Sendable {
     public var heartbeat = Duration.seconds(15)
 
     /// Returns the delay of the answer to an invalid token, from the number of invalid tokens within the last minute.
-    public var delayOfGuess: @Sendable (Int) -> Duration = { GuessCounter.usualDelay(of: $0) }
+    public var delayOfGuess: @Sendable (Int) -> Duration = { GuessCounter.defaultDelay(of: $0) }
 
     /// Called after each invalid token or code with their number since the start.
     public var onWrongToken: @Sendable (Int) -> Void = { _ in }
@@ -61,7 +61,7 @@ public final class HealthService {
     package init(_ settings: ServiceSettings, _ sites: (ServiceCore) throws -> [any Site]) throws {
         // This fails if there is no store.
         let store = try SampleStore(path: settings.store, access: .read)
-        core = try ServiceCore(settings, keeper: store.subject)
+        core = try ServiceCore(settings, owner: store.owner)
         server = try HTTPServer(settings.server, Sites(all: try sites(core)))
     }
 

@@ -7,12 +7,12 @@ import SampleStore
 package struct OwnChanges {
     private let store: SampleStore
     /// The person.
-    package let subject: String
+    package let person: String
     /// Whether the owner of the hub makes the changes.
     private let isByOwner: Bool
 
-    init(_ store: SampleStore, of subject: String, isByOwner: Bool) {
-        (self.store, self.subject, self.isByOwner) = (store, subject, isByOwner)
+    init(_ store: SampleStore, of person: String, isByOwner: Bool) {
+        (self.store, self.person, self.isByOwner) = (store, person, isByOwner)
     }
 
     // MARK: Samples
@@ -47,7 +47,7 @@ package struct OwnChanges {
 
     /// Restores a deleted sample with the parts that were deleted with it. Returns `false` if the sample is not the person's.
     package func restore(_ uuid: SampleIdentity, at now: Instant) throws -> Bool {
-        guard case .deleted(let stored, _)? = try store.samples.lookup(uuid), stored.sample.origin.subject == subject else {
+        guard case .deleted(let stored, _)? = try store.samples.lookup(uuid), stored.sample.origin.person == person else {
             return false
         }
         _ = try store.samples.restore([uuid], withObjects: true, description: description(.restore, now))
@@ -55,8 +55,8 @@ package struct OwnChanges {
     }
 
     /// Accepts or rejects a quarantined reading. Returns `false` if the person has no quarantined reading with this number.
-    package func judge(_ number: Int64, accepting: Bool, at now: Instant) throws -> Bool {
-        guard let entry = try store.quarantine.sample(number: number), entry.stored.sample.origin.subject == subject,
+    package func decide(_ number: Int64, accepting: Bool, at now: Instant) throws -> Bool {
+        guard let entry = try store.quarantine.sample(number: number), entry.stored.sample.origin.person == person,
             entry.state == "held"
         else { return false }
         if accepting {
@@ -68,22 +68,22 @@ package struct OwnChanges {
     }
 
     /// Repairs samples of the person. Only the owner of the hub can assign them to another person.
-    package func apply(_ request: MigrationRequest) throws {
+    package func apply(_ request: RepairRequest) throws {
         var request = request
-        request.conditions.subject = subject
-        if case .subject = request.repair, !isByOwner {
+        request.conditions.person = person
+        if case .person = request.repair, !isByOwner {
             throw StoreError(.invalid, "only the owner of the hub can assign readings to another person")
         }
         _ = try store.repairs.apply(request)
     }
 
     private func isLive(_ uuid: SampleIdentity) throws -> Bool {
-        try store.samples.sample(uuid)?.sample.origin.subject == subject
+        try store.samples.sample(uuid)?.sample.origin.person == person
     }
 
     private func own(_ entry: HandEntry) -> HandEntry {
         var entry = entry
-        entry.subject = subject
+        entry.person = person
         return entry
     }
 
@@ -93,22 +93,22 @@ package struct OwnChanges {
 
     // MARK: Data besides samples
 
-    package func save(_ layout: TodayLayout) throws { try store.people.save(layout, of: subject) }
-    package func save(_ goal: Goal) throws { try store.people.save(goal, of: subject) }
-    package func removeGoal(_ type: SampleType) throws -> Bool { try store.people.removeGoal(type, of: subject) }
+    package func save(_ layout: TodayLayout) throws { try store.people.save(layout, of: person) }
+    package func save(_ goal: Goal) throws { try store.people.save(goal, of: person) }
+    package func removeGoal(_ type: SampleType) throws -> Bool { try store.people.removeGoal(type, of: person) }
     package func annotate(day: String, tags: [String], note: String) throws {
-        try store.people.annotate(subject, day: day, tags: tags, note: note)
+        try store.people.annotate(person, day: day, tags: tags, note: note)
     }
-    package func removeAnnotation(_ id: Int64) throws -> Bool { try store.people.removeAnnotation(id, of: subject) }
+    package func removeAnnotation(_ id: Int64) throws -> Bool { try store.people.removeAnnotation(id, of: person) }
 
     package func addAlert(
         _ type: SampleType, _ condition: Alert.Condition, bound: Double, timing: AlertTiming, at now: Instant
     ) throws {
-        try store.alerts.add(of: subject, type: type, condition, bound: bound, timing: timing, at: now)
+        try store.alerts.add(of: person, type: type, condition, bound: bound, timing: timing, at: now)
     }
-    package func removeAlert(_ id: Int64) throws -> Bool { try store.alerts.remove(id, of: subject) }
+    package func removeAlert(_ id: Int64) throws -> Bool { try store.alerts.remove(id, of: person) }
     package func acknowledgeAlert(_ id: Int64, at now: Instant) throws {
-        try store.alerts.acknowledge(id, of: subject, at: now)
+        try store.alerts.acknowledge(id, of: person, at: now)
     }
 
     // MARK: Clients
@@ -118,7 +118,7 @@ package struct OwnChanges {
         _ grant: Grant, objects: [SampleIdentity], accesses: Set<Grant.Access>, of client: Client, at now: Instant
     ) throws {
         var grant = grant
-        grant.subject = subject
+        grant.person = person
         try store.clients.set(grant, objects: objects, accesses: accesses, of: client, at: now)
     }
 
@@ -127,14 +127,14 @@ package struct OwnChanges {
     /// Shows the data of the person who logged in again, in a session that was switched to another person. Returns `false` if the
     /// session was not switched.
     package func showOpener(in session: PageSession) throws -> Bool {
-        guard session.subject == subject, let opener = session.opener else { return false }
+        guard session.person == person, let opener = session.opener else { return false }
         try store.pageSessions.show(opener, in: session)
         return true
     }
 
     /// Ends a session of the person.
     package func end(_ session: PageSession) throws {
-        guard session.subject == subject else { return }
+        guard session.person == person else { return }
         try store.pageSessions.end(session.id)
     }
 }
@@ -150,22 +150,22 @@ package struct HubChanges {
     package func add(_ person: Person) throws { try store.people.save(person) }
 
     /// A new login code for a person, or `nil` if there is no such person.
-    package func makeCode(for subject: String, at now: Instant) throws -> (name: String, code: String)? {
-        guard subject != Origin.unassigned, let name = try store.people.names()[subject] else { return nil }
-        return (name, try store.pageSessions.makeCode(for: subject, at: now))
+    package func makeCode(for person: String, at now: Instant) throws -> (name: String, code: String)? {
+        guard person != Origin.unassigned, let name = try store.people.names()[person] else { return nil }
+        return (name, try store.pageSessions.makeCode(for: person, at: now))
     }
 
     /// Shows the data of another person in a session. Returns `false` if the person does not exist.
-    package func show(_ subject: String, in session: PageSession) throws -> Bool {
-        guard subject != Origin.unassigned, try store.people.names()[subject] != nil else { return false }
-        try store.pageSessions.show(subject, in: session)
+    package func show(_ person: String, in session: PageSession) throws -> Bool {
+        guard person != Origin.unassigned, try store.people.names()[person] != nil else { return false }
+        try store.pageSessions.show(person, in: session)
         return true
     }
 
     /// Assigns a device to a person. Returns `false` if there is no such person.
-    package func assign(device address: String, to subject: String) throws -> Bool {
-        guard try store.people.names()[subject] != nil else { return false }
-        try store.devices.assign(device: address, to: subject)
+    package func assign(device address: String, to person: String) throws -> Bool {
+        guard try store.people.names()[person] != nil else { return false }
+        try store.devices.assign(device: address, to: person)
         return true
     }
 
@@ -180,7 +180,7 @@ package struct ClientChanges {
     init(_ store: SampleStore, by client: Client) { (self.store, self.client) = (store, client) }
 
     /// The person that the store belongs to.
-    package var keeper: String { store.subject }
+    package var owner: String { store.owner }
 
     /// Stores samples. See `SampleStore.Clients.save`.
     package func save(
@@ -203,20 +203,20 @@ package struct ClientChanges {
     package func status(of request: AuthorizationRequest) throws -> RequestStatus {
         try store.clients.status(of: request, for: client)
     }
-    package func require(_ types: Set<ObjectType>, of subject: String) throws {
-        try store.clients.require(types, of: subject, for: client)
+    package func require(_ types: Set<ObjectType>, of person: String) throws {
+        try store.clients.require(types, of: person, for: client)
     }
 }
 
 extension ServiceCore {
     /// The changes of a person with a session.
     package func changes(of session: PageSession) throws -> OwnChanges {
-        OwnChanges(try writable(), of: session.subject, isByOwner: session.subject == keeper)
+        OwnChanges(try writable(), of: session.person, isByOwner: session.person == owner)
     }
 
     /// The changes that the owner of the hub makes for another person.
-    package func changes(of subject: String, by owner: OwnerAuthority) throws -> OwnChanges {
-        OwnChanges(try writable(), of: subject, isByOwner: true)
+    package func changes(of person: String, by owner: OwnerAuthority) throws -> OwnChanges {
+        OwnChanges(try writable(), of: person, isByOwner: true)
     }
 
     /// The changes of the hub itself.

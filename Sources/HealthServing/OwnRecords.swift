@@ -6,41 +6,41 @@ import SampleStore
 package struct OwnRecords {
     private let reader: Reader
     /// The person.
-    package let subject: String
+    package let person: String
 
-    init(_ reader: Reader, of subject: String) { (self.reader, self.subject) = (reader, subject) }
+    init(_ reader: Reader, of person: String) { (self.reader, self.person) = (reader, person) }
 
     private var store: SampleStore { reader.store }
 
     /// The person's name, or an empty text.
-    package func name() throws -> String { try store.people.names()[subject] ?? "" }
-    package func characteristics() throws -> CharacteristicHistory { try store.people.characteristics(of: subject) }
-    package func medications() throws -> [UserAnnotatedMedication] { try store.people.medications(of: subject) }
-    package func goals() throws -> [SampleType: Goal] { try store.people.goals(of: subject) }
-    package func todayLayout() throws -> TodayLayout { try store.people.todayLayout(of: subject) }
+    package func name() throws -> String { try store.people.names()[person] ?? "" }
+    package func characteristics() throws -> CharacteristicHistory { try store.people.characteristics(of: person) }
+    package func medications() throws -> [UserAnnotatedMedication] { try store.people.medications(of: person) }
+    package func goals() throws -> [SampleType: Goal] { try store.people.goals(of: person) }
+    package func todayLayout() throws -> TodayLayout { try store.people.todayLayout(of: person) }
     /// The person's notes on a range of days.
     package func annotations(from first: String, through last: String) throws -> [Annotation] {
-        try store.people.annotations(of: subject, from: first, through: last)
+        try store.people.annotations(of: person, from: first, through: last)
     }
 
     // MARK: Alerts
 
-    package func alerts() throws -> [Alert] { try store.alerts.all(of: subject) }
-    package func alertHistory(limit: Int) throws -> [AlertEpisode] { try store.alerts.history(of: subject, limit: limit) }
+    package func alerts() throws -> [Alert] { try store.alerts.all(of: person) }
+    package func alertHistory(limit: Int) throws -> [AlertEpisode] { try store.alerts.history(of: person, limit: limit) }
     /// The receivers of everybody's alerts, which belong to the hub.
     package func alertReceivers() throws -> [AlertReceiver] { try store.alerts.receivers() }
 
     // MARK: Readings outside the samples
 
     /// The numbers of quarantined readings by type.
-    package func quarantineCounts() throws -> [SampleType: Int] { try store.quarantine.counts(of: subject) }
+    package func quarantineCounts() throws -> [SampleType: Int] { try store.quarantine.counts(of: person) }
     /// The quarantined readings, the oldest first.
-    package func quarantined(limit: Int) throws -> [QuarantinedSample] { try store.quarantine.all(of: subject, limit: limit) }
+    package func quarantined(limit: Int) throws -> [QuarantinedSample] { try store.quarantine.all(of: person, limit: limit) }
     /// The deleted samples that can be restored, the last deletion first.
-    package func restorable(limit: Int) throws -> [RestorableSample] { try store.samples.restorable(of: subject, limit: limit) }
+    package func restorable(limit: Int) throws -> [RestorableSample] { try store.samples.restorable(of: person, limit: limit) }
     /// A deleted sample, or `nil` if the person has none with this UUID.
     package func deletedSample(_ uuid: SampleIdentity) throws -> StoredSample? {
-        guard case .deleted(let stored, _)? = try store.samples.lookup(uuid), stored.sample.origin.subject == subject else {
+        guard case .deleted(let stored, _)? = try store.samples.lookup(uuid), stored.sample.origin.person == person else {
             return nil
         }
         return stored
@@ -48,7 +48,7 @@ package struct OwnRecords {
     /// The known suspicious readings, brought up to date.
     package func suspicions(after known: KnownSuspicions) throws -> KnownSuspicions {
         var known = known
-        try store.repairs.update(&known, of: subject)
+        try store.repairs.update(&known, of: person)
         return known
     }
 
@@ -57,19 +57,19 @@ package struct OwnRecords {
     /// The clients that have asked the person for access or have it. The owner of the hub sees all of them.
     package func clients() throws -> [Client] {
         let all = try store.clients.all()
-        return subject == store.subject ? all : try all.filter { try store.clients.isKnown($0, to: subject) }
+        return person == store.owner ? all : try all.filter { try store.clients.isKnown($0, to: person) }
     }
     package func openRequest(of client: Client) throws -> AuthorizationRequest? {
-        try store.clients.openRequests(of: client).first { $0.subject == subject }
+        try store.clients.openRequests(of: client).first { $0.person == person }
     }
     package func refusedRequest(of client: Client) throws -> AuthorizationRequest? {
-        try store.clients.refusedRequests(of: client).first { $0.subject == subject }
+        try store.clients.refusedRequests(of: client).first { $0.person == person }
     }
     package func grants(of client: Client) throws -> [Grant] {
-        try store.clients.grants(of: client).filter { $0.subject == subject }
+        try store.clients.grants(of: client).filter { $0.person == person }
     }
     package func readLedger(of client: Client) throws -> [ReadEntry] {
-        try store.clients.readLedger(of: client).filter { $0.subject == subject }
+        try store.clients.readLedger(of: client).filter { $0.person == person }
     }
 }
 
@@ -78,7 +78,7 @@ package struct OwnRecords {
 package struct OwnerAuthority {
     /// Returns `nil` if the session belongs to somebody else.
     package init?(_ session: PageSession?, of core: ServiceCore) {
-        guard let session, session.subject == core.keeper else { return nil }
+        guard let session, session.person == core.owner else { return nil }
     }
 }
 

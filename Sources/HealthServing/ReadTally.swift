@@ -8,7 +8,7 @@ import Synchronization
 final class ReadTally: Sendable {
     /// A person and a type.
     struct Kind: Hashable {
-        var subject: String
+        var person: String
         var type: String
     }
 
@@ -25,7 +25,7 @@ final class ReadTally: Sendable {
     private let queue = DispatchQueue(label: "vitalgate.read-tally")
     private static let pause = DispatchTimeInterval.seconds(60)
     /// The maximum number of entries to keep in memory while the disk is full.
-    private static let mostUnwritten = 10_000
+    private static let maximumUnwritten = 10_000
 
     /// Opens the journal and enters the counts that a killed process left.
     ///
@@ -44,10 +44,10 @@ final class ReadTally: Sendable {
         let day = today()
         let entries = counts.map { kind, count in
             ReadJournal.Entry(
-                client: client.id, read: ReadEntry(subject: kind.subject, type: kind.type, day: day, count: count))
+                client: client.id, read: ReadEntry(person: kind.person, type: kind.type, day: day, count: count))
         }
         let begins = state.withLock { state in
-            if !state.journal.append(entries), state.unwritten.count < Self.mostUnwritten { state.unwritten += entries }
+            if !state.journal.append(entries), state.unwritten.count < Self.maximumUnwritten { state.unwritten += entries }
             defer { state.isDue = true }
             return !state.isDue
         }

@@ -21,8 +21,8 @@ package final class ReaderPool: Sendable {
         var lentByView: [ReaderView: Int] = [:]
 
         /// Whether a reader may be lent. One view may use half of the readers, and a quarter is reserved for authentication.
-        func mayLend(_ view: ReaderView, of most: Int) -> Bool {
-            view == .everything ? lent < most : lent < most - most / 4 && lentByView[view, default: 0] < most / 2
+        func mayLend(_ view: ReaderView, of maximum: Int) -> Bool {
+            view == .everything ? lent < maximum : lent < maximum - maximum / 4 && lentByView[view, default: 0] < maximum / 2
         }
 
         mutating func giveBack(_ view: ReaderView) {
@@ -33,7 +33,7 @@ package final class ReaderPool: Sendable {
     }
 
     private let path: String
-    private let most: Int
+    private let maximum: Int
     private let tally: ReadTally
     private let state = Mutex(State())
     private let idle = IdlePool<IdleReader>()
@@ -41,7 +41,7 @@ package final class ReaderPool: Sendable {
     /// Creates a pool.
     ///
     /// - Parameter tally: Counts what clients read.
-    init(path: String, tally: ReadTally, most: Int = 16) { (self.path, self.tally, self.most) = (path, tally, most) }
+    init(path: String, tally: ReadTally, maximum: Int = 16) { (self.path, self.tally, self.maximum) = (path, tally, maximum) }
 
     /// The number of lent readers.
     var lent: Int { state.withLock { $0.lent } }
@@ -56,7 +56,7 @@ package final class ReaderPool: Sendable {
     ///
     /// - Parameter session: The session of the person whose data the reader shows.
     /// - Throws: ``Problem`` 503 if all readers are lent or the store cannot be opened.
-    package func lend(to session: PageSession) throws -> Reader { try lend(.person(session.subject)) }
+    package func lend(to session: PageSession) throws -> Reader { try lend(.person(session.person)) }
 
     /// The objects of a person that a client may read now.
     package func readable(
@@ -64,7 +64,7 @@ package final class ReaderPool: Sendable {
     ) throws -> Set<SampleIdentity> {
         let reader = try lend(to: client)
         return try withExtendedLifetime(reader) {
-            let cursor = try reader.store.samples.cursor(matching: SampleQuery(types: [type], subject: session.subject))
+            let cursor = try reader.store.samples.cursor(matching: SampleQuery(types: [type], person: session.person))
             defer { cursor.close() }
             var all: Set<SampleIdentity> = []
             while let next = try cursor.next() { all.insert(next.sample.identity) }
@@ -77,7 +77,7 @@ package final class ReaderPool: Sendable {
 
     /// Lends a reader of a person's data besides samples.
     package func lendRecords(of session: PageSession) throws -> OwnRecords {
-        OwnRecords(try lend(.everything), of: session.subject)
+        OwnRecords(try lend(.everything), of: session.person)
     }
 
     /// Lends a reader of everything. Outside this target it is available only through ``OwnerAuthority``.
@@ -85,7 +85,7 @@ package final class ReaderPool: Sendable {
 
     private func lend(_ view: ReaderView) throws -> Reader {
         try state.withLock { state in
-            guard state.mayLend(view, of: most) else {
+            guard state.mayLend(view, of: maximum) else {
                 throw Problem(503, "Too many requests are reading from the store. Try again.", bound: .readers)
             }
             state.lent += 1
@@ -100,7 +100,7 @@ package final class ReaderPool: Sendable {
             switch view {
             case .everything: break
             case .client(let client): try store.restrict(to: client)
-            case .person(let subject): try store.restrict(toPerson: subject)
+            case .person(let person): try store.restrict(toPerson: person)
             }
             return Reader(store, view, self)
         } catch {
@@ -109,10 +109,10 @@ package final class ReaderPool: Sendable {
         }
     }
 
-    fileprivate func enter(_ told: [ReadTally.Kind: Int], of client: Client) { tally.add(told, of: client) }
+    fileprivate func enter(_ readCounts: [ReadTally.Kind: Int], of client: Client) { tally.add(readCounts, of: client) }
 
-    fileprivate func takeBack(_ reader: IdleReader, told: [ReadTally.Kind: Int]) {
-        if case .client(let client) = reader.view { tally.add(told, of: client) }
+    fileprivate func takeBack(_ reader: IdleReader, readCounts: [ReadTally.Kind: Int]) {
+        if case .client(let client) = reader.view { tally.add(readCounts, of: client) }
         idle.giveBack(reader)
         state.withLock { $0.giveBack(reader.view) }
     }
@@ -129,14 +129,14 @@ private struct IdleReader: @unchecked Sendable {
 struct AnswerMemory {
     struct Answer {
         var question: String
-        var octets: [UInt8]
-        var told: [ReadTally.Kind: Int]
+        var bytes: [UInt8]
+        var readCounts: [ReadTally.Kind: Int]
     }
 
     var version: Int64?
     var answers: [Answer] = []
     /// The maximum size of an answer in bytes, and the maximum number of answers.
-    static let (longest, most) = (256 << 10, 8)
+    static let (maximumLength, maximum) = (256 << 10, 8)
 }
 
 /// A lent reader.
@@ -144,7 +144,7 @@ package final class Reader {
     package let store: SampleStore
     private let view: ReaderView
     private let pool: ReaderPool
-    private var told: [ReadTally.Kind: Int] = [:]
+    private var readCounts: [ReadTally.Kind: Int] = [:]
     private var memory: AnswerMemory
 
     fileprivate init(_ store: SampleStore, _ view: ReaderView, _ pool: ReaderPool, _ memory: AnswerMemory = AnswerMemory()) {
@@ -158,7 +158,7 @@ package final class Reader {
     /// The maximum duration of a query. Other clients wait no longer than this for a reader.
     private static let time = Duration.seconds(20)
 
-    deinit { pool.takeBack(IdleReader(store: store, view: view, memory: memory), told: told) }
+    deinit { pool.takeBack(IdleReader(store: store, view: view, memory: memory), readCounts: readCounts) }
 
     /// Returns the answer to a query, from the cache if nothing was written to the store since it was made, including grants.
     ///
@@ -169,38 +169,38 @@ package final class Reader {
         let version = try store.dataVersion()
         if memory.version != version { memory = AnswerMemory(version: version) }
         if let known = memory.answers.first(where: { $0.question == question }) {
-            told.merge(known.told) { $0 + $1 }
-            return known.octets
+            readCounts.merge(known.readCounts) { $0 + $1 }
+            return known.bytes
         }
-        let before = told
-        told = [:]
-        defer { told.merge(before) { $0 + $1 } }
-        let octets = try make()
-        if octets.count <= AnswerMemory.longest {
-            if memory.answers.count == AnswerMemory.most { memory.answers.removeFirst() }
-            memory.answers.append(AnswerMemory.Answer(question: question, octets: octets, told: told))
+        let before = readCounts
+        readCounts = [:]
+        defer { readCounts.merge(before) { $0 + $1 } }
+        let bytes = try make()
+        if bytes.count <= AnswerMemory.maximumLength {
+            if memory.answers.count == AnswerMemory.maximum { memory.answers.removeFirst() }
+            memory.answers.append(AnswerMemory.Answer(question: question, bytes: bytes, readCounts: readCounts))
         }
-        return octets
+        return bytes
     }
 
     /// Records the reads so far, for a streamed answer.
     package func tally() {
-        if case .client(let client) = view { pool.enter(told, of: client) }
-        told.removeAll(keepingCapacity: true)
+        if case .client(let client) = view { pool.enter(readCounts, of: client) }
+        readCounts.removeAll(keepingCapacity: true)
     }
 
     /// Counts a sample that the client is given.
-    package func tells(_ sample: Sample) { tells(sample.origin.type.id, of: sample.origin.subject) }
+    package func countRead(_ sample: Sample) { countRead(sample.origin.type.id, of: sample.origin.person) }
 
     /// Counts an item of a type that the client is given: an object, an interval of statistics, a day's rings, a characteristic.
-    package func tells(_ type: String, of subject: String) {
-        told[ReadTally.Kind(subject: subject, type: type), default: 0] += 1
+    package func countRead(_ type: String, of person: String) {
+        readCounts[ReadTally.Kind(person: person, type: type), default: 0] += 1
     }
 }
 
 /// The readers of a request, kept until it is answered. Swift may release a reader after its last mention, which returns it to the
 /// pool. Another request could then get its store while this one still uses it.
-package final class KeptReaders {
+package final class RetainedReaders {
     private var all: [Reader] = []
 
     package init() {}

@@ -16,10 +16,10 @@ package final class ServiceCore: Sendable {
     /// Looks up tokens, sessions and codes.
     package let authentication: Authentication
     /// The person that the store belongs to.
-    package let keeper: String
+    package let owner: String
 
-    init(_ settings: ServiceSettings, keeper: String) throws {
-        (self.settings, self.keeper) = (settings, keeper)
+    init(_ settings: ServiceSettings, owner: String) throws {
+        (self.settings, self.owner) = (settings, owner)
         let (zone, now) = (settings.zone, settings.now)
         tally = ReadTally(path: settings.store) { zone.date(of: now()) }
         readers = ReaderPool(path: settings.store, tally: tally)

@@ -29,8 +29,8 @@ extension HealthStore {
     public func setCharacteristic(
         _ type: CharacteristicType, to value: Characteristic?, of person: String? = nil, from date: String? = nil
     ) async throws {
-        let (person, date, said) = (person ?? self.person, date ?? today, now())
-        try await write { store in try store.people.set(type, to: value, of: person, from: date, said: said) }
+        let (person, date, recorded) = (person ?? self.person, date ?? today, now())
+        try await write { store in try store.people.set(type, to: value, of: person, from: date, recorded: recorded) }
     }
 
     /// Saves a medication of a person. It replaces a medication of the same name. ``UserAnnotatedMedicationQueryDescriptor``

@@ -13,7 +13,7 @@ public struct SavedObject: Hashable, Sendable {
         case alreadyKnown
         /// The value is implausible, such as a body temperature of 98 °C. It is quarantined until a person decides (`vitalgate
         /// quarantine`).
-        case held
+        case quarantined
     }
 
     /// The object's UUID.
@@ -33,7 +33,7 @@ public struct SavedObject: Hashable, Sendable {
             switch outcome {
             case .stored: .stored
             case .duplicate, .refused: .alreadyKnown
-            case .quarantined: .held
+            case .quarantined: .quarantined
             }
         self.init(uuid: sample.sample.identity, outcome: own, parts: parts)
     }

@@ -56,16 +56,16 @@ public final class HealthStore: Sendable {
         unitPreferences: [SampleType: Unit] = [:], locale: String? = nil,
         now: @escaping @Sendable () -> Instant = { Instant(Date()) }
     ) throws {
-        let creation = SampleStore.Creation(subject: UUID().uuidString.lowercased(), time: now().microseconds)
+        let creation = SampleStore.Creation(person: UUID().uuidString.lowercased(), time: now().microseconds)
         switch access {
         case .read:
             source = nil
             writer = nil
-            person = try SampleStore(path: path, access: .read).subject
+            person = try SampleStore(path: path, access: .read).owner
         case .write(let source):
             self.source = source
             let store = try SampleStore(path: path, access: .write, creation: creating ? creation : nil)
-            person = store.subject
+            person = store.owner
             writer = StoreWriter(store)
         }
         self.path = path

@@ -92,11 +92,11 @@ public struct APIConfiguration: Decodable, Sendable {
 
     /// Returns a warning if the certificate has expired or expires soon.
     private static func end(of path: String, at now: Instant) -> Weakness? {
-        guard let octets = SmallFile.read(path, limit: 1 << 20),
-            let certificate = try? Certificate(pem: String(decoding: octets, as: UTF8.self))
+        guard let bytes = SmallFile.read(path, limit: 1 << 20),
+            let certificate = try? Certificate(pem: String(decoding: bytes, as: UTF8.self))
         else { return nil }
         let left = certificate.expires - now.microseconds / 1_000_000
-        guard left < patience else { return nil }
+        guard left < expiryWarning else { return nil }
         let day = String(Instant(seconds: certificate.expires).description.prefix(10))
         return Weakness(
             isBroken: left <= 0, text: "\(path): the certificate \(left <= 0 ? "expired" : "expires") on \(day)",
@@ -104,7 +104,7 @@ public struct APIConfiguration: Decodable, Sendable {
     }
 
     /// The remaining lifetime in seconds below which a certificate is reported.
-    private static let patience: Int64 = 30 * 86_400
+    private static let expiryWarning: Int64 = 30 * 86_400
 
     /// A security problem.
     public struct Weakness: Sendable {

@@ -47,7 +47,7 @@ public struct CollectorConfiguration: Decodable, Sendable {
     /// The page with the table of hubs, or `nil` for none.
     public var page: CenterPageConfiguration?
 
-    private static let mostWorkers = 64
+    private static let maximumWorkers = 64
     /// The keys of the object `collect.brokerUsers`.
     static let brokerUsersKeys = ["file", "processFile"]
     /// The keys of the object `collect.readers`.
@@ -58,7 +58,7 @@ public struct CollectorConfiguration: Decodable, Sendable {
     static let commandsKeys = ["seedFile"]
     /// The keys of the object `collect.sealing`.
     static let sealingKeys = ["olderSeedFiles", "required", "seedFile"]
-    private static let mostOlderKeys = 8
+    private static let maximumOlderKeys = 8
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
@@ -77,8 +77,8 @@ public struct CollectorConfiguration: Decodable, Sendable {
         guard brokerUsers == nil || broker.key != nil else {
             throw ConfigurationError("'collect.brokerUsers' needs 'nkey' and 'seedFile' in 'collect.broker'")
         }
-        guard (1...Self.mostWorkers).contains(workers) else {
-            throw ConfigurationError("'collect.workers': expected a whole number from 1 to \(Self.mostWorkers)")
+        guard (1...Self.maximumWorkers).contains(workers) else {
+            throw ConfigurationError("'collect.workers': expected a whole number from 1 to \(Self.maximumWorkers)")
         }
     }
 
@@ -134,8 +134,8 @@ public struct CollectorConfiguration: Decodable, Sendable {
         guard ([files.seedFile] + (files.olderSeedFiles ?? [])).allSatisfy({ $0.hasPrefix("/") }) else {
             throw ConfigurationError("'collect.sealing': the paths must begin with /")
         }
-        guard files.olderSeedFiles?.count ?? 0 <= mostOlderKeys else {
-            throw ConfigurationError("'collect.sealing.olderSeedFiles': expected at most \(mostOlderKeys) paths")
+        guard files.olderSeedFiles?.count ?? 0 <= maximumOlderKeys else {
+            throw ConfigurationError("'collect.sealing.olderSeedFiles': expected at most \(maximumOlderKeys) paths")
         }
         return files
     }

@@ -19,7 +19,7 @@ public struct Configuration: Sendable {
     /// The time zone's name and its origin.
     public var timeZone: ZoneName
     /// The subject for a new store.
-    public var subject: String?
+    public var person: String?
     /// Paths of additional profile folders, with `~/` expanded.
     public var profiles: [String]
     /// The key `hub`, or the defaults.
@@ -93,7 +93,7 @@ public struct Configuration: Sendable {
     }
 
     /// The largest size in bytes.
-    static let longest = 1 << 20
+    static let maximumLength = 1 << 20
 
     /// The path of the machine's configuration.
     public static let systemPath = "/etc/vitalgate/config.json5"
@@ -110,7 +110,7 @@ public struct Configuration: Sendable {
         let candidates = path.map { [$0] } ?? [Self.systemPath, Self.userPath(machine)].compactMap { $0 }
         let found = candidates.first { access($0, F_OK) == 0 }
         if let found {
-            guard let bytes = SmallFile.read(found, limit: Self.longest) else {
+            guard let bytes = SmallFile.read(found, limit: Self.maximumLength) else {
                 throw ConfigurationError("\(found): cannot be read")
             }
             try self.init(Self.read(bytes, of: found), of: found, machine: machine)
@@ -125,7 +125,7 @@ public struct Configuration: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` like the file itself.
     public init(text: [UInt8], of path: String, machine: Machine) throws(ConfigurationError) {
-        guard text.count <= Self.longest else { throw ConfigurationError("\(path): larger than \(Self.longest) bytes") }
+        guard text.count <= Self.maximumLength else { throw ConfigurationError("\(path): larger than \(Self.maximumLength) bytes") }
         try self.init(Self.read(text, of: path), of: path, machine: machine)
     }
 
@@ -140,7 +140,7 @@ public struct Configuration: Sendable {
         }
         store = file.store.map(expanded) ?? (access(system, F_OK) == 0 ? system : data ?? "")
         timeZone = file.timeZone.map { ZoneName($0, from: .configuration(found ?? "")) } ?? machine.zoneName
-        subject = file.subject
+        person = file.subject
         profiles = (file.profiles ?? []).map(expanded)
         hub = file.hub ?? HubConfiguration()
         hub.inbox = hub.inbox.map(expanded)
@@ -199,7 +199,7 @@ public struct Configuration: Sendable {
         var formulas: [String: [ImpedanceFormula]] = [:]
         for (person, names) in bodyComposition {
             do {
-                formulas[try StoreAccess.subject(person, in: store)] = names
+                formulas[try StoreAccess.person(person, in: store)] = names
             } catch let error as ConfigurationError {
                 // The name is removed because this text goes to the log.
                 throw ConfigurationError("the configuration's bodyComposition: \(error.description)")

@@ -48,9 +48,9 @@ public struct Machine: Sendable {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var octets = [UInt8](repeating: 0, count: 256)
-        let count = read(file, &octets, octets.count)
-        let text = String(decoding: octets.prefix(max(0, count)).prefix { $0 > 0x20 }, as: UTF8.self)
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = read(file, &bytes, bytes.count)
+        let text = String(decoding: bytes.prefix(max(0, count)).prefix { $0 > 0x20 }, as: UTF8.self)
         return text.isEmpty ? nil : text
     }
 

@@ -29,14 +29,14 @@ struct NamedSettings<Setting: NamedSetting>: Decodable {
     var all: [Setting] = []
 
     /// The maximum number of entries, more than a machine of this size can serve.
-    private var most: Int { 64 }
+    private var maximum: Int { 64 }
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
         for key in members.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
             all.append(try Setting(name: key.stringValue, from: members.superDecoder(forKey: key)))
         }
-        guard all.count <= most else { throw ConfigurationError("'\(Setting.key)': more than \(most) entries") }
+        guard all.count <= maximum else { throw ConfigurationError("'\(Setting.key)': more than \(maximum) entries") }
     }
 }
 

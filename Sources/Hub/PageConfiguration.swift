@@ -41,8 +41,8 @@ public struct PageConfiguration: Decodable, Sendable {
         guard let tiles = MapTiles(url: url, attribution: attribution) else {
             throw ConfigurationError(
                 "'page.tiles': expected an address such as https://tiles.example.org/{z}/{x}/{y}.png (http only for a host in the "
-                    + "local network) of at most \(MapTiles.longest.url) bytes, and an attribution in one line of at most "
-                    + "\(MapTiles.longest.attribution) bytes")
+                    + "local network) of at most \(MapTiles.maximumLength.url) bytes, and an attribution in one line of at most "
+                    + "\(MapTiles.maximumLength.attribution) bytes")
         }
         self.tiles = tiles
     }

@@ -78,11 +78,11 @@ public struct SettingsDoctor: Sendable {
             if isOpenToOthers(path) {
                 findings.append(Finding(.warning, "store", "\(path): other users can read it", command: "chmod go= \(path)*"))
             }
-            for held in try store.quarantine.summary() {
+            for stored in try store.quarantine.summary() {
                 findings.append(
                     Finding(
                         .warning, "quarantine",
-                        "\(held.count == 1 ? "1 reading" : "\(held.count) readings") since \(held.since): \(held.rule)",
+                        "\(stored.count == 1 ? "1 reading" : "\(stored.count) readings") since \(stored.since): \(stored.rule)",
                         command: "vitalgate quarantine list"))
             }
             return findings
@@ -129,10 +129,10 @@ public struct SettingsDoctor: Sendable {
             let formulas = try configuration.estimates(in: store)
             guard !formulas.isEmpty else { return [] }
             var missing: Set<BodyEstimates.Missing> = []
-            for (subject, formulas) in formulas {
+            for (person, formulas) in formulas {
                 for formula in formulas {
                     missing.formUnion(
-                        try BodyEstimates(store: store, subject: subject, formula: formula, zone: zone).missing(
+                        try BodyEstimates(store: store, person: person, formula: formula, zone: zone).missing(
                             on: zone.date(of: machine.now())))
                 }
             }
@@ -202,13 +202,13 @@ public struct SettingsDoctor: Sendable {
     private func alerts(_ configuration: Configuration) -> [Finding] {
         let known = try? StoreAccess(configuration: configuration, machine: machine).openForReading().alerts.receivers()
         return configuration.alerts.map { configured in
-            let subject = "alerts \(configured.name)"
+            let person = "alerts \(configured.name)"
             guard let receiver = known?.first(where: { $0.name == configured.name }) else {
-                return Finding(.good, subject, "configured, not used by a hub yet")
+                return Finding(.good, person, "configured, not used by a hub yet")
             }
-            guard let failing = receiver.failing else { return Finding(.good, subject, "delivered") }
+            guard let failing = receiver.failing else { return Finding(.good, person, "delivered") }
             return Finding(
-                .broken, subject, "cannot be delivered since \(failing): \(receiver.words ?? "")",
+                .broken, person, "cannot be delivered since \(failing): \(receiver.words ?? "")",
                 command: "vitalgate alerts test \(configured.name)")
         }
     }

@@ -59,21 +59,21 @@ public struct StoreAccess: Sendable {
         return try SampleStore(
             path: configuration.store, access: .write,
             creation: SampleStore.Creation(
-                subject: configuration.subject?.lowercased() ?? UUIDText.random(), time: machine.now().microseconds,
+                person: configuration.person?.lowercased() ?? UUIDText.random(), time: machine.now().microseconds,
                 isDemo: asDemo, takesStreams: takesStreams))
     }
 
     /// Whether the configured subject can be one: it becomes a part of every sample's identity, for ever.
     ///
-    /// - Throws: ``SubjectSettingError`` where it is neither a UUID nor the name of a person whom the store knows.
-    public func checkSubject() throws(SubjectSettingError) {
-        guard let subject = configuration.subject, !UUIDText.isValid(subject) else { return }
+    /// - Throws: ``PersonSettingError`` where it is neither a UUID nor the name of a person whom the store knows.
+    public func checkPerson() throws(PersonSettingError) {
+        guard let person = configuration.person, !UUIDText.isValid(person) else { return }
         if let store = try? openForReading(), let persons = try? store.people.all(),
-            persons.contains(where: { $0.name == subject })
+            persons.contains(where: { $0.name == person })
         {
             return
         }
-        throw SubjectSettingError()
+        throw PersonSettingError()
     }
 
     private func checkPath() throws(StoreError) {
@@ -98,13 +98,13 @@ public struct StoreAccess: Sendable {
     }
 
     /// Returns the subject for a text: `me`, `unassigned`, a name, or a UUID in lower case.
-    public static func subject(_ text: String, in store: SampleStore) throws -> String {
+    public static func person(_ text: String, in store: SampleStore) throws -> String {
         switch text {
-        case "me": return store.subject
+        case "me": return store.owner
         case Origin.unassigned: return text
         default:
             if UUIDText.isValid(text) { return text.lowercased() }
-            if let person = try store.people.all().first(where: { $0.name == text }) { return person.subject }
+            if let person = try store.people.all().first(where: { $0.name == text }) { return person.id }
             // A mistyped name must not end up in a log.
             throw ConfigurationError(
                 "there is no such person: use me, unassigned, a UUID, or a name from 'vitalgate people list'",
@@ -114,7 +114,7 @@ public struct StoreAccess: Sendable {
 }
 
 /// The error for an invalid configured subject.
-public struct SubjectSettingError: Error, CustomStringConvertible {
+public struct PersonSettingError: Error, CustomStringConvertible {
     /// The expected value, for the user.
     public let description =
         "configuration: subject: must be a UUID (another hub's 'vitalgate store stats' shows it) or the name of a person in the store: "

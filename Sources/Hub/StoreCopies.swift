@@ -3,18 +3,18 @@ import Glibc
 /// Copies of a store beside it, such as manual backups. They have to be considered when data is erased.
 public enum StoreCopies {
     /// The maximum number of names read in a folder.
-    private static let most = 10_000
+    private static let maximum = 10_000
 
     /// Returns the paths of all our databases in the store's folder except the store, sorted by name.
     ///
     /// The application id of a database is at byte 68 of its header (<https://www.sqlite.org/fileformat.html>, application id).
-    public static func beside(_ store: String) -> [String] {
+    public static func companions(_ store: String) -> [String] {
         let folder = store.lastIndex(of: "/").map { $0 == store.startIndex ? "/" : String(store[..<$0]) } ?? "."
         var own = stat()
         guard stat(store, &own) == 0, let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
         var found: [String] = []
-        for _ in 0..<most {
+        for _ in 0..<maximum {
             guard let entry = readdir(directory) else { break }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
             let path = folder == "." ? name : folder == "/" ? "/" + name : "\(folder)/\(name)"

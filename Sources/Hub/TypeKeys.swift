@@ -21,7 +21,7 @@ enum TypeKeys {
     /// - Throws: ``ConfigurationError`` if the name is unknown or ambiguous.
     static func type(_ name: String, at path: String) throws(ConfigurationError) -> SampleType {
         do throws(TypeNameError) {
-            return try SampleType(meant: name)
+            return try SampleType(anyName: name)
         } catch {
             throw ConfigurationError("'\(path)': \(error.description)")
         }

@@ -137,8 +137,8 @@ final class RestoredBackup {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    private static func difference(_ what: String) -> BackupFailure {
-        BackupFailure(.damaged, "\(what) in the backup differs from the original")
+    private static func difference(_ description: String) -> BackupFailure {
+        BackupFailure(.damaged, "\(description) in the backup differs from the original")
     }
 
     private func check(_ folder: String) throws {
@@ -146,7 +146,7 @@ final class RestoredBackup {
         guard try Self.digest(of: path) == manifest.store.sha256 else { throw Self.difference("the store") }
         for file in manifest.files {
             let restored = folder + BackupManifest.place(of: file.path)
-            guard let bytes = SmallFile.read(restored, limit: BackupFiles.longest), BackupFiles.digest(bytes) == file.sha256
+            guard let bytes = SmallFile.read(restored, limit: BackupFiles.maximumLength), BackupFiles.digest(bytes) == file.sha256
             else {
                 throw Self.difference(file.path)
             }

@@ -22,7 +22,7 @@ public struct BackupFiles: Sendable {
     public private(set) var leftOut: [String] = []
 
     /// The largest file, and the number of files.
-    static let (longest, most) = (1 << 20, 500)
+    static let (maximumLength, maximum) = (1 << 20, 500)
     /// The folder of bluetoothd, which only root can read.
     public static let bonds = "/var/lib/bluetooth"
 
@@ -60,10 +60,10 @@ public struct BackupFiles: Sendable {
         guard stat(source, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
         if access(source, R_OK) != 0 {
             leftOut.append("\(path): \(String(cString: strerror(errno)))")
-        } else if Int(status.st_size) > Self.longest {
+        } else if Int(status.st_size) > Self.maximumLength {
             leftOut.append("\(path): larger than 1 MiB")
-        } else if items.count >= Self.most {
-            leftOut.append("\(path): more than \(Self.most) files")
+        } else if items.count >= Self.maximum {
+            leftOut.append("\(path): more than \(Self.maximum) files")
         } else {
             items.append(Item(role: role, path: path, source: source))
         }
@@ -112,7 +112,7 @@ public struct BackupFiles: Sendable {
 
     /// The texts of a configuration that are paths of files.
     private static func paths(in configuration: String, home: String?) -> [String] {
-        guard let bytes = SmallFile.read(configuration, limit: longest) else { return [] }
+        guard let bytes = SmallFile.read(configuration, limit: maximumLength) else { return [] }
         let decoder = JSONDecoder()
         decoder.allowsJSON5 = true
         guard let value = try? decoder.decode(Value.self, from: Data(bytes)) else { return [] }
@@ -127,7 +127,7 @@ public struct BackupFiles: Sendable {
         guard depth > 0, let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []
-        while let entry = readdir(directory), names.count < most {
+        while let entry = readdir(directory), names.count < maximum {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
             if name != ".", name != ".." { names.append(name) }
         }
@@ -147,7 +147,7 @@ public struct BackupFiles: Sendable {
         var (contents, leftOut): ([[UInt8]], [String]) = ([], leftOut)
         for item in items {
             var status = stat()
-            guard stat(item.source, &status) == 0, let bytes = SmallFile.read(item.source, limit: Self.longest) else {
+            guard stat(item.source, &status) == 0, let bytes = SmallFile.read(item.source, limit: Self.maximumLength) else {
                 leftOut.append("\(item.path): it cannot be read")
                 continue
             }

@@ -39,7 +39,7 @@ public struct BackupRestore: Sendable {
         /// Files that were not, with the reason.
         public var notRestored: [String] = []
         /// Files that had to make way, by their new names.
-        public var kept: [String] = []
+        public var retained: [String] = []
     }
 
     /// Restores a backup. The caller has the hub's lock on the store.
@@ -106,7 +106,7 @@ public struct BackupRestore: Sendable {
     }
 
     /// The name for a file that has to make way.
-    private static func kept(_ path: String) -> String {
+    private static func retained(_ path: String) -> String {
         let name = path + ".before-restore"
         guard access(name, F_OK) == 0 else { return name }
         return (2...1000).map { "\(name)-\($0)" }.first { access($0, F_OK) != 0 } ?? name
@@ -125,11 +125,11 @@ public struct BackupRestore: Sendable {
             fsync(descriptor) == 0
         else { throw BackupFailure(.permission, "\(path): \(String(cString: strerror(errno)))") }
         if access(store, F_OK) == 0 {
-            let kept = Self.kept(store)
-            guard rename(store, kept) == 0 else {
+            let retained = Self.retained(store)
+            guard rename(store, retained) == 0 else {
                 throw BackupFailure(.permission, "\(store): \(String(cString: strerror(errno)))")
             }
-            result.kept.append(kept)
+            result.retained.append(retained)
         }
         for suffix in ["-wal", "-shm"] { unlink(store + suffix) }
         guard rename(path, store) == 0 else { throw BackupFailure(.permission, "\(store): \(String(cString: strerror(errno)))") }
@@ -146,23 +146,23 @@ public struct BackupRestore: Sendable {
         _ file: BackupManifest.File, _ source: String, at target: String, _ owner: (user: uid_t, group: gid_t)?,
         _ result: inout Result
     ) {
-        guard let bytes = SmallFile.read(source, limit: BackupFiles.longest) else {
+        guard let bytes = SmallFile.read(source, limit: BackupFiles.maximumLength) else {
             result.notRestored.append("\(target): the backup has no such file")
             return
         }
-        if let there = SmallFile.read(target, limit: BackupFiles.longest) {
+        if let there = SmallFile.read(target, limit: BackupFiles.maximumLength) {
             guard there != bytes else { return }
             // A program or profile that this machine has is newer.
             guard file.role != .named || file.mode & 0o111 == 0 else {
                 result.notRestored.append("\(target): this machine has another one")
                 return
             }
-            let kept = Self.kept(target)
-            guard rename(target, kept) == 0 else {
+            let retained = Self.retained(target)
+            guard rename(target, retained) == 0 else {
                 result.notRestored.append("\(target): \(String(cString: strerror(errno)))")
                 return
             }
-            result.kept.append(kept)
+            result.retained.append(retained)
         }
         do {
             try Self.createFolder(SmallFile.folder(of: target), isPrivate: file.role == .bond || target.hasPrefix(store))

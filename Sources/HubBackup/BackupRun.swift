@@ -24,7 +24,7 @@ public struct BackupRun: Sendable {
     private let isStopped: @Sendable () -> Bool
 
     /// The write-ahead log grows while the file is pinned. A run that takes too long for that is ended.
-    private static let longestLog = 256 << 20
+    private static let maximumLogLength = 256 << 20
 
     /// Prepares a backup. `isStopped` is asked several times a second.
     public init(
@@ -175,7 +175,7 @@ public struct BackupRun: Sendable {
                 BackupManifest.storeName, BackupManifest.folder,
             ], in: stage.folder,
             check: { () throws(BackupFailure) in
-                guard pinned.logBytes < Self.longestLog else {
+                guard pinned.logBytes < Self.maximumLogLength else {
                     throw BackupFailure(.failed, "it took so long that the store's log reached 256 MiB, so it is tried again")
                 }
             })
@@ -220,10 +220,10 @@ public struct BackupRun: Sendable {
         // Snapshots with erased data are removed whole, verified or not, together with their data.
         let erased = before.filter { $0.erasures < erasures }
         let unverified = before.filter { !$0.isVerified && $0.erasures >= erasures }
-        let gone = (erased + unverified).map(\.id)
+        let deleted = (erased + unverified).map(\.id)
         let place = BackupState(ofStore: store).places[name] ?? BackupState.Place()
         let hasErased = (place.erasures ?? 0) < erasures
-        if !gone.isEmpty { try restic.run(["forget"] + gone, within: .seconds(3600)) }
+        if !deleted.isEmpty { try restic.run(["forget"] + deleted, within: .seconds(3600)) }
         try restic.run(
             [
                 "forget", "--host", host, "--tag", "\(Restic.Snapshot.program),\(Restic.Snapshot.verified)", "--group-by", "host",

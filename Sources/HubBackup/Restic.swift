@@ -54,7 +54,7 @@ public struct Restic: Sendable {
     // MARK: Running
 
     /// The longest output that is kept, in bytes.
-    private static let longest = 16 << 20
+    private static let maximumLength = 16 << 20
     /// The descriptors of the keys in restic.
     private static let (keyDescriptor, newKeyDescriptor): (Int32, Int32) = (3, 4)
 
@@ -162,8 +162,8 @@ public struct Restic: Sendable {
         return (ends[0], ends[1])
     }
 
-    private static func failure(_ what: String, _ code: Int32) -> BackupFailure {
-        BackupFailure(.failed, "\(what): \(String(cString: strerror(code)))")
+    private static func failure(_ description: String, _ code: Int32) -> BackupFailure {
+        BackupFailure(.failed, "\(description): \(String(cString: strerror(code)))")
     }
 
     private func spawn(
@@ -237,7 +237,7 @@ public struct Restic: Sendable {
                     buffer.withUnsafeBytes { sink(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
                 } else {
                     text.append(contentsOf: buffer[..<count])
-                    guard text.count <= Self.longest else { throw BackupFailure(.failed, "restic printed more than expected") }
+                    guard text.count <= Self.maximumLength else { throw BackupFailure(.failed, "restic printed more than expected") }
                 }
             }
         }

@@ -54,7 +54,7 @@ public final class InfluxExporter: ComparableExporter {
         if let session { return session }
         let headers: [(name: String, value: String)] =
             switch settings.entry {
-            case .nobody: []
+            case .anonymous: []
             case .user(let user, let password): [HTTPRequest.basic(user, try password.read())]
             case .token(let token): [("Authorization", "Token \(try token.read())")]
             }
@@ -136,16 +136,16 @@ public final class InfluxExporter: ComparableExporter {
         var last: [SampleIdentity: Int] = [:]
         for (index, change) in batch.changes.enumerated() { last[change.uuid] = index }
         var lines: [UInt8] = []
-        var gone: [Point] = []
+        var deleted: [Point] = []
         for (index, change) in batch.changes.enumerated() where last[change.uuid] == index {
             switch change {
             case .added(let stored):
                 let (value, unit) = context.quantity(of: stored.sample)
                 line.append(stored.sample, value: value, unit: unit, to: &lines)
-            case .deleted(let deletion): gone.append(Point(deletion.sample))
+            case .deleted(let deletion): deleted.append(Point(deletion.sample))
             }
         }
-        try delete(gone)
+        try delete(deleted)
         var tooOld: DeliveryError?
         if !lines.isEmpty {
             do throws(DeliveryError) { try write(lines) } catch { tooOld = try beyondRetention(error, batch, last) }
@@ -248,16 +248,16 @@ public final class InfluxExporter: ComparableExporter {
     }
 
     /// Passes on the UUIDs of all points, with values and units for version 1.
-    public func contents(_ body: ([HeldSample]) throws -> Void) throws {
+    public func contents(_ body: ([TargetSample]) throws -> Void) throws {
         var (points, uuids) = (PointScanner(), UUIDScanner())
         var failure: (any Error)?
-        func take(_ octets: [UInt8]) -> Bool {
+        func take(_ bytes: [UInt8]) -> Bool {
             do {
-                let found: [HeldSample]
+                let found: [TargetSample]
                 if case .database = settings.place {
-                    found = try points.scan(octets)
+                    found = try points.scan(bytes)
                 } else {
-                    found = uuids.scan(octets).map { HeldSample($0) }
+                    found = uuids.scan(bytes).map { TargetSample($0) }
                 }
                 if !found.isEmpty { try body(found) }
                 return true

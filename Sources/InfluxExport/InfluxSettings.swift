@@ -16,7 +16,7 @@ public struct InfluxSettings: ExporterSettings {
     /// The credentials.
     public enum Entry: Hashable, Sendable {
         /// No credentials.
-        case nobody
+        case anonymous
         /// A version 1 user with a password.
         case user(String, Secret)
         /// A version 2 token.
@@ -33,7 +33,7 @@ public struct InfluxSettings: ExporterSettings {
     public var certificateAuthority: String?
 
     /// Creates settings from a server, a destination and credentials.
-    public init(url: String, place: Place, entry: Entry = .nobody, certificateAuthority: String? = nil) {
+    public init(url: String, place: Place, entry: Entry = .anonymous, certificateAuthority: String? = nil) {
         (self.url, self.place, self.entry, self.certificateAuthority) = (url, place, entry, certificateAuthority)
     }
 
@@ -75,7 +75,7 @@ public struct InfluxSettings: ExporterSettings {
         case (nil, nil): throw SettingsFault("database", "expected a database (version 1), or bucket and org (version 2)")
         case (_?, _?): throw SettingsFault("bucket", "a server has databases (version 1) or buckets (version 2)")
         }
-        var entry = Entry.nobody
+        var entry = Entry.anonymous
         if let token = try members.decodeIfPresent(Secret.self, forKey: .token) { entry = .token(token) }
         if let user = try text(.user) {
             guard let password = try members.decodeIfPresent(Secret.self, forKey: .password) else {

@@ -7,11 +7,11 @@ final class LineProtocol {
     enum Part {
         case measurement, tag, text
 
-        @inline(__always) func escapes(_ octet: UInt8) -> Bool {
+        @inline(__always) func escapes(_ byte: UInt8) -> Bool {
             switch self {
-            case .measurement: octet == UInt8(ascii: ",") || octet == UInt8(ascii: " ")
-            case .tag: octet == UInt8(ascii: ",") || octet == UInt8(ascii: " ") || octet == UInt8(ascii: "=")
-            case .text: octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\")
+            case .measurement: byte == UInt8(ascii: ",") || byte == UInt8(ascii: " ")
+            case .tag: byte == UInt8(ascii: ",") || byte == UInt8(ascii: " ") || byte == UInt8(ascii: "=")
+            case .text: byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
             }
         }
     }
@@ -31,32 +31,32 @@ final class LineProtocol {
     private var known: [ObjectIdentifier: Series] = [:]
     private var latest: Series?
     /// The maximum number of series in memory.
-    private static let most = 4096
+    private static let maximum = 4096
 
-    func append(_ sample: Sample, value: Double, unit: Unit, to octets: inout [UInt8]) {
+    func append(_ sample: Sample, value: Double, unit: Unit, to bytes: inout [UInt8]) {
         let series = series(of: sample)
-        octets += series.head
-        if let slot = Point.slot(of: sample) { octets += ",slot=\(slot)".utf8 }
-        octets += series.tags
+        bytes += series.head
+        if let slot = Point.slot(of: sample) { bytes += ",slot=\(slot)".utf8 }
+        bytes += series.tags
         // Always with a decimal point because InfluxDB fixes the type of a field at its first value.
-        octets += " value=".utf8
-        octets += value.description.utf8
+        bytes += " value=".utf8
+        bytes += value.description.utf8
         let seconds = Double(sample.end.microseconds &- sample.start.microseconds) / 1_000_000
-        if seconds > 0 { octets += ",duration=\(seconds)".utf8 }
-        Self.append(field: "unit", unit.code, to: &octets)
-        octets += ",uuid=\"".utf8
+        if seconds > 0 { bytes += ",duration=\(seconds)".utf8 }
+        Self.append(field: "unit", unit.code, to: &bytes)
+        bytes += ",uuid=\"".utf8
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SampleIdentity.textLength) { buffer in
-            octets.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<sample.identity.write(into: buffer)]))
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<sample.identity.write(into: buffer)]))
         }
-        octets += "\",numeral=\"".utf8
-        Self.append(sample.numeral.text, .text, to: &octets)
-        octets += "\",numeral_unit=\"".utf8
-        Self.append(sample.unit.code, .text, to: &octets)
-        octets.append(UInt8(ascii: "\""))
-        octets += series.fields
-        octets.append(UInt8(ascii: " "))
-        octets += Point.nanoseconds(of: sample).description.utf8
-        octets.append(UInt8(ascii: "\n"))
+        bytes += "\",numeral=\"".utf8
+        Self.append(sample.numeral.text, .text, to: &bytes)
+        bytes += "\",numeral_unit=\"".utf8
+        Self.append(sample.unit.code, .text, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+        bytes += series.fields
+        bytes.append(UInt8(ascii: " "))
+        bytes += Point.nanoseconds(of: sample).description.utf8
+        bytes.append(UInt8(ascii: "\n"))
     }
 
     private func series(of sample: Sample) -> Series {
@@ -64,7 +64,7 @@ final class LineProtocol {
         if let latest, latest.origin === origin { return latest }
         let key = ObjectIdentifier(origin)
         let series = known[key] ?? Self.series(origin)
-        if known.count >= Self.most { known.removeAll() }
+        if known.count >= Self.maximum { known.removeAll() }
         known[key] = series
         latest = series
         return series
@@ -74,9 +74,9 @@ final class LineProtocol {
         var (head, tags, fields): ([UInt8], [UInt8], [UInt8]) = ([], [], [])
         append(origin.type.id, .measurement, to: &head)
         for (key, text) in Point.tags(of: origin) {
-            func write(to octets: inout [UInt8]) {
-                octets += ",\(key)=".utf8
-                append(text, .tag, to: &octets)
+            func write(to bytes: inout [UInt8]) {
+                bytes += ",\(key)=".utf8
+                append(text, .tag, to: &bytes)
             }
             // InfluxDB prefers tags sorted by key.
             if key < "slot" { write(to: &head) } else { write(to: &tags) }
@@ -86,20 +86,20 @@ final class LineProtocol {
         return Series(origin: origin, head: head, tags: tags, fields: fields)
     }
 
-    private static func append(field name: String, _ text: String, to octets: inout [UInt8]) {
-        octets += ",\(name)=\"".utf8
-        append(text, .text, to: &octets)
-        octets.append(UInt8(ascii: "\""))
+    private static func append(field name: String, _ text: String, to bytes: inout [UInt8]) {
+        bytes += ",\(name)=\"".utf8
+        append(text, .text, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
     }
 
     /// Appends a text with the escapes of its part.
-    static func append(_ text: String, _ part: Part, to octets: inout [UInt8]) {
+    static func append(_ text: String, _ part: Part, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { characters in
-            guard characters.contains(where: part.escapes) else { return octets.append(contentsOf: characters) }
-            for octet in characters {
-                if part.escapes(octet) { octets.append(UInt8(ascii: "\\")) }
-                octets.append(octet)
+            guard characters.contains(where: part.escapes) else { return bytes.append(contentsOf: characters) }
+            for byte in characters {
+                if part.escapes(byte) { bytes.append(UInt8(ascii: "\\")) }
+                bytes.append(byte)
             }
         }
     }

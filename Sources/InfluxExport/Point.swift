@@ -24,7 +24,7 @@ struct Point {
 
     /// The tags that all samples of a series share, sorted.
     static func tags(of origin: Origin) -> [(key: String, value: String)] {
-        let tags = [("device", origin.device?.key ?? ""), ("source", origin.source.id), ("subject", origin.subject)]
+        let tags = [("device", origin.device?.key ?? ""), ("source", origin.source.id), ("subject", origin.person)]
         return tags.map { (key: $0.0, value: tagText($0.1)) }.filter { !$0.value.isEmpty }
     }
 

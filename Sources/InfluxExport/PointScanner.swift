@@ -41,23 +41,23 @@ struct PointScanner {
         return print.value
     }
 
-    mutating func scan(_ octets: [UInt8]) throws -> [HeldSample] {
-        lines.append(octets[...])
-        var found: [HeldSample] = []
+    mutating func scan(_ bytes: [UInt8]) throws -> [TargetSample] {
+        lines.append(bytes[...])
+        var found: [TargetSample] = []
         while let line = lines.next() {
             if !line.isEmpty { found += try Self.points(Data(line)) }
         }
         return found
     }
 
-    private static func points(_ line: Data) throws -> [HeldSample] {
-        var found: [HeldSample] = []
+    private static func points(_ line: Data) throws -> [TargetSample] {
+        var found: [TargetSample] = []
         for result in try JSONDecoder().decode(Answer.self, from: line).results {
             guard result.error == nil else { throw DeliveryError(.unreachable, "a query failed") }
             for row in (result.series ?? []).flatMap(\.values) {
                 guard let uuid = row.uuid.flatMap({ SampleIdentity($0) }) else { continue }
                 // A point that someone changed may have no value or no unit.
-                found.append(HeldSample(uuid, print: print(value: row.value ?? .nan, unit: row.unit ?? "")))
+                found.append(TargetSample(uuid, print: print(value: row.value ?? .nan, unit: row.unit ?? "")))
             }
         }
         return found
@@ -68,8 +68,8 @@ struct PointScanner {
 struct UUIDScanner {
     private var rest: [UInt8] = []
 
-    mutating func scan(_ octets: [UInt8]) -> [SampleIdentity] {
-        rest += octets
+    mutating func scan(_ bytes: [UInt8]) -> [SampleIdentity] {
+        rest += bytes
         var found: [SampleIdentity] = []
         var index = 0
         while index + 36 <= rest.count {

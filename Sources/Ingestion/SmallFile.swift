@@ -29,9 +29,9 @@ package enum SmallFile {
         unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw SystemFailure(path, errno) }
-        let octets = Array(text.utf8)
+        let bytes = Array(text.utf8)
         let isWritten =
-            write(descriptor, octets, octets.count) == octets.count && fchmod(descriptor, mode) == 0
+            write(descriptor, bytes, bytes.count) == bytes.count && fchmod(descriptor, mode) == 0
             && (owner.map { fchown(descriptor, $0.user, $0.group) } ?? 0) == 0 && fsync(descriptor) == 0
         let failure = SystemFailure(path, errno)
         close(descriptor)

@@ -6,9 +6,9 @@ import Pipeline
 /// data that both threads use.
 final class BrokerEvents: @unchecked Sendable {
     /// The maximum number of retained messages read below our topics. The rest are ignored.
-    private static let most = 20_000
+    private static let maximum = 20_000
     /// The maximum number of bytes of these messages together, topics included.
-    private static let mostBytes = 8 << 20
+    private static let maximumBytes = 8 << 20
 
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -56,10 +56,10 @@ final class BrokerEvents: @unchecked Sendable {
         pthread_condattr_destroy(&attributes)
         mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
         mosquitto_connect_v5_callback_set(handle) { _, context, code, _, properties in
-            BrokerEvents.of(context)?.heardLimits(properties)
-            BrokerEvents.of(context)?.heardAnswer(code)
+            BrokerEvents.of(context)?.didReceiveLimits(properties)
+            BrokerEvents.of(context)?.didReceiveConnectResult(code)
         }
-        mosquitto_disconnect_v5_callback_set(handle) { _, context, code, _ in BrokerEvents.of(context)?.heardEnd(code) }
+        mosquitto_disconnect_v5_callback_set(handle) { _, context, code, _ in BrokerEvents.of(context)?.didDisconnect(code) }
         mosquitto_publish_v5_callback_set(handle) { _, context, id, code, _ in
             BrokerEvents.of(context)?.locked {
                 $0.acknowledged[id] = code
@@ -73,7 +73,7 @@ final class BrokerEvents: @unchecked Sendable {
             BrokerEvents.of(context)?.locked { $0.subscribed[id] = 0 }
         }
         mosquitto_message_v5_callback_set(handle) { _, context, message, _ in
-            if let message = message?.pointee { BrokerEvents.of(context)?.heard(message) }
+            if let message = message?.pointee { BrokerEvents.of(context)?.didReceive(message) }
         }
         mosquitto_log_callback_set(handle) { _, context, level, text in
             guard level == MOSQ_LOG_ERR, let text else { return }
@@ -102,7 +102,7 @@ final class BrokerEvents: @unchecked Sendable {
     /// Waits until a condition is true, which is checked with the lock held.
     ///
     /// - Throws: ``DeliveryError`` if the connection breaks or the time is over.
-    func wait(seconds: Int, for what: String, until isSo: (BrokerEvents) -> Bool) throws(DeliveryError) {
+    func wait(seconds: Int, for event: String, until isSo: (BrokerEvents) -> Bool) throws(DeliveryError) {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)
         end.tv_sec += seconds
@@ -111,7 +111,7 @@ final class BrokerEvents: @unchecked Sendable {
         while !isSo(self) {
             if let broken { throw broken }
             guard pthread_cond_timedwait(changed, lock, &end) != ETIMEDOUT else {
-                throw DeliveryError(.unreachable, "the broker did not \(what) within \(seconds) seconds")
+                throw DeliveryError(.unreachable, "the broker did not \(event) within \(seconds) seconds")
             }
         }
     }
@@ -122,7 +122,7 @@ final class BrokerEvents: @unchecked Sendable {
         context.map { Unmanaged<BrokerEvents>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private func heardLimits(_ properties: OpaquePointer?) {
+    private func didReceiveLimits(_ properties: OpaquePointer?) {
         var (limit, retains): (UInt32, UInt8) = (0, 1)
         let hasLimit =
             mosquitto_property_read_int32(properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), &limit, false) != nil
@@ -134,7 +134,7 @@ final class BrokerEvents: @unchecked Sendable {
         }
     }
 
-    private func heardAnswer(_ code: Int32) {
+    private func didReceiveConnectResult(_ code: Int32) {
         let isAgain = locked { _ in
             let isFirst = answer == nil
             answer = code
@@ -147,7 +147,7 @@ final class BrokerEvents: @unchecked Sendable {
         requestRepetition()
     }
 
-    private func heardEnd(_ code: Int32) {
+    private func didDisconnect(_ code: Int32) {
         locked { _ in
             // An unexpected certificate needs the user.
             let isTLS = code == MOSQ_ERR_TLS.rawValue
@@ -156,7 +156,7 @@ final class BrokerEvents: @unchecked Sendable {
         }
     }
 
-    private func heard(_ message: mosquitto_message) {
+    private func didReceive(_ message: mosquitto_message) {
         let topic = String(cString: message.topic)
         let payload = [UInt8](UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen)))
         if topic == birth {
@@ -165,7 +165,7 @@ final class BrokerEvents: @unchecked Sendable {
         }
         locked { _ in
             let size = topic.utf8.count + payload.count
-            if message.retain, found.count < Self.most, size <= Self.mostBytes - foundBytes {
+            if message.retain, found.count < Self.maximum, size <= Self.maximumBytes - foundBytes {
                 found[topic] = payload
                 foundBytes += size
             }
@@ -210,7 +210,7 @@ final class BrokerEvents: @unchecked Sendable {
 
     /// Returns an error of the library, with its own complaint if there is one.
     func error(_ code: Int32, _ kind: DeliveryError.Kind) -> DeliveryError {
-        let said = locked { _ in complaint }
-        return DeliveryError(kind, code == MOSQ_ERR_TLS.rawValue && !said.isEmpty ? said : MQTTReason.text(code))
+        let message = locked { _ in complaint }
+        return DeliveryError(kind, code == MOSQ_ERR_TLS.rawValue && !message.isEmpty ? message : MQTTReason.text(code))
     }
 }

@@ -28,8 +28,8 @@ struct Discovery {
 
     /// Returns the message's bytes.
     ///
-    /// - Parameter gone: former sensors that the device no longer has.
-    func payload(without gone: [String] = []) -> [UInt8] {
+    /// - Parameter removed: former sensors that the device no longer has.
+    func payload(without removed: [String] = []) -> [UInt8] {
         var device = JSONObject()
         device.set("identifiers", [id])
         device.set("name", name)
@@ -42,7 +42,7 @@ struct Discovery {
         origin.set("name", "Vitalgate")
         var list = JSONObject()
         for component in components { list.set(component.type.id, self.component(component)) }
-        for name in gone {
+        for name in removed {
             // An entry with only its platform removes the sensor from Home Assistant.
             var component = JSONObject()
             component.set("platform", SampleType(name).flatMap { ObjectKind($0) }?.platform ?? "sensor")

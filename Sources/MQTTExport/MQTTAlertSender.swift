@@ -14,7 +14,7 @@ public final class MQTTAlertSender: AlertSender {
     private let settings: MQTTSettings
     private let name: String
     private let store: String
-    private var session: (connection: MQTTConnection, told: [String: [UInt8]])?
+    private var session: (connection: MQTTConnection, published: [String: [UInt8]])?
     private var states: [AlertState] = []
 
     private static let (online, offline) = (RetainedMessages.online, RetainedMessages.offline)
@@ -54,30 +54,30 @@ public final class MQTTAlertSender: AlertSender {
     /// Publishes the differences from the broker's state, and removes alerts that no longer exist.
     public func show(_ states: [AlertState]) throws(DeliveryError) {
         self.states = states
-        try connected { (connection, told) throws(DeliveryError) in try publish(connection, &told) }
+        try connected { (connection, published) throws(DeliveryError) in try publish(connection, &published) }
     }
 
-    private func publish(_ connection: MQTTConnection, _ told: inout [String: [UInt8]]) throws(DeliveryError) {
+    private func publish(_ connection: MQTTConnection, _ published: inout [String: [UInt8]]) throws(DeliveryError) {
         let payloads = self.payloads
         connection.remember(payloads)
         var messages: [MQTTMessage] = []
         // A device comes before its states.
         let topics = (discovery.map { [$0] } ?? []) + payloads.keys.filter { $0 != discovery }.sorted()
         for topic in topics {
-            guard let payload = payloads[topic], told[topic] != payload else { continue }
-            if topic == discovery, let before = told[topic] {
-                let gone = Self.components(before).subtracting(states.map(Self.component) + [Self.last]).sorted()
-                if !gone.isEmpty {
-                    messages.append(MQTTMessage(topic: topic, payload: config(states, without: gone), isRetained: true))
+            guard let payload = payloads[topic], published[topic] != payload else { continue }
+            if topic == discovery, let before = published[topic] {
+                let removed = Self.components(before).subtracting(states.map(Self.component) + [Self.last]).sorted()
+                if !removed.isEmpty {
+                    messages.append(MQTTMessage(topic: topic, payload: config(states, without: removed), isRetained: true))
                 }
             }
             messages.append(MQTTMessage(topic: topic, payload: payload, isRetained: true))
         }
-        for topic in told.keys.sorted() where payloads[topic] == nil && topic != events {
+        for topic in published.keys.sorted() where payloads[topic] == nil && topic != events {
             messages.append(MQTTMessage(topic: topic, payload: [], isRetained: true))
         }
         try connection.publish(messages, carefully: true)
-        told = payloads
+        published = payloads
     }
 
     /// Publishes that we are offline, and disconnects.
@@ -97,27 +97,27 @@ public final class MQTTAlertSender: AlertSender {
     private func connected(
         _ body: (MQTTConnection, inout [String: [UInt8]]) throws(DeliveryError) -> Void
     ) throws(DeliveryError) {
-        var current: (connection: MQTTConnection, told: [String: [UInt8]])
+        var current: (connection: MQTTConnection, published: [String: [UInt8]])
         if let session, session.connection.isConnected {
             current = session
         } else {
             current = try opened()
-            try publish(current.connection, &current.told)
+            try publish(current.connection, &current.published)
         }
         session = nil
-        try body(current.connection, &current.told)
+        try body(current.connection, &current.published)
         session = current
     }
 
-    private func opened() throws(DeliveryError) -> (connection: MQTTConnection, told: [String: [UInt8]]) {
+    private func opened() throws(DeliveryError) -> (connection: MQTTConnection, published: [String: [UInt8]]) {
         session = nil
         let will = MQTTMessage(topic: availability, payload: Self.offline, isRetained: true)
         let birth = settings.discovery.isEmpty ? nil : "\(settings.discovery)/status"
         let connection = try MQTTConnection(.init(settings: settings, id: id, will: will, birth: birth))
         let echo = MQTTMessage(topic: availability, payload: Self.online, isRetained: true)
-        var told = try connection.retained(below: ["\(root)/#"] + (discovery.map { [$0] } ?? []), echo: echo)
-        told[echo.topic] = echo.payload
-        return (connection, told)
+        var published = try connection.retained(below: ["\(root)/#"] + (discovery.map { [$0] } ?? []), echo: echo)
+        published[echo.topic] = echo.payload
+        return (connection, published)
     }
 
     // MARK: What is retained
@@ -135,8 +135,8 @@ public final class MQTTAlertSender: AlertSender {
 
     /// Home Assistant's device discovery message.
     ///
-    /// - Parameter gone: Alerts that no longer exist. An entry with only its platform removes the entity.
-    func config(_ states: [AlertState], without gone: [String] = []) -> [UInt8] {
+    /// - Parameter removed: Alerts that no longer exist. An entry with only its platform removes the entity.
+    func config(_ states: [AlertState], without removed: [String] = []) -> [UInt8] {
         var device = JSONObject()
         device.set("identifiers", [self.device])
         device.set("name", "Vitalgate alerts")
@@ -145,7 +145,7 @@ public final class MQTTAlertSender: AlertSender {
         var list = JSONObject()
         list.set(Self.last, event)
         for state in states { list.set(Self.component(state), sensor(state)) }
-        for name in gone {
+        for name in removed {
             var component = JSONObject()
             component.set("platform", "binary_sensor")
             list.set(name, component)
@@ -189,13 +189,13 @@ public final class MQTTAlertSender: AlertSender {
         return object
     }
 
-    private struct Told: Decodable {
+    private struct AlertDiscovery: Decodable {
         struct Component: Decodable {}
         var components: [String: Component]
     }
 
     private static func components(_ payload: [UInt8]) -> Set<String> {
-        let told = try? JSONDecoder().decode(Told.self, from: Data(payload))
-        return Set(told?.components.keys.map { $0 } ?? [])
+        let published = try? JSONDecoder().decode(AlertDiscovery.self, from: Data(payload))
+        return Set(published?.components.keys.map { $0 } ?? [])
     }
 }

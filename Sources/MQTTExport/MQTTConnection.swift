@@ -19,7 +19,7 @@ final class MQTTConnection {
     }
 
     /// The maximum wait for an answer in seconds.
-    private static let patience = 30
+    private static let responseTimeout = 30
     /// The maximum number of unacknowledged messages. The broker may allow fewer.
     private static let window: Int32 = 1000
     /// The maximum number of bytes of a packet that the broker may send.
@@ -219,8 +219,8 @@ final class MQTTConnection {
         if code >= 0x80 { throw DeliveryError(.unauthorised, "reading \(topic): \(MQTTReason.text(code))") }
     }
 
-    private func wait(_ what: String, until isSo: (BrokerEvents) -> Bool) throws(DeliveryError) {
-        try events.wait(seconds: Self.patience, for: what, until: isSo)
+    private func wait(_ event: String, until isSo: (BrokerEvents) -> Bool) throws(DeliveryError) {
+        try events.wait(seconds: Self.responseTimeout, for: event, until: isSo)
     }
 
     private func demand(_ code: Int32, _ kind: DeliveryError.Kind) throws(DeliveryError) {

@@ -25,7 +25,7 @@ public final class MQTTExporter: Exporter {
     private struct Session {
         var connection: MQTTConnection
         /// Our retained messages at the broker, by topic.
-        var told: [String: [UInt8]]
+        var publishedMessages: [String: [UInt8]]
         /// When the state was last published.
         var time: Instant?
         /// When a meter was first published, at zero.
@@ -87,10 +87,10 @@ public final class MQTTExporter: Exporter {
             let limit = session.connection.packetLimit
             messages.reserveCapacity(batch.changes.count)
             for (index, change) in batch.changes.enumerated() {
-                var octets: [UInt8] = []
+                var bytes: [UInt8] = []
                 let anchor = batch.anchors.isEmpty ? "" : batch.anchors[index]
-                line.append(change, anchor: anchor, in: context.wantedQuantity, to: &octets)
-                let message = MQTTMessage(topic: topics.changes, payload: octets.dropLast(), isRetained: false)
+                line.append(change, anchor: anchor, in: context.wantedQuantity, to: &bytes)
+                let message = MQTTMessage(topic: topics.changes, payload: bytes.dropLast(), isRetained: false)
                 if message.fits(limit) { messages.append(message) } else { tooLarge.append(index) }
             }
             if let known = batch.mark {
@@ -204,11 +204,11 @@ public final class MQTTExporter: Exporter {
         let echo = MQTTMessage(topic: topics.availability, payload: RetainedMessages.online, isRetained: true)
         let discovery = settings.discovery.isEmpty ? [] : ["\(settings.discovery)/device/+/config"]
         let found = try connection.retained(below: ["\(topics.root)/#"] + discovery, echo: echo)
-        var told = found.filter {
+        var publishedMessages = found.filter {
             ($0.key.hasPrefix("\(topics.root)/") && !$0.key.hasPrefix("\(topics.marks)/")) || topics.isOurs($0.key)
         }
-        told[echo.topic] = echo.payload
-        return Session(connection: connection, told: told)
+        publishedMessages[echo.topic] = echo.payload
+        return Session(connection: connection, publishedMessages: publishedMessages)
     }
 
     // MARK: How things are
@@ -228,23 +228,23 @@ public final class MQTTExporter: Exporter {
         let (payloads, again) = begin(shown, &session, isLast)
         session.connection.remember(mark.map { payloads.merging([$0.topic: $0.payload]) { one, _ in one } } ?? payloads)
         var messages: [MQTTMessage] = []
-        func tell(_ topic: String, _ payload: [UInt8]) {
+        func publish(_ topic: String, _ payload: [UInt8]) {
             messages.append(MQTTMessage(topic: topic, payload: payload, isRetained: true))
         }
         // A device comes before its readings.
-        let changed = payloads.filter { session.told[$0.key] != $0.value }
+        let changed = payloads.filter { session.publishedMessages[$0.key] != $0.value }
         for (topic, payload) in changed.sorted(by: {
             topics.isOurs($0.key) == topics.isOurs($1.key) ? $0.key < $1.key : topics.isOurs($0.key)
         }) {
-            if let device = shown.devices[topic], let before = session.told[topic] {
-                let gone = Self.components(before).subtracting(device.components.map(\.type.id))
-                if !gone.isEmpty { tell(topic, device.payload(without: gone.sorted())) }
+            if let device = shown.devices[topic], let before = session.publishedMessages[topic] {
+                let removed = Self.components(before).subtracting(device.components.map(\.type.id))
+                if !removed.isEmpty { publish(topic, device.payload(without: removed.sorted())) }
             }
-            tell(topic, payload)
+            publish(topic, payload)
         }
-        for topic in session.told.keys.sorted() where payloads[topic] == nil { tell(topic, []) }
+        for topic in session.publishedMessages.keys.sorted() where payloads[topic] == nil { publish(topic, []) }
         try session.connection.publish(messages, carefully: session.time == nil)
-        session.told = payloads
+        session.publishedMessages = payloads
         session.time = context.now()
         return [shown.nextChange, again].compactMap { $0 }.min()
     }
@@ -258,7 +258,7 @@ public final class MQTTExporter: Exporter {
         var payloads = shown.payloads
         var again: Instant?
         for (topic, zero) in shown.zeros {
-            if session.told[topic] == nil { session.begun[topic] = now }
+            if session.publishedMessages[topic] == nil { session.begun[topic] = now }
             guard let begun = session.begun[topic] else { continue }
             let end = Instant(microseconds: begun.microseconds &+ Self.beginning)
             guard !isLast, now < end else {
@@ -278,7 +278,7 @@ public final class MQTTExporter: Exporter {
 
     /// Returns the sensors in a device's discovery message.
     private static func components(_ payload: [UInt8]) -> Set<String> {
-        let told = try? JSONDecoder().decode(DiscoveryMessage.self, from: Data(payload))
-        return Set(told?.components.keys.map { $0 } ?? [])
+        let publishedMessages = try? JSONDecoder().decode(DiscoveryMessage.self, from: Data(payload))
+        return Set(publishedMessages?.components.keys.map { $0 } ?? [])
     }
 }

@@ -113,7 +113,7 @@ public struct MQTTSettings: ExporterSettings {
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
             let id: String
             do throws(TypeNameError) {
-                id = name == "other" ? name : try SampleType(meant: name).id
+                id = name == "other" ? name : try SampleType(anyName: name).id
             } catch {
                 throw SettingsFault("staleAfter", error.description)
             }

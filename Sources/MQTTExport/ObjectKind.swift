@@ -11,7 +11,7 @@ enum ObjectKind: String {
     case lastWorkout
 
     /// How long after the end of a stage the person still counts as asleep, in microseconds.
-    static let stretch: Int64 = 900 * 1_000_000
+    static let interval: Int64 = 900 * 1_000_000
 
     init?(_ type: SampleType) {
         switch type.id {
@@ -36,13 +36,13 @@ enum ObjectKind: String {
     private static func isAsleep(_ stage: String?) -> Bool { stage?.hasPrefix("asleep") == true }
 
     /// Returns the bytes of the state, and when it changes without a new sample.
-    func state(of sample: Sample, now: Instant) -> (octets: [UInt8], change: Instant?) {
+    func state(of sample: Sample, now: Instant) -> (bytes: [UInt8], change: Instant?) {
         var object = JSONObject()
         var change: Instant?
         let name = sample.origin.type.caseName(of: sample.value)
         switch self {
         case .asleep:
-            let end = Instant(microseconds: sample.end.microseconds &+ Self.stretch)
+            let end = Instant(microseconds: sample.end.microseconds &+ Self.interval)
             let isOn = Self.isAsleep(name) && now < end && sample.start <= now
             if Self.isAsleep(name), now < end { change = sample.start <= now ? end : sample.start }
             object.set("value", isOn ? "ON" : "OFF")

@@ -21,7 +21,7 @@ struct RetainedMessages {
     private(set) var nextChange: Instant?
 
     /// The maximum number of sensors. Those with the latest readings are shown.
-    private static let most = 1000
+    private static let maximum = 1000
     static let online = Array("online".utf8)
     static let offline = Array("offline".utf8)
 
@@ -40,7 +40,7 @@ struct RetainedMessages {
         }
         let all = latest.flatMap { device, sensors in sensors.values.map { (device: device, present: $0) } }
             .sorted { Self.precedes($1.present.sample, $0.present.sample) }
-        for (device, each) in all.prefix(Self.most) {
+        for (device, each) in all.prefix(Self.maximum) {
             let sample = each.sample
             let type = sample.origin.type
             let topic = topics.state(device, type)
@@ -59,7 +59,7 @@ struct RetainedMessages {
             } else {
                 guard let object = ObjectKind(type) else { continue }
                 let state = object.state(of: sample, now: now)
-                payloads[topic] = state.octets
+                payloads[topic] = state.bytes
                 if let change = state.change { nextChange = min(nextChange ?? change, change) }
                 becomesStale = object.becomesStale
                 kind = .object(object)
@@ -127,7 +127,7 @@ struct RetainedMessages {
     private static func users(of present: [PresentSample]) -> [String: Set<String>] {
         var users: [String: Set<String>] = [:]
         for each in present where each.sample.origin.type != .batteryLevel {
-            if let key = each.sample.origin.device?.key { users[key, default: []].insert(each.sample.origin.subject) }
+            if let key = each.sample.origin.device?.key { users[key, default: []].insert(each.sample.origin.person) }
         }
         return users
     }
@@ -201,19 +201,19 @@ struct MQTTTopics {
 
     /// Whether a device reports its own state and several people use it, so that the state is shown once.
     func isShared(_ origin: Origin, by users: [String: Set<String>]) -> Bool {
-        guard origin.type == .batteryLevel, let key = origin.device?.key, let subjects = users[key] else { return false }
-        return subjects.count > 1
+        guard origin.type == .batteryLevel, let key = origin.device?.key, let people = users[key] else { return false }
+        return people.count > 1
     }
 
     /// A person's device, or source where there is none: 16 digits that nothing can be read from. What a device tells of itself is with the only person who
     /// measures with it, else nobody's.
     func device(of origin: Origin, sharedBy users: [String: Set<String>] = [:]) -> String {
-        var subject = origin.subject
-        if origin.type == .batteryLevel, let key = origin.device?.key, let subjects = users[key] {
-            subject = subjects.count == 1 ? subjects.first ?? subject : ""
+        var person = origin.person
+        if origin.type == .batteryLevel, let key = origin.device?.key, let people = users[key] {
+            person = people.count == 1 ? people.first ?? person : ""
         }
         let text = Array(
-            "\(subject)\n\(origin.device.map { "device\n\($0.key)" } ?? "source\n\(origin.source.id)")\n".utf8)
+            "\(person)\n\(origin.device.map { "device\n\($0.key)" } ?? "source\n\(origin.source.id)")\n".utf8)
         return Digest.sha256(text).prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

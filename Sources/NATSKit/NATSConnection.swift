@@ -40,7 +40,7 @@ public final class NATSConnection: @unchecked Sendable {
     }
 
     /// The number of refusals after which the credentials count as wrong.
-    private static let signIns = 8
+    private static let connectionCount = 8
     /// The pause between two of them, in microseconds.
     private static let signInPause: UInt32 = 250_000
 
@@ -48,7 +48,7 @@ public final class NATSConnection: @unchecked Sendable {
     ///
     /// A broker that reads its list of users refuses the clients that sign in at the same moment, so a refusal counts only if it repeats.
     public static func signedIn(_ settings: NATSSettings) throws(NATSError) -> NATSConnection {
-        for _ in 1..<signIns {
+        for _ in 1..<connectionCount {
             do throws(NATSError) {
                 return try NATSConnection(settings, .once)
             } catch {
@@ -68,7 +68,7 @@ public final class NATSConnection: @unchecked Sendable {
         try configure(options, settings, persistence, seed)
         var handle: OpaquePointer?
         var status = NATS_OK
-        for _ in 0..<signIns {
+        for _ in 0..<connectionCount {
             status = natsConnection_Connect(&handle, options)
             // nats.c accepts only PONG after CONNECT. A broker that has just read new users, or found another one, sends INFO first.
             guard status == NATS_PROTOCOL_ERROR else { break }
@@ -128,23 +128,23 @@ public final class NATSConnection: @unchecked Sendable {
     }
 
     /// The longest message that the broker takes, in bytes.
-    public var longestMessage: Int { Int(natsConnection_GetMaxPayload(handle)) }
+    public var maximumMessageLength: Int { Int(natsConnection_GetMaxPayload(handle)) }
 
     /// Sends a request and waits for the reply.
-    public func request(_ subject: String, _ octets: [UInt8], milliseconds: Int) throws(NATSError) -> [UInt8] {
+    public func request(_ subject: String, _ bytes: [UInt8], milliseconds: Int) throws(NATSError) -> [UInt8] {
         var reply: OpaquePointer?
-        let status = octets.withUnsafeBytes {
+        let status = bytes.withUnsafeBytes {
             natsConnection_Request(&reply, handle, subject, $0.baseAddress, Int32($0.count), Int64(milliseconds))
         }
         try NATSError.check(status)
         defer { natsMsg_Destroy(reply) }
-        return NATSMessage.octets(of: reply)
+        return NATSMessage.bytes(of: reply)
     }
 
     /// Sends a message.
-    public func publish(_ subject: String, _ octets: [UInt8]) throws(NATSError) {
+    public func publish(_ subject: String, _ bytes: [UInt8]) throws(NATSError) {
         try NATSError.check(
-            octets.withUnsafeBytes { natsConnection_Publish(handle, subject, $0.baseAddress, Int32($0.count)) })
+            bytes.withUnsafeBytes { natsConnection_Publish(handle, subject, $0.baseAddress, Int32($0.count)) })
     }
 
     /// Waits until the broker has everything that was sent before.
@@ -214,15 +214,15 @@ public struct NATSMessage: Sendable {
     /// The subject for the reply, or `nil` if none is expected.
     public var reply: String?
     /// The content.
-    public var octets: [UInt8]
+    public var bytes: [UInt8]
 
     fileprivate init(_ message: OpaquePointer?) {
         subject = natsMsg_GetSubject(message).map { String(cString: $0) } ?? ""
         reply = natsMsg_GetReply(message).map { String(cString: $0) }
-        octets = Self.octets(of: message)
+        bytes = Self.bytes(of: message)
     }
 
-    fileprivate static func octets(of message: OpaquePointer?) -> [UInt8] {
+    fileprivate static func bytes(of message: OpaquePointer?) -> [UInt8] {
         let count = Int(natsMsg_GetDataLength(message))
         guard count > 0, let data = natsMsg_GetData(message) else { return [] }
         return Array(UnsafeRawBufferPointer(start: data, count: count))

@@ -15,12 +15,12 @@ public protocol Exporter: AnyObject {
     var kinds: Set<SampleKind> { get }
 
     /// Whether it exports the makers' record ids (``SampleHeader/record``), which are then looked up for it.
-    var tellsRecords: Bool { get }
+    var reportsRecords: Bool { get }
 
     /// Whether the target can store this sample of ``kinds``, if that depends on its type or value. Other samples are still passed to the
     /// exporter, since an earlier delivery may have to be removed. ``deliver(_:)`` counts them, and a comparison does not report them as
     /// missing.
-    func holds(_ sample: Sample) -> Bool
+    func accepts(_ sample: Sample) -> Bool
 
     /// Whether older samples must be delivered before new ones, as in a file of lines. If not, both are delivered alternately, each in its
     /// own order.
@@ -83,8 +83,8 @@ public protocol Exporter: AnyObject {
 
 extension Exporter {
     public var kinds: Set<SampleKind> { [.quantity] }
-    public var tellsRecords: Bool { false }
-    public func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) }
+    public var reportsRecords: Bool { false }
+    public func accepts(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) }
     public var isOrdered: Bool { false }
     public var checkInterval: Duration { .seconds(86_400) }
     public var shape: String { "" }
@@ -95,7 +95,7 @@ extension Exporter {
     public func create() throws(DeliveryError) -> [Finding] { [] }
 
     /// Whether the target lets us in, after it has forbidden a request. It may refuse the content of the request without readings.
-    public func letsUsIn() throws(DeliveryError) -> Bool {
+    public func hasAccess() throws(DeliveryError) -> Bool {
         do throws(DeliveryError) {
             try checkAccess()
         } catch {
@@ -112,7 +112,7 @@ extension Exporter {
 /// An exporter whose target can list its contents, so that they can be compared with the store.
 public protocol ComparableExporter: Exporter {
     /// Passes all samples of this store at the target to `body`, in any order and in batches, without deleted ones.
-    func contents(_ body: ([HeldSample]) throws -> Void) throws
+    func contents(_ body: ([TargetSample]) throws -> Void) throws
 
     /// The hash of a sample's content at the target. It is `nil` if only UUIDs are compared.
     func print(of sample: Sample) -> UInt64?

@@ -12,14 +12,14 @@ public struct Finding: Hashable, Sendable {
 
     public var weight: Weight
     /// The object that was checked, such as `adapter hci0`.
-    public var subject: String
+    public var component: String
     public var text: String
     /// A command that fixes the problem, if there is one.
     public var command: String?
 
-    public init(_ weight: Weight, _ subject: String, _ text: String, command: String? = nil) {
+    public init(_ weight: Weight, _ component: String, _ text: String, command: String? = nil) {
         self.weight = weight
-        self.subject = subject
+        self.component = component
         self.text = text
         self.command = command
     }

@@ -13,12 +13,12 @@ public struct ForeignTable: Hashable, Sendable {
         /// Whether rows without this column are useless.
         public var isRequired: Bool
         /// Whether it contains bytes, which are passed on as hexadecimal digits.
-        public var isOctets: Bool
+        public var isBinary: Bool
 
         /// A column by its names.
-        public init(_ name: String, is column: String, join: Int? = nil, isRequired: Bool = true, isOctets: Bool = false) {
+        public init(_ name: String, is column: String, join: Int? = nil, isRequired: Bool = true, isBinary: Bool = false) {
             (self.name, self.column, self.join) = (name, column, join)
-            (self.isRequired, self.isOctets) = (isRequired, isOctets)
+            (self.isRequired, self.isBinary) = (isRequired, isBinary)
         }
     }
 

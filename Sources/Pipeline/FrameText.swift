@@ -31,12 +31,12 @@ public final class FrameText: Sendable {
 extension Gate {
     /// Judges the samples of one frame, and attaches the frame to those that are quarantined. Samples of earlier frames that this one
     /// released get no frame.
-    @inlinable public func judge(_ batch: inout [GatedSample], from first: Int, of frame: RawFrame) {
+    @inlinable public func evaluate(_ batch: inout [GatedSample], from first: Int, of frame: RawFrame) {
         for index in first..<batch.count {
             guard let rule = rule(against: batch[index].sample) else { continue }
             batch[index].rule = rule
             if batch[index].place == frame.place { batch[index].frame = FrameText(frame) }
         }
-        if batch.count > first + 1 { judgeMeasurements(&batch, from: first, of: frame) }
+        if batch.count > first + 1 { evaluateMeasurements(&batch, from: first, of: frame) }
     }
 }

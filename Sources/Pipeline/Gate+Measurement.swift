@@ -10,7 +10,7 @@ extension Gate {
 
     /// Quarantines all values of a measurement of which one that carries it failed, or whose blood pressures are incomplete or
     /// contradict one another.
-    @usableFromInline func judgeMeasurements(_ batch: inout [GatedSample], from first: Int, of frame: RawFrame) {
+    @usableFromInline func evaluateMeasurements(_ batch: inout [GatedSample], from first: Int, of frame: RawFrame) {
         var start = first
         while start < batch.count {
             var end = start + 1

@@ -87,7 +87,7 @@ public struct Gate: Sendable {
     }
 
     /// Judges the samples of a batch from `first` on.
-    public func judge(_ batch: inout [GatedSample], from first: Int = 0) {
+    public func evaluate(_ batch: inout [GatedSample], from first: Int = 0) {
         for index in first..<batch.count {
             if let rule = rule(against: batch[index].sample) { batch[index].rule = rule }
         }

@@ -28,7 +28,7 @@ public struct SkipNames: Sendable {
     /// The maximum number of names in one import. A file with more is meant to fill the ledger.
     public static let maximum = 256
     /// The maximum length of a name, in bytes.
-    public static let longest = 80
+    public static let maximumLength = 80
     /// The kind of all parts without a name of their own.
     public static let other = SkipKind("other")
 
@@ -54,7 +54,7 @@ public struct SkipNames: Sendable {
             let isPlain =
                 scalar.properties.isAlphabetic || scalar.properties.numericType != nil || ". _-:#".unicodeScalars.contains(scalar)
             let next = isPlain ? Character(scalar) : "_"
-            guard text.utf8.count + String(next).utf8.count <= longest else { break }
+            guard text.utf8.count + String(next).utf8.count <= maximumLength else { break }
             text.append(next)
         }
         return text.allSatisfy { $0 == "_" || $0 == " " } ? "" : text

@@ -65,7 +65,7 @@ public final class Normaliser {
             let fresh = offsets.filter { abs(start.instant(at: $0).microseconds - received.microseconds) < Self.fresh }
             if offsets.count == 2, fresh.count == 1 {
                 readsLocalTimes = true
-                append(toldApart(frame, pass: fresh[0]), offset: fresh[0], into: &output)
+                append(disambiguated(frame, pass: fresh[0]), offset: fresh[0], into: &output)
                 return
             }
         }
@@ -108,8 +108,8 @@ public final class Normaliser {
             case .offset(let offset):
                 append(frame, offset: offset, into: &output)
             case .oneOfTwo(let offset):
-                append(toldApart(frame, pass: offset), offset: offset, into: &output)
-            case .held:
+                append(disambiguated(frame, pass: offset), offset: offset, into: &output)
+            case .deferred:
                 for reading in frame.dropFirst() { clock.hold(reading) }
             case .refused where isLive: hold(frame, at: start, into: &output)
             case .refused(let reason):
@@ -125,13 +125,13 @@ public final class Normaliser {
 
     private func release(next: WallTime?, into output: inout Output) {
         guard !clock.pending.isEmpty else { return }
-        let (readings, offsets) = clock.settle(next: next)
+        let (readings, offsets) = clock.resolve(next: next)
         var index = 0
         while index < readings.count {
             let end = readings[index...].firstIndex { $0.place != readings[index].place } ?? readings.count
             let frame = Array(readings[index..<end])
             if let offsets {
-                append(toldApart(frame, pass: offsets[index]), offset: offsets[index], into: &output)
+                append(disambiguated(frame, pass: offsets[index]), offset: offsets[index], into: &output)
             } else if isLive, case .wall(let shown, _, _) = frame[0].time {
                 hold(frame, at: local(shown) ?? shown, into: &output)
             } else {
@@ -176,7 +176,7 @@ public final class Normaliser {
     }
 
     /// Distinguishes readings with the same value and local time in the two passes of a repeated hour.
-    private func toldApart(_ frame: [Reading], pass: ZoneOffset) -> [Reading] {
+    private func disambiguated(_ frame: [Reading], pass: ZoneOffset) -> [Reading] {
         var frame = frame
         for position in frame.indices where frame[position].record == nil {
             let reading = frame[position]
@@ -259,10 +259,10 @@ public final class Normaliser {
             (start, end, zone) = (added, added, nil)
             (nominalStart, nominalEnd) = (nominal.microseconds, nominal.microseconds)
             timeOrigin = .receipt
-        case .complete(let told):
-            (start, end, zone) = (told.start, told.end, told.zone)
-            (nominalStart, nominalEnd) = (told.nominal.lowerBound, told.nominal.upperBound)
-            timeOrigin = told.origin
+        case .complete(let reported):
+            (start, end, zone) = (reported.start, reported.end, reported.zone)
+            (nominalStart, nominalEnd) = (reported.nominal.lowerBound, reported.nominal.upperBound)
+            timeOrigin = reported.origin
         case .receipt:
             (start, end, zone) = (received, received, nil)
             (nominalStart, nominalEnd) = (received.microseconds, received.microseconds)

@@ -29,21 +29,21 @@ public final class ReadingPath {
         } else {
             normaliser.normalise(readings, into: &output)
         }
-        gate.judge(&output.samples, from: first, of: frame)
+        gate.evaluate(&output.samples, from: first, of: frame)
     }
 
     /// Processes readings that were combined from several frames and belong to none.
     public func process(_ readings: [Reading], received: Instant, into output: inout Normaliser.Output) {
         let first = output.samples.count
         normaliser.normalise(readings, received: received, into: &output)
-        gate.judge(&output.samples, from: first)
+        gate.evaluate(&output.samples, from: first)
     }
 
     /// Releases the readings that waited for their time. They no longer belong to a frame.
     public func finish(into output: inout Normaliser.Output) {
         let first = output.samples.count
         normaliser.finish(into: &output)
-        gate.judge(&output.samples, from: first)
+        gate.evaluate(&output.samples, from: first)
     }
 
     /// The samples made from the readings of a single frame.
@@ -56,7 +56,7 @@ public final class ReadingPath {
         var output = Normaliser.Output()
         path.normaliser.normalise(readings, into: &output)
         path.normaliser.finish(into: &output)
-        path.gate.judge(&output.samples)
+        path.gate.evaluate(&output.samples)
         if let refusal = output.refusals.first { throw refusal }
         return output.samples
     }

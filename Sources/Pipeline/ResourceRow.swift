@@ -7,7 +7,7 @@ public enum ResourceRow {
     public static let cda = "cda"
 
     /// The resource or document, byte for byte.
-    public static let octets = 0
+    public static let bytes = 0
     /// The name of the source, or empty if the surroundings do not contain it.
     public static let source = 1
     /// The URL of the source.

@@ -42,5 +42,5 @@ public protocol DigestingExporter: ComparableExporter {
     func digests(_ body: ([SampleDigest]) throws -> Void) throws
 
     /// Passes this store's samples of some days and types to `body`.
-    func contents(of places: [SampleDigest.Place], _ body: ([HeldSample]) throws -> Void) throws
+    func contents(of places: [SampleDigest.Place], _ body: ([TargetSample]) throws -> Void) throws
 }

@@ -27,7 +27,7 @@ public final class SamplePrinter {
         hash = Self.mix(hash, print(of: sample.origin))
         hash = Self.mix(hash, print(of: sample.unit, unit))
         if let metadata = sample.metadata { hash = Self.mix(hash, print(of: metadata)) }
-        if let body = sample.body { hash = Self.mix(hash, StableHash.hash(body.octets)) }
+        if let body = sample.body { hash = Self.mix(hash, StableHash.hash(body.bytes)) }
         return hash == 0 ? 1 : hash
     }
 
@@ -43,7 +43,7 @@ public final class SamplePrinter {
         var hash = StableHash()
         let device = origin.device
         for text in [
-            origin.subject, origin.type.id, origin.source.id, origin.source.name, origin.source.version, device?.key,
+            origin.person, origin.type.id, origin.source.id, origin.source.name, origin.source.version, device?.key,
             device?.name,
             device?.manufacturer, device?.model, device?.serial,
         ] {

@@ -10,7 +10,7 @@ public enum Secret: Hashable, Sendable {
     case environment(String)
 
     /// The maximum length in bytes.
-    private static let longest = 65_536
+    private static let maximumLength = 65_536
 
     /// The secret, without the line break.
     ///
@@ -34,10 +34,10 @@ public enum Secret: Hashable, Sendable {
             guard status.st_mode & 0o007 == 0 else {
                 throw DeliveryError(.unfit, "\(path): every user of this machine can read it: run 'chmod o= \(path)'")
             }
-            var octets = [UInt8](repeating: 0, count: Self.longest)
-            let count = Glibc.read(file, &octets, octets.count)
+            var bytes = [UInt8](repeating: 0, count: Self.maximumLength)
+            let count = Glibc.read(file, &bytes, bytes.count)
             guard count > 0 else { throw DeliveryError(.unfit, "\(path): it is empty") }
-            let line = octets.prefix(count).prefix { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
+            let line = bytes.prefix(count).prefix { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
             guard !line.isEmpty else { throw DeliveryError(.unfit, "\(path): its first line is empty") }
             return String(decoding: line, as: UTF8.self)
         }

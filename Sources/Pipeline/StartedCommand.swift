@@ -55,18 +55,18 @@ public struct StartedCommand: Sendable {
         self.process = process
     }
 
-    private static func write(_ octets: [UInt8], to descriptor: Int32) -> Bool {
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var sent = 0
-        while sent < octets.count {
-            let count = octets[sent...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             guard count > 0 || errno == EINTR else { return false }
             sent += max(count, 0)
         }
         return true
     }
 
-    private static func failure(_ code: Int32, _ what: String) -> CommandFailure {
-        CommandFailure("\(what): \(String(cString: strerror(code)))")
+    private static func failure(_ code: Int32, _ action: String) -> CommandFailure {
+        CommandFailure("\(action): \(String(cString: strerror(code)))")
     }
 
     /// Waits for the exit and leaves the process unreaped.
@@ -74,11 +74,11 @@ public struct StartedCommand: Sendable {
     /// - Returns: The reason why the command failed, or `nil` if it succeeded.
     public func wait() -> String? { ended(WEXITED | WNOWAIT) ?? nil }
 
-    /// Waits for the exit, kills the command after `patience`, and reaps it.
+    /// Waits for the exit, kills the command after `timeout`, and reaps it.
     ///
     /// - Returns: The reason why the command failed, or `nil` if it succeeded.
-    public func wait(within patience: Duration) -> String? {
-        let deadline = ContinuousClock.now + patience
+    public func wait(within timeout: Duration) -> String? {
+        let deadline = ContinuousClock.now + timeout
         // A command that takes long is asked for ever less often.
         var pause: UInt32 = 1000
         while true {
@@ -92,7 +92,7 @@ public struct StartedCommand: Sendable {
         }
         end()
         reap()
-        return "it did not acknowledge within \(patience.components.seconds) s"
+        return "it did not acknowledge within \(timeout.components.seconds) s"
     }
 
     /// The result, or `nil` if the command is still running.

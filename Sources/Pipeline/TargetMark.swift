@@ -50,7 +50,7 @@ extension TargetMark: Codable {
         self = mark
     }
 
-    private enum Key: String, CodingKey { case identity, count, anchor, holder, holderName, told }
+    private enum Key: String, CodingKey { case identity, count, anchor, holder, holderName, reported = "told" }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
@@ -59,10 +59,10 @@ extension TargetMark: Codable {
             count: try members.decode(Int64.self, forKey: .count), anchor: try members.decode(String.self, forKey: .anchor),
             holder: StoreHolder(
                 id: try members.decode(String.self, forKey: .holder), name: try members.decode(String.self, forKey: .holderName)),
-            time: try members.decodeIfPresent(Int64.self, forKey: .told).map { Instant(microseconds: $0) })
+            time: try members.decodeIfPresent(Int64.self, forKey: .reported).map { Instant(microseconds: $0) })
     }
 
-    /// Writes `told` as microseconds since 1970.
+    /// Writes `reported` as microseconds since 1970.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Key.self)
         if !identity.isEmpty { try members.encode(identity, forKey: .identity) }
@@ -70,7 +70,7 @@ extension TargetMark: Codable {
         try members.encode(anchor, forKey: .anchor)
         try members.encode(holder.id, forKey: .holder)
         try members.encode(holder.name, forKey: .holderName)
-        try members.encodeIfPresent(time?.microseconds, forKey: .told)
+        try members.encodeIfPresent(time?.microseconds, forKey: .reported)
     }
 }
 

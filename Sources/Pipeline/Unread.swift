@@ -24,9 +24,9 @@ public struct Unread: Sendable {
     /// Adds values or rows to the count of a name.
     public mutating func count(_ name: String, as kind: Kind, _ number: Int = 1) {
         guard number > 0 else { return }
-        let told = SkipKind("\(kind.rawValue) \(Self.told(name))")
-        guard counts[told] != nil || counts.count < Self.maximumNames else { return countMore(number, as: kind) }
-        counts[told, default: 0] += number
+        let reported = SkipKind("\(kind.rawValue) \(Self.reported(name))")
+        guard counts[reported] != nil || counts.count < Self.maximumNames else { return countMore(number, as: kind) }
+        counts[reported, default: 0] += number
     }
 
     /// Adds to the count of everything beyond the first names.
@@ -37,7 +37,7 @@ public struct Unread: Sendable {
     /// Adds the counts of another part of the source.
     public mutating func add(_ other: Unread) { counts.merge(other.counts, uniquingKeysWith: +) }
 
-    private static func told(_ name: String) -> String {
+    private static func reported(_ name: String) -> String {
         let plain = String(
             String.UnicodeScalarView(name.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
         return plain.count > maximumLength ? plain.prefix(maximumLength - 1) + "…" : plain

@@ -25,8 +25,8 @@ struct WallClock {
         case offset(ZoneOffset)
         /// Resolved by a counter, in a repeated hour.
         case oneOfTwo(ZoneOffset)
-        /// Kept in ``pending`` until ``WallClock/settle(next:)`` resolves it.
-        case held
+        /// Kept in ``pending`` until ``WallClock/resolve(next:)`` resolves it.
+        case deferred
         case refused(String)
     }
 
@@ -39,7 +39,7 @@ struct WallClock {
 
     mutating func answer(for reading: Reading, wall: WallTime, ticks: Int64?) -> Answer {
         let time = wall.microseconds
-        if let ticks, let (offset, twice) = settled(by: ticks, wall: wall) {
+        if let ticks, let (offset, twice) = resolvedOffset(by: ticks, wall: wall) {
             note(wall: time, offset: offset, ticks: ticks)
             return twice ? .oneOfTwo(offset) : .offset(offset)
         }
@@ -67,7 +67,7 @@ struct WallClock {
                 return .oneOfTwo(offsets[0])
             }
             pending.append(reading)
-            return .held
+            return .deferred
         }
     }
 
@@ -82,7 +82,7 @@ struct WallClock {
     }
 
     /// The offset that agrees with the counter, either the current one or one of the zone's, and whether the zone has two.
-    private func settled(by ticks: Int64, wall: WallTime) -> (offset: ZoneOffset, twice: Bool)? {
+    private func resolvedOffset(by ticks: Int64, wall: WallTime) -> (offset: ZoneOffset, twice: Bool)? {
         guard let last else { return nil }
         let elapsed = (ticks &- last.ticks).multipliedReportingOverflow(by: 1_000_000)
         guard !elapsed.overflow else { return nil }
@@ -114,7 +114,7 @@ struct WallClock {
     ///
     /// - Parameter next: The wall time that follows, if any. It shows the direction of the file.
     /// - Returns: The pending readings, and their offsets, or `nil` if their order does not resolve them.
-    mutating func settle(next: WallTime?) -> (readings: [Reading], offsets: [ZoneOffset]?) {
+    mutating func resolve(next: WallTime?) -> (readings: [Reading], offsets: [ZoneOffset]?) {
         defer { pending.removeAll() }
         let walls = pending.map { reading -> Int64 in
             if case .wall(let start, _, _) = reading.time { start.microseconds } else { 0 }

@@ -12,7 +12,7 @@ enum ConflictRows {
         guard sample.record != nil || sample.identityOrdinal() == nil else { return 0 }
         let origin = sample.origin
         let parts = [
-            origin.subject, origin.type.id, origin.source.id, origin.device?.key ?? "", "\(sample.start.microseconds)",
+            origin.person, origin.type.id, origin.source.id, origin.device?.key ?? "", "\(sample.start.microseconds)",
             "\(sample.end.microseconds)", sample.numeral.text, sample.unit.code,
         ]
         // The length of each part separates them.
@@ -25,9 +25,9 @@ enum ConflictRows {
     ///
     /// - Parameter variants: Whether some of the new rows, and whether all of them, have a variant.
     static func statements(
-        _ table: ReportTable, in schema: String, hub: Int32, bySubject: Bool, variants: (some: Bool, all: Bool)
+        _ table: ReportTable, in schema: String, hub: Int32, byPerson: Bool, variants: (some: Bool, all: Bool)
     ) -> [String] {
-        let isSame = "s.uuid = i.uuid" + (bySubject ? " AND s.subject = i.subject" : "")
+        let isSame = "s.uuid = i.uuid" + (byPerson ? " AND s.subject = i.subject" : "")
         let incoming = table.temporary
         var statements: [String] = []
         if variants.some {

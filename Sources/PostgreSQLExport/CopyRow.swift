@@ -3,10 +3,10 @@ import HealthModel
 /// Rows of PostgreSQL's COPY in binary form: the number of fields, and each field after its length in bytes.
 ///
 /// PostgreSQL reads them faster than text, and no character has to be escaped. A field must have the type of its column
-/// (``DatabaseSchema/obstacle(_:)``).
+/// (``DatabaseSchema/rejectionReason(_:)``).
 struct CopyRow {
     /// The rows so far.
-    private(set) var octets: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
 
     /// The bytes before the first row: a signature, no flags, and no extension.
     static let signature: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + Array(repeating: 0, count: 8)
@@ -22,10 +22,10 @@ struct CopyRow {
     mutating func begin(fields: Int) { write(Int16(fields)) }
 
     /// Removes all bytes, and keeps the memory.
-    mutating func removeAll() { octets.removeAll(keepingCapacity: true) }
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     /// Removes the bytes after the first ones.
-    mutating func cut(to count: Int) { octets.removeSubrange(count...) }
+    mutating func cut(to count: Int) { bytes.removeSubrange(count...) }
 
     /// Adds a text, or NULL.
     mutating func add(_ text: String?) {
@@ -34,15 +34,15 @@ struct CopyRow {
     }
 
     /// Adds bytes as they are, for a text or `bytea`.
-    mutating func add(octets field: [UInt8]) { field.withUnsafeBufferPointer { add($0) } }
+    mutating func add(bytes field: [UInt8]) { field.withUnsafeBufferPointer { add($0) } }
 
     /// Adds JSON as `jsonb`, or NULL.
     mutating func add(json: [UInt8]?) {
         guard let json else { return addNull() }
         write(Int32(json.count + 1))
         // The version of the form.
-        octets.append(1)
-        octets += json
+        bytes.append(1)
+        bytes += json
     }
 
     /// Adds a `timestamptz`. The server refuses a time before or after its calendar. The lowest number would mean `-infinity`, which it
@@ -82,13 +82,13 @@ struct CopyRow {
 
     /// Adds an `integer[]`.
     mutating func add(_ numbers: [Int32]) {
-        beginArray(of: Self.integers, numbers.count, octets: numbers.count * 8)
+        beginArray(of: Self.integers, numbers.count, bytes: numbers.count * 8)
         for number in numbers { add(number) }
     }
 
     /// Adds a `double precision[]` with NULLs.
     mutating func add(_ numbers: [Double?]) {
-        beginArray(of: Self.doubles, numbers.count, octets: numbers.reduce(0) { $0 + ($1 == nil ? 4 : 12) })
+        beginArray(of: Self.doubles, numbers.count, bytes: numbers.reduce(0) { $0 + ($1 == nil ? 4 : 12) })
         for number in numbers { if let number { add(number) } else { addNull() } }
     }
 
@@ -96,17 +96,17 @@ struct CopyRow {
     mutating func addNull() { write(Int32(-1)) }
 
     /// Adds fields that were encoded before.
-    mutating func add(encoded fields: [UInt8]) { octets += fields }
+    mutating func add(encoded fields: [UInt8]) { bytes += fields }
 
     private mutating func add(_ field: UnsafeBufferPointer<UInt8>) {
         write(Int32(field.count))
-        octets.append(contentsOf: field)
+        bytes.append(contentsOf: field)
     }
 
     /// Begins an array with one dimension, or an empty one.
     ///
     /// - Parameter length: The length of its elements in bytes.
-    private mutating func beginArray(of type: Int32, _ count: Int, octets length: Int) {
+    private mutating func beginArray(of type: Int32, _ count: Int, bytes length: Int) {
         let dimensions = count > 0 ? 1 : 0
         write(Int32(12 + 8 * dimensions + length))
         write(Int32(dimensions))
@@ -120,6 +120,6 @@ struct CopyRow {
     }
 
     private mutating func write(_ number: some FixedWidthInteger) {
-        withUnsafeBytes(of: number.bigEndian) { octets.append(contentsOf: $0) }
+        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 }

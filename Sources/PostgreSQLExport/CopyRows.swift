@@ -36,7 +36,7 @@ final class CopyRows {
     private var known: [ObjectIdentifier: Series] = [:]
     private var latest: Series?
     /// The maximum number of series in memory.
-    private static let most = 4096
+    private static let maximum = 4096
 
     init(_ context: ExportContext) { self.context = context }
 
@@ -118,7 +118,7 @@ final class CopyRows {
     private func series(of origin: Origin) -> Series {
         if let latest, latest.origin === origin { return latest }
         let key = ObjectIdentifier(origin)
-        if known.count >= Self.most { known.removeAll() }
+        if known.count >= Self.maximum { known.removeAll() }
         let series = known[key] ?? Series(origin: origin, fields: Self.fields(of: origin))
         known[key] = series
         latest = series
@@ -129,9 +129,9 @@ final class CopyRows {
         var row = CopyRow()
         let device = origin.device
         for text in [
-            origin.subject, origin.source.id, origin.source.name, origin.source.version, device?.key, device?.name,
+            origin.person, origin.source.id, origin.source.name, origin.source.version, device?.key, device?.name,
             device?.manufacturer, device?.model, device?.serial,
         ] { row.add(text) }
-        return row.octets
+        return row.bytes
     }
 }

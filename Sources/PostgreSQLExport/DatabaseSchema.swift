@@ -165,7 +165,7 @@ struct DatabaseSchema {
     }()
 
     /// Returns a reason why no row can be written to this database, or `nil`.
-    func obstacle(_ connection: PostgreSQLConnection) throws(DeliveryError) -> String? {
+    func rejectionReason(_ connection: PostgreSQLConnection) throws(DeliveryError) -> String? {
         let encoding = try connection.run("SELECT current_setting('server_encoding')")[0][0] ?? ""
         guard encoding == "UTF8" else {
             return "the database has the encoding \(encoding), which cannot represent most names: use UTF8"

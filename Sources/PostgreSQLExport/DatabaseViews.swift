@@ -17,10 +17,10 @@ struct DatabaseViews {
     }
 
     /// Columns after the original ones of the views, because replacing a view can only add columns at the end.
-    private func more(_ held: String = "held") -> String {
+    private func more(_ stored: String = "held") -> String {
         """
-        \(held).start_time AT TIME ZONE 'UTC' + \(held).zone_offset * interval '1 second' AS local_time, \(held).metadata, \(held).source_id,
-            \(held).device_key, ARRAY(SELECT coalesce(hub.name, hub.store) FROM \(schema).hub WHERE hub.id = ANY(\(held).hubs)) AS hub_names
+        \(stored).start_time AT TIME ZONE 'UTC' + \(stored).zone_offset * interval '1 second' AS local_time, \(stored).metadata, \(stored).source_id,
+            \(stored).device_key, ARRAY(SELECT coalesce(hub.name, hub.store) FROM \(schema).hub WHERE hub.id = ANY(\(stored).hubs)) AS hub_names
         """
     }
 

@@ -43,9 +43,9 @@ struct DayRows {
     private static let daily = Set(SummaryViews.dailyTypes)
 
     /// How far a reading has an effect on others, in microseconds: the time for which a value is held, and the distance of duplicates.
-    private static let margin = max(AggregationStyle.longestHold, Likeness.radius(.spot, timeResolution: Likeness.coarsest))
+    private static let margin = max(AggregationStyle.maximumValueDuration, Agreement.radius(.spot, timeResolution: Agreement.coarsest))
     /// The maximum number of days that one sample marks. A longer one is not the total of a day.
-    private static let mostDays: Int64 = 400
+    private static let maximumDays: Int64 = 400
 
     // MARK: Marks
 
@@ -59,33 +59,33 @@ struct DayRows {
 
     /// Marks the days of new samples. Each person's marks are written in one order, so that two writers never wait for each other in a circle.
     ///
-    /// - Parameter longest: The durations that are known to the session.
+    /// - Parameter maximumDuration: The durations that are known to the session.
     func mark(
-        _ samples: [Sample], _ longest: inout [LongestKey: Int64], _ connection: PostgreSQLConnection
+        _ samples: [Sample], _ maximumDuration: inout [DurationKey: Int64], _ connection: PostgreSQLConnection
     ) throws(DeliveryError) {
         var days: Set<Day> = []
-        var longer: [LongestKey: Int64] = [:]
+        var longer: [DurationKey: Int64] = [:]
         for sample in samples where Self.has(sample.origin.type) {
             let (start, duration) = (sample.start.microseconds, sample.end.microseconds - sample.start.microseconds)
             let local = start + Int64(sample.zone?.seconds ?? 0) * 1_000_000
             let first = Self.day(local - Self.margin)
-            let last = min(Self.day(local + duration + Self.margin), first + Self.mostDays)
-            for day in first...max(first, last) { days.insert(Day(sample.origin.subject, sample.origin.type.id, day)) }
-            let key = LongestKey(subject: sample.origin.subject, type: sample.origin.type.id)
-            if duration > longest[key] ?? 0 { longer[key] = max(duration, longer[key] ?? 0) }
+            let last = min(Self.day(local + duration + Self.margin), first + Self.maximumDays)
+            for day in first...max(first, last) { days.insert(Day(sample.origin.person, sample.origin.type.id, day)) }
+            let key = DurationKey(person: sample.origin.person, type: sample.origin.type.id)
+            if duration > maximumDuration[key] ?? 0 { longer[key] = max(duration, longer[key] ?? 0) }
         }
         if !longer.isEmpty {
-            let all = longer.sorted { ($0.key.subject, $0.key.type) < ($1.key.subject, $1.key.type) }
+            let all = longer.sorted { ($0.key.person, $0.key.type) < ($1.key.person, $1.key.type) }
             try connection.run(
                 """
                 INSERT INTO \(schema).day_longest AS l SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
                     ON CONFLICT(subject, type) DO UPDATE SET duration = excluded.duration WHERE excluded.duration > l.duration
                 """,
                 [
-                    NewRows.literal(all.map(\.key.subject)), NewRows.literal(all.map(\.key.type)),
+                    NewRows.literal(all.map(\.key.person)), NewRows.literal(all.map(\.key.type)),
                     NewRows.literal(all.map { "\($0.value)" }),
                 ])
-            longest.merge(longer) { _, new in new }
+            maximumDuration.merge(longer) { _, new in new }
         }
         guard !days.isEmpty else { return }
         let all = days.sorted()
@@ -97,14 +97,14 @@ struct DayRows {
     }
 
     /// A key of the durations that a session knows.
-    struct LongestKey: Hashable {
-        let subject: String
+    struct DurationKey: Hashable {
+        let person: String
         let type: String
     }
 
     /// Returns the statement that marks the days of rows.
     ///
-    /// - Parameter rows: A SELECT of the columns `subject`, `type`, `start_time`, `end_time`, and `zone_offset` of rows.
+    /// - Parameter rows: A SELECT of the columns `person`, `type`, `start_time`, `end_time`, and `zone_offset` of rows.
     private func marking(_ rows: String) -> String {
         func day(_ column: String, _ sign: String) -> String {
             """
@@ -114,7 +114,7 @@ struct DayRows {
         return """
             INSERT INTO \(schema).day_due(subject, date, type)
                 SELECT DISTINCT r.subject, first + n, r.type FROM (SELECT subject, type, \(day("start_time", "-")) AS first,
-                        least(\(day("end_time", "+")) - \(day("start_time", "-")), \(Self.mostDays)) AS length FROM (\(rows)) rows) r
+                        least(\(day("end_time", "+")) - \(day("start_time", "-")), \(Self.maximumDays)) AS length FROM (\(rows)) rows) r
                     JOIN \(schema).type ON type.name = r.type AND (type.aggregation = 'cumulative' OR type.name = ANY('\(Self.names)')),
                     generate_series(0, length) AS n ORDER BY 1, 2, 3 \(Self.again)
             """
@@ -124,15 +124,15 @@ struct DayRows {
     private static let times = "subject, type, start_time, end_time, zone_offset"
 
     /// Returns the statement that marks the days of the rows with the UUIDs in a temporary table.
-    func marking(rowsIn table: String, bySubject: Bool) -> String {
+    func marking(rowsIn table: String, byPerson: Bool) -> String {
         let columns = Self.times.split(separator: ", ").map { "s.\($0)" }.joined(separator: ", ")
         return marking(
-            "SELECT \(columns) FROM \(table) i JOIN \(schema).sample s ON s.uuid = i.uuid\(bySubject ? " AND s.subject = i.subject" : "")"
+            "SELECT \(columns) FROM \(table) i JOIN \(schema).sample s ON s.uuid = i.uuid\(byPerson ? " AND s.subject = i.subject" : "")"
         )
     }
 
     /// Returns the statement that marks the days of rows that represent others, and of the reports that they represent (``SupersededRows``).
-    func markingTouched(bySubject: Bool) -> String {
+    func markingTouched(byPerson: Bool) -> String {
         func content(_ row: String) -> String {
             """
             SELECT \(row).subject, \(row).content->>'type' AS type, (\(row).content->>'start_time')::timestamptz AS start_time,
@@ -142,7 +142,7 @@ struct DayRows {
         let columns = Self.times.split(separator: ", ").map { "s.\($0)" }.joined(separator: ", ")
         return marking(
             """
-            SELECT \(columns) FROM touched t JOIN \(schema).sample s ON s.uuid = t.uuid\(bySubject ? " AND s.subject = t.subject" : "")
+            SELECT \(columns) FROM touched t JOIN \(schema).sample s ON s.uuid = t.uuid\(byPerson ? " AND s.subject = t.subject" : "")
             UNION ALL \(content("k")) FROM touched t JOIN \(schema).superseded k ON k.by = t.uuid WHERE k.place = 'sample'
             UNION ALL \(content("h")) FROM heir h WHERE h.place = 'sample'
             """)
@@ -161,15 +161,15 @@ struct DayRows {
 
     /// A local date of a person and type.
     private struct Day: Hashable, Comparable {
-        let subject: String
+        let person: String
         let type: String
         /// Days since 1970-01-01.
         let date: Int64
 
-        init(_ subject: String, _ type: String, _ date: Int64) { (self.subject, self.type, self.date) = (subject, type, date) }
+        init(_ person: String, _ type: String, _ date: Int64) { (self.person, self.type, self.date) = (person, type, date) }
 
         static func < (one: Day, other: Day) -> Bool {
-            (one.subject, one.date, one.type) < (other.subject, other.date, other.type)
+            (one.person, one.date, one.type) < (other.person, other.date, other.type)
         }
     }
 
@@ -184,7 +184,7 @@ struct DayRows {
 
     private static func values(_ days: [Day]) -> [String] {
         [
-            NewRows.literal(days.map(\.subject)), NewRows.literal(days.map { "\($0.date)" }), NewRows.literal(days.map(\.type)),
+            NewRows.literal(days.map(\.person)), NewRows.literal(days.map { "\($0.date)" }), NewRows.literal(days.map(\.type)),
         ]
     }
 
@@ -236,18 +236,18 @@ struct DayRows {
         )
         var new: Set<Day> = []
         for row in long {
-            guard let type = row[0], types.contains(type), let longest = row[1].flatMap({ Int64($0) }) else { continue }
+            guard let type = row[0], types.contains(type), let maximumDuration = row[1].flatMap({ Int64($0) }) else { continue }
             var days = Set(due.keys.filter { $0.type == type }.map(\.date))
             let own = days
             var isComplete = false
             while !isComplete, let low = days.min(), let high = days.max() {
                 isComplete = true
-                for span in try totals(of: person, type, (low, high), longest, connection) where !days.isDisjoint(with: span) {
+                for span in try totals(of: person, type, (low, high), maximumDuration, connection) where !days.isDisjoint(with: span) {
                     guard !days.isSuperset(of: span) else { continue }
                     days.formUnion(span)
                     isComplete = false
                 }
-                if days.count > Int(Self.mostDays) { break }
+                if days.count > Int(Self.maximumDays) { break }
             }
             new.formUnion(days.subtracting(own).map { Day(person, type, $0) })
         }
@@ -265,7 +265,7 @@ struct DayRows {
 
     /// The local days of long samples near some days.
     private func totals(
-        of person: String, _ type: String, _ days: (low: Int64, high: Int64), _ longest: Int64, _ connection: PostgreSQLConnection
+        of person: String, _ type: String, _ days: (low: Int64, high: Int64), _ maximumDuration: Int64, _ connection: PostgreSQLConnection
     ) throws(DeliveryError) -> [ClosedRange<Int64>] {
         let (low, high) = (days.low * Calendar.day - Self.around, (days.high + 1) * Calendar.day + Self.around)
         return try connection.run(
@@ -274,7 +274,7 @@ struct DayRows {
                 (extract(epoch FROM end_time) * 1000000)::bigint + coalesce(zone_offset, 0) * 1000000::bigint FROM \(schema).sample s
             WHERE subject = $1 AND type || '' = $2 AND start_time >= \(Self.time("$3")) AND start_time < \(Self.time("$4"))
                 AND end_time - start_time >= interval '\(TotalPeriod.minimum) microseconds'
-            """, [person, type, "\(low - longest)", "\(high)"]
+            """, [person, type, "\(low - maximumDuration)", "\(high)"]
         ).compactMap { row in
             guard let start = row[0].flatMap({ Int64($0) }), let end = row[1].flatMap({ Int64($0) }), end > start else {
                 return nil
@@ -300,7 +300,7 @@ struct DayRows {
         let types = Set(days.map(\.type)).sorted()
         guard let low = days.map(\.date).min(), let high = days.map(\.date).max() else { return [] }
         let (from, to) = (low * Calendar.day - Self.around, (high + 1) * Calendar.day + Self.around)
-        let longest =
+        let maximumDuration =
             try connection.run(
                 "SELECT coalesce(max(duration), 0) FROM \(schema).day_longest WHERE subject = $1 AND type = ANY($2::text[])",
                 [person, NewRows.literal(types)]
@@ -311,7 +311,7 @@ struct DayRows {
             DECLARE days NO SCROLL CURSOR FOR SELECT \(QuantityReader.columns) FROM \(schema).sample s
             WHERE subject = $1 AND type || '' = ANY($2::text[]) AND start_time >= \(Self.time("$3")) AND start_time < \(Self.time("$4"))
                 AND end_time >= \(Self.time("$5")) ORDER BY start_time
-            """, [person, NewRows.literal(types), "\(from - longest)", "\(to)", "\(from)"])
+            """, [person, NewRows.literal(types), "\(from - maximumDuration)", "\(to)", "\(from)"])
         let statistics = try computer()
         try statistics.set(orders)
         var reader = QuantityReader()

@@ -9,14 +9,14 @@ struct NewRows {
     private let schema: String
     private let hub: Int32
     /// Whether the table is partitioned, so that a person leads to a partition.
-    private let bySubject: Bool
+    private let byPerson: Bool
     /// Their UUIDs as an array literal.
     private let uuids: String
 
     /// The rows of samples with different UUIDs. `nil` unless all are quantities without a record of a manufacturer.
-    init?(_ samples: [Sample], _ rows: CopyRows, schema: String, hub: Int32, bySubject: Bool) {
+    init?(_ samples: [Sample], _ rows: CopyRows, schema: String, hub: Int32, byPerson: Bool) {
         guard !samples.isEmpty, samples.allSatisfy({ $0.origin.kind == .quantity && $0.record == nil }) else { return nil }
-        (self.samples, self.rows, self.schema, self.hub, self.bySubject) = (samples, rows, schema, hub, bySubject)
+        (self.samples, self.rows, self.schema, self.hub, self.byPerson) = (samples, rows, schema, hub, byPerson)
         uuids = "{" + samples.map(\.identity.description).joined(separator: ",") + "}"
     }
 
@@ -27,8 +27,8 @@ struct NewRows {
         // An array leads to the index. A join with it can begin with all samples, because EXISTS favors plans that begin fast.
         let isThere = try connection.run(
             """
-            SELECT EXISTS(SELECT 1 FROM \(schema).sample WHERE uuid = ANY($1::uuid[])\(bySubject ? " AND subject = ANY($2::text[])" : ""))
-            """, [uuids] + (bySubject ? [Self.literal(Set(samples.map(\.origin.subject)).sorted())] : []))
+            SELECT EXISTS(SELECT 1 FROM \(schema).sample WHERE uuid = ANY($1::uuid[])\(byPerson ? " AND subject = ANY($2::text[])" : ""))
+            """, [uuids] + (byPerson ? [Self.literal(Set(samples.map(\.origin.person)).sorted())] : []))
         guard isThere == [["f"]] else { return false }
         return amongOthers ? try areApart(connection) : true
     }
@@ -52,7 +52,7 @@ struct NewRows {
     private func areApart(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Bool {
         var spans: [Series: ClosedRange<Int64>] = [:]
         for sample in samples where sample.timeOrigin == .receipt {
-            let series = Series(type: sample.origin.type.id, subject: sample.origin.subject)
+            let series = Series(type: sample.origin.type.id, person: sample.origin.person)
             let start = sample.start.microseconds
             let span = spans[series] ?? start...start
             spans[series] = min(span.lowerBound, start)...max(span.upperBound, start)
@@ -65,7 +65,7 @@ struct NewRows {
         let isNear = try connection.run(
             Self.nearness(in: schema, hub: hub),
             [
-                Self.literal(all.map(\.key.type)), Self.literal(all.map(\.key.subject)), times(\.lowerBound), times(\.upperBound),
+                Self.literal(all.map(\.key.type)), Self.literal(all.map(\.key.person)), times(\.lowerBound), times(\.upperBound),
                 uuids,
             ])
         return isNear == [["f"]]
@@ -89,7 +89,7 @@ struct NewRows {
 
     private struct Series: Hashable {
         let type: String
-        let subject: String
+        let person: String
     }
 
     /// Returns texts as an array literal.

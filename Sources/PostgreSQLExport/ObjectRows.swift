@@ -36,7 +36,7 @@ final class ObjectRows {
     /// The maximum number of point columns of a kind.
     private static let arrays = 8
     /// The maximum number of values in one row: a week of a route with a point each second.
-    static let mostNumbers = 5_000_000
+    static let maximumNumbers = 5_000_000
 
     private let rows: CopyRows
 
@@ -78,12 +78,12 @@ final class ObjectRows {
     /// Appends a resource as JSON for queries and as bytes, or a document as text if PostgreSQL can store it, and otherwise as
     /// bytes.
     private func append(_ content: PackedContent, of kind: SampleKind, to row: inout CopyRow) throws(ContentError) {
-        let told = try content.octets()
-        let isText = !told.contains(0) && String(validating: told, as: UTF8.self) != nil
-        row.add(json: kind == .clinicalRecord && isText && !Self.hasUnheldCharacter(told) ? told : nil)
+        let reported = try content.bytes()
+        let isText = !reported.contains(0) && String(validating: reported, as: UTF8.self) != nil
+        row.add(json: kind == .clinicalRecord && isText && !Self.hasUnheldCharacter(reported) ? reported : nil)
         let isXML = kind == .document && isText
-        if isXML { row.add(octets: told) } else { row.addNull() }
-        if isXML { row.addNull() } else { row.add(octets: told) }
+        if isXML { row.add(bytes: reported) } else { row.addNull() }
+        if isXML { row.addNull() } else { row.add(bytes: reported) }
     }
 
     /// Whether the JSON escapes a character that `jsonb` rejects: U+0000 or a surrogate. All surrogates are treated so because
@@ -113,7 +113,7 @@ final class ObjectRows {
         _ points: Points, _ content: PackedContent, of kind: SampleKind, to row: inout CopyRow
     ) throws(ContentError) {
         let (numbers, overflow) = points.count.multipliedReportingOverflow(by: max(points.columns.count, 1))
-        guard !overflow, numbers <= Self.mostNumbers else { throw .tooLong }
+        guard !overflow, numbers <= Self.maximumNumbers else { throw .tooLong }
         var columns = Array(repeating: [Double?](), count: points.columns.count)
         var reader = try PointsReader(points, content)
         while let point = try reader.next() {
@@ -122,7 +122,7 @@ final class ObjectRows {
                 columns[index].append(points.columns[index].name == Points.time ? value.map { $0 / 1e6 } : value)
             }
         }
-        let known = ObjectTable.byKind[kind]?.points.map(\.told) ?? []
+        let known = ObjectTable.byKind[kind]?.points.map(\.reported) ?? []
         for place in 0..<Self.arrays {
             guard place < known.count, let index = points.columns.firstIndex(where: { $0.name == known[place] }) else {
                 row.addNull()

@@ -17,12 +17,12 @@ struct ObjectTable {
     let kind: SampleKind
     let columns: [Column]
     /// The columns of its points by their names in bodies, in the order of `p1`, `p2`, …
-    let points: [(told: String, name: String)]
+    let points: [(reported: String, name: String)]
 
     /// The table's name, such as `workout_route`.
     var name: String { DatabaseSchema.snake(kind.name) }
 
-    private init(_ kind: SampleKind, _ columns: [Column], points: [(told: String, name: String)] = []) {
+    private init(_ kind: SampleKind, _ columns: [Column], points: [(reported: String, name: String)] = []) {
         self.kind = kind
         self.points = points
         let numbers = points.enumerated().map { index, point in
@@ -169,9 +169,9 @@ struct ObjectTable {
     }
 
     /// Times are in seconds in the table.
-    private static func pairs(_ columns: [Points.Column]) -> [(told: String, name: String)] {
+    private static func pairs(_ columns: [Points.Column]) -> [(reported: String, name: String)] {
         columns.map { column in
-            (told: column.name, name: column.name == Points.time ? "seconds" : DatabaseSchema.snake(column.name))
+            (reported: column.name, name: column.name == Points.time ? "seconds" : DatabaseSchema.snake(column.name))
         }
     }
 

@@ -1,7 +1,7 @@
 import HealthModel
 
 /// Which reports of several hubs are one measurement, and which of them represents it, by the rules of the store (``DuplicateRule``,
-/// ``Likeness``, ``DeviceKinship``, ``DenseStream``, ``ReportPrecision``). The result depends on the reports and not on their order of arrival.
+/// ``Agreement``, ``DeviceRelation``, ``DenseStream``, ``ReportPrecision``). The result depends on the reports and not on their order of arrival.
 ///
 /// A hub has compared its own readings with each other, so two reports of one hub are two measurements.
 struct PathReports {
@@ -49,7 +49,7 @@ struct PathReports {
     }
 
     /// The range around a report in which an equal one may be, in microseconds.
-    static let reach = Likeness.radius(.spot, timeResolution: Likeness.coarsest)
+    static let reach = Agreement.radius(.spot, timeResolution: Agreement.coarsest)
 
     /// The reports that another one represents, with that one.
     var represented: [Place: Place] {
@@ -78,17 +78,17 @@ struct PathReports {
     }
 
     /// Pairs that agree, the most alike first.
-    private var pairs: [(likeness: Likeness, one: Int, other: Int)] {
-        var pairs: [(likeness: Likeness, one: Int, other: Int)] = []
+    private var pairs: [(agreement: Agreement, one: Int, other: Int)] {
+        var pairs: [(agreement: Agreement, one: Int, other: Int)] = []
         for one in reports.indices {
             for other in reports.index(after: one)..<reports.endIndex {
                 guard reports[other].trace.start &- reports[one].trace.start <= Self.reach else { break }
-                if let likeness = likeness(one, other) { pairs.append((likeness, one, other)) }
+                if let agreement = agreement(one, other) { pairs.append((agreement, one, other)) }
             }
         }
         return pairs.sorted { first, second in
-            first.likeness != second.likeness
-                ? first.likeness < second.likeness : (first.one, first.other) < (second.one, second.other)
+            first.agreement != second.agreement
+                ? first.agreement < second.agreement : (first.one, first.other) < (second.one, second.other)
         }
     }
 
@@ -99,22 +99,22 @@ struct PathReports {
             && (first.series != second.series || first.trace.scale != second.trace.scale || first.trace.zero != second.trace.zero)
     }
 
-    private func likeness(_ one: Int, _ other: Int) -> Likeness? {
+    private func agreement(_ one: Int, _ other: Int) -> Agreement? {
         let (first, second) = (reports[one], reports[other])
         // Most pairs differ in the value.
-        guard abs(first.trace.value - second.trace.value) <= Likeness.tolerance(first.trace, second.trace), mayJoin(one, other)
+        guard abs(first.trace.value - second.trace.value) <= Agreement.tolerance(first.trace, second.trace), mayJoin(one, other)
         else {
             return nil
         }
         let rule = rule(first, second)
-        guard rule.verdict(kinship(first, second)) == .duplicate,
-            let likeness = Likeness(first.trace, second.trace, rule: rule)
+        guard rule.verdict(relation(first, second)) == .duplicate,
+            let agreement = Agreement(first.trace, second.trace, rule: rule)
         else { return nil }
-        let isStream = DenseStream.separates(first.trace, second.trace, likeness, rule, of: first.origin.type) {
+        let isStream = DenseStream.separates(first.trace, second.trace, agreement, rule, of: first.origin.type) {
             side, low, high in
             count(side == .one ? first.series : second.series, from: low, before: high)
         }
-        return isStream ? nil : likeness
+        return isStream ? nil : agreement
     }
 
     private func rule(_ one: Report, _ other: Report) -> DuplicateRule {
@@ -122,13 +122,13 @@ struct PathReports {
         return DuplicateRule.of(one.origin.type, lasting: one.trace.duration > 0 || other.trace.duration > 0)
     }
 
-    private func kinship(_ one: Report, _ other: Report) -> DeviceKinship {
+    private func relation(_ one: Report, _ other: Report) -> DeviceRelation {
         // A client's samples are its own.
         if ReferenceRule.isClient(one.origin.source.id) || ReferenceRule.isClient(other.origin.source.id) { return .copy }
         // If one path distinguishes two devices, they are two devices.
         let series = (one.series, other.series)
         if series.0.source == series.1.source, !series.0.device.isEmpty, !series.1.device.isEmpty { return .other }
-        return DeviceKinship(one.origin, other.origin)
+        return DeviceRelation(one.origin, other.origin)
     }
 
     /// The number of reports of a series in an interval, as far as it matters.
@@ -140,7 +140,7 @@ struct PathReports {
         }
         var count = 0
         for report in reports[start...] {
-            guard report.trace.start < high, count <= DenseStream.crowd else { break }
+            guard report.trace.start < high, count <= DenseStream.streamThreshold else { break }
             if report.series == series { count += 1 }
         }
         return count

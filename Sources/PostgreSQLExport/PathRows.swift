@@ -10,7 +10,7 @@ struct PathRows {
     let hub: Int32
 
     private struct Series: Hashable {
-        let subject: String
+        let person: String
         let type: SampleType
     }
 
@@ -30,16 +30,16 @@ struct PathRows {
     func compare(near samples: [Sample], _ connection: PostgreSQLConnection) throws(DeliveryError) -> Bool {
         var times: [Series: [Int64]] = [:]
         for sample in samples where sample.record == nil && PathReports.compares(sample.origin.type) {
-            times[Series(subject: sample.origin.subject, type: sample.origin.type), default: []].append(sample.start.microseconds)
+            times[Series(person: sample.origin.person, type: sample.origin.type), default: []].append(sample.start.microseconds)
         }
         guard !times.isEmpty else { return false }
-        let people = NewRows.literal(Set(times.keys.map(\.subject)).sorted())
+        let people = NewRows.literal(Set(times.keys.map(\.person)).sorted())
         let shared = Set(
             try connection.run(
                 "SELECT DISTINCT subject FROM \(schema).participant WHERE subject = ANY($1::text[]) AND hub <> \(hub)", [people]
             ).compactMap { $0[0] })
         var hasChanged = false
-        for (series, times) in times where shared.contains(series.subject) {
+        for (series, times) in times where shared.contains(series.person) {
             if try compare(series, Self.spans(around: times), connection) { hasChanged = true }
         }
         return hasChanged
@@ -77,11 +77,11 @@ struct PathRows {
             }
         }
         guard !below.isEmpty || !above.isEmpty else { return false }
-        try comeForward(above, series.subject, connection)
-        try represent(below, series.subject, connection)
+        try comeForward(above, series.person, connection)
+        try represent(below, series.person, connection)
         let touched = Set(known.keys.map(\.uuid)).union(known.values.compactMap(\.by)).sorted()
         try connection.run(
-            "INSERT INTO touched SELECT u, $2 FROM unnest($1::uuid[]) AS u", [NewRows.literal(touched), series.subject])
+            "INSERT INTO touched SELECT u, $2 FROM unnest($1::uuid[]) AS u", [NewRows.literal(touched), series.person])
         return true
     }
 
@@ -113,10 +113,10 @@ struct PathRows {
                 ON k.subject = $2 AND k.path_time BETWEEN i.low AND i.high,
                 jsonb_populate_record(NULL::\(schema).sample, k.content) s WHERE s.type = $1
             """,
-            [series.type.id, series.subject, numbers(\.lowerBound), numbers(\.upperBound)])
+            [series.type.id, series.person, numbers(\.lowerBound), numbers(\.upperBound)])
         var known: [PathReports.Place: Known] = [:]
         for row in rows {
-            guard let each = Self.known(row, series), each.report.trace.timeResolution <= Likeness.coarsest else { continue }
+            guard let each = Self.known(row, series), each.report.trace.timeResolution <= Agreement.coarsest else { continue }
             guard var other = known[each.report.place] else {
                 known[each.report.place] = each
                 continue
@@ -147,7 +147,7 @@ struct PathRows {
             Device(key: $0, name: row[9], manufacturer: row[10], model: row[11], serial: row[12])
         }
         let origin = Origin(
-            subject: series.subject, type: series.type, source: SourceRevision(id: text(6), name: text(7)), device: device)
+            person: series.person, type: series.type, source: SourceRevision(id: text(6), name: text(7)), device: device)
         let hubs = text(19).split(separator: ",").compactMap { Int32($0) }
         let report = PathReports.Report(
             place: PathReports.Place(uuid: text(0), variant: variant), hubs: Set(hubs), origin: origin, trace: trace,
@@ -165,12 +165,12 @@ struct PathRows {
 
     /// Makes reports rows that another one has represented.
     private func comeForward(
-        _ reports: [Known], _ subject: String, _ connection: PostgreSQLConnection
+        _ reports: [Known], _ person: String, _ connection: PostgreSQLConnection
     ) throws(DeliveryError) {
         guard !reports.isEmpty else { return }
         let places = "unnest($2::uuid[], $3::bigint[], $4::timestamptz[], $5::text[]) AS p(uuid, variant, start_time, hubs)"
         let hubs = NewRows.literal(reports.map { "{" + $0.report.hubs.sorted().map { "\($0)" }.joined(separator: ",") + "}" })
-        let values = Self.values(subject, reports) + [hubs]
+        let values = Self.values(person, reports) + [hubs]
         let columns = CopyRows.columns
         for statement in [
             "UPDATE \(schema).sample s SET hubs = p.hubs::integer[] FROM \(places) WHERE \(Self.isSame)",
@@ -188,11 +188,11 @@ struct PathRows {
 
     /// Makes rows reports that another one represents.
     private func represent(
-        _ reports: [(known: Known, by: PathReports.Place)], _ subject: String, _ connection: PostgreSQLConnection
+        _ reports: [(known: Known, by: PathReports.Place)], _ person: String, _ connection: PostgreSQLConnection
     ) throws(DeliveryError) {
         guard !reports.isEmpty else { return }
         let places = "unnest($2::uuid[], $3::bigint[], $4::timestamptz[], $5::uuid[]) AS p(uuid, variant, start_time, by)"
-        let values = Self.values(subject, reports.map(\.known)) + [NewRows.literal(reports.map(\.by.uuid))]
+        let values = Self.values(person, reports.map(\.known)) + [NewRows.literal(reports.map(\.by.uuid))]
         for statement in [
             """
             INSERT INTO \(schema).superseded(held, hub, by, subject, place, content, path_time)
@@ -208,9 +208,9 @@ struct PathRows {
     }
 
     /// The person, and the UUIDs, variants and starts of some reports.
-    private static func values(_ subject: String, _ reports: [Known]) -> [String] {
+    private static func values(_ person: String, _ reports: [Known]) -> [String] {
         [
-            subject, NewRows.literal(reports.map(\.report.place.uuid)),
+            person, NewRows.literal(reports.map(\.report.place.uuid)),
             NewRows.literal(reports.map { "\($0.report.place.variant)" }), NewRows.literal(reports.map(\.start)),
         ]
     }

@@ -5,9 +5,9 @@ import Pipeline
 /// A session with a server. No call waits longer than its patience for an answer.
 package final class PostgreSQLConnection {
     /// The maximum time in milliseconds for a statement on a busy server.
-    static let patience: Int32 = 60_000
+    static let timeout: Int32 = 60_000
     /// The same for statements that create indexes or move rows: a day.
-    static let patienceForRebuilding: Int32 = 86_400_000
+    static let rebuildTimeout: Int32 = 86_400_000
 
     /// The number of bytes of rows sent at once.
     private static let portion = 1 << 16
@@ -17,13 +17,13 @@ package final class PostgreSQLConnection {
     private(set) var isUnclear = false
 
     private let handle: OpaquePointer
-    private let patience: Int32
+    private let timeout: Int32
 
     /// Connects.
     ///
-    /// - Parameter patience: the maximum time in milliseconds for a statement.
-    package init(_ settings: PostgreSQLSettings, patience: Int32 = PostgreSQLConnection.patience) throws(DeliveryError) {
-        self.patience = patience
+    /// - Parameter timeout: the maximum time in milliseconds for a statement.
+    package init(_ settings: PostgreSQLSettings, timeout: Int32 = PostgreSQLConnection.timeout) throws(DeliveryError) {
+        self.timeout = timeout
         var parameters = [
             ("host", settings.host), ("port", "\(settings.port)"), ("dbname", settings.database), ("user", settings.user),
             ("sslmode", settings.tls.rawValue), ("application_name", "vitalgate"), ("connect_timeout", "15"),
@@ -31,7 +31,7 @@ package final class PostgreSQLConnection {
             ("tcp_user_timeout", "30000"),
             (
                 "options",
-                "-c statement_timeout=\(patience) -c lock_timeout=30000 -c synchronous_commit=on -c datestyle=ISO -c timezone=UTC"
+                "-c statement_timeout=\(timeout) -c lock_timeout=30000 -c synchronous_commit=on -c datestyle=ISO -c timezone=UTC"
             ),
         ]
         // One of them is a standby, which accepts no changes.
@@ -107,9 +107,9 @@ package final class PostgreSQLConnection {
         var hasMore = true
         while hasMore {
             rows.removeAll()
-            while hasMore, rows.octets.count < Self.portion { hasMore = next(&rows) }
-            for start in stride(from: 0, to: rows.octets.count, by: Self.portion) {
-                try put(rows.octets[start..<min(start + Self.portion, rows.octets.count)])
+            while hasMore, rows.bytes.count < Self.portion { hasMore = next(&rows) }
+            for start in stride(from: 0, to: rows.bytes.count, by: Self.portion) {
+                try put(rows.bytes[start..<min(start + Self.portion, rows.bytes.count)])
             }
         }
         try put(CopyRow.end[...])
@@ -122,9 +122,9 @@ package final class PostgreSQLConnection {
         try answer()
     }
 
-    private func put(_ octets: ArraySlice<UInt8>) throws(DeliveryError) {
+    private func put(_ bytes: ArraySlice<UInt8>) throws(DeliveryError) {
         while true {
-            let code = octets.withUnsafeBytes {
+            let code = bytes.withUnsafeBytes {
                 PQputCopyData(handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count))
             }
             guard code >= 0 else { throw lost() }
@@ -186,9 +186,9 @@ package final class PostgreSQLConnection {
 
     private func wait(for events: Int16) throws(DeliveryError) {
         var descriptor = pollfd(fd: PQsocket(handle), events: events, revents: 0)
-        var count = poll(&descriptor, 1, patience + 10_000)
-        while count < 0, errno == EINTR { count = poll(&descriptor, 1, patience + 10_000) }
-        guard count > 0 else { throw DeliveryError(.unreachable, "PostgreSQL: no answer for \(patience / 1000) s") }
+        var count = poll(&descriptor, 1, timeout + 10_000)
+        while count < 0, errno == EINTR { count = poll(&descriptor, 1, timeout + 10_000) }
+        guard count > 0 else { throw DeliveryError(.unreachable, "PostgreSQL: no answer for \(timeout / 1000) s") }
     }
 
     private func lost() -> DeliveryError {

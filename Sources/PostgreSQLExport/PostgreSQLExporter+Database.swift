@@ -13,7 +13,7 @@ extension PostgreSQLExporter {
         ]
         try checkVersion(try schema.found(connection))
         try checkRights(connection)
-        if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle, isLasting: true) }
+        if let rejectionReason = try schema.rejectionReason(connection) { throw DeliveryError(.unfit, rejectionReason, isLasting: true) }
         findings.append(Finding(.good, "schema \(settings.schema)", "Vitalgate's tables, version \(schema.version)"))
         let year = Calendar.date(days: Int(context.now().microseconds / Calendar.day)).year
         if let warning = try schema.warning(for: year, connection) { findings.append(warning) }
@@ -65,7 +65,7 @@ extension PostgreSQLExporter {
         defer { _ = try? connection.run("ROLLBACK") }
         let probe = try probe()
         var locks = hubLock
-        locks.add(person: probe.origin.subject)
+        locks.add(person: probe.origin.person)
         try connection.run(Self.begin(locks))
         let hub = try enterHub(connection)
         try makeTemporaries(connection)
@@ -95,7 +95,7 @@ extension PostgreSQLExporter {
     /// Returns a test reading whose source name contains letters of several scripts.
     private func probe() throws(DeliveryError) -> Sample {
         let origin = Origin(
-            subject: context.me, type: .heartRate,
+            person: context.me, type: .heartRate,
             source: SourceRevision(id: "vitalgate.check", name: "Vitalgate’s check, Prüfung, 検査"))
         let time = context.now()
         do {
@@ -125,7 +125,7 @@ extension PostgreSQLExporter {
 
     /// Creates our tables, or updates those of an older version.
     public func create() throws(DeliveryError) -> [Finding] {
-        let connection = try PostgreSQLConnection(settings, patience: PostgreSQLConnection.patienceForRebuilding)
+        let connection = try PostgreSQLConnection(settings, timeout: PostgreSQLConnection.rebuildTimeout)
         let (found, partitions) = try schema.create(connection)
         var findings = [
             Finding(
@@ -157,7 +157,7 @@ extension PostgreSQLExporter {
         if let connection = session.connection { return connection }
         let connection = try PostgreSQLConnection(settings)
         try checkVersion(try schema.found(connection))
-        if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle, isLasting: true) }
+        if let rejectionReason = try schema.rejectionReason(connection) { throw DeliveryError(.unfit, rejectionReason, isLasting: true) }
         try makeTemporaries(connection)
         session.begin(
             connection, isPartitioned: try Self.isPartitioned(connection, schema.name),
@@ -168,7 +168,7 @@ extension PostgreSQLExporter {
     /// Looks at the tables again, over the session's connection.
     func review() throws(DeliveryError) {
         guard let connection = session.connection else { return }
-        if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle, isLasting: true) }
+        if let rejectionReason = try schema.rejectionReason(connection) { throw DeliveryError(.unfit, rejectionReason, isLasting: true) }
         session.begin(
             connection, isPartitioned: try Self.isPartitioned(connection, schema.name),
             hasOurTypes: try Self.hasOurTypes(connection, schema.name))

@@ -15,36 +15,36 @@ extension PostgreSQLExporter: DigestingExporter {
     public func digests(_ body: ([SampleDigest]) throws -> Void) throws {
         var last: SampleDigest.Place?
         while true {
-            let some = try digests(after: last, limit: Self.mostDigests)
+            let some = try digests(after: last, limit: Self.maximumDigests)
             if !some.isEmpty { try body(some) }
-            guard some.count == Self.mostDigests else { return }
+            guard some.count == Self.maximumDigests else { return }
             last = some.last?.place
         }
     }
 
     /// Passes on this hub's samples of some days and types.
-    public func contents(of places: [SampleDigest.Place], _ body: ([HeldSample]) throws -> Void) throws {
+    public func contents(of places: [SampleDigest.Place], _ body: ([TargetSample]) throws -> Void) throws {
         var last: SampleIdentity?
         while true {
-            let some = try contents(of: places, after: last, limit: Self.mostContents)
+            let some = try contents(of: places, after: last, limit: Self.maximumContents)
             if !some.isEmpty { try body(some) }
-            guard some.count == Self.mostContents else { return }
+            guard some.count == Self.maximumContents else { return }
             last = some.last?.identity
         }
     }
 
     /// Passes on all samples of this hub, including those that another hub's report represents.
-    public func contents(_ body: ([HeldSample]) throws -> Void) throws {
+    public func contents(_ body: ([TargetSample]) throws -> Void) throws {
         var places: [SampleDigest.Place] = []
         try digests { places += $0.map(\.place) }
-        for start in stride(from: 0, to: places.count, by: Self.mostPlaces) {
-            try contents(of: Array(places[start..<min(start + Self.mostPlaces, places.count)]), body)
+        for start in stride(from: 0, to: places.count, by: Self.maximumPlaces) {
+            try contents(of: Array(places[start..<min(start + Self.maximumPlaces, places.count)]), body)
         }
     }
 
-    private static let mostDigests = 10_000
-    private static let mostContents = 5000
-    private static let mostPlaces = 500
+    private static let maximumDigests = 10_000
+    private static let maximumContents = 5000
+    private static let maximumPlaces = 500
 
     private static func date(_ time: String) -> String { "(\(time) AT TIME ZONE 'UTC')::date" }
 
@@ -96,14 +96,14 @@ extension PostgreSQLExporter: DigestingExporter {
     /// too, because a hub does not change it then.
     public func contents(
         of places: [SampleDigest.Place], after last: SampleIdentity?, limit: Int
-    ) throws(DeliveryError) -> [HeldSample] {
+    ) throws(DeliveryError) -> [TargetSample] {
         let (connection, hub) = try opened()
         let next = last.map { " AND {} > '\($0.description)'" } ?? ""
-        let who = "unnest(ARRAY(SELECT subject FROM \(schema.name).participant WHERE hub = \(hub))) AS who(subject)"
+        let participants = "unnest(ARRAY(SELECT subject FROM \(schema.name).participant WHERE hub = \(hub))) AS who(subject)"
         let parts =
             tables.map {
                 """
-                (SELECT s.uuid, CASE WHEN cardinality(s.hubs) = 1 THEN s.print END AS print FROM place p CROSS JOIN \(who) JOIN \($0) s
+                (SELECT s.uuid, CASE WHEN cardinality(s.hubs) = 1 THEN s.print END AS print FROM place p CROSS JOIN \(participants) JOIN \($0) s
                     ON s.subject = who.subject AND s.start_time >= p.low AND s.start_time < p.high AND s.type || '' = p.type
                     WHERE s.hubs @> ARRAY[\(hub)]\(next.replacing("{}", with: "s.uuid")) ORDER BY 1 LIMIT \(limit))
                 """
@@ -124,7 +124,7 @@ extension PostgreSQLExporter: DigestingExporter {
                 [NewRows.literal(places.map { "\($0.day)" }), NewRows.literal(places.map(\.type))]
             ).compactMap { row in
                 guard let identity = row[0].flatMap({ SampleIdentity($0) }) else { return nil }
-                return HeldSample(identity, print: row[1].flatMap { Int64($0) }.map { UInt64(bitPattern: $0) })
+                return TargetSample(identity, print: row[1].flatMap { Int64($0) }.map { UInt64(bitPattern: $0) })
             }
         } catch {
             session.recover(from: error)

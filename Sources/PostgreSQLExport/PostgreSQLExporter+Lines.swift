@@ -42,12 +42,12 @@ extension PostgreSQLExporter: ReadableExporter {
         while true {
             let rows = try connection.run("FETCH 1000 FROM held")
             guard !rows.isEmpty else { break }
-            var octets: [UInt8] = []
+            var bytes: [UInt8] = []
             for line in rows.compactMap({ $0[0] }) {
-                octets += line.utf8
-                octets.append(0x0A)
+                bytes += line.utf8
+                bytes.append(0x0A)
             }
-            try body(octets)
+            try body(bytes)
         }
         var left: [String: Int] = [:]
         for table in ObjectTable.all where table.kind != .category {

@@ -42,7 +42,7 @@ public final class PostgreSQLExporter: ComparableExporter {
     public let kinds = Set(SampleKind.allCases)
 
     /// True because the database keeps the highest version of a manufacturer's record, from any hub.
-    public let tellsRecords = true
+    public let reportsRecords = true
 
     /// The target's address without credentials. Another address is another target.
     public var address: String { "postgresql://\(settings.host):\(settings.port)/\(settings.database)/\(settings.schema)" }
@@ -59,7 +59,7 @@ public final class PostgreSQLExporter: ComparableExporter {
         var added: [Sample]
         /// The rows of ``added`` if they may be new, or `nil`.
         var newRows: NewRows?
-        var gone: [SampleChange]
+        var deleted: [SampleChange]
         let rewrites: Bool
         let mark: TargetMark?
         /// The persons of all changes.
@@ -70,12 +70,12 @@ public final class PostgreSQLExporter: ComparableExporter {
         /// - Returns: Their number.
         mutating func leaveOut(_ erased: Set<String>) -> Int {
             guard !people.isDisjoint(with: erased) else { return 0 }
-            let count = added.count + gone.count
+            let count = added.count + deleted.count
             newRows = nil
-            added.removeAll { erased.contains($0.origin.subject) }
-            gone.removeAll { erased.contains($0.sample.origin.subject) }
+            added.removeAll { erased.contains($0.origin.person) }
+            deleted.removeAll { erased.contains($0.sample.origin.person) }
             people.subtract(erased)
-            return count - added.count - gone.count
+            return count - added.count - deleted.count
         }
     }
 
@@ -106,16 +106,16 @@ public final class PostgreSQLExporter: ComparableExporter {
         var people: Set<String> = []
         for (index, change) in batch.changes.enumerated() {
             last[change.uuid] = index
-            people.insert(change.sample.origin.subject)
+            people.insert(change.sample.origin.person)
         }
-        var (added, gone): ([Sample], [SampleChange]) = ([], [])
+        var (added, deleted): ([Sample], [SampleChange]) = ([], [])
         for (index, change) in batch.changes.enumerated() where last[change.uuid] == index {
-            if case .added(let stored) = change { added.append(stored.sample) } else { gone.append(change) }
+            if case .added(let stored) = change { added.append(stored.sample) } else { deleted.append(change) }
         }
         let newRows =
-            session.hasOurTypes ? NewRows(added, rows, schema: schema.name, hub: hub, bySubject: session.isPartitioned) : nil
+            session.hasOurTypes ? NewRows(added, rows, schema: schema.name, hub: hub, byPerson: session.isPartitioned) : nil
         return PreparedBatch(
-            added: added, newRows: newRows, gone: gone, rewrites: batch.rewrites, mark: batch.mark, people: people)
+            added: added, newRows: newRows, deleted: deleted, rewrites: batch.rewrites, mark: batch.mark, people: people)
     }
 
     /// Writes a batch. The locks keep other hubs from its persons.
@@ -130,9 +130,9 @@ public final class PostgreSQLExporter: ComparableExporter {
         }
         try session.note(batch.people, of: hub, connection)
         if !batch.added.isEmpty { try add(batch, contents, connection, hub) }
-        if !batch.gone.isEmpty { try remove(batch.gone, connection, hub, contents) }
+        if !batch.deleted.isEmpty { try remove(batch.deleted, connection, hub, contents) }
         if contents.others { try comparePaths(of: batch, connection, hub) }
-        if session.hasTemporaryRows { try connection.run(days.markingTouched(bySubject: session.isPartitioned)) }
+        if session.hasTemporaryRows { try connection.run(days.markingTouched(byPerson: session.isPartitioned)) }
         try session.mark(batch.added, days, connection)
         return leftOut
     }
@@ -144,9 +144,9 @@ public final class PostgreSQLExporter: ComparableExporter {
         of batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32
     ) throws(DeliveryError) {
         let rows = PathRows(schema: schema.name, hub: hub)
-        guard try rows.compare(near: batch.added + batch.gone.map(\.sample), connection) else { return }
+        guard try rows.compare(near: batch.added + batch.deleted.map(\.sample), connection) else { return }
         session.hasTemporaryRows = true
-        let statements = SupersededRows.representing(in: [.sample], schema.name, bySubject: session.isPartitioned)
+        let statements = SupersededRows.representing(in: [.sample], schema.name, byPerson: session.isPartitioned)
         try connection.run(statements.joined(separator: ";"))
     }
 
@@ -173,9 +173,9 @@ public final class PostgreSQLExporter: ComparableExporter {
         if let rows = batch.newRows, try rows.areNew(connection, amongOthers: contents.others) {
             return try rows.add(connection, amongDeletions: contents.deletions)
         }
-        try bring(samples, connection)
+        try stage(samples, connection)
         if rewriting, kinds.contains(.quantity) {
-            try connection.run(days.marking(rowsIn: "incoming", bySubject: session.isPartitioned))
+            try connection.run(days.marking(rowsIn: "incoming", byPerson: session.isPartitioned))
         }
         let statements =
             comparing(samples, hub, contents, rewriting: rewriting) + moving(kinds, hub, contents, rewriting: rewriting)
@@ -192,7 +192,7 @@ public final class PostgreSQLExporter: ComparableExporter {
         let (some, all) = (variants.contains(true), variants.allSatisfy { $0 })
         var statements: [String] = []
         if samples.contains(where: { $0.record != nil }) {
-            statements += RecordRows.claims(into: tables, in: schema.name, hub: hub, bySubject: session.isPartitioned)
+            statements += RecordRows.claims(into: tables, in: schema.name, hub: hub, byPerson: session.isPartitioned)
         }
         if contents.others, samples.contains(where: { $0.timeOrigin == .receipt && $0.origin.kind == .quantity }) {
             statements += ReceiptRows.joins(in: schema.name, hub: hub, isSame: isSame)
@@ -200,7 +200,7 @@ public final class PostgreSQLExporter: ComparableExporter {
         if contents.others || rewriting || some {
             for table in tables {
                 statements += ConflictRows.statements(
-                    table, in: schema.name, hub: hub, bySubject: session.isPartitioned, variants: (some, all))
+                    table, in: schema.name, hub: hub, byPerson: session.isPartitioned, variants: (some, all))
             }
         }
         guard contents.superseded || !statements.isEmpty else { return [] }
@@ -248,7 +248,7 @@ public final class PostgreSQLExporter: ComparableExporter {
             }
         }
         return statements
-            + SupersededRows.representing(in: ReportTable.tables(of: kinds), name, bySubject: session.isPartitioned)
+            + SupersededRows.representing(in: ReportTable.tables(of: kinds), name, byPerson: session.isPartitioned)
     }
 
     /// The condition for two rows of the same sample.
@@ -260,14 +260,14 @@ public final class PostgreSQLExporter: ComparableExporter {
     }
 
     /// Whether a new row has other content than the stored one. The receive time is ignored because it differs between hubs.
-    private static func isDifferent(_ held: String) -> String {
+    private static func isDifferent(_ stored: String) -> String {
         let columns = CopyRows.columns.filter { $0 != "uuid" && $0 != "received" }
-        let (there, here) = (columns.map { "\(held).\($0)" }, columns.map { "incoming.\($0)" })
+        let (there, here) = (columns.map { "\(stored).\($0)" }, columns.map { "incoming.\($0)" })
         return "(\(there.joined(separator: ", "))) IS DISTINCT FROM (\(here.joined(separator: ", ")))"
     }
 
     /// Copies samples into the temporary tables.
-    private func bring(_ samples: [Sample], _ connection: PostgreSQLConnection) throws(DeliveryError) {
+    private func stage(_ samples: [Sample], _ connection: PostgreSQLConnection) throws(DeliveryError) {
         session.hasTemporaryRows = true
         let kinds = Set(samples.map(\.origin.kind))
         if kinds.contains(.quantity) {
@@ -292,7 +292,7 @@ public final class PostgreSQLExporter: ComparableExporter {
         var failure: DeliveryError?
         try connection.copy(into: "\(table)(\(columns.joined(separator: ", ")))") { rows in
             guard let sample = next.popFirst() else { return false }
-            let count = rows.octets.count
+            let count = rows.bytes.count
             do throws(DeliveryError) {
                 try append(sample, &rows)
             } catch {
@@ -316,11 +316,11 @@ public final class PostgreSQLExporter: ComparableExporter {
                 rows.add(deletion.uuid)
                 rows.add(deletion.type.id)
                 rows.add(deletion.replacedBy)
-                rows.add(deletion.sample.origin.subject)
+                rows.add(deletion.sample.origin.person)
             }
             return !next.isEmpty
         }
-        try connection.run(days.marking(rowsIn: "gone", bySubject: session.isPartitioned))
+        try connection.run(days.marking(rowsIn: "gone", byPerson: session.isPartitioned))
         let tables = ReportTable.tables(of: Set(changes.map(\.sample.origin.kind)))
         let hasRecords = try connection.run("SELECT EXISTS(SELECT 1 FROM \(name).record)") == [["t"]]
         var statements = withdrawal(of: tables, hub, hasReports: hasRecords || contents.superseded)
@@ -333,7 +333,7 @@ public final class PostgreSQLExporter: ComparableExporter {
         try connection.run(statements.joined(separator: ";"))
     }
 
-    /// The statements that withdraw this hub's reports in the temporary table `gone`.
+    /// The statements that withdraw this hub's reports in the temporary table `deleted`.
     ///
     /// - Parameter hasReports: Whether rows are records, or represent other reports.
     func withdrawal(of tables: [ReportTable], _ hub: Int32, hasReports: Bool) -> [String] {
@@ -349,8 +349,8 @@ public final class PostgreSQLExporter: ComparableExporter {
                 """)
         }
         guard hasReports else { return statements }
-        return statements + SupersededRows.releases(of: tables, in: name, hub: hub, bySubject: session.isPartitioned)
-            + SupersededRows.representing(in: tables, name, bySubject: session.isPartitioned)
+        return statements + SupersededRows.releases(of: tables, in: name, hub: hub, byPerson: session.isPartitioned)
+            + SupersededRows.representing(in: tables, name, byPerson: session.isPartitioned)
     }
 
     /// Computes days that are due. After some time, new changes come first.

@@ -21,12 +21,12 @@ public final class PostgreSQLSession {
 
     private var statistics = PartitionStatistics()
     /// The longest durations that the database knows of each person and type.
-    private var longest: [DayRows.LongestKey: Int64] = [:]
+    private var maximumDuration: [DayRows.DurationKey: Int64] = [:]
     private let days: DayComputer?
     /// Whether this session computes the statistics of days.
     var computesDays: Bool { days != nil }
 
-    private static let mostHubs = 10_000
+    private static let maximumHubs = 10_000
 
     /// The command that creates the tables, or `nil` for that of a target.
     let creation: String?
@@ -46,7 +46,7 @@ public final class PostgreSQLSession {
 
     /// Keeps the number of a hub.
     func enter(_ hub: Int32, of store: String) {
-        if hubs.count >= Self.mostHubs { hubs.removeAll() }
+        if hubs.count >= Self.maximumHubs { hubs.removeAll() }
         hubs[store] = hub
     }
 
@@ -99,7 +99,7 @@ public final class PostgreSQLSession {
 
     /// Writes whose readings a hub sends. Persons that the session does not know yet may be there already.
     func note(_ people: Set<String>, of hub: Int32, _ connection: PostgreSQLConnection) throws(DeliveryError) {
-        if participants.count >= Self.mostHubs { participants.removeAll() }
+        if participants.count >= Self.maximumHubs { participants.removeAll() }
         let new = people.subtracting(participants[hub] ?? [])
         guard !new.isEmpty else { return }
         let entered = try connection.run(
@@ -114,9 +114,9 @@ public final class PostgreSQLSession {
 
     /// Marks the days of new samples.
     func mark(_ samples: [Sample], _ days: DayRows, _ connection: PostgreSQLConnection) throws(DeliveryError) {
-        if longest.count >= Self.mostHubs { longest.removeAll() }
+        if maximumDuration.count >= Self.maximumHubs { maximumDuration.removeAll() }
         // A delivery that fails forgets them.
-        try days.mark(samples, &longest, connection)
+        try days.mark(samples, &maximumDuration, connection)
     }
 
     /// Computes days that are due, until some seconds have passed.
@@ -141,7 +141,7 @@ public final class PostgreSQLSession {
     package func recover(from error: DeliveryError) {
         guard error.kind == .refused, let connection, (try? connection.run("ROLLBACK")) != nil else { return end() }
         participants.removeAll()
-        longest.removeAll()
+        maximumDuration.removeAll()
     }
 
     /// Closes the connection. A transaction that is open is rolled back.
@@ -149,6 +149,6 @@ public final class PostgreSQLSession {
         connection = nil
         hubs.removeAll()
         participants.removeAll()
-        longest.removeAll()
+        maximumDuration.removeAll()
     }
 }

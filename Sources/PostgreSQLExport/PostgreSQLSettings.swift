@@ -40,8 +40,8 @@ public struct PostgreSQLSettings: ExporterSettings {
     public var years: ClosedRange<Int>?
 
     /// The maximum number of partitions, with those by year. PostgreSQL locks all of them when it creates them.
-    private static let mostPartitions = 1024
-    private static let mostYears = 100
+    private static let maximumPartitions = 1024
+    private static let maximumYears = 100
     private static let knownYears = 1970...2199
 
     /// Creates settings. The defaults are for a database on this machine.
@@ -60,7 +60,7 @@ public struct PostgreSQLSettings: ExporterSettings {
     var hosts: [Substring] { host.split(separator: ",", omittingEmptySubsequences: false) }
 
     /// The maximum number of hosts.
-    private static let mostHosts = 16
+    private static let maximumHosts = 16
 
     private static func isHere(_ host: String) -> Bool {
         host.split(separator: ",").allSatisfy { $0.hasPrefix("/") || ["localhost", "127.0.0.1", "::1"].contains($0) }
@@ -99,13 +99,13 @@ public struct PostgreSQLSettings: ExporterSettings {
             isHypertable: try members.decodeIfPresent(Bool.self, forKey: .hypertable) ?? false,
             partitions: try members.decodeIfPresent(Int.self, forKey: .partitions) ?? 0,
             years: try members.decodeIfPresent(String.self, forKey: .years).map(Self.years))
-        guard (0...Self.mostPartitions).contains(partitions) else {
-            throw SettingsFault("partitions", "expected a whole number from 0 to \(Self.mostPartitions)")
+        guard (0...Self.maximumPartitions).contains(partitions) else {
+            throw SettingsFault("partitions", "expected a whole number from 0 to \(Self.maximumPartitions)")
         }
         // Each has one more partition, for other times.
-        guard years.map({ max(partitions, 1) * ($0.count + 1) <= Self.mostPartitions }) != false else {
+        guard years.map({ max(partitions, 1) * ($0.count + 1) <= Self.maximumPartitions }) != false else {
             throw SettingsFault(
-                "years", "expected at most \(Self.mostPartitions) partitions: those by person, times the years and one")
+                "years", "expected at most \(Self.maximumPartitions) partitions: those by person, times the years and one")
         }
         guard years == nil || !isHypertable else { throw SettingsFault("years", "a hypertable has its own partitions") }
         guard partitions == 0 || !isHypertable else { throw SettingsFault("partitions", "a hypertable has its own partitions") }
@@ -114,8 +114,8 @@ public struct PostgreSQLSettings: ExporterSettings {
         }
         guard (1...65_535).contains(port) else { throw SettingsFault("port", "expected a whole number from 1 to 65535") }
         try Self.check(schema: schema)
-        guard hosts.count <= Self.mostHosts, hosts.count == 1 || hosts.allSatisfy({ !$0.isEmpty && !$0.contains(" ") }) else {
-            throw SettingsFault("host", "expected a name, or up to \(Self.mostHosts) of them with commas and without spaces")
+        guard hosts.count <= Self.maximumHosts, hosts.count == 1 || hosts.allSatisfy({ !$0.isEmpty && !$0.contains(" ") }) else {
+            throw SettingsFault("host", "expected a name, or up to \(Self.maximumHosts) of them with commas and without spaces")
         }
         for (key, value) in [("host", host), ("database", database), ("user", user)] where value.isEmpty || value.utf8.contains(0)
         {
@@ -138,11 +138,11 @@ public struct PostgreSQLSettings: ExporterSettings {
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 4 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
             let first = Int(parts[0]), let last = Int(parts[1]), knownYears.contains(first), knownYears.contains(last),
             first <= last,
-            last - first < mostYears
+            last - first < maximumYears
         else {
             throw SettingsFault(
                 "years",
-                "expected at most \(mostYears) years such as \"2015-2030\", from \(knownYears.lowerBound) to \(knownYears.upperBound)"
+                "expected at most \(maximumYears) years such as \"2015-2030\", from \(knownYears.lowerBound) to \(knownYears.upperBound)"
             )
         }
         return first...last

@@ -15,10 +15,10 @@ struct QuantityReader {
         """
 
     /// Returns a row's sample and hubs, or `nil` if its content cannot be read.
-    mutating func read(_ row: [String?], of subject: String) -> (sample: Sample, hubs: [Int32])? {
+    mutating func read(_ row: [String?], of person: String) -> (sample: Sample, hubs: [Int32])? {
         func text(_ index: Int) -> String { row[index] ?? "" }
         guard let identity = SampleIdentity(text(0)), let start = Int64(text(1)), let end = Int64(text(2)),
-            let numeral = try? Numeral(text(3)), let origin = origin(row, of: subject),
+            let numeral = try? Numeral(text(3)), let origin = origin(row, of: person),
             let unit = unit(text(4), molarMass: row[10]), let conversion = try? origin.type.conversion(from: unit)
         else { return nil }
         let sample = Sample(
@@ -31,13 +31,13 @@ struct QuantityReader {
         return (sample, text(12).split(separator: ",").compactMap { Int32($0) })
     }
 
-    private mutating func origin(_ row: [String?], of subject: String) -> Origin? {
+    private mutating func origin(_ row: [String?], of person: String) -> Origin? {
         let key = Array(row[13...21])
         if let known = origins[key] { return known }
         guard let type = key[0].flatMap({ SampleType($0) }), type.kind == .quantity else { return nil }
         let device = key[4].map { Device(key: $0, name: key[5], manufacturer: key[6], model: key[7], serial: key[8]) }
         let origin = Origin(
-            subject: subject, type: type,
+            person: person, type: type,
             source: SourceRevision(id: key[1] ?? "", name: key[2] ?? "", version: key[3]), device: device)
         origins[key] = origin
         return origin

@@ -25,8 +25,8 @@ enum RecordRows {
     ///
     /// - Parameters:
     ///   - tables: the destinations of the new rows.
-    ///   - bySubject: whether the table of samples is partitioned, so that a person leads to a partition.
-    static func claims(into tables: [ReportTable], in schema: String, hub: Int32, bySubject: Bool) -> [String] {
+    ///   - byPerson: whether the table of samples is partitioned, so that a person leads to a partition.
+    static func claims(into tables: [ReportTable], in schema: String, hub: Int32, byPerson: Bool) -> [String] {
         var statements: [String] = []
         // `MATERIALIZED` as in ``ReceiptRows``.
         for table in tables {
@@ -53,18 +53,18 @@ enum RecordRows {
             ]
         }
         for table in tables {
-            let isHeld = "s.uuid = r.held" + (bySubject ? " AND s.subject = i.subject" : "")
+            let isQuarantined = "s.uuid = r.held" + (byPerson ? " AND s.subject = i.subject" : "")
             statements += [
                 SupersededRows.adding(
                     """
                     WITH i AS MATERIALIZED (\(new(table)))
                     SELECT s.uuid AS held, h.hub, i.uuid AS by, s.subject, \(SupersededRows.content("s")) AS content FROM i
-                        JOIN \(schema).record r ON \(isSame) JOIN \(schema).\(table.name) s ON \(isHeld), unnest(s.hubs) AS h(hub)
+                        JOIN \(schema).record r ON \(isSame) JOIN \(schema).\(table.name) s ON \(isQuarantined), unnest(s.hubs) AS h(hub)
                         WHERE r.held <> i.uuid
                     """, place: table.name, in: schema),
                 """
                 WITH i AS MATERIALIZED (\(new(table))) DELETE FROM \(schema).\(table.name) s USING i, \(schema).record r
-                    WHERE \(isSame) AND \(isHeld) AND r.held <> i.uuid
+                    WHERE \(isSame) AND \(isQuarantined) AND r.held <> i.uuid
                 """,
             ]
         }

@@ -8,7 +8,7 @@ import Pipeline
 struct SourceOrderRows {
     let schema: String
 
-    /// The statement that creates the table. An empty `subject` or `type` means all of them.
+    /// The statement that creates the table. An empty `person` or `type` means all of them.
     static func creation(in schema: String) -> String {
         """
         CREATE TABLE \(schema).source_order(
@@ -24,7 +24,7 @@ struct SourceOrderRows {
     /// held.
     func replace(by orders: [SourceOrder], of hub: Int32, _ connection: PostgreSQLConnection) throws(DeliveryError) {
         let values = [
-            NewRows.literal(orders.map { $0.subject ?? "" }), NewRows.literal(orders.map { $0.type?.id ?? "" }),
+            NewRows.literal(orders.map { $0.person ?? "" }), NewRows.literal(orders.map { $0.type?.id ?? "" }),
             NewRows.literal(orders.map { NewRows.literal($0.names) }),
         ]
         try connection.run(
@@ -64,11 +64,11 @@ struct SourceOrderRows {
             """, [person])
         var orders: [SourceOrder] = []
         for row in rows {
-            guard let subject = row[0], let type = row[1], let name = row[2] else { continue }
+            guard let person = row[0], let type = row[1], let name = row[2] else { continue }
             let order = SourceOrder(
-                subject: subject.isEmpty ? nil : subject, type: type.isEmpty ? nil : SampleType(type), names: [name])
+                person: person.isEmpty ? nil : person, type: type.isEmpty ? nil : SampleType(type), names: [name])
             guard type.isEmpty == (order.type == nil) else { continue }
-            if let last = orders.indices.last, orders[last].subject == order.subject, orders[last].type == order.type {
+            if let last = orders.indices.last, orders[last].person == order.person, orders[last].type == order.type {
                 let isNew = !orders[last].names.contains(name) && orders[last].names.count < SourceOrder.mostNames
                 if isNew { orders[last].names.append(name) }
             } else {
@@ -88,9 +88,9 @@ extension PostgreSQLExporter: SourceOrderingExporter {
             let people = try connection.run("SELECT subject FROM \(schema.name).participant WHERE hub = \(hub)")
             for person in people.compactMap({ $0[0] }) { locks.add(person: person) }
             try connection.run(Self.begin(locks))
-            let erased = try PersonErasure.erased(of: Set(orders.compactMap(\.subject)), in: schema.name, connection)
+            let erased = try PersonErasure.erased(of: Set(orders.compactMap(\.person)), in: schema.name, connection)
             try SourceOrderRows(schema: schema.name).replace(
-                by: orders.filter { order in order.subject.map { !erased.contains($0) } ?? true }, of: hub, connection)
+                by: orders.filter { order in order.person.map { !erased.contains($0) } ?? true }, of: hub, connection)
             try connection.run("COMMIT")
         } catch {
             session.recover(from: error)

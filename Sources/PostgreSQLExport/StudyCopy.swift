@@ -65,8 +65,8 @@ package struct StudyCopy {
         for view in views.all { try connection.run(view.statement) }
         // A person who was erased in the meantime, by a hub or by the operator, must not be in the copy. No writer can begin until it is complete.
         try connection.run(WriterLocks(schema: schema).wholeStatement)
-        let gone = sent.subtracting(try senders(connection)).map { String($0.drop { $0 != " " }.dropFirst()) }
-        for person in Set(gone) { try remove(person, in: place, connection) }
+        let deleted = sent.subtracting(try senders(connection)).map { String($0.drop { $0 != " " }.dropFirst()) }
+        for person in Set(deleted) { try remove(person, in: place, connection) }
         let readers = try connection.run(
             "SELECT quote_ident(p.rolname) FROM \(schema).study_reader r JOIN pg_roles p ON p.rolname = r.role WHERE r.study = $1",
             [study])

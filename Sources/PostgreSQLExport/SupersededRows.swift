@@ -4,9 +4,9 @@
 ///
 /// A report keeps its content, so that it comes forward when the row that represents it has gone. The table `superseded` has, for each:
 ///
-/// - `held`, `hub`: the UUID under which the hub knows it, and the hub.
+/// - `stored`, `hub`: the UUID under which the hub knows it, and the hub.
 /// - `by`: the row that represents it.
-/// - `subject`, `place`, `content`: the person, the table, and its columns.
+/// - `person`, `place`, `content`: the person, the table, and its columns.
 /// - `path_time`: its start if it is the same measurement over another path, otherwise NULL.
 ///
 /// The column `represents` of each row lists the hubs of these reports. A reader of one of these hubs may see the row.
@@ -34,7 +34,7 @@ enum SupersededRows {
     /// Returns the statement that adds reports.
     ///
     /// - Parameters:
-    ///   - rows: A SELECT of `held`, `hub`, `by`, `subject` and `content`.
+    ///   - rows: A SELECT of `stored`, `hub`, `by`, `person` and `content`.
     ///   - place: The name of the table that the content has the form of.
     static func adding(_ rows: String, place: String, in schema: String) -> String {
         """
@@ -63,23 +63,23 @@ enum SupersededRows {
     }
 
     /// Returns the statements that write which hubs the changed rows represent.
-    static func representing(in tables: [ReportTable], _ schema: String, bySubject: Bool) -> [String] {
+    static func representing(in tables: [ReportTable], _ schema: String, byPerson: Bool) -> [String] {
         tables.map { table in
             """
             WITH k AS MATERIALIZED (
                 SELECT t.uuid, t.subject, (SELECT array_agg(DISTINCT hub ORDER BY hub) FROM \(schema).superseded WHERE by = t.uuid) AS hubs
                 FROM (SELECT DISTINCT uuid, subject FROM touched) t)
             UPDATE \(schema).\(table.name) s SET represents = k.hubs FROM k
-                WHERE s.uuid = k.uuid\(bySubject ? " AND s.subject = k.subject" : "") AND s.represents IS DISTINCT FROM k.hubs
+                WHERE s.uuid = k.uuid\(byPerson ? " AND s.subject = k.subject" : "") AND s.represents IS DISTINCT FROM k.hubs
             """
         }
     }
 
-    /// Returns the statements to run after the rows in the temporary table `gone` were removed. If nothing is left of a row that represents
+    /// Returns the statements to run after the rows in the temporary table `deleted` were removed. If nothing is left of a row that represents
     /// reports, the highest version of them comes forward, and represents the others.
-    static func releases(of tables: [ReportTable], in schema: String, hub: Int32, bySubject: Bool) -> [String] {
+    static func releases(of tables: [ReportTable], in schema: String, hub: Int32, byPerson: Bool) -> [String] {
         let isThere = tables.map {
-            "EXISTS(SELECT 1 FROM \(schema).\($0.name) s WHERE s.uuid = gone.uuid\(bySubject ? " AND s.subject = gone.subject" : ""))"
+            "EXISTS(SELECT 1 FROM \(schema).\($0.name) s WHERE s.uuid = gone.uuid\(byPerson ? " AND s.subject = gone.subject" : ""))"
         }.joined(separator: " OR ")
         let variant = "(k.content->>'variant')::bigint"
         let hubs = """
@@ -105,14 +105,14 @@ enum SupersededRows {
                     """
                     UPDATE \(schema).\(table.name) s SET hubs = ARRAY(SELECT DISTINCT unnest(s.hubs || \(hubs)) ORDER BY 1)
                         FROM heir WHERE heir.place = '\(table.name)' AND s.uuid = heir.held AND s.variant = heir.variant
-                        \(bySubject ? "AND s.subject = heir.subject" : "")
+                        \(byPerson ? "AND s.subject = heir.subject" : "")
                     """,
                     """
                     INSERT INTO \(schema).\(table.name)(\(table.columns.joined(separator: ", ")), hubs)
                         SELECT \(table.columns.map { "r.\($0)" }.joined(separator: ", ")), \(hubs)
                         FROM heir, jsonb_populate_record(NULL::\(schema).\(table.name), heir.content) r
                         WHERE heir.place = '\(table.name)' AND NOT EXISTS(SELECT 1 FROM \(schema).\(table.name) s WHERE s.uuid = heir.held
-                            AND s.variant = heir.variant\(bySubject ? " AND s.subject = heir.subject" : ""))
+                            AND s.variant = heir.variant\(byPerson ? " AND s.subject = heir.subject" : ""))
                     """,
                 ]
             } + [

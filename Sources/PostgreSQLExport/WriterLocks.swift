@@ -12,7 +12,7 @@ struct WriterLocks {
     private var keys: Set<Int> = []
 
     /// The number of locks from which a transaction takes the one for all tables instead.
-    private static let most = 64
+    private static let maximum = 64
     /// The number of rows of the table. Hubs and people that share one only wait for each other.
     private static let count = 8192
 
@@ -38,7 +38,7 @@ struct WriterLocks {
 
     /// The statement that takes them. It waits while the tables are changed, too.
     var statement: String {
-        guard keys.count < Self.most else { return wholeStatement }
+        guard keys.count < Self.maximum else { return wholeStatement }
         let list = numbers.map { "\($0)" }.joined(separator: ", ")
         return "SELECT number FROM \(schema).lock WHERE number IN (\(list)) ORDER BY number FOR UPDATE"
     }

@@ -11,8 +11,8 @@ final class CommitHandler {
 }
 
 private final class TextFilter {
-    let isKept: (String) throws -> Bool
-    init(_ isKept: @escaping (String) throws -> Bool) { self.isKept = isKept }
+    let isIncluded: (String) throws -> Bool
+    init(_ isIncluded: @escaping (String) throws -> Bool) { self.isIncluded = isIncluded }
 }
 
 /// The write-ahead log after a commit.
@@ -63,19 +63,19 @@ extension SQLiteConnection {
         commitHandler = handler
     }
 
-    /// Defines an SQL function that returns a text unchanged if `isKept` returns true for it, and NULL if not. An error of `isKept` fails
+    /// Defines an SQL function that returns a text unchanged if `isIncluded` returns true for it, and NULL if not. An error of `isIncluded` fails
     /// the statement.
     ///
-    /// - Parameter isKept: must not retain the connection, which retains it.
-    public final func defineFilter(_ name: String, _ isKept: @escaping (String) throws -> Bool) throws(Failure) {
+    /// - Parameter isIncluded: must not retain the connection, which retains it.
+    public final func defineFilter(_ name: String, _ isIncluded: @escaping (String) throws -> Bool) throws(Failure) {
         let code = sqlite3_create_function_v2(
-            handle, name, 1, SQLITE_UTF8, Unmanaged.passRetained(TextFilter(isKept)).toOpaque(),
+            handle, name, 1, SQLITE_UTF8, Unmanaged.passRetained(TextFilter(isIncluded)).toOpaque(),
             { context, _, arguments in
                 guard let filter = sqlite3_user_data(context), let argument = arguments?.pointee,
                     let text = sqlite3_value_text(argument)
                 else { return sqlite3_result_null(context) }
                 do {
-                    guard try Unmanaged<TextFilter>.fromOpaque(filter).takeUnretainedValue().isKept(String(cString: text)) else {
+                    guard try Unmanaged<TextFilter>.fromOpaque(filter).takeUnretainedValue().isIncluded(String(cString: text)) else {
                         return sqlite3_result_null(context)
                     }
                     sqlite3_result_value(context, argument)

@@ -30,9 +30,9 @@ open class SQLiteConnection<Failure: SQLiteFailure> {
 
     /// Opens a database. It never creates a file, so that its user sets the permissions.
     ///
-    /// - Parameter patience: the time to wait for another connection that is writing.
+    /// - Parameter busyTimeout: the time to wait for another connection that is writing.
     /// - Throws: `Failure`, also if the file is to be written and cannot be.
-    public init(_ location: Location, writable: Bool, patience: Duration = .zero) throws(Failure) {
+    public init(_ location: Location, writable: Bool, busyTimeout: Duration = .zero) throws(Failure) {
         // This must run once in a process before anything else. SQLite rejects a later call, which does no harm.
         _ = configured
         var handle: OpaquePointer?
@@ -59,7 +59,7 @@ open class SQLiteConnection<Failure: SQLiteFailure> {
         }
         self.handle = handle
         isWritable = writable
-        wait(atMost: patience)
+        wait(atMost: busyTimeout)
     }
 
     deinit {
@@ -68,8 +68,8 @@ open class SQLiteConnection<Failure: SQLiteFailure> {
     }
 
     /// Sets the time to wait for another connection that is writing.
-    public final func wait(atMost patience: Duration) {
-        let (seconds, attoseconds) = patience.components
+    public final func wait(atMost busyTimeout: Duration) {
+        let (seconds, attoseconds) = busyTimeout.components
         sqlite3_busy_timeout(handle, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000))
     }
 
@@ -83,7 +83,7 @@ open class SQLiteConnection<Failure: SQLiteFailure> {
 
     /// Returns a prepared statement from the cache. It is reset and keeps its last bindings.
     @inlinable public final func statement(_ sql: String) throws(Failure) -> SQLiteStatement<Failure> {
-        if let kept = statements[sql] { return kept }
+        if let cached = statements[sql] { return cached }
         let statement = try SQLiteStatement(self, sql)
         statements[sql] = statement
         return statement

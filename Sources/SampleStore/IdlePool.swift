@@ -4,7 +4,7 @@ import Synchronization
 public final class IdlePool<Connection: Sendable>: Sendable {
     private let idle = Mutex<[Connection]>([])
     /// The maximum number of idle connections. Others are closed, the one used longest ago first.
-    private static var most: Int { 4 }
+    private static var maximum: Int { 4 }
 
     /// Creates an empty pool.
     public init() {}
@@ -22,7 +22,7 @@ public final class IdlePool<Connection: Sendable>: Sendable {
         // The dropped connection is closed outside of the lock.
         _ = idle.withLock { idle in
             idle.append(connection)
-            return idle.count > Self.most ? idle.removeFirst() : nil
+            return idle.count > Self.maximum ? idle.removeFirst() : nil
         }
     }
 }

@@ -22,7 +22,7 @@ public final class SampleStore {
     /// The properties of a store that is created because the file is missing.
     public struct Creation: Sendable {
         /// The UUID of the person the new store belongs to.
-        public var subject: String
+        public var person: String
         /// The time of creation, in microseconds since 1970.
         public var time: Int64
         /// Whether the store accepts simulated readings. This cannot be changed later.
@@ -31,8 +31,8 @@ public final class SampleStore {
         /// small pages. An SD card lasts more than twice as long, and an import needs a tenth more CPU time.
         public var takesStreams: Bool
         /// Creates the properties of a new store.
-        public init(subject: String, time: Int64, isDemo: Bool = false, takesStreams: Bool = false) {
-            self.subject = subject
+        public init(person: String, time: Int64, isDemo: Bool = false, takesStreams: Bool = false) {
+            self.person = person
             self.time = time
             self.isDemo = isDemo
             self.takesStreams = takesStreams
@@ -44,7 +44,7 @@ public final class SampleStore {
     /// The identifier that a target uses to distinguish the stores that feed it. A copy of the store has the same identifier.
     public let identifier: String
     /// The UUID of the person who owns the store, known as `me`.
-    public let subject: String
+    public let owner: String
     /// Whether the store was created for simulated readings.
     public let isDemo: Bool
     /// The client whose permissions limit what this connection reads, or `nil` if it reads everything.
@@ -83,7 +83,7 @@ public final class SampleStore {
             }
             if access == .write { Reserve.make(for: path) }
             identifier = try Self.setting("store", connection)
-            subject = try Self.setting("subject", connection)
+            owner = try Self.setting("subject", connection)
             isDemo = try connection.settings.integer("demo") == 1
             if access == .write {
                 try batch.register(with: connection)
@@ -186,7 +186,7 @@ public final class SampleStore {
     /// The page size in bytes of stores that take streams.
     private static let smallPage = 1024
     /// The length in bytes at which the write-ahead log is checkpointed.
-    private static let longestLog: Int64 = 16_384_000
+    private static let maximumLogLength: Int64 = 16_384_000
 
     static func prepare(
         _ connection: Connection, access: Access, creation: Creation?, steps: [Schema.Step] = Schema.steps
@@ -218,7 +218,7 @@ public final class SampleStore {
             if application == 0, creation?.takesStreams == true { try connection.execute("PRAGMA page_size = \(smallPage)") }
             try upgrade(connection, creation: creation, steps: steps)
         }
-        if access == .write { connection.ringBehindCommits(checkpointingFrom: try checkpointPages(connection)) }
+        if access == .write { connection.notifyAfterCommits(checkpointingFrom: try checkpointPages(connection)) }
         if access == .read {
             try connection.execute("PRAGMA query_only = ON")
         } else {
@@ -234,14 +234,14 @@ public final class SampleStore {
             do throws(StoreError) {
                 return try connection.execute("PRAGMA journal_mode = WAL")
             } catch {
-                guard error.kind == .busy, ContinuousClock.now - start < Connection.patience else { throw error }
+                guard error.kind == .busy, ContinuousClock.now - start < Connection.busyTimeout else { throw error }
                 usleep(10_000)
             }
         }
     }
 
     private static func checkpointPages(_ connection: Connection) throws(StoreError) -> Int {
-        Int(longestLog / (try connection.integer("PRAGMA page_size") ?? 4096))
+        Int(maximumLogLength / (try connection.integer("PRAGMA page_size") ?? 4096))
     }
 
     /// The length of the log, in pages, from which a commit checkpoints it.
@@ -277,7 +277,7 @@ public final class SampleStore {
                 if version == 0 {
                     guard let creation else { throw StoreError(.foreign, "the file is empty, not a store") }
                     try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
-                    try connection.settings.set("subject", to: .text(creation.subject))
+                    try connection.settings.set("subject", to: .text(creation.person))
                     try connection.settings.set("created", to: .integer(creation.time))
                     try connection.settings.set("seq", to: .integer(0))
                     if creation.isDemo { try connection.settings.set("demo", to: .integer(1)) }
@@ -317,9 +317,9 @@ public final class SampleStore {
     /// Runs `body` with a limit on how long a change waits for another process that is writing. The default is 15 seconds.
     ///
     /// - Throws: The error that `body` throws. A change that has waited too long throws ``StoreError`` of the kind `busy`.
-    public func waiting<Result>(atMost patience: Duration, _ body: () throws -> Result) rethrows -> Result {
-        connection.wait(atMost: patience)
-        defer { connection.wait(atMost: Connection.patience) }
+    public func waiting<Result>(atMost busyTimeout: Duration, _ body: () throws -> Result) rethrows -> Result {
+        connection.wait(atMost: busyTimeout)
+        defer { connection.wait(atMost: Connection.busyTimeout) }
         return try body()
     }
 

@@ -14,11 +14,11 @@ public struct SerialDescription: Hashable, Sendable {
     /// Commands that are written when the line is open.
     public var opening: [[UInt8]] = []
     /// Bytes that are written repeatedly while the line is open, for devices that otherwise stop, or nil.
-    public var keepAlive: (octets: [UInt8], every: Duration)? {
-        get { keepAliveOctets.isEmpty ? nil : (keepAliveOctets, keepAliveInterval) }
-        set { (keepAliveOctets, keepAliveInterval) = newValue ?? ([], .zero) }
+    public var keepAlive: (bytes: [UInt8], every: Duration)? {
+        get { keepAliveBytes.isEmpty ? nil : (keepAliveBytes, keepAliveInterval) }
+        set { (keepAliveBytes, keepAliveInterval) = newValue ?? ([], .zero) }
     }
-    private var keepAliveOctets: [UInt8] = []
+    private var keepAliveBytes: [UInt8] = []
     private var keepAliveInterval = Duration.zero
     /// Commands that are written before the line is closed.
     public var closing: [[UInt8]] = []

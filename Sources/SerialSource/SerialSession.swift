@@ -28,7 +28,7 @@ final class SerialSession {
     /// A watch on the path while the port is missing.
     private var missing: PathWatch?
     private var failures = 0
-    private var toldOf: SerialPortError?
+    private var notified: SerialPortError?
     /// The last time of receipt. Equal frames that were read in one piece are two readings, so each frame needs a different time.
     private var lastReceived = Instant(microseconds: 0)
     /// The number of times the port was opened. It identifies answers that belong to an earlier session.
@@ -83,11 +83,11 @@ final class SerialSession {
             return couldNotOpen(error)
         }
         generation += 1
-        toldOf = nil
+        notified = nil
         enter(.live)
-        tell(.information, "it is plugged in")
+        notify(.information, "it is plugged in")
         framer = StreamFramer(description.framing)
-        for octets in description.opening { port?.write(octets) }
+        for bytes in description.opening { port?.write(bytes) }
         armKeepAlive()
         if let meter = description.meter {
             dialogue = meter.dialogue()
@@ -96,8 +96,8 @@ final class SerialSession {
     }
 
     private func couldNotOpen(_ error: SerialPortError) {
-        let isNew = toldOf != error
-        toldOf = error
+        let isNew = notified != error
+        notified = error
         switch error {
         case .missing:
             enter(.unplugged)
@@ -107,16 +107,16 @@ final class SerialSession {
             return
         case .taken:
             enter(.busy)
-            if isNew { tell(.warning, "another program uses this port: waiting until it is free") }
+            if isNew { notify(.warning, "another program uses this port: waiting until it is free") }
         case .denied:
             enter(.waiting)
             if isNew {
-                tell(.action, "no permission to open it: run `sudo usermod -a -G dialout USER` for the user of the hub")
+                notify(.action, "no permission to open it: run `sudo usermod -a -G dialout USER` for the user of the hub")
             }
         case .broken, .noPort, .unsupported:
             enter(.waiting)
             if isNew {
-                tell(
+                notify(
                     .warning,
                     error == .unsupported ? "it cannot be set to the device's speed" : "it cannot be opened as a serial port")
             }
@@ -136,7 +136,7 @@ final class SerialSession {
         keepAlive?.cancel()
         missing = nil
         guard port != nil else { return }
-        for octets in description.closing { port?.write(octets) }
+        for bytes in description.closing { port?.write(bytes) }
         port = nil
         dialogue = nil
         generation += 1
@@ -148,14 +148,14 @@ final class SerialSession {
 
     private func handle(_ event: SerialPort.Event) {
         switch event {
-        case .octets(let octets):
+        case .bytes(let bytes):
             var pieces: [Piece] = []
-            framer.feed(octets) { pieces.append(Piece($0)) }
+            framer.feed(bytes) { pieces.append(Piece($0)) }
             // Handling a frame may end the stream.
             for piece in pieces where port != nil { take(piece) }
         case .ended:
             close()
-            tell(.information, "it was unplugged")
+            notify(.information, "it was unplugged")
             enter(.unplugged)
             // A line that breaks but stays plugged in causes no event when it works again.
             failures += 1
@@ -167,7 +167,7 @@ final class SerialSession {
         guard let keep = description.keepAlive else { return }
         keepAlive = loop.after(keep.every) { [weak self] in
             guard let self, let port else { return }
-            port.write(keep.octets)
+            port.write(keep.bytes)
             armKeepAlive()
         }
     }
@@ -177,19 +177,19 @@ final class SerialSession {
     /// An event of the framer, copied so that it can be handled after the framer is done.
     private enum Piece {
         case frame([UInt8], offset: Int)
-        case skipped(SkippedOctets)
+        case skipped(SkippedBytes)
 
         init(_ event: StreamFramer.Event) {
             switch event {
             case .frame(let bytes, let offset): self = .frame(Array(bytes), offset: offset)
-            case .skipped(let octets): self = .skipped(octets)
+            case .skipped(let bytes): self = .skipped(bytes)
             }
         }
     }
 
     private func take(_ piece: Piece) {
         switch piece {
-        case .skipped(let octets): source.delegate?.skipped(octets, of: path)
+        case .skipped(let bytes): source.delegate?.skipped(bytes, of: path)
         case .frame(let bytes, let offset):
             failures = 0
             guard dialogue != nil else { return bytes.withUnsafeBytes { deliver($0, at: offset) } }
@@ -216,7 +216,7 @@ final class SerialSession {
     private func carryOut(_ commands: [MeterCommand]) {
         for command in commands {
             switch command {
-            case .write(let octets): port?.write(octets)
+            case .write(let bytes): port?.write(bytes)
             case .wait(let time):
                 timer?.cancel()
                 timer = loop.after(time) { [weak self] in
@@ -243,13 +243,13 @@ final class SerialSession {
         let generation = generation
         source.delegate?.collected(path) { [weak self] in
             guard let self, self.generation == generation, port != nil else { return }
-            tell(.information, "its memory was read and is kept on the device")
+            notify(.information, "its memory was read and is kept on the device")
             rest(Self.meterRest)
         }
     }
 
     private func fail(_ failure: MeterFailure) {
-        if failure != .silent { tell(.warning, "nothing was imported: \(failure.text)") }
+        if failure != .silent { notify(.warning, "nothing was imported: \(failure.text)") }
         rest(failure == .silent ? Self.silenceRest : Self.meterRest)
     }
 
@@ -260,7 +260,7 @@ final class SerialSession {
         again(after: time)
     }
 
-    private func tell(_ weight: SourceNotice.Weight, _ text: String) {
-        source.delegate?.told(SourceNotice(weight, path, text))
+    private func notify(_ weight: SourceNotice.Weight, _ text: String) {
+        source.delegate?.didReceive(SourceNotice(weight, path, text))
     }
 }

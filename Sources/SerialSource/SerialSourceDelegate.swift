@@ -8,7 +8,7 @@ public protocol SerialSourceDelegate: AnyObject {
     /// Receives a frame of an adopted device. Its bytes are valid only during the call.
     func received(_ frame: RawFrame, of path: String)
     /// Receives bytes that are not a frame.
-    func skipped(_ octets: SkippedOctets, of path: String)
+    func skipped(_ bytes: SkippedBytes, of path: String)
     /// Called when a meter has identified itself. Later frames come from that device.
     func identified(_ device: Device, of path: String)
     /// Called when a meter's clock was read, before its records.
@@ -22,7 +22,7 @@ public protocol SerialSourceDelegate: AnyObject {
     /// Called when any serial port was plugged in.
     func plugged(_ plug: SerialPlug)
     /// Receives a notice for the log and for users. It never contains a value.
-    func told(_ notice: SourceNotice)
+    func didReceive(_ notice: SourceNotice)
     /// Called when ``SerialSource/state(of:)`` has changed.
     func changed()
 }

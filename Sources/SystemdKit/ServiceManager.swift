@@ -52,7 +52,7 @@ public final class ServiceManager {
     }
 
     /// Sends the status if it has changed.
-    public func tell(_ status: String) {
+    public func sendStatus(_ status: String) {
         if isHungry { feed() }
         guard isThere, status != self.status else { return }
         self.status = status

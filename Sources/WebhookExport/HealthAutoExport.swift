@@ -120,7 +120,7 @@ struct HealthAutoExport {
     }
 
     /// The bytes of the whole object.
-    var octets: [UInt8] {
+    var bytes: [UInt8] {
         var data = JSONObject()
         data.set(
             "metrics",

@@ -7,7 +7,7 @@ struct Signature {
 
     /// - Parameter secret: `whsec_` followed by base64, or any other text, whose bytes are the key.
     init(_ secret: String) {
-        key = secret.hasPrefix("whsec_") ? Base64.octets(secret.dropFirst(6)) ?? Array(secret.utf8) : Array(secret.utf8)
+        key = secret.hasPrefix("whsec_") ? Base64.bytes(secret.dropFirst(6)) ?? Array(secret.utf8) : Array(secret.utf8)
     }
 
     /// Returns `v1,` and the signature in base64.

@@ -127,24 +127,24 @@ public final class WebhookExporter: Exporter {
         return leftOut
     }
 
-    private func body(of batch: ExportBatch) throws(DeliveryError) -> (octets: [UInt8], leftOut: Int) {
-        var octets: [UInt8] = []
+    private func body(of batch: ExportBatch) throws(DeliveryError) -> (bytes: [UInt8], leftOut: Int) {
+        var bytes: [UInt8] = []
         var leftOut = 0
         switch settings.form {
         case .lines:
             for (index, change) in batch.changes.enumerated() {
                 let anchor = batch.anchors.isEmpty ? "" : batch.anchors[index]
-                line.append(change, anchor: anchor, in: context.wantedQuantity, to: &octets)
+                line.append(change, anchor: anchor, in: context.wantedQuantity, to: &bytes)
             }
         case .openMHealth:
-            for change in batch.changes where !point.append(change, to: &octets) { leftOut += 1 }
+            for change in batch.changes where !point.append(change, to: &bytes) { leftOut += 1 }
         case .healthAutoExport:
             var object = HealthAutoExport(context)
             for change in batch.changes { try object.add(change) }
             leftOut = object.leftOut
-            if leftOut < batch.changes.count { octets = object.octets }
+            if leftOut < batch.changes.count { bytes = object.bytes }
         }
-        return (octets, leftOut)
+        return (bytes, leftOut)
     }
 
     private func post(_ body: [UInt8], id: String) throws(DeliveryError) {

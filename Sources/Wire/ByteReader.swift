@@ -59,14 +59,14 @@ public struct ByteReader {
     }
 
     /// The next bytes, unchanged.
-    @inlinable public mutating func octets(_ count: Int) -> UnsafeRawBufferPointer? {
+    @inlinable public mutating func readBytes(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count >= 0, count <= remaining else { return nil }
         defer { position += count }
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)])
     }
 
     /// All bytes from `start` up to the current position.
-    @inlinable public func octets(since start: Int) -> UnsafeRawBufferPointer {
+    @inlinable public func readBytes(since start: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[min(max(start, 0), offset)..<offset])
     }
 }

@@ -2,13 +2,13 @@
 public enum HexadecimalText {
     /// The bytes of a text with digits in either case, and optional spaces, colons and hyphens between bytes. Returns `nil` for any other
     /// text and for half a byte.
-    public static func octets(_ text: some StringProtocol) -> [UInt8]? {
-        var octets: [UInt8] = []
+    public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
         var high: UInt8?
         for byte in text.utf8 {
             if let digit = digit(byte) {
                 if let first = high {
-                    octets.append(first << 4 | digit)
+                    bytes.append(first << 4 | digit)
                     high = nil
                 } else {
                     high = digit
@@ -17,13 +17,13 @@ public enum HexadecimalText {
                 return nil
             }
         }
-        return high == nil ? octets : nil
+        return high == nil ? bytes : nil
     }
 
     /// The text in lowercase without separators.
-    public static func text(_ octets: some Sequence<UInt8>) -> String {
+    public static func text(_ data: some Sequence<UInt8>) -> String {
         var bytes: [UInt8] = []
-        for octet in octets { bytes += [digits[Int(octet >> 4)], digits[Int(octet & 15)]] }
+        for byte in data { bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
         return String(decoding: bytes, as: UTF8.self)
     }
 

@@ -13,7 +13,7 @@ extension CommandContext {
     }
 
     /// The maximum number of candidates in the error for an ambiguous UUID.
-    private static let mostCandidates = 8
+    private static let maximumCandidates = 8
 
     /// The UUID of a sample, which may be given by its first digits.
     ///
@@ -27,7 +27,7 @@ extension CommandContext {
         if let uuid = SampleIdentity(text) { return uuid }
         try checkUUID(text, of: name)
         guard let prefix = IdentityPrefix(text) else { throw StoreError(.invalid, "\(text) is not a UUID") }
-        let found = try store.samples.uuids(beginningWith: prefix, among: scope, limit: Self.mostCandidates)
+        let found = try store.samples.uuids(beginningWith: prefix, among: scope, limit: Self.maximumCandidates)
         if found.uuids.count == 1, !found.isCut { return found.uuids[0] }
         guard !found.uuids.isEmpty || found.isCut else {
             let which = scope == .deleted ? "deleted sample" : "sample"

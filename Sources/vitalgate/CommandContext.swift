@@ -20,7 +20,7 @@ struct CommandContext {
 
     func access() throws -> StoreAccess {
         let access = StoreAccess(configuration: try configuration(), machine: machine)
-        try access.checkSubject()
+        try access.checkPerson()
         return access
     }
 
@@ -44,7 +44,7 @@ struct CommandContext {
     /// A type by its id, HealthKit's identifier, display name or short name.
     func type(_ name: String) throws -> SampleType {
         do throws(TypeNameError) {
-            return try SampleType(meant: name)
+            return try SampleType(anyName: name)
         } catch {
             guard error.candidates.isEmpty else {
                 let candidates = error.candidates.map { "\($0.id) (\($0.displayName))" }.joined(separator: ", ")
@@ -64,12 +64,12 @@ struct CommandContext {
         if !words.contains(""), SampleType.named(names).count == 1 { return [try type(names)] }
         let unknown = words.filter { SampleType($0) == nil && SampleType.named($0).isEmpty }
         if unknown.count > 1 {
-            let meant = unknown.map { word in
+            let anyName = unknown.map { word in
                 TypeSuggestion.nearest(to: word).map { "\($0) instead of '\(word)'" } ?? "another type instead of '\(word)'"
             }
             throw invocation.invalid(
                 "TYPE", value: unknown.joined(separator: ","),
-                expected: "\(meant.joined(separator: ", ")) (see 'vitalgate types')")
+                expected: "\(anyName.joined(separator: ", ")) (see 'vitalgate types')")
         }
         return try words.map(type)
     }
@@ -120,7 +120,7 @@ struct CommandContext {
     func condition(for types: Set<SampleType>?, zone: TimeZoneRules, in store: SampleStore) throws -> SamplePredicate? {
         guard let text = invocation.string("--where") else { return nil }
         let condition = try SamplePredicate(
-            text, instant: { instant($0, zone: zone) }, subject: { try? StoreAccess.subject($0, in: store) })
+            text, instant: { instant($0, zone: zone) }, person: { try? StoreAccess.person($0, in: store) })
         try condition.check(for: types ?? Set(SampleType.all))
         return condition
     }
@@ -131,7 +131,7 @@ struct CommandContext {
     {
         SampleQuery(
             types: types, from: from, to: to,
-            subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
+            person: try invocation.string("--person").map { try StoreAccess.person($0, in: store) },
             source: invocation.string("--source"), device: invocation.string("--device"),
             where: try condition(for: types, zone: zone, in: store))
     }
@@ -140,7 +140,7 @@ struct CommandContext {
     var csv: CSVWriter { CSVWriter(safe: invocation.flag("--safe")) }
 
     /// The time format of tables and reports.
-    func times() throws -> ShownTimes { ShownTimes(zone: try zone(), isAskedFor: invocation.string("--time-zone") != nil) }
+    func times() throws -> ShownTimes { ShownTimes(zone: try zone(), isExplicit: invocation.string("--time-zone") != nil) }
 
     var format: Format { invocation.string("--format").flatMap(Format.init) ?? .table }
 
@@ -177,7 +177,7 @@ enum SharedOptions {
             names: ["--from"], value: "T", help: "Earliest start: a date, a time, today, yesterday, monday or -7d (7 days ago)."),
         Option(names: ["--to"], value: "T", help: "Only samples that start before this time (written as for --from)."),
     ]
-    static let subject = Option(
+    static let person = Option(
         names: ["--person"], formerNames: ["--subject"], value: "ID",
         help: "Person: me (the store's owner), a name, a UUID, or unassigned (readings without a person).")
     static let untilEOF = Option(

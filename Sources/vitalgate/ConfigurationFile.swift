@@ -54,10 +54,10 @@ struct ConfigurationFile {
     /// A file's text, or nothing if it does not exist.
     static func text(of path: String) throws(ConfigurationError) -> String {
         guard access(path, F_OK) == 0 else { return "" }
-        guard let octets = SmallFile.read(path, limit: 1 << 20) else {
+        guard let bytes = SmallFile.read(path, limit: 1 << 20) else {
             throw ConfigurationError("\(path) cannot be read: \(String(cString: strerror(errno)))")
         }
-        return String(decoding: octets, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Creates a folder and those above it, as far as they do not exist.

@@ -47,7 +47,7 @@ struct FileArgument {
     var isStandardInput: Bool { path == InputFile.standardInput }
 
     /// The reason why the file cannot be read, or `nil` if there is no apparent one.
-    var obstacle: String? {
+    var rejectionReason: String? {
         if bytes.isEmpty { return "the file name is empty" }
         guard path != InputFile.standardInput, access(bytes.map { CChar(bitPattern: $0) } + [0], R_OK) != 0 else { return nil }
         return String(cString: strerror(errno))

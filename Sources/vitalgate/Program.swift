@@ -166,7 +166,7 @@ enum Program {
         case OutputError.closed: (nil, .success)
         case let error as OutputError: (error.description, error.exitCode)
         case let error as ConfigurationError: (error.description, error.isOfOption ? .usage : .configuration)
-        case let error as SubjectSettingError: (error.description, .configuration)
+        case let error as PersonSettingError: (error.description, .configuration)
         case let error as UnitError: (error.description, .dataError)
         case let error as PredicateError: (error.description, .usage)
         case let error as ProfileMatchError: (error.description, .dataError)

@@ -14,44 +14,44 @@ import Testing
 
     /// Memory is measured for the whole process, which other tests share. The addresses are therefore received in a separate process.
     @Test func aMillionAddresses() throws {
-        #expect(try OwnProcess.run("aMillionAddresses", hear) == 0)
+        #expect(try OwnProcess.run("aMillionAddresses", receive) == 0)
     }
 
     /// Sends the signals that BlueZ sends for each device: added, heard again, and for the first half, removed.
     ///
     /// The signals are injected where those of the bus arrive, because two million messages through a daemon would take minutes.
-    private func hear() throws {
+    private func receive() throws {
         let bench = try Bench()
         bench.addStrap()
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
         bench.source.start()
         try bench.until("live") { bench.isLive() }
-        try bench.settle()
+        try bench.waitUntilIdle()
         let tree = bench.source.tree
-        var most = 0
+        var maximum = 0
         var memory = 0
-        let heard = BusValue.options(["RSSI": .int16(-71)])
+        let received = BusValue.options(["RSSI": .int16(-71)])
         for number in 0..<Self.count {
             let isForgotten = number < Self.count / 2
             let path = ScriptedBlueZ.adapterPath + "/dev_\(number)"
             tree.objectsChanged(signal("/", "InterfacesAdded", [.path(path), Self.device(number)], tree))
-            tree.propertiesChanged(signal(path, "PropertiesChanged", [.string(BlueZ.device), heard, .array(of: "s", [])], tree))
+            tree.propertiesChanged(signal(path, "PropertiesChanged", [.string(BlueZ.device), received, .array(of: "s", [])], tree))
             if isForgotten, number >= 200 {
-                let gone = BusValue.path(ScriptedBlueZ.adapterPath + "/dev_\(number - 200)")
-                tree.objectsChanged(signal("/", "InterfacesRemoved", [gone, .array(of: "s", [.string(BlueZ.device)])], tree))
+                let deleted = BusValue.path(ScriptedBlueZ.adapterPath + "/dev_\(number - 200)")
+                tree.objectsChanged(signal("/", "InterfacesRemoved", [deleted, .array(of: "s", [.string(BlueZ.device)])], tree))
             }
-            if isForgotten { most = max(most, tree.objects.count) }
+            if isForgotten { maximum = max(maximum, tree.objects.count) }
             if number == 20_000 { memory = Self.resident() }
         }
         let grown = Self.resident() - memory
-        #expect(most <= 250)
+        #expect(maximum <= 250)
         #expect(tree.objects.count <= ObjectTree.Rank.other.limit + 50)
         #expect(bench.source.scanned.isEmpty && bench.source.sessions.count == 1)
-        #expect(bench.notices.count { $0.subject == "bluetoothd" } == 1)
+        #expect(bench.notices.count { $0.component == "bluetoothd" } == 1)
         #expect(grown < 16 << 20, "\(grown) octets more in memory")
         #expect(bench.isLive())
         bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x50])
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames == ["gatt:2A37 1650"])
     }
 

@@ -34,7 +34,7 @@ import Testing
                 bluez.change(call.path, BlueZ.characteristic, ["Value": value])
             }
             if isBattery, echo == .before { signal() }
-            bluez.usual(call)
+            bluez.defaultAnswer(call)
             if isBattery, echo == .after { signal() }
         }
         var strap = try Bench.strap()
@@ -56,9 +56,9 @@ import Testing
         let bench = try bench(echo: echo, asProfile: asProfile)
         bench.bluez.add(ScriptedBlueZ.path(Self.strap), [BlueZ.battery: ["Percentage": .byte(0x57)]])
         try bench.until("live") { bench.isLive() }
-        try bench.settle()
+        try bench.waitUntilIdle()
         bench.bluez.change(ScriptedBlueZ.path(Self.strap), BlueZ.battery, ["Percentage": .byte(0x57)])
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames == ["gatt:2A19 57"])
         // Once for each link.
         for count in 2...4 {
@@ -67,7 +67,7 @@ import Testing
             try bench.pass(.seconds(2))
             bench.bluez.change(ScriptedBlueZ.path(Self.strap), BlueZ.device, ["RSSI": .int16(-51)])
             try bench.until("live") { bench.isLive() }
-            try bench.settle()
+            try bench.waitUntilIdle()
             #expect(bench.frames == [String](repeating: "gatt:2A19 57", count: count))
         }
     }
@@ -76,18 +76,18 @@ import Testing
     @Test(arguments: [false, true]) func notifications(acquire: Bool) throws {
         let bench = try bench(acquire: acquire)
         try bench.until("live") { bench.isLive() }
-        try bench.settle()
+        try bench.waitUntilIdle()
         let path = bench.bluez.characteristic(Self.strap, 0x180F, 0x2A19)
         for level: UInt8 in [0x56, 0x56, 0x55] {
             try bench.pass(.seconds(2))
             bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x48])
             bench.bluez.notify(path, [level])
-            try bench.settle()
+            try bench.waitUntilIdle()
             // Once more at once, in whatever way.
             bench.bluez.notify(path, [level])
-            try bench.settle()
+            try bench.waitUntilIdle()
             bench.bluez.add(ScriptedBlueZ.path(Self.strap), [BlueZ.battery: ["Percentage": .byte(level)]])
-            try bench.settle()
+            try bench.waitUntilIdle()
         }
         let levels = bench.frames.filter { $0.hasPrefix("gatt:2A19") }
         #expect(levels == ["gatt:2A19 57", "gatt:2A19 56", "gatt:2A19 56", "gatt:2A19 55"])
@@ -106,7 +106,7 @@ import Testing
         try bench.until("live") { bench.isLive() }
         for level: UInt8 in [80, 79, 79, 78] {
             bench.bluez.change(ScriptedBlueZ.path(Self.strap), BlueZ.battery, ["Percentage": .byte(level)])
-            try bench.settle()
+            try bench.waitUntilIdle()
         }
         #expect(bench.frames == ["gatt:2A19 50", "gatt:2A19 4F", "gatt:2A19 4E"])
     }
@@ -117,7 +117,7 @@ import Testing
         let bench = try bench()
         for member in ["ReadValue", "StartNotify"] {
             bench.bluez.answers[member] = { [unowned bluez = bench.bluez] call in
-                guard call.path.hasSuffix("char2a19") else { return bluez.usual(call) }
+                guard call.path.hasSuffix("char2a19") else { return bluez.defaultAnswer(call) }
                 call.fail(BusError(error, "Not paired"))
             }
         }

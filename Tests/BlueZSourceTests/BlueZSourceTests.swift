@@ -58,7 +58,7 @@ import Testing
         bench.bluez.change(ScriptedBlueZ.path(Self.strap), BlueZ.device, ["ServicesResolved": .boolean(true)])
         bench.bluez.notify(path, [0x16, 0x49])
         try bench.until("both frames") { bench.frames.count == 2 }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.isLive() && bench.bluez.count("AcquireNotify") == 1)
     }
 
@@ -70,9 +70,9 @@ import Testing
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
         bench.source.start()
         try bench.until("live") { bench.isLive() }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.bluez.count("Connect") == 1)
-        #expect(bench.bluez.heard.allSatisfy { !$0.contains("04_99") })
+        #expect(bench.bluez.received.allSatisfy { !$0.contains("04_99") })
     }
 
     /// Story 4: bluetoothd is restarted in the middle of it.
@@ -84,7 +84,7 @@ import Testing
         try bench.until("live") { bench.isLive() }
         bench.bluez.die()
         try bench.until("the loss is seen") { !bench.isLive() }
-        #expect(bench.notices.contains { $0.subject == "bluetoothd" })
+        #expect(bench.notices.contains { $0.component == "bluetoothd" })
         bench.bluez = ScriptedBlueZ(loop: bench.loop, address: bench.daemon.address)
         try bench.until("the name") { bench.bluez.isNamed }
         bench.bluez.addAdapter()
@@ -117,7 +117,7 @@ import Testing
         try bench.until("live") { bench.isLive() }
         bench.daemon.kill()
         try bench.until("both see the loss") { !bench.isLive() && !bench.bluez.bus.isConnected }
-        #expect(bench.notices.contains { $0.subject == "D-Bus" })
+        #expect(bench.notices.contains { $0.component == "D-Bus" })
         try bench.daemon.launch()
         bench.clock.uptime += .seconds(1)
         try bench.until("the name") { bench.bluez.isNamed && bench.bluez.bus.isConnected }
@@ -153,14 +153,14 @@ import Testing
             $0.fail(BusError("org.bluez.Error.InProgress", "Operation already in progress"))
         }
         bench.source.start()
-        try bench.settle()
+        try bench.waitUntilIdle()
         var found: [NearbyDevice]?
         bench.source.scan(.seconds(5)) { found = $0 }
         try bench.until("discovery") { bench.bluez.count("StartDiscovery") == 1 }
         bench.addStrap()
         bench.bluez.addDevice(
             "C0:01:02:03:04:02", ["RSSI": .int16(-40), "UUIDs": .array(of: "s", [.string(BluetoothUUID(0x1809).text)])])
-        try bench.settle()
+        try bench.waitUntilIdle()
         try bench.pass(.seconds(5))
         try bench.until("the result") { found != nil }
         #expect(found?.map(\.address.description) == ["C0:01:02:03:04:02", "C0:01:02:03:04:01"])
@@ -269,7 +269,7 @@ import Testing
         bench.source.adopt(thermometer, memory: DeviceMemory())
         bench.source.start()
         try bench.until("discovery") { bench.bluez.count("StartDiscovery") == 1 }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames.isEmpty)
         bench.bluez.change(path, BlueZ.device, ["ServiceData": data(temperature)])
         bench.bluez.change(path, BlueZ.device, ["ServiceData": data([0x40, 0x02, 0x11, 0x27])])
@@ -278,7 +278,7 @@ import Testing
         bench.bluez.change(
             path, BlueZ.device,
             ["ManufacturerData": .dictionary(key: "q", value: "v", [.init(.uint16(0x0157), .variant(.bytes([1])))])])
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames.count == 2)
         #expect(bench.devices.last??.key == "bluetooth:A4:C1:38:00:00:01")
         #expect(bench.bluez.count("Connect") == 0)
@@ -298,11 +298,11 @@ import Testing
         bench.source.adopt(thermometer, memory: DeviceMemory())
         bench.source.start()
         try bench.until("discovery") { bench.bluez.count("StartDiscovery") == 1 }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames.isEmpty)
         // Nothing shows yet which of the two is new.
         bench.bluez.change(path, BlueZ.device, ["ManufacturerData": data([(0xD6C2, [0]), (0xD7C2, [0])])])
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames.isEmpty)
         bench.bluez.change(path, BlueZ.device, ["ManufacturerData": data([(0xD6C2, [0]), (0xD7C2, [0]), (0xD8C2, [1])])])
         bench.bluez.change(path, BlueZ.device, ["ManufacturerData": data([(0xD6C2, [2]), (0xD7C2, [0]), (0xD8C2, [1])])])
@@ -317,7 +317,7 @@ import Testing
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
         bench.source.start()
         try bench.until("live") { bench.isLive() }
-        try bench.settle()
+        try bench.waitUntilIdle()
         let path = bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37)
         func load() -> [Int] {
             let bus = bench.source.bus.load
@@ -334,12 +334,12 @@ import Testing
             bench.bluez.change(ScriptedBlueZ.path(Self.strap), BlueZ.device, ["RSSI": .int16(-51)])
             try bench.until("live") { bench.isLive() }
             if cycle == 9 {
-                try bench.settle()
+                try bench.waitUntilIdle()
                 before = load()
                 descriptors = Self.descriptors()
             }
         }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(load() == before)
         // Other tests of this process open files as well. A leak in each cycle would be a thousand.
         #expect(Self.descriptors() < descriptors + 500)
@@ -357,15 +357,15 @@ import Testing
     @Test func whoWasHeardIsForgotten() throws {
         let bench = try Bench()
         bench.source.start()
-        try bench.settle()
+        try bench.waitUntilIdle()
         let before = bench.source.tree.objects.count
         for number in 0..<3000 {
             let address = "4\(number % 10):00:00:\(number / 1000 + 10):\(number / 100 % 10)0:\(number % 100 / 10)0"
             bench.bluez.addDevice(address)
             bench.bluez.remove(ScriptedBlueZ.path(address))
-            if number % 200 == 0 { try bench.settle() }
+            if number % 200 == 0 { try bench.waitUntilIdle() }
         }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.source.tree.objects.count == before)
         #expect(bench.source.scanned.isEmpty)
         bench.source.stop()

@@ -24,7 +24,7 @@ import Testing
     @Test func allWell() throws {
         let found = try findings(try Bench(), good)
         #expect(found.allSatisfy { $0.weight == .good })
-        #expect(found.map(\.subject) == ["kernel", "bluetoothd", "bluetoothd", "adapter hci0"])
+        #expect(found.map(\.component) == ["kernel", "bluetoothd", "bluetoothd", "adapter hci0"])
     }
 
     @Test func switchedOff() throws {
@@ -69,10 +69,10 @@ import Testing
     }
 
     @Test func noAdapter() {
-        #expect(BluetoothDoctor.judge(Radios(controllers: [], switches: [])).first?.text == "there is no Bluetooth adapter")
+        #expect(BluetoothDoctor.evaluate(Radios(controllers: [], switches: [])).first?.text == "there is no Bluetooth adapter")
         let old = Radios(
             controllers: [.init(name: "hci0", isUp: true, supportsLowEnergy: false)], switches: [])
-        #expect(BluetoothDoctor.judge(old).first?.text.contains("does not support Bluetooth Low Energy") == true)
+        #expect(BluetoothDoctor.evaluate(old).first?.text.contains("does not support Bluetooth Low Energy") == true)
     }
 
     @Test(arguments: [
@@ -81,7 +81,7 @@ import Testing
     func knownBadVersions(text: String, isBad: Bool) throws {
         let version = try #require(DaemonVersion(text + "\n"))
         #expect("\(version)" == text)
-        #expect(BluetoothDoctor.judge(version).first?.weight == (isBad ? .warning : .good))
+        #expect(BluetoothDoctor.evaluate(version).first?.weight == (isBad ? .warning : .good))
     }
 
     @Test func theProgramTellsItsVersion() {

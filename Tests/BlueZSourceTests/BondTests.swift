@@ -30,7 +30,7 @@ import Testing
         let bench = try bench(bonded: false)
         bench.source.start()
         try bench.until("the notice") { bench.notices.contains { $0.weight == .action } }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(
             bench.notices.filter { $0.weight == .action }.map(\.text.description).allSatisfy {
                 $0.contains("devices pair \(Self.cuff)")
@@ -89,22 +89,22 @@ import Testing
     }
 
     /// If BlueZ keeps no bonds (Pairable), a pairing ends with its link. This is not a success, although BlueZ reports one.
-    @Test(arguments: [false, true]) func pairingMakesABondThatLasts(isKept: Bool) throws {
+    @Test(arguments: [false, true]) func pairingMakesABondThatLasts(isRetained: Bool) throws {
         let bench = try bench(bonded: false)
         bench.bluez.answers["Pair"] = { [unowned bench] call in
-            bench.bluez.change(Self.path, BlueZ.device, ["Paired": .boolean(true), "Bonded": .boolean(isKept)])
+            bench.bluez.change(Self.path, BlueZ.device, ["Paired": .boolean(true), "Bonded": .boolean(isRetained)])
             call.reply()
         }
         bench.source.start()
         try bench.until("the agent") { bench.bluez.count("RegisterAgent") == 1 }
-        try bench.settle()
+        try bench.waitUntilIdle()
         var result: Result<Void, BusError>?
         bench.source.pair(try #require(BluetoothAddress(Self.cuff))) { result = $0 }
         try bench.until("an answer") { result != nil }
-        #expect(((try? result?.get()) != nil) == isKept)
-        let heard = bench.bluez.heard.filter { $0.hasPrefix("Set ") || $0.hasPrefix("Pair ") }
+        #expect(((try? result?.get()) != nil) == isRetained)
+        let received = bench.bluez.received.filter { $0.hasPrefix("Set ") || $0.hasPrefix("Pair ") }
         #expect(
-            heard.first == "Set \(ScriptedBlueZ.adapterPath)"
+            received.first == "Set \(ScriptedBlueZ.adapterPath)"
                 && bench.bluez.objects[ScriptedBlueZ.adapterPath]?[BlueZ.adapter]?["Pairable"]?.truth == true)
         // Where the last agent goes BlueZ switches bonding off, and does so a moment later.
         #expect(bench.bluez.count("UnregisterAgent") == 0 && bench.bluez.count("RegisterAgent") == 1)
@@ -126,7 +126,7 @@ import Testing
         bench.addStrap("C0:01:02:03:04:99")
         bench.source.start()
         try bench.until("the agent") { bench.bluez.count("RegisterAgent") == 1 }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(try ask(bench)?.name == "org.bluez.Error.Rejected")
         // If it handled all bonds of the machine, it would refuse those that other programs make.
         #expect(bench.bluez.count("RequestDefaultAgent") == 0)
@@ -138,23 +138,23 @@ import Testing
         #expect(try ask(bench, "C0:01:02:03:04:99")?.name == "org.bluez.Error.Rejected")
         bench.bluez.ignored.removeFirst().reply()
         try bench.until("paired") { paired }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(try ask(bench)?.name == "org.bluez.Error.Rejected")
     }
 
     /// Another process that calls the agent on the bus is not BlueZ.
     @Test func onlyBlueZAsksTheAgent() throws {
         let bench = try bench(bonded: false)
-        let stranger = SystemBus(loop: bench.loop, address: .custom(bench.daemon.address))
+        let other = SystemBus(loop: bench.loop, address: .custom(bench.daemon.address))
         var isThere = false
-        stranger.onConnected = { isThere = true }
-        stranger.open()
+        other.onConnected = { isThere = true }
+        other.open()
         bench.source.start()
         try bench.until("both") { isThere && bench.bluez.count("RegisterAgent") == 1 }
         bench.bluez.answers["Pair"] = { bench.bluez.ignored.append($0) }
         bench.source.pair(try #require(BluetoothAddress(Self.cuff))) { _ in }
         try bench.until("Pair") { bench.bluez.count("Pair ") == 1 }
-        #expect(try ask(bench, by: stranger)?.name == "org.freedesktop.DBus.Error.AccessDenied")
+        #expect(try ask(bench, by: other)?.name == "org.freedesktop.DBus.Error.AccessDenied")
         #expect(try ask(bench) == nil)
         bench.bluez.ignored.removeAll()
     }

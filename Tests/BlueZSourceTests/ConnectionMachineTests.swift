@@ -63,8 +63,8 @@ struct ConnectionMachineTests {
     /// A device that needs a start command receives it once its answers can be received, and not if it lacks the characteristic.
     @Test func whatADeviceIsToldToBegin() throws {
         var description = try Self.strap()
-        let begin = OpeningWrite(name: CharacteristicName(0x180D, 0x2A39), octets: [0x55, 0xAA])
-        let other = OpeningWrite(name: CharacteristicName(0x180D, 0x2A3A), octets: [1])
+        let begin = OpeningWrite(name: CharacteristicName(0x180D, 0x2A39), bytes: [0x55, 0xAA])
+        let other = OpeningWrite(name: CharacteristicName(0x180D, 0x2A3A), bytes: [1])
         description.writes = [begin, other]
         var driver = Driver(description)
         let steps = driver.steps(driver.link([Self.rate, begin.name]))
@@ -148,13 +148,13 @@ struct ConnectionMachineTests {
         }
         #expect(driver.machine.state == .working(.collect))
         #expect(
-            driver.steps(driver.on(.resolved(all, kept: [Self.clock, Self.location, access.controlPoint]))) == [
+            driver.steps(driver.on(.resolved(all, unchanged: [Self.clock, Self.location, access.controlPoint]))) == [
                 .subscribe(access.measurement), .collect, .commit, .setClock,
             ])
         #expect(driver.machine.subscribed == [access.measurement, access.controlPoint])
         #expect(driver.machine.state == .live)
         // Nothing that was done moved: nothing is done again.
-        #expect(driver.steps(driver.on(.resolved(all, kept: all))) == [])
+        #expect(driver.steps(driver.on(.resolved(all, unchanged: all))) == [])
         #expect(driver.machine.state == .live)
     }
 
@@ -201,7 +201,7 @@ struct ConnectionMachineTests {
         driver = Driver(try Self.strap())
         _ = driver.link()
         #expect(driver.machine.deadline == driver.now + .seconds(35))
-        #expect(driver.wait() == [.tell(.unanswered("180D/2A37")), .disconnect])
+        #expect(driver.wait() == [.notify(.unanswered("180D/2A37")), .disconnect])
         #expect(driver.machine.state == .waiting)
     }
 
@@ -213,7 +213,7 @@ struct ConnectionMachineTests {
             driver.on(.turn)
             driver.on(.connected)
             let commands = driver.wait()
-            #expect(commands.contains(.tell(.notResolved)) == (round == 0))
+            #expect(commands.contains(.notify(.notResolved)) == (round == 0))
             #expect(commands.contains(.disconnect))
             driver.wait()
         }
@@ -223,7 +223,7 @@ struct ConnectionMachineTests {
     @Test func silence() throws {
         var driver = Driver(try Self.strap())
         driver.live()
-        var told = 0
+        var reported = 0
         var pauses: [Duration] = []
         for _ in 0..<10 {
             pauses.append((driver.machine.deadline ?? .zero) - driver.now)
@@ -232,11 +232,11 @@ struct ConnectionMachineTests {
             driver.on(.finished(.subscribe(Self.rate), .done))
             let commands = driver.wait()
             #expect(commands.suffix(2) == [.observe(.silent(.link)), .disconnect])
-            told += commands.contains(.tell(.silent)) ? 1 : 0
+            reported += commands.contains(.notify(.silent)) ? 1 : 0
             driver.wait()
             driver.live()
         }
-        #expect(told == 1)
+        #expect(reported == 1)
         #expect(pauses.first == .seconds(5))
         #expect(pauses.last == .seconds(600))
         driver.on(.frame)
@@ -264,7 +264,7 @@ struct ConnectionMachineTests {
             _ = driver.link()
             let commands = driver.on(.finished(.subscribe(Self.rate), .failed(.authentication)))
             #expect(commands.contains(.disconnect))
-            #expect(commands.contains(.tell(.bondRefused)) == (attempt == 3))
+            #expect(commands.contains(.notify(.bondRefused)) == (attempt == 3))
             driver.on(.linkLost)
             if attempt < 3 { driver.wait() }
         }
@@ -279,7 +279,7 @@ struct ConnectionMachineTests {
     @Test func withoutABondAPersonIsAskedAtOnce() throws {
         var driver = Driver(try Self.strap())
         _ = driver.link()
-        #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.authentication))) == [.tell(.needsPairing), .disconnect])
+        #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.authentication))) == [.notify(.needsPairing), .disconnect])
         #expect(driver.machine.state == .blocked(.needsPairing))
     }
 
@@ -297,7 +297,7 @@ struct ConnectionMachineTests {
             _ = driver.link()
             let commands = driver.on(.finished(.subscribe(Self.rate), .failed(.stale)))
             #expect(!commands.contains(.dropCache))
-            #expect(commands.contains(.tell(.staleCache(Self.rate))) == (round == (bonded ? 0 : 1)))
+            #expect(commands.contains(.notify(.staleCache(Self.rate))) == (round == (bonded ? 0 : 1)))
             #expect(driver.machine.state == .waiting)
         }
         driver.wait()
@@ -318,7 +318,7 @@ struct ConnectionMachineTests {
         }
         let commands = driver.on(.finished(.subscribe(Self.rate), .failed(.acquired)))
         #expect(commands.contains(.dropCache) == own)
-        #expect(commands.contains(.tell(.notEnabled(Self.rate))) == !own)
+        #expect(commands.contains(.notify(.notEnabled(Self.rate))) == !own)
     }
 
     @Test func inProgressIsTriedAgainAMomentLater() throws {
@@ -328,7 +328,7 @@ struct ConnectionMachineTests {
             #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.inProgress))) == [])
             #expect(driver.wait() == [.perform(.subscribe(Self.rate))])
         }
-        #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.inProgress))).first == .tell(.notEnabled(Self.rate)))
+        #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.inProgress))).first == .notify(.notEnabled(Self.rate)))
         #expect(driver.machine.state == .waiting)
     }
 
@@ -337,7 +337,7 @@ struct ConnectionMachineTests {
         for round in 0..<4 {
             let commands = driver.steps(named: driver.link([Self.name]))
             #expect(commands.contains(.dropCache) == (round == 0))
-            #expect(commands.contains(.tell(.missing(Self.rate))) == (round == 2))
+            #expect(commands.contains(.notify(.missing(Self.rate))) == (round == 2))
             driver.wait()
         }
     }
@@ -382,7 +382,7 @@ struct ConnectionMachineTests {
         driver.on(.start)
         driver.on(.seen)
         driver.on(.turn)
-        #expect(driver.on(.connectFailed(.accessDenied)) == [.releaseTurn, .tell(.accessDenied), .disconnect])
+        #expect(driver.on(.connectFailed(.accessDenied)) == [.releaseTurn, .notify(.accessDenied), .disconnect])
         driver.on(.start)
         #expect(driver.machine.state == .queued)
     }

@@ -9,7 +9,7 @@ struct DialogueTalk {
     private(set) var clocks: [WallTime] = []
     /// The cursor that the last commit stored.
     private(set) var cursor: RecordCursor?
-    private(set) var said: [String] = []
+    private(set) var sent: [String] = []
     private(set) var commits = 0
     /// The number of records that were handed on before the last commit was requested.
     private(set) var atCommit = 0
@@ -21,7 +21,7 @@ struct DialogueTalk {
     ) {
         var dialogue = dialogue
         self.cursor = cursor
-        var (now, kept) = (0, cursor)
+        var (now, retained) = (0, cursor)
         var commands = dialogue.handle(.start, at: DialogueProof.time(0))
         for _ in 0..<20_000 {
             if commands.isEmpty {
@@ -31,20 +31,20 @@ struct DialogueTalk {
                 continue
             }
             switch commands.removeFirst() {
-            case .write(let name, let octets):
-                for (name, piece) in answer(name, octets) {
+            case .write(let name, let bytes):
+                for (name, piece) in answer(name, bytes) {
                     commands += dialogue.handle(.received(name, piece), at: DialogueProof.time(now))
                 }
-            case .deliver(_, let octets): records.append(DialogueProof.hex(octets))
+            case .deliver(_, let bytes): records.append(DialogueProof.hex(bytes))
             case .clock(let time): clocks.append(time)
-            case .remember(let next): kept = next
+            case .remember(let next): retained = next
             case .commit:
                 commits += 1
-                (atCommit, self.cursor) = (records.count, kept)
+                (atCommit, self.cursor) = (records.count, retained)
                 commands += dialogue.handle(.committed, at: DialogueProof.time(now))
-            case .tell(let notice): said.append("\(notice)")
-            case .ready: said.append("ready")
-            case .fail(let failure): said.append("fail \(failure)")
+            case .notify(let notice): sent.append("\(notice)")
+            case .ready: sent.append("ready")
+            case .fail(let failure): sent.append("fail \(failure)")
             case .read, .pause: break
             }
         }

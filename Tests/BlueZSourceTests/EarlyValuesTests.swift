@@ -42,7 +42,7 @@ import Testing
         for count in 0..<values {
             bench.bluez.change(characteristic, BlueZ.characteristic, ["Value": .bytes(Self.value.dropLast() + [UInt8(count)])])
         }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames.isEmpty)
     }
 
@@ -81,9 +81,9 @@ import Testing
         for count in 0..<1100 {
             bench.bluez.change(
                 characteristic, BlueZ.characteristic, ["Value": .bytes([0, UInt8(count & 0xFF), UInt8(count >> 8), 0, 0xFF])])
-            if count % 100 == 0 { try bench.settle() }
+            if count % 100 == 0 { try bench.waitUntilIdle() }
         }
-        try bench.settle()
+        try bench.waitUntilIdle()
         bench.bluez.change(path, BlueZ.device, ["ServicesResolved": .boolean(true)])
         try bench.until("live") { bench.isLive(Self.thermometer) }
         #expect(bench.frames.count == 1100 && Set(bench.frames.map { $0.suffix(10) }).count == 1100)
@@ -99,13 +99,13 @@ import Testing
         bench.source.adopt(try thermometer { $0.clock = DeviceClock(isSet: false) }, memory: DeviceMemory())
         bench.bluez.change(path, BlueZ.device, ["Connected": .boolean(true)])
         bench.source.start()
-        try bench.settle()
+        try bench.waitUntilIdle()
         bench.bluez.change(characteristic, BlueZ.characteristic, ["Value": .bytes(Self.value)])
         bench.bluez.change(path, BlueZ.device, ["ServicesResolved": .boolean(true)])
         try bench.until("the clock is asked for") { !bench.bluez.ignored.isEmpty }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames.isEmpty && bench.evidence.isEmpty)
-        bench.bluez.usual(bench.bluez.ignored.removeFirst())
+        bench.bluez.defaultAnswer(bench.bluez.ignored.removeFirst())
         try bench.until("live") { bench.isLive(Self.thermometer) }
         #expect(bench.frames == ["gatt:\(Self.frame)"] && bench.evidence.count == 1)
     }
@@ -137,8 +137,8 @@ import Testing
             bench.bluez.notify(bench.bluez.characteristic(strap, 0x180D, 0x2A37), [0x16, beats])
             beats += 1
             try bench.pass(.seconds(1))
-            bench.bluez.usual(bench.bluez.ignored.removeFirst())
-            try bench.settle()
+            bench.bluez.defaultAnswer(bench.bluez.ignored.removeFirst())
+            try bench.waitUntilIdle()
         }
         #expect(bench.frames == ["gatt:2A38 01"] + (0x40..<beats).map { "gatt:2A37 16" + String($0, radix: 16) })
         #expect(zip(bench.received, bench.received.dropFirst()).allSatisfy { $0 <= $1 })
@@ -151,7 +151,7 @@ import Testing
         bench.bluez.addDevice(meter)
         bench.bluez.addService(meter, 0x1808, [(0x2A18, [:]), (0x2A34, [:]), (0x2A52, [:])])
         bench.bluez.answers["WriteValue"] = { [unowned bluez = bench.bluez] call in
-            bluez.usual(call)
+            bluez.defaultAnswer(call)
             bluez.notify(bluez.characteristic(meter, 0x1808, 0x2A52), [0x05, 0, 0, 0])
         }
         var device = DeviceDescription(address: try #require(BluetoothAddress(meter)), profile: "sig-glucose")
@@ -161,7 +161,7 @@ import Testing
         try bench.until("live") { bench.isLive(meter) }
         func send(_ characteristic: UInt16, _ value: [UInt8]) throws {
             bench.bluez.notify(bench.bluez.characteristic(meter, 0x1808, characteristic), value)
-            try bench.settle()
+            try bench.waitUntilIdle()
         }
         try send(0x2A18, [0x10, 7, 0, 1])
         #expect(bench.frames.isEmpty)
@@ -188,19 +188,19 @@ import Testing
         let address = try #require(BluetoothAddress(Self.thermometer))
         bench.source.adopt(try thermometer { $0.needsBond = true }, memory: DeviceMemory())
         bench.source.start()
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.source.waitsFor(address) == "a Bluetooth adapter")
         bench.bluez.addAdapter()
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.source.waitsFor(address)?.contains("BlueZ does not know the device") == true)
         bench.bluez.addDevice(Self.thermometer)
         bench.bluez.addService(Self.thermometer, 0x1809, [(0x2A1C, [:])])
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.source.waitsFor(address)?.contains("vitalgate devices pair \(address)") == true)
         bench.bluez.answers["Connect"] = { $0.fail(BusError("org.bluez.Error.Failed", "le-connection-abort-by-local")) }
         bench.bluez.change(path, BlueZ.device, ["Paired": .boolean(true)])
         try bench.until("an attempt") { bench.bluez.count("Connect ") == 1 }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.source.waitsFor(address)?.contains("the device did not respond") == true)
         bench.bluez.answers["Connect"] = nil
         try bench.pass(.seconds(2))

@@ -18,12 +18,12 @@ import Testing
     }
 
     /// Devices of others fill the memory, next to the adopted ones.
-    static let most = 20_000
+    static let maximum = 20_000
 
     private func expectLive(_ bench: Bench) throws {
         try bench.until("live") { bench.isLive() }
         bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x50])
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames == ["gatt:2A37 1650"])
     }
 
@@ -38,8 +38,8 @@ import Testing
         bench.addStrap()
         bench.source.start()
         try expectLive(bench)
-        #expect(bench.source.tree.objects.count <= Self.most)
-        #expect(bench.notices.count { $0.subject == "bluetoothd" } == 1)
+        #expect(bench.source.tree.objects.count <= Self.maximum)
+        #expect(bench.notices.count { $0.component == "bluetoothd" } == 1)
         // A device that was left out is adopted, and is found anyway.
         let other = try #require(
             (0..<100_000).map(Self.address).first { bench.source.tree.objects[ScriptedBlueZ.path($0)] == nil })
@@ -51,8 +51,8 @@ import Testing
         bench.source.adopt(try Bench.strap(other), memory: DeviceMemory())
         try bench.until("the other one is live") { bench.isLive(other) }
         #expect(bench.isLive(), "the first one has noticed nothing")
-        #expect(bench.bluez.heard.count { $0 == "Connect \(ScriptedBlueZ.path(Self.strap))" } == 1)
-        #expect(bench.notices.count { $0.subject == "bluetoothd" } == 1)
+        #expect(bench.bluez.received.count { $0 == "Connect \(ScriptedBlueZ.path(Self.strap))" } == 1)
+        #expect(bench.notices.count { $0.component == "bluetoothd" } == 1)
     }
 
     /// Endless objects, none of which is removed.
@@ -60,7 +60,7 @@ import Testing
         let bench = try Bench()
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
         bench.source.start()
-        try bench.settle()
+        try bench.waitUntilIdle()
         for number in 0..<25_000 {
             let address = Self.address(number)
             let path = BusValue.path(ScriptedBlueZ.path(address))
@@ -68,11 +68,11 @@ import Testing
             try bench.bluez.bus.emit(
                 "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
                 [path, .dictionary(key: "s", value: "a{sv}", [.init(.string(BlueZ.device), properties)])])
-            if number.isMultiple(of: 500) { try bench.settle() }
+            if number.isMultiple(of: 500) { try bench.waitUntilIdle() }
         }
-        try bench.settle()
-        #expect(bench.source.tree.objects.count <= Self.most)
-        #expect(bench.notices.count { $0.subject == "bluetoothd" } == 1)
+        try bench.waitUntilIdle()
+        #expect(bench.source.tree.objects.count <= Self.maximum)
+        #expect(bench.notices.count { $0.component == "bluetoothd" } == 1)
         bench.addStrap()
         try expectLive(bench)
     }
@@ -82,23 +82,23 @@ import Testing
         let bench = try Bench()
         bench.source.start()
         bench.bluez.addDevice(Self.strap, ["Name": .string("Strap")])
-        try bench.settle()
+        try bench.waitUntilIdle()
         bench.bluez.answers["Connect"] = { $0.reply() }
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
-        try bench.settle()
+        try bench.waitUntilIdle()
         for number in 0..<5000 {
             let path = BusValue.path(ScriptedBlueZ.path(Self.address(number)))
             let properties = BusValue.options(["Address": .string(Self.address(number))])
             try bench.bluez.bus.emit(
                 "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
                 [path, .dictionary(key: "s", value: "a{sv}", [.init(.string(BlueZ.device), properties)])])
-            if number.isMultiple(of: 500) { try bench.settle() }
+            if number.isMultiple(of: 500) { try bench.waitUntilIdle() }
         }
-        try bench.settle()
-        #expect(bench.notices.count { $0.subject == "bluetoothd" } == 1)
+        try bench.waitUntilIdle()
+        #expect(bench.notices.count { $0.component == "bluetoothd" } == 1)
         bench.bluez.addService(Self.strap, 0x180D, [(0x2A37, [:])])
         bench.bluez.connect(Self.strap)
-        try bench.settle()
+        try bench.waitUntilIdle()
         try #require(bench.isLive())
         try expectLive(bench)
     }
@@ -113,28 +113,28 @@ import Testing
         bench.source.adopt(strap, memory: DeviceMemory())
         bench.source.start()
         try bench.until("live") { bench.isLive() }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames == ["gatt:2A19 50"])
         let before = bench.source.bus.load
         let (path, interfaces) = (ScriptedBlueZ.path(Self.strap), bench.bluez.objects)
         for _ in 0..<300 {
             for (path, interfaces) in interfaces { bench.bluez.add(path, interfaces) }
-            try bench.settle()
+            try bench.waitUntilIdle()
         }
         #expect(bench.isLive() && bench.frames == ["gatt:2A19 50"] && bench.bluez.count("Connect ") == 1)
         for _ in 0..<300 {
             bench.bluez.remove(path)
             for (path, interfaces) in interfaces where path != ScriptedBlueZ.adapterPath { bench.bluez.add(path, interfaces) }
-            try bench.settle()
+            try bench.waitUntilIdle()
         }
         #expect(bench.source.bus.load == before)
         bench.bluez.change(path, BlueZ.device, ["Connected": .boolean(false), "RSSI": .int16(-51)])
         // Until it is notified, it assumes that the link is up.
-        try bench.settle()
+        try bench.waitUntilIdle()
         for _ in 0..<12 where !bench.isLive() {
             try bench.pass(.seconds(30))
             bench.bluez.change(path, BlueZ.device, ["RSSI": .int16(-51)])
-            try bench.settle()
+            try bench.waitUntilIdle()
         }
         bench.frames.removeAll { $0 == "gatt:2A19 50" }
         try expectLive(bench)
@@ -147,7 +147,7 @@ import Testing
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
         bench.source.start()
         try bench.until("live") { bench.isLive() }
-        try bench.settle()
+        try bench.waitUntilIdle()
         let (path, heart) = (ScriptedBlueZ.path(Self.strap), bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37))
         let count = 16 << 20
         let huge: [BusValue] = [
@@ -161,12 +161,12 @@ import Testing
             bench.bluez.objects[heart]?[BlueZ.characteristic]?["Value"] = nil
             bench.bluez.objects[path]?[BlueZ.device]?["Name"] = nil
             bench.bluez.add(path + "/\(bench.bluez.objects.count)", [BlueZ.characteristic: ["Value": value]])
-            try bench.settle()
+            try bench.waitUntilIdle()
         }
         #expect(bench.isLive() && bench.frames.isEmpty)
-        let kept = bench.source.tree.objects.values.flatMap(\.values).flatMap(\.values)
-        #expect(kept.allSatisfy { ($0.text?.utf8.count ?? $0.octets?.count ?? $0.texts?.count ?? 0) <= 16_384 })
-        #expect(kept.allSatisfy { if case .array(_, let values) = $0 { values.count <= 16_384 } else { true } })
+        let retained = bench.source.tree.objects.values.flatMap(\.values).flatMap(\.values)
+        #expect(retained.allSatisfy { ($0.text?.utf8.count ?? $0.bytes?.count ?? $0.texts?.count ?? 0) <= 16_384 })
+        #expect(retained.allSatisfy { if case .array(_, let values) = $0 { values.count <= 16_384 } else { true } })
         try expectLive(bench)
         // One of them must not prevent the list of the others from being read.
         bench.bluez.die()
@@ -185,39 +185,39 @@ import Testing
         let bench = try Bench()
         let raw = try RawBus(loop: bench.loop, folder: bench.daemon.folder)
         let bus = SystemBus(loop: bench.loop, address: .custom(raw.address))
-        var heard = 0
+        var received = 0
         var subscription: BusSubscription?
-        bus.onConnected = { subscription = bus.subscribe("type='signal',interface='org.vitalgate.Test'") { _ in heard += 1 } }
+        bus.onConnected = { subscription = bus.subscribe("type='signal',interface='org.vitalgate.Test'") { _ in received += 1 } }
         bus.open()
         try bench.until("connected") { bus.isConnected && subscription != nil && bus.load.calls == 0 }
         for _ in 0..<10 { bench.loop.turn(maximumWait: .zero) }
         let signal = RawMessage(kind: .signal, serial: 5, path: "/", interface: "org.vitalgate.Test", member: "M", sender: ":1.9")
-            .octets
+            .bytes
         var ends: [Int32] = [-1, -1]
         socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
         defer { for end in ends { close(end) } }
-        var octet: UInt8 = 1
-        write(ends[0], &octet, 1)
-        var told = 0
-        bench.loop.watch(ends[1]) { _ in told += 1 }
+        var byte: UInt8 = 1
+        write(ends[0], &byte, 1)
+        var reported = 0
+        bench.loop.watch(ends[1]) { _ in reported += 1 }
         defer { bench.loop.unwatch(ends[1]) }
         // All of it is there before the loop turns.
         var stock: [UInt8] = []
         for _ in 0..<1000 { stock += signal }
-        raw.say(stock)
+        raw.transmit(stock)
         var timers = 0
-        var most = 0
+        var maximum = 0
         for turn in 1...6 {
-            let before = heard
+            let before = received
             bench.loop.after(.zero) { timers += 1 }
             bench.loop.turn(maximumWait: .seconds(60))
             raw.push()
-            most = max(most, heard - before)
-            #expect(timers == turn && told == turn)
-            #expect(heard < 1000 ? bus.patience == 0 || heard - before < 512 : true)
+            maximum = max(maximum, received - before)
+            #expect(timers == turn && reported == turn)
+            #expect(received < 1000 ? bus.pollTimeout == 0 || received - before < 512 : true)
         }
-        #expect(most > 100 && most <= 512)
-        try bench.until("all of it") { raw.push() && heard == 1000 }
+        #expect(maximum > 100 && maximum <= 512)
+        try bench.until("all of it") { raw.push() && received == 1000 }
         _ = subscription
         bus.close()
     }
@@ -234,23 +234,23 @@ import Testing
         var answers = 0
         bus.call(BusMethod("org.x", "/", "org.x", "M")) { _ in answers += 1 }
         try bench.until("answered") { answers == 1 }
-        var body = RawMessage.Octets()
+        var body = RawMessage.MessageReader()
         body.add("again")
         for serial in raw.calls + [77, 4711, .max] {
-            raw.say(raw.answer(to: serial, body.bytes).octets)
-            raw.say(raw.answer(to: serial, [0xFF, 0xFF, 0xFF, 0xFF]).octets)
+            raw.transmit(raw.answer(to: serial, body.bytes).bytes)
+            raw.transmit(raw.answer(to: serial, [0xFF, 0xFF, 0xFF, 0xFF]).bytes)
         }
         var asked = 0
         bus.call(BusMethod("org.x", "/", "org.x", "M")) { _ in asked += 1 }
         try bench.until("answered") { asked == 1 }
         #expect(answers == 1 && losses == 0 && bus.load.calls == 0)
         // Cut in the midst of a message, then one that promises more than D-Bus allows, then no message at all.
-        let half = Array(raw.answer(to: 3, body.bytes).octets.prefix(21))
+        let half = Array(raw.answer(to: 3, body.bytes).bytes.prefix(21))
         let long: [UInt8] = [UInt8(ascii: "l"), 4, 1, 1, 0xFF, 0xFF, 0xFF, 0x7F, 1, 0, 0, 0, 0, 0, 0, 0]
         let noise = [UInt8](repeating: 0xAA, count: 4096)
-        for (round, octets) in [half, long, noise].enumerated() {
-            raw.say(octets)
-            if octets == half { raw.hangUp() }
+        for (round, bytes) in [half, long, noise].enumerated() {
+            raw.transmit(bytes)
+            if bytes == half { raw.hangUp() }
             try bench.until("it is given up") { losses == round + 1 }
             #expect(!bus.isConnected && bus.load.calls == 0)
             bench.clock.uptime += .seconds(64)

@@ -14,7 +14,7 @@ import Testing
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
         bench.source.start()
         try bench.until("live") { bench.isLive() }
-        try bench.settle()
+        try bench.waitUntilIdle()
         return bench
     }
 
@@ -23,12 +23,12 @@ import Testing
         for _ in 0..<12 where !bench.isLive() {
             try bench.pass(.seconds(30))
             bench.bluez.change(Self.device, BlueZ.device, ["RSSI": .int16(-51)])
-            try bench.settle()
+            try bench.waitUntilIdle()
         }
         #expect(bench.isLive(), sourceLocation: sourceLocation)
         let before = bench.frames.count
         bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x50])
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(Array(bench.frames.dropFirst(before)) == ["gatt:2A37 1650"], sourceLocation: sourceLocation)
     }
 
@@ -64,9 +64,9 @@ import Testing
                 for value in Self.wrong {
                     bench.bluez.change(path, interface, [name: value])
                 }
-                try bench.settle()
+                try bench.waitUntilIdle()
                 bench.bluez.change(path, interface, right[path]?[interface] ?? [:])
-                try bench.settle()
+                try bench.waitUntilIdle()
             }
         }
         #expect(bench.frames.isEmpty)
@@ -87,7 +87,7 @@ import Testing
             bench.bluez.objects["/org/bluez/hci0/dev_\(index)/service1/char1"] = [BlueZ.characteristic: properties]
         }
         bench.source.start()
-        try bench.settle()
+        try bench.waitUntilIdle()
         for (path, interfaces) in bench.bluez.objects { bench.bluez.add(path, interfaces) }
         for (index, value) in Self.wrong.enumerated() {
             try bench.bluez.bus.emit("/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded", [.path("/x\(index)"), value])
@@ -96,11 +96,11 @@ import Testing
             try bench.bluez.bus.emit(
                 Self.device, BlueZ.properties, "PropertiesChanged", [.string(BlueZ.device), value, value])
         }
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames.isEmpty)
         bench.bluez.addAdapter()
         bench.addStrap()
-        try bench.settle()
+        try bench.waitUntilIdle()
         try expectRecovery(bench)
     }
 
@@ -112,9 +112,9 @@ import Testing
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
         bench.bluez.answers["GetManagedObjects"] = { $0.reply(answer) }
         bench.source.start()
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(!bench.source.tree.isFilled)
-        #expect(bench.notices.count { $0.subject == "bluetoothd" } == 1)
+        #expect(bench.notices.count { $0.component == "bluetoothd" } == 1)
         bench.bluez.answers["GetManagedObjects"] = nil
         try bench.pass(.seconds(30))
         try expectRecovery(bench)
@@ -126,21 +126,21 @@ import Testing
     {
         let bench = try Bench()
         bench.addStrap(acquire: member == "AcquireNotify")
-        var wasGone = false
+        var wasMissing = false
         bench.bluez.answers[member] = { [unowned bench] call in
-            guard !wasGone else { return bench.bluez.usual(call) }
-            wasGone = true
+            guard !wasMissing else { return bench.bluez.defaultAnswer(call) }
+            wasMissing = true
             bench.bluez.remove(Self.device)
             switch member {
             case "ReadValue": call.reply([.bytes([1])])
-            case "AcquireNotify": bench.bluez.usual(call)
+            case "AcquireNotify": bench.bluez.defaultAnswer(call)
             default: call.reply()
             }
         }
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
         bench.source.start()
-        try bench.until("it is gone") { wasGone }
-        try bench.settle()
+        try bench.until("it is gone") { wasMissing }
+        try bench.waitUntilIdle()
         #expect(bench.source.tree.objects.keys.allSatisfy { !$0.hasPrefix(Self.device) })
         bench.addStrap(acquire: member == "AcquireNotify")
         try expectRecovery(bench)
@@ -157,13 +157,13 @@ import Testing
             turn += 1
             guard turn <= 3 else {
                 bench.bluez.answers[member] = nil
-                return bench.bluez.usual(call)
+                return bench.bluez.defaultAnswer(call)
             }
             call.reply(turn == 1 ? Self.wrong : turn == 2 ? [.array(of: "i", [.int32(3)]), .string("x")] : [])
         }
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
         bench.source.start()
-        try bench.settle()
+        try bench.waitUntilIdle()
         for _ in 0..<6 where turn < 3 && !bench.isLive() {
             try bench.pass(.seconds(60))
             bench.bluez.change(Self.device, BlueZ.device, ["RSSI": .int16(-51)])
@@ -171,7 +171,7 @@ import Testing
         bench.bluez.answers[member] = nil
         // A device that believes it is subscribed receives nothing and subscribes again.
         for _ in 0..<4 { try bench.pass(.seconds(60)) }
-        try bench.settle()
+        try bench.waitUntilIdle()
         try expectRecovery(bench)
         #expect(bench.frames.count == 1)
     }
@@ -185,10 +185,10 @@ import Testing
         var signal = RawMessage(kind: .signal, serial: 2, path: heart, interface: BlueZ.properties, member: "PropertiesChanged")
         signal.destination = name
         signal.signature = "sa{sv}as"
-        var body = RawMessage.Octets()
+        var body = RawMessage.MessageReader()
         body.add(BlueZ.characteristic)
         // One entry: "Value", a variant of two bytes, and nothing invalidated.
-        var entry = RawMessage.Octets()
+        var entry = RawMessage.MessageReader()
         entry.add("Value")
         entry.add(signature: "ay")
         entry.add(2 as UInt32)
@@ -198,34 +198,34 @@ import Testing
         body.bytes += entry.bytes
         body.add(0 as UInt32)
         signal.body = body.bytes
-        peer.say(signal.octets)
+        peer.transmit(signal.bytes)
         // Also claims that the sender now owns the name, and that the device is gone.
         var owner = RawMessage(
             kind: .signal, serial: 3, path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus", member: "NameOwnerChanged"
         )
         owner.destination = name
         owner.signature = "sss"
-        body = RawMessage.Octets()
+        body = RawMessage.MessageReader()
         for text in ["org.bluez", ":1.1", ""] { body.add(text) }
         owner.body = body.bytes
-        peer.say(owner.octets)
+        peer.transmit(owner.bytes)
         var removed = RawMessage(
             kind: .signal, serial: 4, path: "/", interface: "org.freedesktop.DBus.ObjectManager", member: "InterfacesRemoved")
         removed.destination = name
         removed.signature = "oas"
-        body = RawMessage.Octets()
+        body = RawMessage.MessageReader()
         body.add(Self.device)
-        var names = RawMessage.Octets()
+        var names = RawMessage.MessageReader()
         names.add(BlueZ.device)
         body.add(UInt32(names.bytes.count))
         body.bytes += names.bytes
         removed.body = body.bytes
-        peer.say(removed.octets)
-        peer.settle()
-        try bench.settle()
+        peer.transmit(removed.bytes)
+        peer.waitUntilIdle()
+        try bench.waitUntilIdle()
         #expect(bench.frames.isEmpty)
         #expect(bench.isLive() && bench.bluez.count("Connect ") == 1)
-        #expect(!bench.notices.contains { $0.subject == "bluetoothd" })
+        #expect(!bench.notices.contains { $0.component == "bluetoothd" })
         try expectRecovery(bench)
     }
 

@@ -16,19 +16,19 @@ import Testing
     }
 
     /// BlueZ removes the old objects and adds the new ones. It may not report ServicesResolved again.
-    @Test(arguments: [false, true], ["0040", "180d"]) func movedOnALivingLink(saysSo: Bool, handle: String) throws {
+    @Test(arguments: [false, true], ["0040", "180d"]) func movedOnALivingLink(isReported: Bool, handle: String) throws {
         let bench = try liveBench()
         let path = ScriptedBlueZ.path(Self.strap)
         let before = bench.bluez.count("StartNotify")
-        if saysSo { bench.bluez.change(path, BlueZ.device, ["ServicesResolved": .boolean(false)]) }
+        if isReported { bench.bluez.change(path, BlueZ.device, ["ServicesResolved": .boolean(false)]) }
         bench.bluez.remove(path + "/service180d")
-        try bench.settle()
+        try bench.waitUntilIdle()
         bench.bluez.addService(Self.strap, 0x180D, at: handle, [(0x2A37, [:])])
-        if saysSo { bench.bluez.change(path, BlueZ.device, ["ServicesResolved": .boolean(true)]) }
+        if isReported { bench.bluez.change(path, BlueZ.device, ["ServicesResolved": .boolean(true)]) }
         try bench.pass(.seconds(1))
         #expect(bench.bluez.count("StartNotify") == before + 1)
         bench.bluez.notify(path + "/service\(handle)/char2a37", [0x16, 0x4A])
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames == ["gatt:2A37 164A"])
         #expect(bench.isLive())
         #expect(bench.bluez.count("Connect ") == 1 && bench.bluez.count("Disconnect") == 0)
@@ -61,7 +61,7 @@ import Testing
         bench.bluez.addService(Self.strap, 0x180D, at: "0040", [(0x2A37, [:])])
         try bench.pass(.seconds(1))
         bench.bluez.notify(path + "/service0040/char2a37", [0x16, 0x4A])
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames == ["gatt:2A37 164A"])
         #expect(bench.isLive() && bench.bluez.count("Connect ") == 1 && bench.bluez.count("Disconnect") == 0)
     }
@@ -119,7 +119,7 @@ import Testing
         bench.bluez.remove(ScriptedBlueZ.path(Self.strap) + "/service180a")
         try bench.pass(.seconds(1))
         bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x4B])
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames == ["gatt:2A37 164B"])
         #expect(bench.bluez.count("AcquireNotify") == 1 && bench.bluez.count("Disconnect") == 0)
     }
@@ -136,11 +136,11 @@ import Testing
         }
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
         bench.source.start()
-        try bench.settle()
+        try bench.waitUntilIdle()
         for _ in 0..<8 where !bench.isLive() {
             try bench.pass(.seconds(5))
             bench.bluez.change(ScriptedBlueZ.path(Self.strap), BlueZ.device, ["RSSI": .int16(-51)])
-            try bench.settle()
+            try bench.waitUntilIdle()
         }
         #expect(bench.bluez.count("RemoveDevice") == (bonded ? 0 : 1))
         #expect(bench.isLive() == !bonded)

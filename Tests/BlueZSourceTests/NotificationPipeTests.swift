@@ -6,7 +6,7 @@ import Testing
 
 /// The socket that bluetoothd hands over: one packet for each value.
 @Suite struct NotificationPipeTests {
-    private final class Heard {
+    private final class Received {
         var values: [[UInt8]?] = []
     }
 
@@ -20,16 +20,16 @@ import Testing
     /// A notification may be empty (Bluetooth Core, Vol 3, Part F, 3.4.7.1). It is a value, and others follow.
     @Test func anEmptyValueEndsNothing() throws {
         let (own, other) = try Self.ends()
-        let heard = Heard()
-        let pipe = NotificationPipe(own, loop: EventLoop(clock: ManualClock()), maximum: 23) { heard.values.append($0) }
+        let received = Received()
+        let pipe = NotificationPipe(own, loop: EventLoop(clock: ManualClock()), maximum: 23) { received.values.append($0) }
         for value in [[1, 2], [], [3]] as [[UInt8]] { #expect(send(other, value, value.count, 0) == value.count) }
         pipe.drain()
-        #expect(heard.values == [[1, 2], [], [3]])
+        #expect(received.values == [[1, 2], [], [3]])
         // Values that were sent before the end are received before it.
         for value in [[], [4]] as [[UInt8]] { #expect(send(other, value, value.count, 0) == value.count) }
         close(other)
         pipe.drain()
-        #expect(heard.values.filter { $0?.isEmpty != true } == [[1, 2], [3], [4], nil])
-        #expect(heard.values.count { $0 == nil } == 1)
+        #expect(received.values.filter { $0?.isEmpty != true } == [[1, 2], [3], [4], nil])
+        #expect(received.values.count { $0 == nil } == 1)
     }
 }

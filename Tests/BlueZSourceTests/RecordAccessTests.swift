@@ -22,8 +22,8 @@ struct RecordAccessTests {
         }
 
         mutating func add(_ number: UInt16, _ value: UInt8, context: Bool = false) {
-            let octets = [UInt8(number & 0xFF), UInt8(number >> 8)]
-            records.append(([context ? 0x10 : 0x00] + octets + [value], context ? [0x00] + octets + [value] : nil))
+            let bytes = [UInt8(number & 0xFF), UInt8(number >> 8)]
+            records.append(([context ? 0x10 : 0x00] + bytes + [value], context ? [0x00] + bytes + [value] : nil))
         }
 
         /// One session from a cursor to its end.

@@ -13,7 +13,7 @@ struct RecoveryTests {
             if let decision = recovery.note(.noAnswer, at: now) { actions.append(decision.action) }
             now += .seconds(60)
         }
-        #expect(actions == [.restartDiscovery, .powerCycle, .tellPerson])
+        #expect(actions == [.restartDiscovery, .powerCycle, .notifyUser])
     }
 
     @Test func oneCallWithoutAnswerIsNoEvidence() {

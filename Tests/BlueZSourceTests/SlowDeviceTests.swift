@@ -28,8 +28,8 @@ import Testing
         while let call = bench.bluez.ignored.first, reads < 20 {
             try bench.pass(.seconds(8))
             bench.bluez.ignored.removeFirst()
-            bench.bluez.usual(call)
-            try bench.settle()
+            bench.bluez.defaultAnswer(call)
+            try bench.waitUntilIdle()
             reads += 1
         }
         #expect(reads == 8)
@@ -56,8 +56,8 @@ import Testing
             // The hub's own clock is set in between, as by NTP after a start.
             if beats == 0x43 { bench.clock.start = Instant(microseconds: bench.clock.start.microseconds + 1_000_000_000) }
             bench.bluez.ignored.removeFirst()
-            bench.bluez.usual(call)
-            try bench.settle()
+            bench.bluez.defaultAnswer(call)
+            try bench.waitUntilIdle()
         }
         #expect(bench.frames == (0x40..<0x48).map { "gatt:2A37 16" + String($0, radix: 16) })
         #expect(Set(bench.devices.map { $0?.key }) == ["Maker/H1/SN12"])
@@ -71,11 +71,11 @@ import Testing
         let path = bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37)
         for _ in 0..<3 {
             let call = bench.bluez.ignored.removeFirst()
-            bench.bluez.usual(call)
+            bench.bluez.defaultAnswer(call)
             try bench.until("the next read") { !bench.bluez.ignored.isEmpty }
         }
         bench.bluez.notify(path, [0x16, 0x48])
-        try bench.settle()
+        try bench.waitUntilIdle()
         bench.bluez.ignored.removeFirst().fail(BusError("org.bluez.Error.NotConnected"))
         bench.bluez.disconnect(Self.strap)
         bench.bluez.answers["ReadValue"] = nil
@@ -92,7 +92,7 @@ import Testing
     @Test func whatIsKeptIsHandedOnAtTheEnd() throws {
         let bench = try slowBench()
         bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x48])
-        try bench.settle()
+        try bench.waitUntilIdle()
         #expect(bench.frames.isEmpty)
         bench.source.stop()
         #expect(bench.frames == ["gatt:2A37 1648"])
@@ -104,7 +104,7 @@ import Testing
         let path = bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37)
         for number in 0..<4096 {
             bench.bluez.notify(path, [0x16, UInt8(number & 0xFF)])
-            if number % 256 == 254 { try bench.settle() }
+            if number % 256 == 254 { try bench.waitUntilIdle() }
         }
         try bench.until("the frames") { !bench.frames.isEmpty }
         #expect(bench.frames.count == 4096)

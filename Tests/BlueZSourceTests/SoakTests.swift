@@ -30,7 +30,7 @@ import Testing
         let start = bench.clock.now
         let store = try SampleStore(
             path: folder.file("store.db"), access: .write,
-            creation: .init(subject: "11111111-2222-4333-8444-555555555555", time: 0))
+            creation: .init(person: "11111111-2222-4333-8444-555555555555", time: 0))
         let zone = TimeZoneRules(fixed: .utc)
         let live = LiveIngest(
             store: store, now: { start }, zone: zone,
@@ -46,7 +46,7 @@ import Testing
             let address = DeviceAssembly.storedAddress(try #require(BluetoothAddress(device)))
             try store.devices.save(
                 AdoptedDevice(
-                    address: address, key: address, profiles: ["sig-heart-rate"], name: "", subject: store.subject, adopted: 1))
+                    address: address, key: address, profiles: ["sig-heart-rate"], name: "", person: store.owner, adopted: 1))
         }
         hub.apply(
             HubSettings(
@@ -60,7 +60,7 @@ import Testing
                 let rate = UInt8(50 + (step + index) % 100)
                 bench.bluez.notify(bench.bluez.characteristic(device, 0x180D, 0x2A37), [0x00, rate])
             }
-            try bench.settle()
+            try bench.waitUntilIdle()
             if step == 12 { before = Load(bench) }
             if step < Self.steps - 1 {
                 // Some devices leave by themselves. The others are silent for so long that their links are renewed.

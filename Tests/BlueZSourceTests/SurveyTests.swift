@@ -26,11 +26,11 @@ import Testing
         return { answer }
     }
 
-    private func advertise(_ bench: Bench, _ octets: [UInt8]) throws {
+    private func advertise(_ bench: Bench, _ bytes: [UInt8]) throws {
         bench.bluez.change(
             ScriptedBlueZ.path(Self.scale), BlueZ.device,
-            ["ServiceData": .options(["0000fcd2-0000-1000-8000-00805f9b34fb": .bytes(octets)])])
-        try bench.settle()
+            ["ServiceData": .options(["0000fcd2-0000-1000-8000-00805f9b34fb": .bytes(bytes)])])
+        try bench.waitUntilIdle()
     }
 
     @Test func whatItAdvertises() throws {
@@ -47,7 +47,7 @@ import Testing
         let survey = try #require(answered)
         #expect(survey.name == "Scale 9")
         #expect(survey.frames.map(\.channel) == ["advert:FCD2", "advert:FCD2"])
-        #expect(survey.frames.map(\.octets) == [[0x40, 0x01], [0x40, 0x02]])
+        #expect(survey.frames.map(\.bytes) == [[0x40, 0x01], [0x40, 0x02]])
         #expect(bench.bluez.count("Connect ") == 0, "nobody was connected")
     }
 
@@ -74,7 +74,7 @@ import Testing
         #expect(
             survey.frames.last
                 == DeviceSurvey.Frame(
-                    after: survey.frames.last?.after ?? .zero, channel: "gatt:FFE4", octets: [0xAA, 0x55, 0x01]))
+                    after: survey.frames.last?.after ?? .zero, channel: "gatt:FFE4", bytes: [0xAA, 0x55, 0x01]))
         #expect(bench.bluez.count("WriteValue") == 0, "nothing is written to a device that nobody knows")
         #expect(bench.bluez.count("Disconnect") == 1)
     }

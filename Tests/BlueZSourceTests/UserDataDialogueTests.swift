@@ -51,15 +51,15 @@ import Testing
         var (now, codes, commits) = (0, [String](), 0)
         var commands = dialogue.handle(.start, at: time(0))
         for _ in 0..<200 {
-            let said = commands
+            let sent = commands
             commands = []
-            for command in said {
+            for command in sent {
                 switch command {
                 case .read(let name): commands += dialogue.handle(.read(name, [1]), at: time(now))
                 case .write(let name, _) where name != Self.point: commands += dialogue.handle(.written(name), at: time(now))
-                case .write(Self.point, let octets):
+                case .write(Self.point, let bytes):
                     #expect(commits == codes.count, "asked before what came is durable")
-                    codes.append(DialogueProof.hex(octets))
+                    codes.append(DialogueProof.hex(bytes))
                     commands += dialogue.handle(.received(Self.point, [0x20, 0x02, 0x01]), at: time(now))
                     commands += dialogue.handle(.received(Self.weight, [UInt8(codes.count)]), at: time(now))
                 case .commit:
@@ -111,9 +111,9 @@ import Testing
         var unbonded = dialogue()
         _ = unbonded.handle(.start, at: time(0))
         #expect(texts(unbonded.handle(.refused(Self.point, .authentication), at: time(1))) == ["fail authentication"])
-        var nobody = dialogue([])
-        #expect(texts(nobody.handle(.start, at: time(0))) == ["needsUsers", "ready"])
-        #expect(texts(nobody.handle(.received(Self.weight, [1]), at: time(0))) == ["2A9D!01"])
+        var noUsers = dialogue([])
+        #expect(texts(noUsers.handle(.start, at: time(0))) == ["needsUsers", "ready"])
+        #expect(texts(noUsers.handle(.received(Self.weight, [1]), at: time(0))) == ["2A9D!01"])
         // Without the fields and the increment there is nothing to write.
         var plain = dialogue(available: [Self.point])
         _ = plain.handle(.start, at: time(0))
@@ -124,6 +124,6 @@ import Testing
     @Test func survivesWhatNobodyMeant() {
         DialogueProof.survives(
             { dialogue() }, names: [Self.point, Self.weight] + UserDataDialogue.fields,
-            meant: [[0x20, 0x02, 0x01], [0x20, 0x02, 0x05], [0xC4, 0x07, 5, 6]])
+            intended: [[0x20, 0x02, 0x01], [0x20, 0x02, 0x05], [0xC4, 0x07, 5, 6]])
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// Bytes that are generated while they are read.
 private final class GeneratedInput: ByteInput {
-    private var parts: [(octets: [UInt8], times: Int)]
+    private var parts: [(bytes: [UInt8], times: Int)]
     private var position = 0
 
     init(_ parts: [(String, Int)]) { self.parts = parts.map { (Array($0.0.utf8), $0.1) } }
@@ -15,12 +15,12 @@ private final class GeneratedInput: ByteInput {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
         var filled = 0
         while filled < buffer.count, let part = parts.first {
-            let count = min(part.octets.count - position, buffer.count - filled)
+            let count = min(part.bytes.count - position, buffer.count - filled)
             UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<(filled + count)])
-                .copyBytes(from: part.octets[position..<(position + count)])
+                .copyBytes(from: part.bytes[position..<(position + count)])
             filled += count
             position += count
-            guard position == part.octets.count else { continue }
+            guard position == part.bytes.count else { continue }
             position = 0
             parts[0].times -= 1
             if parts[0].times == 0 { parts.removeFirst() }
@@ -36,7 +36,7 @@ private final class GeneratedInput: ByteInput {
         """
 
     private func outcome(_ parts: [(String, Int)]) throws -> (readings: [Reading], refusals: [Refusal]) {
-        let interpreter = ClinicalInterpreter(registry: OriginRegistry(subject: "me"))
+        let interpreter = ClinicalInterpreter(registry: OriginRegistry(person: "me"))
         var readings: [Reading] = []
         var refusals: [Refusal] = []
         try ResourceFileSource(received: Outcome.now) { GeneratedInput(parts) }.forEachFrame { frame in
@@ -53,9 +53,9 @@ private final class GeneratedInput: ByteInput {
 
     @Test func anAttachmentThatIsTooLargeIsPassedOver() throws {
         let large = [(Self.note, 1), (block, 100), ("\"}}]}", 1)]
-        let told = try outcome([(Resources.immunization + "\n", 1)] + large + [("\n" + Resources.observation, 1)])
-        #expect(told.readings.map { $0.place } == [Place(.line, 1), Place(.line, 3)])
-        #expect(told.refusals == [Refusal("the resource is longer than 16 MiB", at: Place(.line, 2))])
+        let reported = try outcome([(Resources.immunization + "\n", 1)] + large + [("\n" + Resources.observation, 1)])
+        #expect(reported.readings.map { $0.place } == [Place(.line, 1), Place(.line, 3)])
+        #expect(reported.refusals == [Refusal("the resource is longer than 16 MiB", at: Place(.line, 2))])
         let bundle =
             [("{\"resourceType\":\"Bundle\",\"entry\":[{\"resource\":", 1)] + large + [
                 ("},{\"resource\":\(Resources.observation)}]}", 1)
@@ -65,15 +65,15 @@ private final class GeneratedInput: ByteInput {
     }
 
     @Test func anAttachmentOfSomeMegabytesIsKept() throws {
-        let told = try outcome([(Self.note, 1), (block, 8), ("\"}}]}", 1)])
-        #expect(told.refusals == [] && told.readings.first?.octets.count == Self.note.utf8.count + 8 * (256 << 10) + 5)
+        let reported = try outcome([(Self.note, 1), (block, 8), ("\"}}]}", 1)])
+        #expect(reported.refusals == [] && reported.readings.first?.bytes.count == Self.note.utf8.count + 8 * (256 << 10) + 5)
     }
 
     @Test func tenThousandLevelsAreRefused() throws {
         let deep = [("{\"resourceType\":\"Patient\",\"a\":", 1), ("[", 10_000), ("]", 10_000), ("}\n", 1)]
-        let told = try outcome(deep + [(Resources.immunization, 1)])
-        #expect(told.readings.count == 1)
-        #expect(told.refusals.first?.reason.contains("it is nested more than 64 levels deep") == true)
+        let reported = try outcome(deep + [(Resources.immunization, 1)])
+        #expect(reported.readings.count == 1)
+        #expect(reported.refusals.first?.reason.contains("it is nested more than 64 levels deep") == true)
         // Brackets that are never closed end with the file, or with their line.
         #expect(throws: SourceError.self) { try outcome([("{\"resourceType\":\"Patient\",\"a\":", 1), ("[", 100_000)]) }
     }

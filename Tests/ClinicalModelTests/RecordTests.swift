@@ -70,8 +70,8 @@ import Testing
 
     @Test func digitsAndBlanksStayAsTheyCame() throws {
         let text = Resources.observation("6.30", " 6.30 ")
-        #expect(try reading(text).octets == Array(text.utf8))
-        #expect(String(decoding: try reading(text).octets, as: UTF8.self).contains("6.30"))
+        #expect(try reading(text).bytes == Array(text.utf8))
+        #expect(String(decoding: try reading(text).bytes, as: UTF8.self).contains("6.30"))
     }
 
     @Test func whatIsReadIsTheBodyThatAnEncoderWrites() throws {
@@ -128,13 +128,13 @@ import Testing
         let cells = [
             Resources.immunization, "Clinic", "https://c.example/Immunization/imm-1", "4.0.1", "2020-05-01T10:00:00+02:00", "",
         ]
-        let octets = cells.map { Array($0.utf8) }
+        let bytes = cells.map { Array($0.utf8) }
         let row = TextRow()
         var readings: [Reading] = []
-        let interpreter = ClinicalInterpreter(registry: OriginRegistry(subject: "me"))
-        let buffers = octets.map { UnsafeMutableRawBufferPointer.allocate(byteCount: $0.count, alignment: 1) }
+        let interpreter = ClinicalInterpreter(registry: OriginRegistry(person: "me"))
+        let buffers = bytes.map { UnsafeMutableRawBufferPointer.allocate(byteCount: $0.count, alignment: 1) }
         defer { for buffer in buffers { buffer.deallocate() } }
-        for (buffer, octets) in zip(buffers, octets) { buffer.copyBytes(from: octets) }
+        for (buffer, bytes) in zip(buffers, bytes) { buffer.copyBytes(from: bytes) }
         row.cells = buffers.map { UnsafeRawBufferPointer($0) }
         let frame = RawFrame(payload: .row(row), place: Place(.record, 1), received: Outcome.now, channel: ResourceRow.fhir)
         #expect(try interpreter.interpret(frame, into: &readings) == .readings)

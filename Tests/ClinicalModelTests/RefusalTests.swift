@@ -110,10 +110,10 @@ import Testing
     }
 
     @Test func whatIsNoUTF8IsRefused() throws {
-        let octets = Array(Resources.observation.utf8)
-        let place = try #require(octets.firstIndex(of: UInt8(ascii: "P")))
+        let bytes = Array(Resources.observation.utf8)
+        let place = try #require(bytes.firstIndex(of: UInt8(ascii: "P")))
         for wrong: UInt8 in [0xFF, 0xC0, 0xED, 0x80] {
-            var changed = octets
+            var changed = bytes
             changed[place] = wrong
             let outcome = try Outcome(changed)
             #expect(outcome.readings.isEmpty && outcome.refusals.map(\.reason) == ["it is not UTF-8 (byte \(place))"])

@@ -38,7 +38,7 @@ import Testing
         let pretty = two.replacing(",", with: ",\r\n ").replacing("{", with: "{\n")
         let outcome = try Outcome("\u{FEFF}\n " + pretty + "\n\n" + pretty)
         #expect(outcome.readings.count == 2 && outcome.refusals.isEmpty)
-        #expect(outcome.readings.first?.octets == Array(pretty.utf8))
+        #expect(outcome.readings.first?.bytes == Array(pretty.utf8))
     }
 
     static let bundle = """
@@ -49,11 +49,11 @@ import Testing
 
     @Test func aBundlesEntriesComeOneByOne() throws {
         let outcome = try Outcome(Self.bundle)
-        #expect(outcome.readings.map(\.octets) == [Array(one.utf8), Array(two.utf8)])
+        #expect(outcome.readings.map(\.bytes) == [Array(one.utf8), Array(two.utf8)])
         #expect(outcome.skipped == ["fhir.entry-without-resource"])
         #expect(outcome.refusals.map(\.reason) == ["the entry has two resources"])
         let file = Array(Self.bundle.utf8)
-        for reading in outcome.readings { #expect(file[reading.place.number...].starts(with: reading.octets)) }
+        for reading in outcome.readings { #expect(file[reading.place.number...].starts(with: reading.bytes)) }
     }
 
     @Test func aBundleALineAndATypeBehindItsEntries() throws {
@@ -68,14 +68,14 @@ import Testing
 
     @Test func eachCutOfAFileIsWholeOrSaysWhy() throws {
         for path in ["dstu2/argonaut-imm-1.json", "r4/uscore-temperature.json", "dstu2/smart-AllergyIntolerance-2.json"] {
-            let file = try Files.octets(path)
+            let file = try Files.bytes(path)
             let whole = try Outcome(file)
             for length in 0..<file.count {
                 let outcome = try Outcome(Array(file[..<length]))
                 if outcome.readings.isEmpty {
                     #expect(outcome.failure != nil || file[..<length].allSatisfy { $0 <= 0x20 }, "\(path) \(length)")
                 } else {
-                    #expect(outcome.readings.map(\.octets) == whole.readings.map(\.octets), "\(path) \(length)")
+                    #expect(outcome.readings.map(\.bytes) == whole.readings.map(\.bytes), "\(path) \(length)")
                 }
             }
         }
@@ -84,7 +84,7 @@ import Testing
             let outcome = try Outcome(Array(file[..<length]))
             #expect(outcome.failure != nil || length == 0, "\(length)")
             let whole = [Array(one.utf8), Array(two.utf8)]
-            #expect(whole.starts(with: outcome.readings.map(\.octets)), "\(length)")
+            #expect(whole.starts(with: outcome.readings.map(\.bytes)), "\(length)")
         }
     }
 
@@ -95,7 +95,7 @@ import Testing
             "dstu2/argonaut-imm-1.json", "r4/hl7r4-medicationdispense0301.json",
             "validator-cases/val-condition-extensions-on-pattern.json",
         ] {
-            let file = try Files.octets(path)
+            let file = try Files.bytes(path)
             for _ in 0..<400 {
                 var changed = file
                 for _ in 0..<Int.random(in: 1...4, using: &generator) {
@@ -109,8 +109,8 @@ import Testing
                 let outcome = try Outcome(changed)
                 // Every reading is a part of the file, whatever the file contains.
                 for reading in outcome.readings {
-                    let octets = reading.octets
-                    let first = changed.indices.first { changed[$0...].starts(with: octets) }
+                    let bytes = reading.bytes
+                    let first = changed.indices.first { changed[$0...].starts(with: bytes) }
                     #expect(first != nil)
                 }
             }

@@ -17,7 +17,7 @@ struct Outcome {
     static let now = Instant(seconds: 1_795_521_600)
 
     init(_ bytes: [UInt8], release: FHIRRelease? = nil) throws {
-        let interpreter = ClinicalInterpreter(registry: OriginRegistry(subject: "me"), release: release)
+        let interpreter = ClinicalInterpreter(registry: OriginRegistry(person: "me"), release: release)
         do {
             try ResourceFileSource(bytes: bytes, received: Self.now).forEachFrame { frame in
                 do throws(Refusal) {
@@ -58,17 +58,17 @@ extension Reading {
     }
 
     /// The resource, byte for byte.
-    var octets: [UInt8] { (try? body?.content?.octets()) ?? [] }
+    var bytes: [UInt8] { (try? body?.content?.bytes()) ?? [] }
 }
 
 enum Files {
     static let folder = String(#filePath.prefix { $0 != "\0" }.dropLast("Support.swift".count)) + "Files/"
 
-    static func octets(_ path: String) throws -> [UInt8] {
+    static func bytes(_ path: String) throws -> [UInt8] {
         Array(try Data(contentsOf: URL(filePath: folder + path)))
     }
 
-    static func text(_ path: String) throws -> String { String(decoding: try octets(path), as: UTF8.self) }
+    static func text(_ path: String) throws -> String { String(decoding: try bytes(path), as: UTF8.self) }
 
     /// Rows of a table, without its heading.
     static func rows(_ path: String) throws -> [[String]] {

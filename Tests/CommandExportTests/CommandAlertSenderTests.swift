@@ -11,8 +11,8 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func sender(_ script: String, patience: Duration = .seconds(60)) -> CommandAlertSender {
-        CommandAlertSender(.init(command: ["/bin/sh", "-c", script, folder.path]), patience: patience)
+    private func sender(_ script: String, timeout: Duration = .seconds(60)) -> CommandAlertSender {
+        CommandAlertSender(.init(command: ["/bin/sh", "-c", script, folder.path]), timeout: timeout)
     }
 
     @Test func aCommandReadsTheObject() throws {
@@ -28,7 +28,7 @@ import Testing
                 (error as? DeliveryError) == DeliveryError(.unreachable, reason)
             }
         }
-        #expect { try sender("sleep 600", patience: .milliseconds(50)).send(message) } throws: { error in
+        #expect { try sender("sleep 600", timeout: .milliseconds(50)).send(message) } throws: { error in
             (error as? DeliveryError)?.kind == .unreachable
         }
         #expect { try CommandAlertSender(.init(command: ["/nowhere/at/all"])).send(message) } throws: { error in

@@ -18,10 +18,10 @@ import Testing
     private func exporter(_ script: String) throws -> CommandExporter {
         CommandExporter(
             .init(command: ["/bin/sh", "-c", script, folder.path]),
-            context: try ExportContext(name: "script", me: test.store.subject, now: { Instant(seconds: 1_790_000_000) }))
+            context: try ExportContext(name: "script", me: test.store.owner, now: { Instant(seconds: 1_790_000_000) }))
     }
 
-    private func heard() throws -> [String] {
+    private func received() throws -> [String] {
         guard folder.names().contains("heard") else { return [] }
         return String(decoding: try folder.read("heard"), as: UTF8.self).split(separator: "\n").map(String.init)
     }
@@ -31,14 +31,14 @@ import Testing
         try test.add([sample, try test.sample(62, at: 60)])
         let target = try exporter("cat >> \"$0/heard\"")
         try test.finish(try test.run(target))
-        #expect(try heard().count == 2)
-        #expect(try heard()[0].contains("\"value\":61") && heard()[0].contains("\"anchor\":\""))
+        #expect(try received().count == 2)
+        #expect(try received()[0].contains("\"value\":61") && received()[0].contains("\"anchor\":\""))
         try test.delete(sample)
         try test.finish(try test.run(target))
-        #expect(try heard().count == 3 && heard()[2].contains("\"deleted\":\"\(sample.sample.identity)\""))
+        #expect(try received().count == 3 && received()[2].contains("\"deleted\":\"\(sample.sample.identity)\""))
         // Nothing is new, so the command is not run.
         try test.finish(try test.run(target))
-        #expect(try heard().count == 3)
+        #expect(try received().count == 3)
     }
 
     @Test func aFailedCommandIsRunAgainWithTheSameChanges() throws {
@@ -51,10 +51,10 @@ import Testing
             (error as? DeliveryError)?.reason == "the command was ended by signal 9"
         }
         let silent = try exporter("sleep 600")
-        silent.patience = .milliseconds(50)
+        silent.timeout = .milliseconds(50)
         #expect { _ = try silent.deliver(batch) } throws: { ($0 as? DeliveryError)?.kind == .unreachable }
         #expect(try exporter("cat >> \"$0/heard\"").deliver(batch) == 0)
-        #expect(try heard().count == 1)
+        #expect(try received().count == 1)
     }
 
     private func stored() throws -> StoredSample {
@@ -66,7 +66,7 @@ import Testing
 
     @Test func aMissingProgramIsFound() throws {
         func check(_ program: String) throws -> Int {
-            let context = try ExportContext(name: "x", me: test.store.subject, now: { Instant(seconds: 0) })
+            let context = try ExportContext(name: "x", me: test.store.owner, now: { Instant(seconds: 0) })
             return try CommandExporter(.init(command: [program]), context: context).check().count
         }
         #expect(try check("/bin/sh") == 1 && check("sh") == 1)

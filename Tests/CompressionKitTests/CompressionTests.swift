@@ -43,7 +43,7 @@ import Testing
         #expect(try decompressed(damaged, format) != Self.text || format == .raw)
     }
 
-    @Test(arguments: [CompressionFormat.zlib, .gzip, .raw], [CompressionLevel.fast, .usual])
+    @Test(arguments: [CompressionFormat.zlib, .gzip, .raw], [CompressionLevel.fast, .standard])
     func piecesAndBuffers(_ format: CompressionFormat, _ level: CompressionLevel) throws {
         let text = Array((0..<20_000).map { "\($0 % 977),70.\($0 % 10)\n" }.joined().utf8)
         #expect(try decompressed(BufferCompressor.compress(text, format, level: level), format) == text)

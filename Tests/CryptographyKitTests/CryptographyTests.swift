@@ -13,9 +13,9 @@ import Testing
             0xDA, 0xC3, 0x84, 0x17, 0xE8, 0xD1, 0x2C, 0xFD, 0xF9, 0x26, 0xE0,
         ]
         func opened(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8], header: [UInt8]) -> [UInt8]? {
-            sealed.withUnsafeBytes { octets in
+            sealed.withUnsafeBytes { bytes in
                 AESCCM.open(
-                    UnsafeRawBufferPointer(rebasing: octets[..<23]), tag: UnsafeRawBufferPointer(rebasing: octets[23...]),
+                    UnsafeRawBufferPointer(rebasing: bytes[..<23]), tag: UnsafeRawBufferPointer(rebasing: bytes[23...]),
                     key: key,
                     nonce: nonce, authenticated: header)
             }

@@ -63,7 +63,7 @@ import Testing
     init() throws {
         test = try ExportedStore()
         try test.store.alerts.add(
-            of: test.store.subject, type: .heartRate, .above, bound: 100, at: Instant(seconds: Self.start - 10))
+            of: test.store.owner, type: .heartRate, .above, bound: 100, at: Instant(seconds: Self.start - 10))
     }
 
     private func delivery(units: @escaping (SampleType) -> HealthModel.Unit? = { _ in nil }) throws -> AlertDelivery {
@@ -108,7 +108,7 @@ import Testing
 
     @Test func anotherPersonIsNamed() throws {
         let anna = "99999999-2222-4333-8444-555555555555"
-        try test.store.people.save(Person(subject: anna, name: "Anna"))
+        try test.store.people.save(Person(id: anna, name: "Anna"))
         let id = try test.store.alerts.add(
             of: anna, type: try #require(SampleType("bodyMass")), .missing, bound: 1, at: Instant(seconds: Self.start))
         let delivery = try delivery()
@@ -123,7 +123,7 @@ import Testing
         let glucose = try #require(SampleType("bloodGlucose"))
         let unit = try Unit(ucum: glucose.canonicalUnit.code == "mg/dL" ? "mmol/L" : "mg/dL")
         let bound = try unit.conversion(to: glucose.canonicalUnit, molarMass: glucose.molarMass)(4.5)
-        try test.store.alerts.add(of: test.store.subject, type: glucose, .below, bound: bound, at: Instant(seconds: Self.start))
+        try test.store.alerts.add(of: test.store.owner, type: glucose, .below, bound: bound, at: Instant(seconds: Self.start))
         let states = try test.store.alerts.all().map(AlertText(test.store, unit: { $0 == glucose ? unit : nil }).state)
         #expect(states.last?.title == "Blood Glucose below 4.5 \(unit.code)")
     }
@@ -134,7 +134,7 @@ import Testing
             phrases: [.belowTitle: "{0} unter {1}", .belowBegan: "{0} ist unter {1}", .hours: "{0} Stunden"], decimal: ",",
             names: { $0.id == "bodyMass" ? "Gewicht" : $0.displayName }, symbols: { _ in "Kilo" })
         let mass = try #require(SampleType("bodyMass"))
-        try test.store.alerts.add(of: test.store.subject, type: mass, .below, bound: 70.5, at: Instant(seconds: Self.start))
+        try test.store.alerts.add(of: test.store.owner, type: mass, .below, bound: 70.5, at: Instant(seconds: Self.start))
         let alert = try #require(try test.store.alerts.all().last)
         let state = try AlertText(test.store, words: words).state(alert)
         #expect(state.title == "Gewicht unter 70,5 Kilo")

@@ -14,12 +14,12 @@ import Testing
 
     init() throws { test = try ExportedStore() }
 
-    private func sample(_ value: Int, at second: Int, _ source: String, device: String?, subject: String? = nil) throws
+    private func sample(_ value: Int, at second: Int, _ source: String, device: String?, person: String? = nil) throws
         -> GatedSample
     {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
         let origin = Origin(
-            subject: subject ?? test.origin.subject, type: .heartRate, source: SourceRevision(id: source, name: "A source"),
+            person: person ?? test.origin.person, type: .heartRate, source: SourceRevision(id: source, name: "A source"),
             device: device.map { Device(key: $0, name: "says of itself") })
         let reading = Reading(
             origin: origin, numeral: try Numeral("\(value)"), unit: try Unit(ucum: "/min"),
@@ -38,7 +38,7 @@ import Testing
         try test.add([try sample(60, at: 5, "file.app", device: "watch"), try sample(61, at: 3, "file.app", device: "watch")])
         try test.add([try sample(70, at: 1, "file.other", device: nil)])
         #expect(try present() == ["says of itself": 60, "A source": 70])
-        let low = TargetSettings(name: "home", filter: try .init("value > 60", instant: { _ in nil }, subject: { _ in nil }))
+        let low = TargetSettings(name: "home", filter: try .init("value > 60", instant: { _ in nil }, person: { _ in nil }))
         #expect(try present(low) == ["says of itself": 61, "A source": 70])
         try test.delete(try sample(60, at: 5, "file.app", device: "watch"))
         #expect(try present() == ["says of itself": 61, "A source": 70])
@@ -47,7 +47,7 @@ import Testing
     /// A device that is no longer read has no current values. Its samples stay.
     @Test func adoptedRenamedAndForgotten() throws {
         var device = AdoptedDevice(
-            address: address, key: "maker/strap/1", profiles: ["sig-heart-rate"], name: "Strap", subject: test.origin.subject,
+            address: address, key: "maker/strap/1", profiles: ["sig-heart-rate"], name: "Strap", person: test.origin.person,
             adopted: 0)
         try test.store.devices.save(device)
         try test.add([try sample(60, at: 5, "ble.heart-rate", device: "maker/strap/1")])
@@ -66,8 +66,8 @@ import Testing
 
     @Test func othersByName() throws {
         let anna = "22222222-2222-4333-8444-555555555555"
-        try test.store.people.save(Person(subject: anna, name: "Anna"))
-        try test.add([try sample(60, at: 5, "file.app", device: "watch", subject: anna)])
+        try test.store.people.save(Person(id: anna, name: "Anna"))
+        try test.add([try sample(60, at: 5, "file.app", device: "watch", person: anna)])
         #expect(try present() == ["says of itself of Anna": 60])
     }
 }

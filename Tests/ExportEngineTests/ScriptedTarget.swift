@@ -8,12 +8,12 @@ final class ScriptedTarget: ComparableExporter {
     var kinds: Set<SampleKind> = [.quantity]
     /// Of these kinds it has no place for others.
     var hasPlace: (Sample) -> Bool = { _ in true }
-    func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && hasPlace(sample) }
+    func contains(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && hasPlace(sample) }
     /// The samples that it contains.
     private(set) var samples: [SampleIdentity: Double] = [:]
     /// The makers' record identifiers that it received.
     private(set) var records: [SampleIdentity: RecordIdentifier] = [:]
-    var tellsRecords = false
+    var reportsRecords = false
     /// It never takes a value like this.
     var refuses: (Double) -> Bool = { _ in false }
     /// It forbids a value like this (403).
@@ -49,7 +49,7 @@ final class ScriptedTarget: ComparableExporter {
 
     enum Mood: CaseIterable {
         /// The target does not answer.
-        case gone
+        case deleted
         /// It takes everything, and the answer is lost: the classic double.
         case deaf
         /// The connection breaks in the middle.
@@ -65,8 +65,8 @@ final class ScriptedTarget: ComparableExporter {
         if isClosed { throw DeliveryError(status: 403, retryAfter: nil, words: "") }
     }
 
-    func contents(_ body: ([HeldSample]) throws -> Void) throws {
-        let all = samples.map { HeldSample($0.key, print: $0.value.bitPattern) }
+    func contents(_ body: ([TargetSample]) throws -> Void) throws {
+        let all = samples.map { TargetSample($0.key, print: $0.value.bitPattern) }
         for start in stride(from: 0, to: all.count, by: 3) { try body(Array(all[start..<min(start + 3, all.count)])) }
     }
 
@@ -76,7 +76,7 @@ final class ScriptedTarget: ComparableExporter {
     func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         deliveries += 1
         switch mood() {
-        case .gone: throw DeliveryError(.unreachable, "nobody answers")
+        case .deleted: throw DeliveryError(.unreachable, "nobody answers")
         case .busy: throw DeliveryError(.busy(.seconds(7)), "later")
         case .small where batch.changes.count > 1: throw DeliveryError(.tooLarge, "too much at once")
         case .deaf:

@@ -254,7 +254,7 @@ import Testing
     /// A repeated record is complete, because a target that keeps one version of a record has to know the record.
     @Test func aRecordThatWasSetAsideIsToldAsARecord() throws {
         let target = ScriptedTarget()
-        (target.tellsRecords, target.refuses) = (true, { _ in true })
+        (target.reportsRecords, target.refuses) = (true, { _ in true })
         let record = RecordIdentifier(id: "rec-1", version: 2)
         let sample = try test.sample(60, at: 0, record: record)
         try test.add([sample])
@@ -342,9 +342,9 @@ import Testing
         for _ in 0..<10 { try? test.delete(all[roll(40)]) }
         if roll(2) == 0 { try test.finish(run) }
         let foreign = try test.sample(99, at: 5000).sample.identity
-        target.meddle { held in
-            for _ in 0..<10 { held[all[roll(40)].sample.identity] = roll(2) == 0 ? nil : 60 }
-            held[foreign] = 99
+        target.meddle { stored in
+            for _ in 0..<10 { stored[all[roll(40)].sample.identity] = roll(2) == 0 ? nil : 60 }
+            stored[foreign] = 99
         }
         let comparison = TargetComparison(
             TargetSettings(name: "other", batchSize: 4), exporter: target, store: store, now: { ExportedStore.received })
@@ -367,10 +367,10 @@ import Testing
         for number in 0..<6 {
             var sample = try test.object(.document, number, at: number)
             let text = (0..<(1 << 20)).map { _ in UInt8.random(in: 0x40...0x7E, using: &random) }
-            let octets = Array("<ClinicalDocument>".utf8) + text + Array("</ClinicalDocument>".utf8)
+            let bytes = Array("<ClinicalDocument>".utf8) + text + Array("</ClinicalDocument>".utf8)
             sample.sample.body = try SampleBody(
                 encoding: ClinicalDocument(title: "", patient: "", custodian: "", author: "", valid: false),
-                content: PackedContent(octets))
+                content: PackedContent(bytes))
             try test.add([sample])
         }
         try test.finish(try test.run(target))
@@ -409,8 +409,8 @@ import Testing
                     _ = try store.samples.delete([known[roll(known.count)]], description: test.description(.delete))
                 }
             case 3:
-                let gone = try test.sample(60 + roll(4), at: roll(30)).sample.identity
-                _ = try? store.samples.restore([gone], description: test.description(.restore))
+                let deleted = try test.sample(60 + roll(4), at: roll(30)).sample.identity
+                _ = try? store.samples.restore([deleted], description: test.description(.restore))
             case 4:
                 // Killed after a delivery: the cursor does not move.
                 let killed = try test.run(target, keeping: readOnly)
@@ -435,14 +435,14 @@ import Testing
         try test.add([try test.sample(60, at: 0)])
         let run = try test.run(target)
         try test.finish(run)
-        target.mood = { .gone }
-        var (seconds, asked, told) = (0.0, 0, 0)
+        target.mood = { .deleted }
+        var (seconds, asked, reported) = (0.0, 0, 0)
         while seconds < 3600 {
             // The readings of that time: half a minute of twenty straps at once.
             let due = Int(seconds / 30)
-            while told < due {
-                told += 1
-                try test.add(try (0..<20).map { try test.sample(60 + $0, at: told * 30 + $0) })
+            while reported < due {
+                reported += 1
+                try test.add(try (0..<20).map { try test.sample(60 + $0, at: reported * 30 + $0) })
             }
             guard case .wait(let pause) = try run.step() else {
                 // Nothing has come yet.
@@ -467,7 +467,7 @@ import Testing
         let target = ScriptedTarget()
         try test.add(try (0..<300).map { try test.sample(60 + $0 % 4, at: $0) })
         let run = try test.run(target)
-        target.mood = { target.deliveries % 3 == 0 ? .gone : target.deliveries % 4 == 0 ? .deaf : nil }
+        target.mood = { target.deliveries % 3 == 0 ? .deleted : target.deliveries % 4 == 0 ? .deaf : nil }
         try test.finish(run)
         #expect(try target.samples == test.contents())
         // It has lost its memory.

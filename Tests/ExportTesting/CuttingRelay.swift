@@ -23,7 +23,7 @@ public final class CuttingRelay: @unchecked Sendable {
     private let server: Address
     private let address: Address
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private var fuse: (direction: Direction, octets: Int)?
+    private var fuse: (direction: Direction, bytes: Int)?
     /// How many connections were cut.
     private var cuts = 0
     /// The number of bytes of an answer that are passed on at a time, one portion each millisecond. `nil` if all are.
@@ -64,15 +64,15 @@ public final class CuttingRelay: @unchecked Sendable {
     public var port: UInt16 { FreePort.of(listener) }
 
     /// Cuts the connection after this number of further bytes.
-    public func cut(_ direction: Direction, after octets: Int) {
-        locked { fuse = (direction, octets) }
+    public func cut(_ direction: Direction, after bytes: Int) {
+        locked { fuse = (direction, bytes) }
     }
 
     /// Nothing is cut.
     public func mend() { locked { fuse = nil } }
 
     /// Passes on the server's answers slowly from now on, this number of bytes at a time.
-    public func slow(to octets: Int) { locked { trickle = octets } }
+    public func slow(to bytes: Int) { locked { trickle = bytes } }
 
     /// How many such lots have gone by.
     public var slowLots: Int { locked { lots } }
@@ -89,14 +89,14 @@ public final class CuttingRelay: @unchecked Sendable {
     /// The number of these bytes that are passed on. The rest is dropped.
     private func passing(_ count: Int, _ direction: Direction) -> Int {
         locked {
-            guard let (direction: burning, octets: octets) = fuse, burning == direction else { return count }
-            guard count >= octets else {
-                fuse = (direction, octets - count)
+            guard let (direction: burning, bytes: bytes) = fuse, burning == direction else { return count }
+            guard count >= bytes else {
+                fuse = (direction, bytes - count)
                 return count
             }
             fuse = nil
             cuts += 1
-            return octets
+            return bytes
         }
     }
 

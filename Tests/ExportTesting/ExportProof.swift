@@ -62,7 +62,7 @@ public struct ExportProof {
                 conditions.from = Instant(seconds: 1_790_000_010)
                 if shift != 0 {
                     _ = try? test.store.repairs.apply(
-                        MigrationRequest(.shift(shift), of: conditions, takesAmbiguous: true, now: ExportedStore.received))
+                        RepairRequest(.shift(shift), of: conditions, takesAmbiguous: true, now: ExportedStore.received))
                 }
             case 6:
                 // Killed after a delivery: the cursor does not move.

@@ -16,9 +16,9 @@ extension ExportedStore {
     /// A sample of any kind except quantities, with all of its fields. Different values of `number` give different samples.
     public func object(_ kind: SampleKind, _ number: Int, at second: Int, seconds: Int64 = 60) throws -> GatedSample {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
-        let (type, value, body) = try told(kind, number)
+        let (type, value, body) = try reported(kind, number)
         let reading = Reading(
-            origin: Origin(subject: origin.subject, type: try #require(SampleType(type)), source: origin.source),
+            origin: Origin(person: origin.person, type: try #require(SampleType(type)), source: origin.source),
             numeral: try Numeral(value), unit: .one,
             time: .instants(start: start, end: Instant(seconds: 1_790_000_000 + Int64(second) + seconds), offset: .utc),
             ordinal: UInt32(number),
@@ -28,7 +28,7 @@ extension ExportedStore {
             try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.received).first)
     }
 
-    private func told(_ kind: SampleKind, _ number: Int) throws -> (type: String, value: String, body: SampleBody?) {
+    private func reported(_ kind: SampleKind, _ number: Int) throws -> (type: String, value: String, body: SampleBody?) {
         switch kind {
         case .quantity: return ("heartRate", "60", nil)
         case .category: return ("sleepAnalysis", "\(number % 6)", nil)
@@ -41,46 +41,46 @@ extension ExportedStore {
         case .audiogram: return ("audiogram", "0", try audiogram())
         case .visionPrescription:
             let eye = ["sphere": Amount(try Numeral("-1.25"), try Unit(ucum: "[diop]"))]
-            let told = VisionPrescription(expiration: 86_400_000_000, brand: nil, leftEye: eye, rightEye: nil)
-            return ("visionPrescription", "1", try SampleBody(encoding: told))
+            let reported = VisionPrescription(expiration: 86_400_000_000, brand: nil, leftEye: eye, rightEye: nil)
+            return ("visionPrescription", "1", try SampleBody(encoding: reported))
         case .stateOfMind:
-            let told = StateOfMind(kind: "momentaryEmotion", labels: ["calm", "happy"], associations: ["family"])
-            return ("stateOfMind", "0.7", try SampleBody(encoding: told))
+            let reported = StateOfMind(kind: "momentaryEmotion", labels: ["calm", "happy"], associations: ["family"])
+            return ("stateOfMind", "0.7", try SampleBody(encoding: reported))
         case .medicationDoseEvent:
-            let told = MedicationDoseEvent(
+            let reported = MedicationDoseEvent(
                 medication: "Ibuprofen", codes: [Coding(system: "http://www.nlm.nih.gov/research/umls/rxnorm", code: "5640")],
                 scheduleType: "schedule", scheduled: -60_000_000, dose: Amount(try Numeral("2"), nil), doseUnit: "tablet")
-            return ("medicationDoseEvent", "4", try SampleBody(encoding: told))
+            return ("medicationDoseEvent", "4", try SampleBody(encoding: reported))
         case .scoredAssessment:
             return ("gad7", "9", try SampleBody(encoding: ScoredAssessment(answers: [1, 2, 1, 1, 2, 1, 1], risk: "mild")))
         case .clinicalRecord:
-            let told = ClinicalRecord(
+            let reported = ClinicalRecord(
                 displayName: "Glucose", resourceType: "Observation", identifier: "o-\(number)", version: "R4",
                 dates: ["issued": "2026-01-02"], codes: [Coding(system: "http://loinc.org", code: "2339-0")])
-            return ("labResultRecord", "0", try SampleBody(encoding: told, content: PackedContent(Self.resource.utf8)))
+            return ("labResultRecord", "0", try SampleBody(encoding: reported, content: PackedContent(Self.resource.utf8)))
         case .document:
-            let told = ClinicalDocument(title: "Visit", patient: "P", custodian: "C", author: "A", valid: true)
-            return ("cda", "0", try SampleBody(encoding: told, content: PackedContent(Self.document.utf8)))
+            let reported = ClinicalDocument(title: "Visit", patient: "P", custodian: "C", author: "A", valid: true)
+            return ("cda", "0", try SampleBody(encoding: reported, content: PackedContent(Self.document.utf8)))
         }
     }
 
     private func workout() throws -> SampleBody {
-        var told = Workout(
+        var reported = Workout(
             duration: Amount(try Numeral("29"), try Unit(ucum: "min")),
             totalDistance: Amount(try Numeral("5.2"), try Unit(ucum: "km")))
-        told.events = [Workout.Event(type: "pause", start: 1_000_000, end: 1_000_000)]
+        reported.events = [Workout.Event(type: "pause", start: 1_000_000, end: 1_000_000)]
         let energy = Amount(try Numeral("310.5"), try Unit(ucum: "kcal"))
-        told.statistics = [Workout.Statistics(type: "activeEnergyBurned", sum: energy)]
-        told.routes = [try sample(60, at: 0).sample.identity.description]
-        return try SampleBody(encoding: told)
+        reported.statistics = [Workout.Statistics(type: "activeEnergyBurned", sum: energy)]
+        reported.routes = [try sample(60, at: 0).sample.identity.description]
+        return try SampleBody(encoding: reported)
     }
 
     private func summary(_ number: Int) throws -> SampleBody {
-        var told = ActivitySummary(date: "2026-11-2\(number % 10)")
-        told.activeEnergyBurned = Amount(try Numeral("420.5"), try Unit(ucum: "kcal"))
-        told.exerciseTime = Amount(try Numeral("31"), try Unit(ucum: "min"))
-        told.standHours = Amount(try Numeral("12"), nil)
-        return try SampleBody(encoding: told)
+        var reported = ActivitySummary(date: "2026-11-2\(number % 10)")
+        reported.activeEnergyBurned = Amount(try Numeral("420.5"), try Unit(ucum: "kcal"))
+        reported.exerciseTime = Amount(try Numeral("31"), try Unit(ucum: "min"))
+        reported.standHours = Amount(try Numeral("12"), nil)
+        return try SampleBody(encoding: reported)
     }
 
     private func series(_ kind: SampleKind, _ number: Int) throws -> (String, String, SampleBody?) {
@@ -94,8 +94,8 @@ extension ExportedStore {
                 try writer.append(point + [try Numeral("80")])
             }
             let (points, content) = try writer.end()
-            let told = WorkoutRoute(points: points, workout: try sample(60, at: 0).sample.identity.description, name: "Route")
-            return ("workoutRoute", "0", try SampleBody(encoding: told, content: content))
+            let reported = WorkoutRoute(points: points, workout: try sample(60, at: 0).sample.identity.description, name: "Route")
+            return ("workoutRoute", "0", try SampleBody(encoding: reported, content: content))
         case .heartbeatSeries:
             var writer = PointsWriter(columns: HeartbeatSeries.columns)
             for index in 0..<4 {
@@ -107,11 +107,11 @@ extension ExportedStore {
             var writer = PointsWriter(columns: [Electrocardiogram.voltage])
             for index in 0..<512 { try writer.append([try Numeral("-\(index).25")]) }
             let (points, content) = try writer.end()
-            let told = Electrocardiogram(
+            let reported = Electrocardiogram(
                 points: points, samplingFrequency: Amount(try Numeral("512"), try Unit(ucum: "Hz")),
                 averageHeartRate: Amount(try Numeral("62"), try Unit(ucum: "/min")), symptomsStatus: "none", symptoms: [],
                 lead: "Lead I")
-            return ("electrocardiogram", "1", try SampleBody(encoding: told, content: content))
+            return ("electrocardiogram", "1", try SampleBody(encoding: reported, content: content))
         }
     }
 

@@ -10,7 +10,7 @@ public struct ExportedStore {
     public let folder: TemporaryFolder
     public let store: SampleStore
     public let origin = Origin(
-        subject: "11111111-2222-4333-8444-555555555555", type: .heartRate,
+        person: "11111111-2222-4333-8444-555555555555", type: .heartRate,
         source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
     public static let received = Instant(seconds: 1_800_000_000)
 
@@ -18,7 +18,7 @@ public struct ExportedStore {
     public init() throws {
         folder = try TemporaryFolder()
         store = try SampleStore(
-            path: folder.file("store.db"), access: .write, creation: .init(subject: origin.subject, time: 0))
+            path: folder.file("store.db"), access: .write, creation: .init(person: origin.person, time: 0))
     }
 
     /// A heart rate, or a sample of a category.
@@ -28,7 +28,7 @@ public struct ExportedStore {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
         let type = try #require(SampleType(name))
         let reading = Reading(
-            origin: type == origin.type ? origin : Origin(subject: origin.subject, type: type, source: origin.source),
+            origin: type == origin.type ? origin : Origin(person: origin.person, type: type, source: origin.source),
             numeral: try Numeral("\(value)"), unit: type.kind == .category ? .one : try Unit(ucum: "/min"),
             time: .instants(start: start, end: start, offset: .utc), record: record, place: Place(.line, 1))
         return try #require(

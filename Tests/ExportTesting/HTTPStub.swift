@@ -60,13 +60,13 @@ public final class HTTPStub: @unchecked Sendable {
 
     private func serve(_ client: Int32) {
         defer { Glibc.close(client) }
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            guard let request = Self.take(from: &octets) else {
+            guard let request = Self.take(from: &bytes) else {
                 let count = read(client, &buffer, buffer.count)
                 guard count > 0 else { return }
-                octets += buffer[..<count]
+                bytes += buffer[..<count]
                 continue
             }
             let answer = answer(request)
@@ -83,10 +83,10 @@ public final class HTTPStub: @unchecked Sendable {
         }
     }
 
-    private static func take(from octets: inout [UInt8]) -> Request? {
-        guard let end = octets.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+    private static func take(from bytes: inout [UInt8]) -> Request? {
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         var request = Request()
-        for (index, line) in String(decoding: octets[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n").enumerated() {
+        for (index, line) in String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n").enumerated() {
             if index == 0 {
                 let words = line.split(separator: " ")
                 if words.count > 1 { (request.method, request.path) = (String(words[0]), String(words[1])) }
@@ -95,9 +95,9 @@ public final class HTTPStub: @unchecked Sendable {
             }
         }
         let length = request.headers["content-length"].flatMap { Int($0) } ?? 0
-        guard octets.count >= end.upperBound + length else { return nil }
-        request.body = Array(octets[end.upperBound..<end.upperBound + length])
-        octets.removeFirst(end.upperBound + length)
+        guard bytes.count >= end.upperBound + length else { return nil }
+        request.body = Array(bytes[end.upperBound..<end.upperBound + length])
+        bytes.removeFirst(end.upperBound + length)
         return request
     }
 }

@@ -17,11 +17,11 @@ extension ExportedStore {
             try compare()
         }
         try delivered()
-        let migration = try store.repairs.apply(
-            MigrationRequest(
+        let repairID = try store.repairs.apply(
+            RepairRequest(
                 .scale(try Numeral("0.5")), of: SampleConditions(types: [.heartRate]), takesAmbiguous: true, now: Self.received))
         try delivered()
-        _ = try store.repairs.undo(migration.migration ?? 0, at: Self.received)
+        _ = try store.repairs.undo(repairID.repairID ?? 0, at: Self.received)
         try delivered()
         _ = try store.samples.delete(samples[..<(count / 10)].map(\.sample.identity), description: description(.delete))
         try delivered()

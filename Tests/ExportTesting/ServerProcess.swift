@@ -66,11 +66,11 @@ public final class ServerProcess: @unchecked Sendable {
     private static func end(of file: Int32) -> String {
         guard file >= 0 else { return "" }
         defer { close(file) }
-        let longest = 4000
-        lseek(file, max(0, lseek(file, 0, SEEK_END) - off_t(longest)), SEEK_SET)
-        var octets = [UInt8](repeating: 0, count: longest)
-        let count = max(0, read(file, &octets, longest))
-        return count == 0 ? ", and printed nothing" : ", and printed:\n\(String(decoding: octets[..<count], as: UTF8.self))"
+        let maximumLength = 4000
+        lseek(file, max(0, lseek(file, 0, SEEK_END) - off_t(maximumLength)), SEEK_SET)
+        var bytes = [UInt8](repeating: 0, count: maximumLength)
+        let count = max(0, read(file, &bytes, maximumLength))
+        return count == 0 ? ", and printed nothing" : ", and printed:\n\(String(decoding: bytes[..<count], as: UTF8.self))"
     }
 
     /// As a power cut would end it.

@@ -24,25 +24,25 @@ import Testing
         return FHIRExporter(
             settings,
             context: try ExportContext(
-                name: "clinic", store: test.store.identifier, me: test.store.subject, packet: present.packet,
+                name: "clinic", store: test.store.identifier, me: test.store.owner, packet: present.packet,
                 now: { ExportedStore.received }))
     }
 
     /// UUIDs with their values, once for each occurrence.
-    private func held(_ server: FHIRTestServer) throws -> [String: [Double]] {
-        var held: [String: [Double]] = [:]
+    private func contents(_ server: FHIRTestServer) throws -> [String: [Double]] {
+        var contents: [String: [Double]] = [:]
         for resource in try server.live() {
             let uuids = (resource.identifier ?? []).compactMap(\.value).filter { $0.hasPrefix("urn:uuid:") }
             let values = resource.component?.compactMap(\.valueQuantity?.value) ?? [resource.valueQuantity?.value ?? .nan]
             #expect(uuids.count == values.count)
-            for (uuid, value) in zip(uuids, values) { held[String(uuid.dropFirst(9)), default: []].append(value) }
+            for (uuid, value) in zip(uuids, values) { contents[String(uuid.dropFirst(9)), default: []].append(value) }
         }
-        return held
+        return contents
     }
 
     private func expectEqual(_ server: FHIRTestServer) throws {
         let stored = try test.contents().map { ($0.key.description, [$0.value]) }
-        #expect(try held(server) == Dictionary(uniqueKeysWithValues: stored))
+        #expect(try contents(server) == Dictionary(uniqueKeysWithValues: stored))
     }
 
     @Test(arguments: ObservationEncoder.IDs.allCases) func anObservationForEachSample(_ ids: ObservationEncoder.IDs) throws {
@@ -77,23 +77,23 @@ import Testing
         let faults = ["cut before", "cut after", "half", "500", "409", "race", "double"]
         try proof.suffer(40, using: &random) { random in
             guard let fault = faults.randomElement(using: &random), Int.random(in: 0..<3, using: &random) == 0 else { return }
-            try server.tell(#"{"faults": ["\#(fault)"]}"#)
+            try server.respond(#"{"faults": ["\#(fault)"]}"#)
         }
-        try server.tell(#"{"faults": []}"#)
+        try server.respond(#"{"faults": []}"#)
         try proof.finish()
         let last = try exporter(server.url, ids)
         var expected: Set<String> = []
         let cursor = try test.store.samples.cursor(matching: SampleQuery())
         while let stored = try cursor.next() {
-            if last.holds(stored.sample) { expected.insert("urn:uuid:\(stored.uuid)") }
+            if last.accepts(stored.sample) { expected.insert("urn:uuid:\(stored.uuid)") }
         }
         cursor.close()
         let all = try server.resources("Observation") + server.resources("DocumentReference")
-        let held = all.filter { $0.status != "entered-in-error" }.compactMap { $0.identifier?.first?.value }
-        #expect(Set(held).count == held.count)
-        #expect(Set(held) == expected)
+        let contents = all.filter { $0.status != "entered-in-error" }.compactMap { $0.identifier?.first?.value }
+        #expect(Set(contents).count == contents.count)
+        #expect(Set(contents) == expected)
         let comparison = TargetComparison(settings, exporter: last, store: test.store, now: { ExportedStore.received })
-        #expect(try comparison.compare() == TargetDifferences(equal: held.count))
+        #expect(try comparison.compare() == TargetDifferences(equal: contents.count))
     }
 
     /// Records and documents arrive with their original bytes, which are removed after a deletion.
@@ -105,22 +105,22 @@ import Testing
         try test.finish(run)
         #expect(try test.store.targets.target("clinic")?.leftOut == 1)
         #expect(try server.live().count == 1)
-        let held = try server.resources("DocumentReference").compactMap { $0.content?.first?.attachment }
-        #expect(Set(held.map(\.contentType)) == ["application/fhir+json; fhirVersion=4.0", "text/xml"])
-        let octets = held.compactMap { $0.data.flatMap { Data(base64Encoded: $0) } }.map { String(decoding: $0, as: UTF8.self) }
-        #expect(Set(octets) == [ExportedStore.resource, ExportedStore.document])
-        #expect(held.compactMap(\.size).sorted() == [ExportedStore.resource, ExportedStore.document].map(\.utf8.count).sorted())
+        let contents = try server.resources("DocumentReference").compactMap { $0.content?.first?.attachment }
+        #expect(Set(contents.map(\.contentType)) == ["application/fhir+json; fhirVersion=4.0", "text/xml"])
+        let bytes = contents.compactMap { $0.data.flatMap { Data(base64Encoded: $0) } }.map { String(decoding: $0, as: UTF8.self) }
+        #expect(Set(bytes) == [ExportedStore.resource, ExportedStore.document])
+        #expect(contents.compactMap(\.size).sorted() == [ExportedStore.resource, ExportedStore.document].map(\.utf8.count).sorted())
         for sample in samples { try test.delete(sample) }
         try test.finish(run)
-        let gone = try server.resources("DocumentReference")
-        #expect(gone.map(\.status) == ["entered-in-error", "entered-in-error"])
-        #expect(gone.allSatisfy { $0.content?.first?.attachment.data == nil })
+        let deleted = try server.resources("DocumentReference")
+        #expect(deleted.map(\.status) == ["entered-in-error", "entered-in-error"])
+        #expect(deleted.allSatisfy { $0.content?.first?.attachment.data == nil })
     }
 
     /// An account that may not write DocumentReferences gets the rest. One that may write nothing is stopped, although it may read.
     @Test(arguments: ObservationEncoder.IDs.allCases) func aForbiddenType(_ ids: ObservationEncoder.IDs) throws {
         let server = try FHIRTestServer(ids)
-        try server.tell(#"{"forbidden": ["DocumentReference"]}"#)
+        try server.respond(#"{"forbidden": ["DocumentReference"]}"#)
         let documents = try [SampleKind.clinicalRecord, .document].map { try test.object($0, 1, at: 0) }
         try test.add(documents + (0..<10).map { try test.sample(60, at: $0) })
         let run = try test.run(exporter(server.url, ids), settings)
@@ -128,7 +128,7 @@ import Testing
         #expect(try server.live().count == 10)
         #expect(try test.store.targets.setAsideSummary(of: "clinic").count == 2)
         #expect(try test.store.targets.target("clinic")?.state == .delivering)
-        try server.tell(#"{"forbidden": ["Bundle"]}"#)
+        try server.respond(#"{"forbidden": ["Bundle"]}"#)
         try test.add([try test.sample(61, at: 100)])
         guard case .wait = try run.step() else {
             Issue.record("an answer to a target that has worked is an outage first")
@@ -154,14 +154,14 @@ import Testing
         let run = try test.run(exporter(server.url, ids), TargetSettings(name: "clinic"))
         try test.finish(run)
         let outcome = try test.store.repairs.apply(
-            MigrationRequest(
+            RepairRequest(
                 .shift(3_600_000_000), of: SampleConditions(types: [.heartRate]), takesAmbiguous: true,
                 now: ExportedStore.received))
         try test.finish(run)
         try expectEqual(server)
-        let gone = try server.resources("Observation").filter { $0.status == "entered-in-error" }
-        #expect(gone.count == 1000)
-        #expect(gone.allSatisfy { $0.extension?.first?.valueReference?.identifier?.value.hasPrefix("urn:uuid:") == true })
+        let deleted = try server.resources("Observation").filter { $0.status == "entered-in-error" }
+        #expect(deleted.count == 1000)
+        #expect(deleted.allSatisfy { $0.extension?.first?.valueReference?.identifier?.value.hasPrefix("urn:uuid:") == true })
         _ = outcome
         // A sample that the server never had is not created just to be marked as entered in error.
         try test.add([try test.sample(77, at: 9999)])
@@ -177,11 +177,11 @@ import Testing
     func onceWhateverTheAnswer(_ ids: ObservationEncoder.IDs, _ fault: String) throws {
         let server = try FHIRTestServer(ids)
         try test.add(try (0..<5).map { try test.sample(60 + $0 % 3, at: $0) })
-        try server.tell(#"{"faults": ["\#(fault)"]}"#)
+        try server.respond(#"{"faults": ["\#(fault)"]}"#)
         let run = try test.run(exporter(server.url, ids), settings)
         try test.finish(run)
         try expectEqual(server)
-        try server.tell(#"{"faults": ["\#(fault)"]}"#)
+        try server.respond(#"{"faults": ["\#(fault)"]}"#)
         try test.delete(try test.sample(60, at: 0))
         try test.add([try test.sample(64, at: 1)])
         try test.finish(try test.run(exporter(server.url, ids), settings))
@@ -199,9 +199,9 @@ import Testing
             + (ids == .server ? ["double", "double", "cut after", "half", "race"] : [])
         try proof.suffer(120, using: &random) { random in
             guard Bool.random(using: &random), let fault = faults.randomElement(using: &random) else { return }
-            try server.tell(#"{"faults": ["\#(fault)"]}"#)
+            try server.respond(#"{"faults": ["\#(fault)"]}"#)
         }
-        try server.tell(#"{"faults": []}"#)
+        try server.respond(#"{"faults": []}"#)
         try proof.finish()
         try expectEqual(server)
     }
@@ -239,7 +239,7 @@ import Testing
 
     @Test func whoIsNotLetIn() throws {
         let server = try FHIRTestServer(.client)
-        try server.tell(#"{"token": "Bearer right"}"#)
+        try server.respond(#"{"token": "Bearer right"}"#)
         let file = test.folder.file("token")
         try Data("wrong\n".utf8).write(to: URL(filePath: file))
         chmod(file, 0o600)
@@ -255,15 +255,15 @@ import Testing
     /// A server that chooses ids itself declares this before anything is sent.
     @Test func whatAServerSaysOfItself() throws {
         let named = try FHIRTestServer(.server)
-        #expect(try exporter(named.url, .client).check().filter { $0.weight == .broken }.map(\.subject) == ["ids"])
+        #expect(try exporter(named.url, .client).check().filter { $0.weight == .broken }.map(\.component) == ["ids"])
         let open = try FHIRTestServer(.client)
-        #expect(try exporter(open.url, .server).check().filter { $0.weight == .warning }.map(\.subject) == ["ids"])
+        #expect(try exporter(open.url, .server).check().filter { $0.weight == .warning }.map(\.component) == ["ids"])
         #expect(throws: DeliveryError.self) { try exporter("http://127.0.0.1:\(open.port)/nothing", .client).check() }
         var settings = FHIRSettings(url: open.url, patient: "Patient/8")
         settings.patients = ["22222222-2222-4333-8444-555555555555": "Patient/7"]
-        let context = try ExportContext(name: "clinic", me: test.store.subject, now: { ExportedStore.received })
+        let context = try ExportContext(name: "clinic", me: test.store.owner, now: { ExportedStore.received })
         let findings = try FHIRExporter(settings, context: context).check()
-        #expect(findings.filter { $0.weight == .broken }.map(\.subject) == ["Patient/8"])
+        #expect(findings.filter { $0.weight == .broken }.map(\.component) == ["Patient/8"])
     }
 
     // MARK: The mark
@@ -271,20 +271,20 @@ import Testing
     /// A server that was emptied, or restored from a copy, stops the target. A comparison fills it.
     @Test(arguments: ObservationEncoder.IDs.allCases) func aServerThatWasRestored(_ ids: ObservationEncoder.IDs) throws {
         let server = try FHIRTestServer(ids)
-        try server.tell(#"{"copy": true}"#)
+        try server.respond(#"{"copy": true}"#)
         try test.add(try (0..<20).map { try test.sample(60, at: $0) })
         try test.finish(try test.run(exporter(server.url, ids), settings))
-        try server.tell(#"{"putBack": true}"#)
+        try server.respond(#"{"putBack": true}"#)
         try test.add([try test.sample(61, at: 100)])
         let emptied = try test.run(exporter(server.url, ids), settings)
         #expect(try emptied.step() == .stopped)
         #expect(emptied.target.words?.contains("not the target that was filled") == true)
         try fill(server, ids)
 
-        try server.tell(#"{"copy": true}"#)
+        try server.respond(#"{"copy": true}"#)
         try test.add([try test.sample(62, at: 200)])
         try test.finish(try test.run(exporter(server.url, ids), settings))
-        try server.tell(#"{"putBack": true}"#)
+        try server.respond(#"{"putBack": true}"#)
         let older = try test.run(exporter(server.url, ids), settings)
         #expect(try older.step() == .stopped)
         #expect(older.target.words?.contains("older than the last delivery") == true)
@@ -312,7 +312,7 @@ import Testing
         ])
     func aServerWithoutDevices(_ ids: ObservationEncoder.IDs, _ lack: String) throws {
         let server = try FHIRTestServer(ids)
-        try server.tell(lack)
+        try server.respond(lack)
         try test.add(try (0..<10).map { try test.sample(60, at: $0) })
         try test.finish(try test.run(exporter(server.url, ids), settings))
         #expect(try server.live().count == 10)
@@ -331,7 +331,7 @@ import Testing
         let first = try test.run(exporter(server.url, ids), settings)
         try test.finish(first)
         #expect(first.target.identity?.hasPrefix("address-") == false)
-        try server.tell(#"{"forbidden": ["Device"]}"#)
+        try server.respond(#"{"forbidden": ["Device"]}"#)
         try test.add(try (0..<20).map { try test.sample(61, at: 100 + $0) })
         try test.finish(first)
         #expect(first.target.identity?.hasPrefix("address-") == true)
@@ -339,13 +339,13 @@ import Testing
         try test.finish(try test.run(exporter(server.url, ids), settings))
         try expectEqual(server)
         #expect(try test.store.targets.setAsideSummary(of: "clinic").count == 0)
-        try server.tell(#"{"forbidden": []}"#)
+        try server.respond(#"{"forbidden": []}"#)
         try test.add([try test.sample(63, at: 300)])
         let last = try test.run(exporter(server.url, ids), settings)
         try test.finish(last)
         try expectEqual(server)
         #expect(last.target.identity?.hasPrefix("address-") == false)
-        try server.tell(#"{"forbidden": ["Bundle"]}"#)
+        try server.respond(#"{"forbidden": ["Bundle"]}"#)
         try test.add([try test.sample(64, at: 400)])
         guard case .wait = try last.step() else {
             Issue.record("an answer to a target that has worked is an outage first")
@@ -355,11 +355,11 @@ import Testing
 
     // MARK: Blood pressure
 
-    private func pressure(_ type: SampleType, _ value: String, group: UInt64?, subject: String? = nil) throws -> GatedSample {
+    private func pressure(_ type: SampleType, _ value: String, group: UInt64?, person: String? = nil) throws -> GatedSample {
         let start = Instant(seconds: 1_790_000_000)
         let reading = Reading(
             origin: Origin(
-                subject: subject ?? test.origin.subject, type: type,
+                person: person ?? test.origin.person, type: type,
                 source: SourceRevision(id: "ble.blood-pressure", name: "Cuff"),
                 device: Device(key: "A&D/1", name: "Cuff", manufacturer: "A&D", serial: "1")),
             numeral: try Numeral(value), unit: try Unit(ucum: "mm[Hg]"),
@@ -432,8 +432,8 @@ import Testing
     @Test func whoIsNobodyThere() throws {
         let server = try FHIRTestServer(.client)
         try test.add([
-            try pressure(.bloodPressureSystolic, "120", group: 9, subject: "22222222-2222-4333-8444-555555555555"),
-            try pressure(.bloodPressureSystolic, "121", group: 9, subject: Origin.unassigned),
+            try pressure(.bloodPressureSystolic, "120", group: 9, person: "22222222-2222-4333-8444-555555555555"),
+            try pressure(.bloodPressureSystolic, "121", group: 9, person: Origin.unassigned),
         ])
         let run = try test.run(exporter(server.url, .client), settings)
         try test.finish(run)

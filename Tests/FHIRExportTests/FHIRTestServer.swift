@@ -14,7 +14,7 @@ final class FHIRTestServer {
     init(_ ids: ObservationEncoder.IDs) throws { endpoint = try FHIREndpoint(givesNames: ids == .server) }
 
     /// The results of the next transactions.
-    func tell(_ json: String) throws {
+    func respond(_ json: String) throws {
         let answer = try HTTPClient().send(HTTPRequest(.post, "http://127.0.0.1:\(port)/test", body: Array(json.utf8)))
         #expect(answer.status == 200)
     }
@@ -51,12 +51,12 @@ final class FHIRTestServer {
 
     /// The resources of a type.
     func resources(_ kind: String) throws -> [Resource] {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         _ = try HTTPClient().send(HTTPRequest(.get, "http://127.0.0.1:\(port)/test")) {
-            octets += $0
+            bytes += $0
             return true
         }
-        return try JSONDecoder().decode(State.self, from: Data(octets)).resources.filter { $0.resourceType == kind }
+        return try JSONDecoder().decode(State.self, from: Data(bytes)).resources.filter { $0.resourceType == kind }
     }
 
     func live() throws -> [Resource] { try resources("Observation").filter { $0.status != "entered-in-error" } }

@@ -24,7 +24,7 @@ import Testing
     ) throws -> Sample {
         let start = Instant(microseconds: 1_790_000_000_000_000 + seconds * 1_000_000)
         let reading = Reading(
-            origin: Origin(subject: Self.me, type: type, source: SourceRevision(id: "ble.all", name: "All"), device: device),
+            origin: Origin(person: Self.me, type: type, source: SourceRevision(id: "ble.all", name: "All"), device: device),
             numeral: try Numeral(digits), unit: unit,
             time: .instants(
                 start: start, end: isPeriod ? Instant(microseconds: start.microseconds + 60_500_000) : start,
@@ -36,9 +36,9 @@ import Testing
     }
 
     private func text(_ sample: Sample, units: [SampleType: Unit] = [:]) throws -> String {
-        var octets: [UInt8] = []
-        try encoder(units: units).append(sample, id: "\(sample.identity)", fate: .live, to: &octets)
-        return String(decoding: octets, as: UTF8.self)
+        var bytes: [UInt8] = []
+        try encoder(units: units).append(sample, id: "\(sample.identity)", state: .live, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Digits stay, units are those that the profiles take.
@@ -86,11 +86,11 @@ import Testing
         for type in SampleType.quantities where ObservationCodes.isAboutAPerson(type) && !ObservationCodes.isBloodPressure(type) {
             let isPeriod = type.aggregation == .cumulative
             let sample = try sample(type, "1.50", type.canonicalUnit, isPeriod: isPeriod, device: device)
-            line { encoder.append(sample, id: "\(sample.identity)", fate: .live, to: &$0) }
+            line { encoder.append(sample, id: "\(sample.identity)", state: .live, to: &$0) }
         }
-        let gone = try sample(.heartRate, "60", Unit(ucum: "/min"))
+        let deleted = try sample(.heartRate, "60", Unit(ucum: "/min"))
         line {
-            encoder.append(gone, id: "\(gone.identity)", fate: .gone(replacedBy: "01a20a91-f3b8-8487-94b9-60f7aeba3677"), to: &$0)
+            encoder.append(deleted, id: "\(deleted.identity)", state: .deleted(replacedBy: "01a20a91-f3b8-8487-94b9-60f7aeba3677"), to: &$0)
         }
         let systolic = try sample(.bloodPressureSystolic, "120", Unit(ucum: "mm[Hg]"), device: device, group: .shared(9))
         let diastolic = try sample(.bloodPressureDiastolic, "10.7", Unit(ucum: "kPa"), device: device, group: .shared(9))
@@ -100,11 +100,11 @@ import Testing
             line { panel.append(id: id, panel: id, replacedBy: nil, encoder, to: &$0) }
         }
         for sample in try objects(device) {
-            line { encoder.append(sample, id: "\(sample.identity)", fate: .live, to: &$0) }
+            line { encoder.append(sample, id: "\(sample.identity)", state: .live, to: &$0) }
         }
         for document in try documents() {
             let resource = try DocumentResource(document)
-            line { resource.append(id: "\(document.identity)", fate: .live, encoder, to: &$0) }
+            line { resource.append(id: "\(document.identity)", state: .live, encoder, to: &$0) }
         }
         line { DeviceResource(device).append(withID: true, to: &$0) }
         let file = Self.snapshots.appending(path: "resources.ndjson")
@@ -119,16 +119,16 @@ import Testing
             try sample(sleep, "\(stage)", .one, seconds: Int64(stage) * 100, isPeriod: true, device: device)
         }
         let type = try #require(SampleType("workout"))
-        var told = Workout(
+        var reported = Workout(
             duration: Amount(try Numeral("29.50"), try Unit(ucum: "min")),
             totalDistance: Amount(try Numeral("5.20"), try Unit(ucum: "km")))
-        told.statistics = [
+        reported.statistics = [
             Workout.Statistics(type: "activeEnergyBurned", sum: Amount(try Numeral("310.5"), try Unit(ucum: "kcal"))),
             Workout.Statistics(type: "heartRate", average: Amount(try Numeral("140"), try Unit(ucum: "/min"))),
             Workout.Statistics(type: "HKQuantityTypeIdentifierOfTomorrow", sum: Amount(try Numeral("1"), nil)),
         ]
         var running = try sample(type, "37", .one, isPeriod: true, device: device)
-        running.body = try SampleBody(encoding: told)
+        running.body = try SampleBody(encoding: reported)
         var yoga = try sample(type, "57", .one, seconds: 7, isPeriod: true)
         var rest = Workout(events: [.init(type: "pause", start: 60_000_000, end: 60_000_000)])
         rest.statistics = [.init(type: "distanceWalkingRunning", sum: Amount(try Numeral("1.50"), try Unit(ucum: "km")))]

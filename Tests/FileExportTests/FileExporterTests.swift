@@ -11,7 +11,7 @@ import Testing
 @Suite struct FileExporterTests {
     private let folder: TemporaryFolder
     private let origin = Origin(
-        subject: "11111111-2222-4333-8444-555555555555", type: .heartRate,
+        person: "11111111-2222-4333-8444-555555555555", type: .heartRate,
         source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
 
     init() throws { folder = try TemporaryFolder() }
@@ -21,7 +21,7 @@ import Testing
     ) throws -> FileExporter {
         FileExporter(
             .init(folder: folder.file("export"), form: form, limit: limit, isPacked: isPacked),
-            context: try ExportContext(name: "vitals", me: origin.subject, now: { Instant(seconds: time) }))
+            context: try ExportContext(name: "vitals", me: origin.person, now: { Instant(seconds: time) }))
     }
 
     private func batch(_ range: Range<Int>) throws -> ExportBatch {
@@ -137,7 +137,7 @@ import Testing
         func another(_ name: String, of store: String) throws -> FileExporter {
             FileExporter(
                 .init(folder: folder.file("export")),
-                context: try ExportContext(name: name, store: store, me: origin.subject, now: { Instant(seconds: 1_800_000_000) })
+                context: try ExportContext(name: name, store: store, me: origin.person, now: { Instant(seconds: 1_800_000_000) })
             )
         }
         #expect(throws: DeliveryError.self) { try another("mine", of: "a").deliver(batch(0..<1)) }
@@ -191,7 +191,7 @@ import Testing
     @Test func dataPointsOfOpenMHealth() throws {
         var batch = try batch(0..<20)
         let first = try #require(batch.changes.first).sample
-        let origin = Origin(subject: origin.subject, type: .batteryLevel, source: origin.source, device: nil)
+        let origin = Origin(person: origin.person, type: .batteryLevel, source: origin.source, device: nil)
         let battery = Reading(
             origin: origin, numeral: try Numeral("50"), unit: try Unit(ucum: "%"),
             time: .instants(start: first.start, end: first.start, offset: .utc), place: Place(.line, 1))
@@ -271,15 +271,15 @@ import Testing
     @Test func theWayBack() throws {
         let exporter = try exporter(limit: 1)
         for start in stride(from: 0, to: 35, by: 5) { _ = try exporter.deliver(try batch(start..<start + 5)) }
-        var gone = try batch(0..<1)
-        if case .added(let stored) = gone.changes[0] {
-            gone.changes = [.deleted(StoredDeletion(sample: stored.sample, replacedBy: nil, ingest: 1, seq: 99))]
+        var deleted = try batch(0..<1)
+        if case .added(let stored) = deleted.changes[0] {
+            deleted.changes = [.deleted(StoredDeletion(sample: stored.sample, replacedBy: nil, ingest: 1, seq: 99))]
         }
-        gone.anchors = ["0123456789abcdef-99"]
-        _ = try exporter.deliver(gone)
-        var octets: [UInt8] = []
-        #expect(try exporter.lines { octets += $0 } == [:])
-        let lines = octets.split(separator: 0x0A)
+        deleted.anchors = ["0123456789abcdef-99"]
+        _ = try exporter.deliver(deleted)
+        var bytes: [UInt8] = []
+        #expect(try exporter.lines { bytes += $0 } == [:])
+        let lines = bytes.split(separator: 0x0A)
         // Every seventh of 35 is a deletion of what never came, and the first one is gone.
         #expect(lines.count == 35 - 5 - 1)
     }
@@ -294,9 +294,9 @@ private enum Packed {
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
-        let octets = pipe.fileHandleForReading.readDataToEndOfFile()
+        let bytes = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
-        return String(decoding: octets, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -19,7 +19,7 @@ import Testing
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
         let reading = Reading(
             origin: Origin(
-                subject: Self.me, type: type, source: SourceRevision(id: source, name: "A \"strap\" & <co>", version: "1.2"),
+                person: Self.me, type: type, source: SourceRevision(id: source, name: "A \"strap\" & <co>", version: "1.2"),
                 device: Device(key: "k", name: "Ida, model:X", manufacturer: "Polar")),
             numeral: try Numeral(value), unit: try Unit(ucum: unit), time: .instants(start: start, end: start, offset: .utc),
             metadata: metadata, place: Place(.line, 1))
@@ -42,14 +42,14 @@ import Testing
 
     /// The person is written where the Health app writes it, and an import reads it back.
     @Test func thePersonIsMe() throws {
-        let told = [
+        let reported = [
             try #require(Characteristic(.dateOfBirth, "1990-01-31")), try #require(Characteristic(.bloodType, "aPositive")),
             try #require(Characteristic(.activityMoveMode, "activeEnergy")),
         ]
         let writer = try SampleFileWriter(
             path: folder.file("me.xml"), form: .appleHealth,
             context: try ExportContext(name: "", me: Self.me, units: [:], now: { Instant(seconds: 1_800_000_000) }), types: [],
-            characteristics: told)
+            characteristics: reported)
         _ = try writer.finish()
         let line =
             " <Me HKCharacteristicTypeIdentifierDateOfBirth=\"1990-01-31\" HKCharacteristicTypeIdentifierBloodType=\"HKBloodTypeAPositive\""

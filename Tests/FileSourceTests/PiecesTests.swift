@@ -11,8 +11,8 @@ import Testing
         private let step: Int
         private var isFirst = true
 
-        init(_ octets: [UInt8], step: Int) {
-            rest = octets[...]
+        init(_ bytes: [UInt8], step: Int) {
+            rest = bytes[...]
             self.step = step
         }
 
@@ -27,19 +27,19 @@ import Testing
     }
 
     private func rows(_ text: String, step: Int) throws -> [String] {
-        let octets = [UInt8](repeating: 0x78, count: 4095) + [0x0A] + text.utf8
+        let bytes = [UInt8](repeating: 0x78, count: 4095) + [0x0A] + text.utf8
         let source = DelimitedFileSource(delimiter: UInt8(ascii: ","), received: Instant(seconds: 1_795_156_260)) {
-            Pieces(octets, step: step)
+            Pieces(bytes, step: step)
         }
-        var told: [String] = []
+        var reported: [String] = []
         try source.forEachFrame { frame in
             switch frame.payload {
-            case .row(let row): told.append("\(frame.place) " + row.cells.indices.map { row.text($0) }.joined(separator: "|"))
-            case .malformed(let reason): told.append("\(frame.place) \(reason)")
+            case .row(let row): reported.append("\(frame.place) " + row.cells.indices.map { row.text($0) }.joined(separator: "|"))
+            case .malformed(let reason): reported.append("\(frame.place) \(reason)")
             case .bytes: break
             }
         }
-        return told + source.notes
+        return reported + source.notes
     }
 
     @Test(arguments: [

@@ -26,12 +26,12 @@ import Testing
         var deletion = ""
         if case .deleted(let deleted) = change { deletion = "deleted \(deleted.replacedBy ?? "")" }
         return [
-            deletion, "\(sample.identity)", "\(sample.origin.type.id)", sample.origin.subject, "\(sample.origin.source)", device,
+            deletion, "\(sample.identity)", "\(sample.origin.type.id)", sample.origin.person, "\(sample.origin.source)", device,
             "\(sample.start)", "\(sample.end)", "\(sample.nominalStart)", "\(sample.value.bitPattern)", sample.numeral.text,
             sample.unit.code, "\(sample.unit.molarMass ?? 0)", "\(sample.zone?.seconds ?? -1)", "\(sample.timeOrigin)",
             "\(sample.timeResolution)", "\(sample.received)",
             "\(sample.group ?? 0)", sample.metadata?.json ?? "", "\(sample.record.map { "\($0)" } ?? "")",
-            "\(sample.ordinal.map { "\($0)" } ?? "")", sample.body.map { "\($0.octets)" } ?? "",
+            "\(sample.ordinal.map { "\($0)" } ?? "")", sample.body.map { "\($0.bytes)" } ?? "",
         ].joined(separator: "|")
     }
 
@@ -43,12 +43,12 @@ import Testing
         }
         try test.delete(try test.sample(60, at: 0))
         _ = try test.store.repairs.apply(
-            MigrationRequest(
+            RepairRequest(
                 .shift(1_000_000), of: SampleConditions(types: [.heartRate]), takesAmbiguous: true, now: ExportedStore.received))
         let device = Device(key: "a:b", name: "Meter", manufacturer: "Maker", model: nil, serial: "7", firmware: "1.2", udi: "u")
         let glucose = try #require(SampleType("bloodGlucose"))
         let origin = Origin(
-            subject: Origin.unassigned, type: glucose, source: SourceRevision(id: "s", name: "Ünï", version: "3"), device: device)
+            person: Origin.unassigned, type: glucose, source: SourceRevision(id: "s", name: "Ünï", version: "3"), device: device)
         let readings = try ["5.60", "1e1", "+7.0"].enumerated().map { index, text in
             Reading(
                 origin: origin, numeral: try Numeral(text), unit: try Unit(ucum: "mmol/L"),
@@ -75,29 +75,29 @@ import Testing
         var random = SeededGenerator(seed: 7)
         var rate = 70
         try test.add(
-            try (0..<BlockReader.mostChanges).map {
+            try (0..<BlockReader.maximumChanges).map {
                 rate = min(180, max(45, rate + Int.random(in: -2...2, using: &random)))
                 return try test.sample(rate, at: $0)
             })
         let block = BlockWriter.block(of: try changes())
-        #expect(block.count <= 8 * BlockReader.mostChanges, "\(block.count)")
+        #expect(block.count <= 8 * BlockReader.maximumChanges, "\(block.count)")
     }
 
     /// A block that is cut anywhere is refused, and so is one with more bytes after it.
     @Test func aCutBlockIsRefused() throws {
         try fill()
-        let request = FleetRequest(target: "center", me: "me", task: .deliver(ExportBatch(changes: try changes()))).octets
+        let request = FleetRequest(target: "center", me: "me", task: .deliver(ExportBatch(changes: try changes()))).bytes
         for length in stride(from: 0, to: request.count, by: max(1, request.count / 600)) {
-            #expect(throws: BlockFault.self) { try FleetRequest(octets: Array(request.prefix(length))) }
+            #expect(throws: BlockFault.self) { try FleetRequest(bytes: Array(request.prefix(length))) }
         }
-        #expect(throws: BlockFault.self) { try FleetRequest(octets: request + [0]) }
-        #expect(throws: Never.self) { try FleetRequest(octets: request) }
+        #expect(throws: BlockFault.self) { try FleetRequest(bytes: request + [0]) }
+        #expect(throws: Never.self) { try FleetRequest(bytes: request) }
     }
 
     /// Orders of sources arrive as they are. One for an unknown type is left out, and names that no store accepts are refused.
     @Test func ordersOfSources() throws {
         func arrived(_ orders: [SourceOrder]) throws -> [SourceOrder] {
-            let request = try FleetRequest(octets: FleetRequest(target: "center", me: "me", task: .order(orders)).octets)
+            let request = try FleetRequest(bytes: FleetRequest(target: "center", me: "me", task: .order(orders)).bytes)
             guard case .order(let orders) = request.task else { return [] }
             return orders
         }
@@ -109,9 +109,9 @@ import Testing
         for names in [[""], ["a\nb"], [String(repeating: "x", count: 401)], Array(repeating: "a", count: 65)] {
             #expect(throws: BlockFault.self) { try arrived([SourceOrder(names: names)]) }
         }
-        let octets = FleetRequest(target: "center", me: "me", task: .order(orders)).octets
-        for length in octets.indices {
-            #expect(throws: BlockFault.self) { try FleetRequest(octets: Array(octets.prefix(length))) }
+        let bytes = FleetRequest(target: "center", me: "me", task: .order(orders)).bytes
+        for length in bytes.indices {
+            #expect(throws: BlockFault.self) { try FleetRequest(bytes: Array(bytes.prefix(length))) }
         }
     }
 
@@ -122,10 +122,10 @@ import Testing
         let plain = BlockWriter.plain(of: Array(try changes().prefix(60)))
         var (read, refused) = (0, 0)
         for index in plain.indices {
-            var octets = plain
-            octets[index] = UInt8.random(in: 0...255, using: &random)
+            var bytes = plain
+            bytes[index] = UInt8.random(in: 0...255, using: &random)
             do {
-                let changes = try BlockReader.changes(ofPlain: octets)
+                let changes = try BlockReader.changes(ofPlain: bytes)
                 for change in changes where change.sample.origin.kind == .quantity {
                     // In any case the value agrees with its numeral and unit.
                     let converted = try #require(change.sample.convertedValue)
@@ -141,7 +141,7 @@ import Testing
 
     /// A small message that would become huge is refused before it is.
     @Test func aBombIsRefused() {
-        let bomb = BlockWriter.compressed([UInt8](repeating: 0, count: BlockReader.longest + 1))
+        let bomb = BlockWriter.compressed([UInt8](repeating: 0, count: BlockReader.maximumLength + 1))
         #expect(throws: BlockFault.self) { try BlockReader.changes(of: bomb[...]) }
     }
 }

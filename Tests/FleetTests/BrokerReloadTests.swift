@@ -32,7 +32,7 @@ import Testing
     /// The kind of the error of a hub's request. There is no collector.
     private func kind(_ settings: FleetSettings) throws -> DeliveryError.Kind? {
         let context = try ExportContext(
-            name: "other", store: test.store.identifier, me: test.store.subject, now: { ExportedStore.received })
+            name: "other", store: test.store.identifier, me: test.store.owner, now: { ExportedStore.received })
         do throws(DeliveryError) {
             _ = try FleetExporter(settings, context: context).found()
             return nil

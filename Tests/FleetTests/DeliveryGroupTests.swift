@@ -38,7 +38,7 @@ import Testing
     }
 
     private func request(_ task: FleetRequest.Task, of store: String) -> ReceivedRequest {
-        ReceivedRequest(octets: FleetRequest(target: "center", me: test.store.subject, task: task).octets, store: store)
+        ReceivedRequest(bytes: FleetRequest(target: "center", me: test.store.owner, task: task).bytes, store: store)
     }
 
     /// A delivery of readings, made at these seconds.
@@ -49,7 +49,7 @@ import Testing
             var sample = try test.sample(60, at: second).sample
             if name != "strap" {
                 sample.origin = Origin(
-                    subject: sample.origin.subject, type: sample.origin.type, source: SourceRevision(id: "s", name: name))
+                    person: sample.origin.person, type: sample.origin.type, source: SourceRevision(id: "s", name: name))
                 sample.identity = sample.identity(ordinal: 0)
             }
             return SampleChange.added(StoredSample(sample: sample, ingest: 0, seq: 0))

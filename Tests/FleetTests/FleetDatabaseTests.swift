@@ -224,20 +224,20 @@ import Testing
 
     /// The operator erases a person for all hubs. Later readings of the person are left out, until the person is readmitted.
     @Test func theOperatorErasesAPerson() throws {
-        let person = test.origin.subject
+        let person = test.origin.person
         var sample = try test.sample(60, at: 0).sample
         let own = sample
         sample.origin = Origin(
-            subject: "22222222-2222-4333-8444-555555555555", type: sample.origin.type, source: sample.origin.source)
+            person: "22222222-2222-4333-8444-555555555555", type: sample.origin.type, source: sample.origin.source)
         sample.identity = sample.identity(ordinal: 0)
-        let (gone, foreign) = (try test.sample(61, at: 5).sample, sample)
+        let (deleted, foreign) = (try test.sample(61, at: 5).sample, sample)
         func deliver(_ changes: [SampleChange], from store: String) throws -> Int {
             let context = try ExportContext(name: "x", store: store, me: person, now: { ExportedStore.received })
             return try PostgreSQLExporter(settings, context: context).deliver(ExportBatch(changes: changes))
         }
         func added(_ sample: Sample) -> SampleChange { .added(StoredSample(sample: sample, ingest: 0, seq: 0)) }
-        for store in ["a", "b"] { #expect(try deliver([added(own), added(gone), added(foreign)], from: store) == 0) }
-        #expect(try deliver([.deleted(StoredDeletion(sample: gone, replacedBy: nil, ingest: 0, seq: 0))], from: "b") == 0)
+        for store in ["a", "b"] { #expect(try deliver([added(own), added(deleted), added(foreign)], from: store) == 0) }
+        #expect(try deliver([.deleted(StoredDeletion(sample: deleted, replacedBy: nil, ingest: 0, seq: 0))], from: "b") == 0)
         #expect(try fleet.contents(of: person) == (3, ["a", "b"]))
 
         try fleet.erase(person: person)
@@ -277,10 +277,10 @@ import Testing
             subject, database: settings, workers: 1, now: { ExportedStore.received }, onFailure: { _, _ in })
         defer { service.stop() }
         let own = test.store.identifier
-        let find = FleetRequest(target: "center", me: test.store.subject, task: .find).octets
+        let find = FleetRequest(target: "center", me: test.store.owner, task: .find).bytes
         func reply(_ key: NKey, as client: String, to store: String) throws -> FleetReply? {
             let request = try #require(subject.requests(of: store))
-            return FleetReply(octets: try connection(key, client).request(request, find, milliseconds: 2000))
+            return FleetReply(bytes: try connection(key, client).request(request, find, milliseconds: 2000))
         }
         guard case .found = try reply(hub, as: own, to: own) else {
             Issue.record("the hub was refused")

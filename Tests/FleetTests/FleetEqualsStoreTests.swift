@@ -40,7 +40,7 @@ import Testing
         FleetExporter(
             FleetSettings(servers: ["nats://127.0.0.1:\(broker.port)"], subject: subject),
             context: try ExportContext(
-                name: "other", store: store.store.identifier, me: store.store.subject, now: { ExportedStore.received }))
+                name: "other", store: store.store.identifier, me: store.store.owner, now: { ExportedStore.received }))
     }
 
     // MARK: The year
@@ -75,7 +75,7 @@ import Testing
     ) throws -> GatedSample {
         let reading = Reading(
             origin: Origin(
-                subject: all.origin.subject, type: try #require(SampleType(type)),
+                person: all.origin.person, type: try #require(SampleType(type)),
                 source: SourceRevision(id: path.source, name: path.source), device: path.device),
             numeral: try Numeral(numeral), unit: try Unit(ucum: unit),
             time: .instants(
@@ -281,13 +281,13 @@ import Testing
             count += piece.count
             // All reports of a measurement go, over each path, and all versions of a record.
             if number % 5 == 0, let some = piece.randomElement(using: &random)?.sample.sample {
-                let gone = piece.map(\.sample).filter {
+                let removed = piece.map(\.sample).filter {
                     $0.sample.origin.type == some.origin.type
                         && abs($0.sample.start.microseconds - some.start.microseconds) < 240_000_000
                 }
                 // A store may not have it, or as a duplicate.
-                for store in hubs + [all] { for sample in gone { try? store.delete(sample) } }
-                deleted.append(gone)
+                for store in hubs + [all] { for sample in removed { try? store.delete(sample) } }
+                deleted.append(removed)
             }
             if number % 20 == 19, let back = deleted.popLast() {
                 // One by one, because a hub does not know those of the other.
@@ -303,7 +303,7 @@ import Testing
                 for store in [hubs[1], all] { try store.store.sources.set(order) }
             }
             if number == 300 {
-                let order = SourceOrder(subject: all.origin.subject, names: ["Hourly export", "Daily export"])
+                let order = SourceOrder(subject: all.origin.person, names: ["Hourly export", "Daily export"])
                 for store in [hubs[0], all] { try store.store.sources.set(order) }
             }
             if number % 120 == 119 {

@@ -56,13 +56,13 @@ import Testing
         let store = store ?? test.store
         return PostgreSQLExporter(
             database,
-            context: try ExportContext(name: "other", store: store.identifier, me: store.subject, now: { ExportedStore.received })
+            context: try ExportContext(name: "other", store: store.identifier, me: store.owner, now: { ExportedStore.received })
         )
     }
 
-    /// A hub's exporter. It waits for a receipt as long as the program does, or only `patience` milliseconds.
+    /// A hub's exporter. It waits for a receipt as long as the program does, or only `timeout` milliseconds.
     private func exporter(
-        of store: SampleStore? = nil, port: UInt16? = nil, settings: FleetSettings? = nil, patience: Int = 60_000
+        of store: SampleStore? = nil, port: UInt16? = nil, settings: FleetSettings? = nil, timeout: Int = 60_000
     ) throws
         -> FleetExporter
     {
@@ -71,8 +71,8 @@ import Testing
         return FleetExporter(
             settings ?? own,
             context: try ExportContext(
-                name: "other", store: store.identifier, me: store.subject, now: { ExportedStore.received }),
-            patience: patience)
+                name: "other", store: store.identifier, me: store.owner, now: { ExportedStore.received }),
+            timeout: timeout)
     }
 
     /// Running collectors, once the broker knows them.
@@ -101,10 +101,10 @@ import Testing
         return .file(path)
     }
 
-    private func held() throws -> Set<String> {
-        var held: Set<String> = []
-        try direct().contents { held.formUnion($0.map(\.identity.description)) }
-        return held
+    private func stored() throws -> Set<String> {
+        var stored: Set<String> = []
+        try direct().contents { stored.formUnion($0.map(\.identity.description)) }
+        return stored
     }
 
     private func expected() throws -> Set<String> { Set(try test.contents().keys.map(\.description)) }
@@ -118,7 +118,7 @@ import Testing
         for kind in SampleKind.allCases where kind != .quantity { try test.add([try test.object(kind, 1, at: 0)]) }
         try test.delete(try test.sample(60, at: 0))
         try test.finish(try test.run(exporter))
-        #expect(try held() == expected())
+        #expect(try stored() == expected())
         // The rows are those that the hub would have written itself.
         let comparison = TargetComparison(
             TargetSettings(name: "other"), exporter: try direct(), store: test.store, now: { ExportedStore.received })
@@ -151,7 +151,7 @@ import Testing
         #expect(try comparison().compare() == expected)
         _ = try comparison().repair()
         #expect(try comparison().compare() == TargetDifferences(equal: 6003))
-        #expect(try held() == self.expected())
+        #expect(try stored() == self.expected())
     }
 
     /// The center counts the samples of one hub by type and day in the zone of the hub.
@@ -194,8 +194,8 @@ import Testing
         let collector = Collector(database, now: { ExportedStore.received })
         func reply(_ task: FleetRequest.Task) -> FleetReply? {
             var found: FleetReply?
-            let request = FleetRequest(target: "other", me: test.store.subject, task: task)
-            collector.carryOut([ReceivedRequest(octets: request.octets, store: test.store.identifier)]) { found = $1 }
+            let request = FleetRequest(target: "other", me: test.store.owner, task: task)
+            collector.carryOut([ReceivedRequest(bytes: request.bytes, store: test.store.identifier)]) { found = $1 }
             return found
         }
         func isRefused(_ task: FleetRequest.Task) -> Bool {
@@ -232,7 +232,7 @@ import Testing
         let collectors = try collectors()
         defer { collectors.stop() }
         try test.finish(run)
-        #expect(try held() == expected())
+        #expect(try stored() == expected())
     }
 
     /// Receipts get lost, brokers and collectors end, hubs are killed: afterwards the database equals the store.
@@ -244,7 +244,7 @@ import Testing
         var collectors: CollectorService? = try collectors()
         defer { collectors?.stop() }
         let proof = try ExportProof(test, objects: [.category, .workout, .document]) {
-            try exporter(port: relay.port, patience: 500)
+            try exporter(port: relay.port, timeout: 500)
         }
         for _ in 0..<4 {
             try proof.suffer(12, using: &random) { random in
@@ -270,7 +270,7 @@ import Testing
         relay.mend()
         try until { (try? exporter().check()) != nil }
         try proof.finish()
-        #expect(try held() == expected())
+        #expect(try stored() == expected())
         let comparison = TargetComparison(
             TargetSettings(name: "other"), exporter: try direct(), store: test.store, now: { ExportedStore.received })
         #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
@@ -320,8 +320,8 @@ import Testing
         try test.add([try test.sample(60, at: 0)])
         try other.add([try other.sample(61, at: 1)])
         try test.finish(try test.run(exporter(settings: settings)))
-        #expect(try held() == expected())
-        guard case .wait = try other.run(exporter(of: other.store, settings: settings, patience: 500)).step() else {
+        #expect(try stored() == expected())
+        guard case .wait = try other.run(exporter(of: other.store, settings: settings, timeout: 500)).step() else {
             Issue.record("it did not wait")
             return
         }
@@ -340,8 +340,8 @@ import Testing
         let own = try #require(subject.requests(of: "stranger"))
         var random = SeededGenerator(seed: 3)
         for length in [0, 1, 2, 30, 5000] {
-            let octets = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
-            let reply = try #require(FleetReply(octets: try connection.request(own, octets, milliseconds: 20_000)))
+            let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let reply = try #require(FleetReply(bytes: try connection.request(own, bytes, milliseconds: 20_000)))
             guard case .failure(let error) = reply else {
                 Issue.record("it was accepted")
                 return
@@ -363,8 +363,8 @@ import Testing
         for store in [test, other] { try store.finish(try store.run(exporter(of: store.store))) }
         try test.delete(own)
         try test.finish(try test.run(exporter()))
-        try exporter().erase(person: test.origin.subject)
-        #expect(try held().isEmpty && rows() == 5)
+        try exporter().erase(person: test.origin.person)
+        #expect(try stored().isEmpty && rows() == 5)
         let connection = try PostgreSQLConnection(database)
         #expect(try connection.run("SELECT 1 FROM \(database.schema).deletion").isEmpty)
         #expect(try connection.run("SELECT DISTINCT cardinality(hubs) FROM \(database.schema).sample") == [["1"]])
@@ -376,12 +376,12 @@ import Testing
     @Test func repliesGoOnlyToTheRequester() throws {
         let collectors = try collectors(1)
         defer { collectors.stop() }
-        let find = FleetRequest(target: "center", me: test.store.subject, task: .find).octets
+        let find = FleetRequest(target: "center", me: test.store.owner, task: .find).bytes
         let own = try #require(subject.requests(of: "stranger"))
         func reply(below prefix: String?) throws -> FleetReply? {
             var settings = NATSSettings(servers: [broker.url], name: "stranger")
             settings.replies = prefix
-            return FleetReply(octets: try NATSConnection(settings, .once).request(own, find, milliseconds: 1000))
+            return FleetReply(bytes: try NATSConnection(settings, .once).request(own, find, milliseconds: 1000))
         }
         for prefix in [nil, subject.replies(to: "another"), "elsewhere"] {
             #expect(throws: NATSError.self) { try reply(below: prefix) }
@@ -414,7 +414,7 @@ import Testing
         try test.finish(run)
         var expected = try expected()
         expected.remove(long.sample.identity.description)
-        #expect(try held() == expected)
+        #expect(try stored() == expected)
     }
 
     private func until(_ isSo: () -> Bool) throws {

@@ -30,14 +30,14 @@ import Testing
 
     /// RFC 8032, section 7.1, test 2.
     @Test func aKnownSignature() throws {
-        func octets(_ text: String) -> [UInt8] {
+        func bytes(_ text: String) -> [UInt8] {
             let digits = text.compactMap(\.hexDigitValue)
             return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
         }
         let key = try #require(
-            SigningKey(seed: octets("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb")))
-        #expect(key.publicKey == octets("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"))
-        let signature = octets(
+            SigningKey(seed: bytes("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb")))
+        #expect(key.publicKey == bytes("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"))
+        let signature = bytes(
             "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
         )
         #expect(key.signature(of: [0x72]) == signature)
@@ -59,40 +59,40 @@ import Testing
     @Test func joinRequests() throws {
         let (code, other) = (try #require(EnrollmentCode.random()), try #require(EnrollmentCode.random()))
         let request = JoinRequest(store: "abc-1", key: Self.known)
-        let octets = request.octets(signedWith: code)
-        #expect(try JoinRequest(octets: octets, codeKey: code.key.publicText) == request)
-        #expect(throws: BlockFault.self) { try JoinRequest(octets: octets, codeKey: other.key.publicText) }
-        for index in octets.indices {
-            var damaged = octets
+        let bytes = request.bytes(signedWith: code)
+        #expect(try JoinRequest(bytes: bytes, codeKey: code.key.publicText) == request)
+        #expect(throws: BlockFault.self) { try JoinRequest(bytes: bytes, codeKey: other.key.publicText) }
+        for index in bytes.indices {
+            var damaged = bytes
             damaged[index] ^= 1
-            #expect(throws: BlockFault.self) { try JoinRequest(octets: damaged, codeKey: code.key.publicText) }
-            #expect(throws: BlockFault.self) { try JoinRequest(octets: Array(octets[..<index]), codeKey: code.key.publicText) }
+            #expect(throws: BlockFault.self) { try JoinRequest(bytes: damaged, codeKey: code.key.publicText) }
+            #expect(throws: BlockFault.self) { try JoinRequest(bytes: Array(bytes[..<index]), codeKey: code.key.publicText) }
         }
         #expect(throws: BlockFault.self) {
             try JoinRequest(
-                octets: JoinRequest(store: "a.b", key: Self.known).octets(signedWith: code), codeKey: code.key.publicText)
+                bytes: JoinRequest(store: "a.b", key: Self.known).bytes(signedWith: code), codeKey: code.key.publicText)
         }
     }
 
     /// Orders of a center run only commands and options that it may use.
     @Test func orders() {
-        func obstacle(_ kind: String, _ arguments: String...) -> String? {
-            FleetOrder(number: 1, kind: kind, arguments: arguments).obstacle
+        func rejectionReason(_ kind: String, _ arguments: String...) -> String? {
+            FleetOrder(number: 1, kind: kind, arguments: arguments).rejectionReason
         }
-        #expect(obstacle("adopt", "C0:01:02:03:04:01", "--profile", "heart-rate") == nil)
-        #expect(obstacle("verify", "--dry-run") == nil)
-        #expect(obstacle("verify", "--dry-run=yes") == nil)
-        #expect(obstacle("set", "locale=de-AT", "retention.heartRate=90d", "hub.commitEvery=10") == nil)
+        #expect(rejectionReason("adopt", "C0:01:02:03:04:01", "--profile", "heart-rate") == nil)
+        #expect(rejectionReason("verify", "--dry-run") == nil)
+        #expect(rejectionReason("verify", "--dry-run=yes") == nil)
+        #expect(rejectionReason("set", "locale=de-AT", "retention.heartRate=90d", "hub.commitEvery=10") == nil)
         for wrong in [
-            obstacle("shell", "ls"), obstacle("erase", "me", "--without", "center"), obstacle("repair", "--store", "/tmp/x"),
-            obstacle("repair", "--config=/tmp/x"), obstacle("assign", "scale", "--consent", "-"), obstacle("adopt", "a\0b"),
-            obstacle("set"), obstacle("set", "locale"), obstacle("set", "locale=de-AT", "store=/tmp/x"),
-            obstacle("set", "api.plain=true"),
-            obstacle("set", "hub.inbox=/tmp"), obstacle("set", "targets.center.commandKey=U"),
-            obstacle("set", "hub.commitEvery=1e9"),
-            obstacle("set", "retention=90d"), obstacle("set", "retention.a.b=90d"), obstacle("set", "retention.=90d"),
-            obstacle("set", "locale="), obstacle("set", "locale=a\nb"), obstacle("set", "--locale=de-AT"),
-            obstacle("adopt", "a", "-"), obstacle("adopt", String(repeating: "a", count: 9000)),
+            rejectionReason("shell", "ls"), rejectionReason("erase", "me", "--without", "center"), rejectionReason("repair", "--store", "/tmp/x"),
+            rejectionReason("repair", "--config=/tmp/x"), rejectionReason("assign", "scale", "--consent", "-"), rejectionReason("adopt", "a\0b"),
+            rejectionReason("set"), rejectionReason("set", "locale"), rejectionReason("set", "locale=de-AT", "store=/tmp/x"),
+            rejectionReason("set", "api.plain=true"),
+            rejectionReason("set", "hub.inbox=/tmp"), rejectionReason("set", "targets.center.commandKey=U"),
+            rejectionReason("set", "hub.commitEvery=1e9"),
+            rejectionReason("set", "retention=90d"), rejectionReason("set", "retention.a.b=90d"), rejectionReason("set", "retention.=90d"),
+            rejectionReason("set", "locale="), rejectionReason("set", "locale=a\nb"), rejectionReason("set", "--locale=de-AT"),
+            rejectionReason("adopt", "a", "-"), rejectionReason("adopt", String(repeating: "a", count: 9000)),
         ] { #expect(wrong != nil) }
     }
 
@@ -105,7 +105,7 @@ import Testing
         order.sign(with: key, for: "a", of: study)
         #expect(order.isSigned(by: key.publicKey, for: "a", of: study))
         // It survives the way to the hub.
-        guard case .orders(let arrived)? = FleetReply(octets: FleetReply.orders([order]).octets) else {
+        guard case .orders(let arrived)? = FleetReply(bytes: FleetReply.orders([order]).bytes) else {
             Issue.record("it is another reply")
             return
         }
@@ -134,7 +134,7 @@ import Testing
         #expect(code.proof(of: try #require(NKey.random()).publicText, study) != proof)
         #expect(try #require(EnrollmentCode.random()).proof(of: Self.known, study) != proof)
         let reply = JoinReply(name: "ward", commandKey: Self.known, proof: proof)
-        guard case .joined(let arrived)? = FleetReply(octets: FleetReply.joined(reply).octets) else {
+        guard case .joined(let arrived)? = FleetReply(bytes: FleetReply.joined(reply).bytes) else {
             Issue.record("it is another reply")
             return
         }
@@ -143,7 +143,7 @@ import Testing
 
     @Test func reportsAreBounded() throws {
         func request(_ report: HubReport) throws -> FleetRequest {
-            try FleetRequest(octets: FleetRequest(target: "center", me: "me", task: .report(report)).octets)
+            try FleetRequest(bytes: FleetRequest(target: "center", me: "me", task: .report(report)).bytes)
         }
         let report = HubReport(
             version: "0.1.0", lastChange: 7, waiting: 2, quarantined: 1, order: 3, result: OrderResult(code: 0, output: "{}"))

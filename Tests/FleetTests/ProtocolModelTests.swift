@@ -28,14 +28,14 @@ import Testing
     /// The step of the protocol that the hub waits for.
     private enum Phase: Hashable {
         case idle
-        case met
+        case matched
         case finding(id: Int)
         case claiming(id: Int, count: Int)
         case delivering(id: Int, count: Int)
 
         var id: Int? {
             switch self {
-            case .idle, .met: nil
+            case .idle, .matched: nil
             case .finding(let id), .claiming(let id, _), .delivering(let id, _): id
             }
         }
@@ -81,9 +81,9 @@ import Testing
     private static func stops(_ state: State, _ found: Int?) -> Bool { state.hasClaimed && (found ?? 0) < state.count }
 
     /// The states after one step of the hub.
-    private static func hubSteps(_ state: State, most: Int) -> [State] {
+    private static func hubSteps(_ state: State, maximum: Int) -> [State] {
         var next: [State] = []
-        if state.sent < most {
+        if state.sent < maximum {
             var new = state
             new.sent += 1
             let id = new.sent
@@ -92,7 +92,7 @@ import Testing
                 new.requests.insert(.find(id: id))
                 new.phase = .finding(id: id)
                 next.append(new)
-            case .met where state.cursor < blocks:
+            case .matched where state.cursor < blocks:
                 let count = state.count + 1
                 new.requests.insert(.deliver(id: id, block: state.cursor, count: count))
                 new.phase = .delivering(id: id, count: count)
@@ -167,7 +167,7 @@ import Testing
     }
 
     /// The states after a reply has reached the hub. A reply to a request that it no longer waits for is dropped.
-    private static func replySteps(_ state: State, most: Int) -> [State] {
+    private static func replySteps(_ state: State, maximum: Int) -> [State] {
         state.replies.compactMap { reply in
             var new = state
             new.replies.remove(reply)
@@ -176,16 +176,16 @@ import Testing
             case (.found(_, let count), _):
                 new.count = count ?? new.count
                 if state.hasClaimed, count != nil {
-                    new.phase = .met
+                    new.phase = .matched
                 } else {
-                    guard state.sent < most else { return nil }
+                    guard state.sent < maximum else { return nil }
                     new.sent += 1
                     new.requests.insert(.claim(id: new.sent, count: new.count + 1))
                     new.phase = .claiming(id: new.sent, count: new.count + 1)
                 }
-            case (.receipt, .claiming(_, let count)): (new.count, new.hasClaimed, new.phase) = (count, true, .met)
+            case (.receipt, .claiming(_, let count)): (new.count, new.hasClaimed, new.phase) = (count, true, .matched)
             case (.receipt, .delivering(_, let count)):
-                (new.count, new.phase) = (count, .met)
+                (new.count, new.phase) = (count, .matched)
                 new.cursor += 1
             default: new.phase = .idle
             }
@@ -204,7 +204,7 @@ import Testing
     }
 
     /// Tries every order of steps, and returns the first fault.
-    private static func search(_ rules: Rules, most: Int) -> (fault: String?, states: Int, finished: Int) {
+    private static func search(_ rules: Rules, maximum: Int) -> (fault: String?, states: Int, finished: Int) {
         var seen: Set<State> = [State()]
         var open = [State()]
         var finished = 0
@@ -212,15 +212,15 @@ import Testing
             if let fault = fault(state) { return (fault, seen.count, finished) }
             if state.cursor == blocks, state.requests.isEmpty { finished += 1 }
             let next =
-                hubSteps(state, most: most) + collectorSteps(state, rules) + groupSteps(state, rules)
-                + replySteps(state, most: most)
+                hubSteps(state, maximum: maximum) + collectorSteps(state, rules) + groupSteps(state, rules)
+                + replySteps(state, maximum: maximum)
             for state in next where seen.insert(state).inserted { open.append(state) }
         }
         return (nil, seen.count, finished)
     }
 
     @Test func noOrderOfStepsLosesOrRevivesASample() {
-        let result = Self.search(.all, most: 8)
+        let result = Self.search(.all, maximum: 8)
         #expect(result.fault == nil)
         #expect(result.finished > 0)
         #expect(result.states > 10_000)
@@ -228,16 +228,16 @@ import Testing
 
     /// A late copy of the first block would bring a deleted sample back.
     @Test func deliveriesMustFollowTheMark() {
-        #expect(Self.search([.claimsFollowTheMark, .receiptsFollowTheCommit], most: 8).fault != nil)
+        #expect(Self.search([.claimsFollowTheMark, .receiptsFollowTheCommit], maximum: 8).fault != nil)
     }
 
     /// A late claim would set the mark back, and the hub would take the database for a restored one.
     @Test func claimsMustFollowTheMark() {
-        #expect(Self.search([.deliveriesFollowTheMark, .receiptsFollowTheCommit], most: 8).fault != nil)
+        #expect(Self.search([.deliveriesFollowTheMark, .receiptsFollowTheCommit], maximum: 8).fault != nil)
     }
 
     /// A receipt before the commit would move the cursor although the transaction is rolled back.
     @Test func receiptsMustFollowTheCommit() {
-        #expect(Self.search([.deliveriesFollowTheMark, .claimsFollowTheMark], most: 8).fault != nil)
+        #expect(Self.search([.deliveriesFollowTheMark, .claimsFollowTheMark], maximum: 8).fault != nil)
     }
 }

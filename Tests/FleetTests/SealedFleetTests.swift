@@ -43,13 +43,13 @@ import Testing
     private func direct(of store: SampleStore) throws -> PostgreSQLExporter {
         PostgreSQLExporter(
             database,
-            context: try ExportContext(name: "other", store: store.identifier, me: store.subject, now: { ExportedStore.received })
+            context: try ExportContext(name: "other", store: store.identifier, me: store.owner, now: { ExportedStore.received })
         )
     }
 
     private func exporter(
         of test: ExportedStore? = nil, on broker: NATSServer? = nil, key: NKey? = nil, sealingKey: SealingKey? = nil,
-        isSealed: Bool = true, patience: Int = 20_000
+        isSealed: Bool = true, timeout: Int = 20_000
     ) throws -> FleetExporter {
         let test = test ?? self.test
         var settings = FleetSettings(servers: [(broker ?? self.broker).url], subject: subject)
@@ -63,8 +63,8 @@ import Testing
         return FleetExporter(
             settings,
             context: try ExportContext(
-                name: "other", store: test.store.identifier, me: test.store.subject, now: { ExportedStore.received }),
-            patience: patience)
+                name: "other", store: test.store.identifier, me: test.store.owner, now: { ExportedStore.received }),
+            timeout: timeout)
     }
 
     /// Runs something while collectors run.
@@ -79,14 +79,14 @@ import Testing
         return try body()
     }
 
-    private func held(_ store: SampleStore) throws -> Set<String> {
-        var held: Set<String> = []
-        try direct(of: store).contents { held.formUnion($0.map(\.identity.description)) }
-        return held
+    private func stored(_ store: SampleStore) throws -> Set<String> {
+        var stored: Set<String> = []
+        try direct(of: store).contents { stored.formUnion($0.map(\.identity.description)) }
+        return stored
     }
 
     private func expectEqual(_ test: ExportedStore) throws {
-        #expect(try held(test.store) == Set(test.contents().keys.map(\.description)))
+        #expect(try stored(test.store) == Set(test.contents().keys.map(\.description)))
         let comparison = TargetComparison(
             TargetSettings(name: "other"), exporter: try direct(of: test.store), store: test.store,
             now: { ExportedStore.received })
@@ -105,7 +105,7 @@ import Testing
     private func reading() throws -> GatedSample {
         let start = Instant(seconds: 1_790_000_000)
         let origin = Origin(
-            subject: test.origin.subject, type: .heartRate, source: test.origin.source, device: Device(key: Self.device))
+            person: test.origin.person, type: .heartRate, source: test.origin.source, device: Device(key: Self.device))
         let reading = Reading(
             origin: origin, numeral: try Numeral("77.125"), unit: try Unit(ucum: "/min"),
             time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
@@ -115,8 +115,8 @@ import Testing
 
     /// Everything that a message reveals to a person who knows the formats.
     private func revealed(_ message: NATSMessage) -> String {
-        var text = "\(message.subject) \(message.reply ?? "") " + String(decoding: message.octets, as: UTF8.self)
-        guard let request = try? FleetRequest(octets: message.octets) else { return text }
+        var text = "\(message.subject) \(message.reply ?? "") " + String(decoding: message.bytes, as: UTF8.self)
+        guard let request = try? FleetRequest(bytes: message.bytes) else { return text }
         text += request.target + request.me
         var task = request.task
         if case .once(_, let inner) = task { task = inner }
@@ -166,7 +166,7 @@ import Testing
         while let message = everything.arrived() { (seen, count) = (seen + revealed(message), count + 1) }
         #expect(count >= 12)
         let words = [
-            Self.device, "heartRate", test.origin.subject, "77.125", "strap", "raspberry in ward 3", "adopt",
+            Self.device, "heartRate", test.origin.person, "77.125", "strap", "raspberry in ward 3", "adopt",
             "\(sample.identity)", "9.9.9", "2026-09-21", "leftOut",
         ]
         for word in words { #expect(seen.contains(word) == !isSealed, "\(word)") }
@@ -228,8 +228,8 @@ import Testing
             while let message = requests.next() {
                 guard let reply = message.reply else { continue }
                 var words = ""
-                do { _ = try FleetRequest(octets: message.octets) } catch { words = "\(error)" }
-                try? connection.publish(reply, FleetReply.failure(DeliveryError(.refused, words)).octets)
+                do { _ = try FleetRequest(bytes: message.bytes) } catch { words = "\(error)" }
+                try? connection.publish(reply, FleetReply.failure(DeliveryError(.refused, words)).bytes)
             }
         }
         try test.add([try test.sample(60, at: 0)])
@@ -277,7 +277,7 @@ import Testing
             exporter.makeReport = {
                 HubReport(version: "1", lastChange: number, waiting: 0, quarantined: 0, order: 0, result: nil)
             }
-            try exporter.erase(person: test.store.subject)
+            try exporter.erase(person: test.store.owner)
             try exporter.set([SourceOrder(names: ["Watch"])])
             try exporter.report()
             #expect(try last() == [["1", "1"]])
@@ -293,7 +293,7 @@ import Testing
             while let message = requests.arrived() { recorded.append(message) }
             #expect(recorded.count > 8)
             for _ in 0..<2 {
-                for each in recorded { _ = try recorder.request(each.subject, each.octets, milliseconds: 20_000) }
+                for each in recorded { _ = try recorder.request(each.subject, each.bytes, milliseconds: 20_000) }
             }
             #expect(try last() == [["2", "0"]])
             try exporter.report()
@@ -315,7 +315,7 @@ import Testing
             defer { hostile.end() }
             let proofs = try [test, other].enumerated().map { index, one in
                 try ExportProof(one, objects: [.workout]) {
-                    try exporter(of: one, on: front, key: keys[index], patience: 400)
+                    try exporter(of: one, on: front, key: keys[index], timeout: 400)
                 }
             }
             for _ in 0..<8 { try proofs[Int.random(in: 0..<2, using: &random)].suffer(12, using: &random) { _ in } }
@@ -356,12 +356,12 @@ private final class HostileBroker: Sendable {
         let subjects = stores.compactMap { subject.requests(of: $0) }
         DispatchQueue(label: "hostile broker").async(group: running) { [self] in
             var random = SeededGenerator(seed: seed &+ 100)
-            var past: [(subject: String, octets: [UInt8], reply: [UInt8])] = []
+            var past: [(subject: String, bytes: [UInt8], reply: [UInt8])] = []
             while let message = requests.next() {
                 guard let reply = message.reply else { continue }
                 let answer = attack(message, past, subjects, &random)
                 if let answer { try? self.front.publish(reply, answer) }
-                if let answer, past.count < 500 { past.append((message.subject, message.octets, answer)) }
+                if let answer, past.count < 500 { past.append((message.subject, message.bytes, answer)) }
             }
         }
     }
@@ -371,8 +371,8 @@ private final class HostileBroker: Sendable {
         running.wait()
     }
 
-    private func ask(_ subject: String, _ octets: [UInt8]) -> [UInt8]? {
-        try? back[subject]?.request(subject, octets, milliseconds: 20_000)
+    private func ask(_ subject: String, _ bytes: [UInt8]) -> [UInt8]? {
+        try? back[subject]?.request(subject, bytes, milliseconds: 20_000)
     }
 
     /// Replies that it can invent, because it knows the format.
@@ -383,38 +383,38 @@ private final class HostileBroker: Sendable {
         .failure(DeliveryError(.forbidden, "no")),
     ]
 
-    private func flipped(_ octets: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
-        guard !octets.isEmpty else { return octets }
-        var octets = octets
-        octets[Int.random(in: octets.indices, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-        return octets
+    private func flipped(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
+        guard !bytes.isEmpty else { return bytes }
+        var bytes = bytes
+        bytes[Int.random(in: bytes.indices, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        return bytes
     }
 
     /// The reply to the hub, or `nil` for none.
     private func attack(
-        _ message: NATSMessage, _ past: [(subject: String, octets: [UInt8], reply: [UInt8])], _ subjects: [String],
+        _ message: NATSMessage, _ past: [(subject: String, bytes: [UInt8], reply: [UInt8])], _ subjects: [String],
         _ random: inout SeededGenerator
     ) -> [UInt8]? {
-        guard isHostile, Bool.random(using: &random) else { return ask(message.subject, message.octets) }
+        guard isHostile, Bool.random(using: &random) else { return ask(message.subject, message.bytes) }
         state.withLock { $0.attacks += 1 }
         switch Int.random(in: 0..<9, using: &random) {
         case 0:
-            if let old = past.randomElement(using: &random) { _ = ask(old.subject, old.octets) }
-            return ask(message.subject, message.octets)
+            if let old = past.randomElement(using: &random) { _ = ask(old.subject, old.bytes) }
+            return ask(message.subject, message.bytes)
         case 1:
-            for subject in subjects where subject != message.subject { _ = ask(subject, message.octets) }
-            return ask(message.subject, message.octets)
+            for subject in subjects where subject != message.subject { _ = ask(subject, message.bytes) }
+            return ask(message.subject, message.bytes)
         case 2:
             let other = subjects.first { $0 != message.subject } ?? ""
-            return ask(other, message.octets)
-        case 3: return ask(message.subject, flipped(message.octets, &random))
+            return ask(other, message.bytes)
+        case 3: return ask(message.subject, flipped(message.bytes, &random))
         case 4: return past.randomElement(using: &random)?.reply
-        case 5: return ask(message.subject, message.octets).map { flipped($0, &random) }
-        case 6: return Self.inventions.randomElement(using: &random)?.octets
-        case 7: return message.octets
+        case 5: return ask(message.subject, message.bytes).map { flipped($0, &random) }
+        case 6: return Self.inventions.randomElement(using: &random)?.bytes
+        case 7: return message.bytes
         default:
-            _ = ask(message.subject, message.octets)
-            return ask(message.subject, message.octets)
+            _ = ask(message.subject, message.bytes)
+            return ask(message.subject, message.bytes)
         }
     }
 }

@@ -18,7 +18,7 @@ import Testing
         let start = Instant(seconds: 1_790_000_000)
         let reading = Reading(
             origin: Origin(
-                subject: "11111111-2222-4333-8444-555555555555", type: try #require(SampleType(id)),
+                person: "11111111-2222-4333-8444-555555555555", type: try #require(SampleType(id)),
                 source: SourceRevision(id: source, name: "Ünïque \"app\"")),
             numeral: try Numeral(digits), unit: try Unit(ucum: code),
             time: .instants(
@@ -32,7 +32,7 @@ import Testing
     /// `scripts/check-open-mhealth` validates these recorded lines with Open mHealth's own schemas.
     @Test func asRecorded() throws {
         let line = DataPointLine()
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         let samples = [
             try stored("heartRate", "72", "/min", source: "ble.heart-rate"), try stored("heartRate", "72.5", "/min", lasts: 60),
             try stored("bodyMass", "80.50", "kg", metadata: #"{"wasUserEntered":true}"#),
@@ -44,52 +44,52 @@ import Testing
             try stored("stepCount", "3", "1{steps}"), try workout("5.20", "km", "310.5"), try workout("1", "[nmi_i]", nil),
             try stored("workout", "57", "1", lasts: 60),
         ]
-        for sample in samples { #expect(line.append(.added(sample), to: &octets)) }
-        if getenv("VITALGATE_RECORD") != nil { try Data(octets).write(to: Self.recorded) }
-        #expect(try Data(contentsOf: Self.recorded) == Data(octets))
+        for sample in samples { #expect(line.append(.added(sample), to: &bytes)) }
+        if getenv("VITALGATE_RECORD") != nil { try Data(bytes).write(to: Self.recorded) }
+        #expect(try Data(contentsOf: Self.recorded) == Data(bytes))
     }
 
     private func workout(_ distance: String, _ code: String, _ energy: String?) throws -> StoredSample {
         var stored = try stored("workout", "37", "1", lasts: 1800)
-        var told = Workout(totalDistance: Amount(try Numeral(distance), try Unit(ucum: code)))
+        var reported = Workout(totalDistance: Amount(try Numeral(distance), try Unit(ucum: code)))
         if let energy {
-            told.statistics = [
+            reported.statistics = [
                 Workout.Statistics(type: "activeEnergyBurned", sum: Amount(try Numeral(energy), try Unit(ucum: "kcal")))
             ]
         }
-        stored.sample.body = try SampleBody(encoding: told)
+        stored.sample.body = try SampleBody(encoding: reported)
         return stored
     }
 
     @Test func workouts() throws {
-        var octets: [UInt8] = []
-        #expect(DataPointLine().append(.added(try workout("5.20", "km", "310.5")), to: &octets))
-        let text = String(decoding: octets, as: UTF8.self)
+        var bytes: [UInt8] = []
+        #expect(DataPointLine().append(.added(try workout("5.20", "km", "310.5")), to: &bytes))
+        let text = String(decoding: bytes, as: UTF8.self)
         #expect(
             text.contains(
                 #""body":{"activity_name":"running","distance":{"value":5.20,"unit":"km"},"kcal_burned":{"value":310.5,"unit":"kcal"},"#
             ))
-        octets.removeAll()
-        #expect(DataPointLine().append(.added(try workout("1", "[nmi_i]", nil)), to: &octets))
-        #expect(String(decoding: octets, as: UTF8.self).contains(#""distance":{"value":1852.0,"unit":"m"}"#))
-        #expect(!DataPointLine().append(.added(try stored("sleepAnalysis", "3", "1", lasts: 60)), to: &octets))
+        bytes.removeAll()
+        #expect(DataPointLine().append(.added(try workout("1", "[nmi_i]", nil)), to: &bytes))
+        #expect(String(decoding: bytes, as: UTF8.self).contains(#""distance":{"value":1852.0,"unit":"m"}"#))
+        #expect(!DataPointLine().append(.added(try stored("sleepAnalysis", "3", "1", lasts: 60)), to: &bytes))
     }
 
     @Test func whatHasNoSchema() throws {
         let line = DataPointLine()
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for type in SampleType.quantities where !DataPointLine.knows(type) {
-            #expect(!line.append(.added(try stored(type.id, "1", type.canonicalUnit.code)), to: &octets))
+            #expect(!line.append(.added(try stored(type.id, "1", type.canonicalUnit.code)), to: &bytes))
         }
-        #expect(octets.isEmpty)
+        #expect(bytes.isEmpty)
         #expect(SampleType.quantities.count { DataPointLine.knows($0) } == 6)
     }
 
     @Test func digitsAndUnitsAsMeasured() throws {
         func text(_ stored: StoredSample) -> String {
-            var octets: [UInt8] = []
-            _ = DataPointLine().append(.added(stored), to: &octets)
-            return String(decoding: octets, as: UTF8.self)
+            var bytes: [UInt8] = []
+            _ = DataPointLine().append(.added(stored), to: &bytes)
+            return String(decoding: bytes, as: UTF8.self)
         }
         #expect(
             try text(stored("bodyTemperature", "98.60", "[degF]")).contains(#""body_temperature":{"value":98.60,"unit":"F"}"#))
@@ -101,12 +101,12 @@ import Testing
 
     @Test func deletions() throws {
         let stored = try stored("heartRate", "72", "/min")
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         let deletion = StoredDeletion(
             sample: stored.sample, replacedBy: "01a20a91-f3b8-8487-94b9-60f7aeba3677", ingest: 2, seq: 2)
-        #expect(DataPointLine().append(.deleted(deletion), to: &octets))
+        #expect(DataPointLine().append(.deleted(deletion), to: &bytes))
         #expect(
-            String(decoding: octets, as: UTF8.self)
+            String(decoding: bytes, as: UTF8.self)
                 == #"{"deleted":"\#(stored.uuid)","type":"heartRate","replacedBy":"01a20a91-f3b8-8487-94b9-60f7aeba3677"}"# + "\n"
         )
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct SampleLineTests {
     private static func sample(device: Device?, metadata: Metadata?) throws -> Sample {
         let origin = Origin(
-            subject: "6d1f6e7c", type: .bodyTemperature,
+            person: "6d1f6e7c", type: .bodyTemperature,
             source: SourceRevision(id: "ble.health-thermometer", name: "Health \"T\"\n", version: "1"),
             device: device)
         let unit = try Unit(ucum: "[degF]")
@@ -46,7 +46,7 @@ import Testing
     func aCategory(type: String, value: Double, shown: String) throws {
         var sample = try Self.sample(device: nil, metadata: nil)
         sample.origin = Origin(
-            subject: "6d1f6e7c", type: try #require(SampleType(category: type)),
+            person: "6d1f6e7c", type: try #require(SampleType(category: type)),
             source: SourceRevision(id: "watch", name: "Watch"))
         (sample.value, sample.numeral, sample.unit) = (value, try Numeral("\(Int(value))"), .one)
         var bytes: [UInt8] = []

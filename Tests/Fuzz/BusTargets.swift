@@ -97,6 +97,6 @@ enum BusTargets {
         func commit(_ token: CommitToken, memory: DeviceMemory) { source.confirm(token) }
         func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {}
         func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) { sum &+= Int(evidence.ahead) }
-        func told(_ notice: SourceNotice) { sum &+= notice.text.utf8.count }
+        func didReceive(_ notice: SourceNotice) { sum &+= notice.text.utf8.count }
     }
 }

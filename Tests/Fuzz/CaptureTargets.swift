@@ -27,7 +27,7 @@ enum CaptureTargets {
         defer { unlink(path) }
         guard let input = try? InputFile(path: path), let file = try? BTSnoopFile(input, path: path),
             let reader = try? TrafficReader(
-                file, subject: "00000000-0000-4000-8000-000000000000", zone: TimeZoneRules(fixed: .utc)),
+                file, person: "00000000-0000-4000-8000-000000000000", zone: TimeZoneRules(fixed: .utc)),
             (try? reader.choose(
                 [], devices.compactMap { TrafficReader.Named("\($0)=sig-heart-rate,sig-glucose,bthome-v2") }, Fuzz.library))
                 != nil

@@ -25,7 +25,7 @@ enum DialogueTargets {
         switch number % 6 {
         case 0: .userData([ConsentingUser(number: 1, code: 1), ConsentingUser(number: 2, code: 9999)])
         case 1: .qnScale
-        case 2: .omronCuff(cuff, key: DialogueDescription.usualKey)
+        case 2: .omronCuff(cuff, key: DialogueDescription.defaultKey)
         case 3: .o2Ring
         case 4: .beurerSanitas(high: 0xE0)
         default: .beurerSanitas(high: 0xF0)
@@ -36,18 +36,18 @@ enum DialogueTargets {
         guard let kind = input.first, var dialogue = description(kind).begin(Set(names)) else { return }
         var asked: [(name: CharacteristicName, isWrite: Bool)] = []
         var (isCommitting, isOver, readies, seconds) = (false, false, 0, 0)
-        func tell(_ event: DialogueEvent) {
+        func handle(_ event: DialogueEvent) {
             guard !isOver else { return }
             let commands = dialogue.handle(event, at: time(seconds))
             precondition(commands.count < 4096, "one event makes \(commands.count) commands")
             for command in commands {
                 precondition(!isOver, "it goes on behind its end")
                 switch command {
-                case .write(let name, let octets):
-                    precondition(octets.count <= 512, "more than a characteristic takes")
+                case .write(let name, let bytes):
+                    precondition(bytes.count <= 512, "more than a characteristic takes")
                     asked.append((name, true))
                 case .read(let name): asked.append((name, false))
-                case .deliver(_, let octets): precondition(octets.count <= 4096, "a frame that no device sends")
+                case .deliver(_, let bytes): precondition(bytes.count <= 4096, "a frame that no device sends")
                 case .commit:
                     precondition(!isCommitting, "a second commit before the first is durable")
                     isCommitting = true
@@ -55,32 +55,32 @@ enum DialogueTargets {
                     readies += 1
                     precondition(readies == 1, "it says twice that it is ready")
                 case .fail: isOver = true
-                case .pause, .remember, .clock, .tell: break
+                case .pause, .remember, .clock, .handle: break
                 }
             }
             precondition(asked.count < 65_536, "it asks more and more of a device that does not answer")
         }
-        tell(.start)
+        handle(.start)
         var rest = input.dropFirst()
         while let event = rest.popFirst() {
             let count = event & 7 < 4 ? Int(rest.popFirst() ?? 0) : 0
-            let octets = Array(rest.prefix(count))
-            rest = rest.dropFirst(octets.count)
+            let bytes = Array(rest.prefix(count))
+            rest = rest.dropFirst(bytes.count)
             let name = names[Int(event >> 3) % names.count]
             switch event & 7 {
-            case 0, 1: tell(.received(name, octets))
+            case 0, 1: handle(.received(name, bytes))
             case 2:
                 guard !asked.isEmpty else { continue }
                 let first = asked.removeFirst()
-                tell(first.isWrite ? .written(first.name) : .read(first.name, octets))
-            case 3: tell(.read(name, octets))
+                handle(first.isWrite ? .written(first.name) : .read(first.name, bytes))
+            case 3: handle(.read(name, bytes))
             case 4:
                 guard !asked.isEmpty else { continue }
-                tell(.refused(asked.removeFirst().name, .other))
+                handle(.refused(asked.removeFirst().name, .other))
             case 5:
                 guard isCommitting else { continue }
                 isCommitting = false
-                tell(.committed)
+                handle(.committed)
             default: wait()
             }
         }
@@ -90,7 +90,7 @@ enum DialogueTargets {
         func wait() {
             guard let deadline = dialogue.deadline else { return }
             seconds = max(seconds, Int(deadline.components.seconds) - 1000 + 1)
-            tell(.tick)
+            handle(.tick)
             if let next = dialogue.deadline, !isOver {
                 precondition(next > time(seconds).uptime - .seconds(1), "it wants to be woken in the past, again and again")
             }

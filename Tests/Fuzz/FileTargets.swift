@@ -14,24 +14,24 @@ enum FileTargets {
     /// The first line names the profile that reads the rest. If it is empty, all profiles are tried, as for a user's file. An unknown name
     /// also selects one of them.
     static func tables(_ input: [UInt8]) {
-        let (name, octets) = Fuzz.split(input)
+        let (name, bytes) = Fuzz.split(input)
         let readers = Fuzz.tables
         let number = name.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & Int.max
         let id = name.isEmpty || readers.contains(name) ? name : readers[number % readers.count]
-        guard let head = try? TextFileHead.read(bytes: octets).text,
+        guard let head = try? TextFileHead.read(bytes: bytes).text,
             let match = try? Fuzz.library.match(firstLines: head, profile: id.isEmpty ? nil : id),
-            let interpreter = try? ProfileInterpreter(match, registry: OriginRegistry(subject: "me"))
+            let interpreter = try? ProfileInterpreter(match, registry: OriginRegistry(person: "me"))
         else { return }
-        let source = source(octets, match.form)
+        let source = source(bytes, match.form)
         if interpreter.needsSurvey { try? interpreter.survey(source) }
         read(source, interpreter)
     }
 
     /// Splits rows as a profile describes.
-    static func source(_ octets: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
+    static func source(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
         switch form {
-        case .delimited(let delimiter): DelimitedFileSource(bytes: octets, delimiter: delimiter, received: received)
-        case .jsonArray(let paths, let rows, _): JSONArrayFileSource(bytes: octets, paths: paths, rows: rows, received: received)
+        case .delimited(let delimiter): DelimitedFileSource(bytes: bytes, delimiter: delimiter, received: received)
+        case .jsonArray(let paths, let rows, _): JSONArrayFileSource(bytes: bytes, paths: paths, rows: rows, received: received)
         case .database: FileReading.source(of: [], form: form)
         }
     }
@@ -48,18 +48,18 @@ enum FileTargets {
         let limits = ZipArchive.Limits(free: 1 << 20, ratio: 100, total: 1 << 22, members: 1000)
         read(
             AppleHealthExportSource(export, path: path, received: received, limits: limits),
-            AppleHealthInterpreter(registry: OriginRegistry(subject: "me")))
+            AppleHealthInterpreter(registry: OriginRegistry(person: "me")))
     }
 
     /// FHIR resources.
     static func resources(_ input: [UInt8]) {
         read(
-            ResourceFileSource(bytes: input, received: received), ClinicalInterpreter(registry: OriginRegistry(subject: "me")))
+            ResourceFileSource(bytes: input, received: received), ClinicalInterpreter(registry: OriginRegistry(person: "me")))
     }
 
     /// A GPX file. Its result can be read back.
     static func routes(_ input: [UInt8]) {
-        let interpreter = GPXInterpreter(registry: OriginRegistry(subject: "me"))
+        let interpreter = GPXInterpreter(registry: OriginRegistry(person: "me"))
         var readings: [Reading] = []
         try? GPXFile.forEachRow(in: PrefixedInput(MemoryInput(input))) { row, place in
             let frame = RawFrame(payload: .row(row), place: place, received: received, channel: GPXRow.channel)
@@ -70,7 +70,7 @@ enum FileTargets {
 
     /// The CSV file of an electrocardiogram.
     static func electrocardiograms(_ input: [UInt8]) {
-        let interpreter = ElectrocardiogramInterpreter(registry: OriginRegistry(subject: "me"))
+        let interpreter = ElectrocardiogramInterpreter(registry: OriginRegistry(person: "me"))
         var readings: [Reading] = []
         try? ElectrocardiogramFile.forEachLine(in: MemoryInput(input), received: received) { frame in
             _ = try? interpreter.interpret(frame, into: &readings)

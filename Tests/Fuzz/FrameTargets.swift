@@ -25,55 +25,55 @@ enum FrameTargets {
     private static let channels = readers.keys.sorted()
 
     /// An unknown name also selects a profile.
-    private static func split(_ input: [UInt8]) -> (readers: [Reader], octets: [UInt8]) {
-        let (name, octets) = Fuzz.split(input)
-        if let known = readers[name] { return (known, octets) }
+    private static func split(_ input: [UInt8]) -> (readers: [Reader], bytes: [UInt8]) {
+        let (name, bytes) = Fuzz.split(input)
+        if let known = readers[name] { return (known, bytes) }
         let number = name.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & Int.max
-        return (readers[channels[number % channels.count]] ?? [], octets)
+        return (readers[channels[number % channels.count]] ?? [], bytes)
     }
 
     static func frames(_ input: [UInt8]) {
-        let (readers, octets) = split(input)
+        let (readers, bytes) = split(input)
         for reader in readers {
-            var told: [[String]?] = []
+            var reported: [[String]?] = []
             for isStrict in [false, true] {
                 let session = Timestamp(wall: WallTime(microseconds: 1_795_000_000_000_000), offset: ZoneOffset(seconds: 3600))
                 let options = BinaryOptions(isStrict: isStrict, secrets: reader.secrets, sessionStart: session)
-                let interpreter = BinaryInterpreter(reader.match, registry: OriginRegistry(subject: "me"), options: options)
-                told.append(decode(octets, interpreter))
+                let interpreter = BinaryInterpreter(reader.match, registry: OriginRegistry(person: "me"), options: options)
+                reported.append(decode(bytes, interpreter))
             }
-            precondition(told[1] == nil || told[0] == told[1], "what nothing can be said against is read as always")
+            precondition(reported[1] == nil || reported[0] == reported[1], "what nothing can be said against is read as always")
         }
     }
 
     static func streams(_ input: [UInt8]) {
-        let (readers, octets) = split(input)
+        let (readers, bytes) = split(input)
         for reader in readers {
             guard let framing = reader.match.framing else { continue }
-            let interpreter = BinaryInterpreter(reader.match, registry: OriginRegistry(subject: "me"))
+            let interpreter = BinaryInterpreter(reader.match, registry: OriginRegistry(person: "me"))
             var framer = StreamFramer(framing)
-            var told = 0
+            var reported = 0
             func take(_ event: StreamFramer.Event) {
                 switch event {
                 case .frame(let bytes, let offset):
-                    precondition(offset == told, "a frame stands where it stood")
-                    told += bytes.count
+                    precondition(offset == reported, "a frame stands where it stood")
+                    reported += bytes.count
                     decode(Array(bytes), interpreter)
-                case .skipped(let skipped): told += skipped.count
+                case .skipped(let skipped): reported += skipped.count
                 }
             }
             // In two pieces, as a line may deliver them.
-            for piece in [octets[..<(octets.count / 2)], octets[(octets.count / 2)...]] {
+            for piece in [bytes[..<(bytes.count / 2)], bytes[(bytes.count / 2)...]] {
                 Array(piece).withUnsafeBytes { framer.feed($0, take) }
             }
             framer.finish(isCut: true, take)
-            precondition(told == octets.count, "every octet comes out once")
+            precondition(reported == bytes.count, "every octet comes out once")
         }
     }
 
     /// - Returns: the fields and the readings, if the frame is valid.
-    @discardableResult static func decode(_ octets: [UInt8], _ interpreter: BinaryInterpreter) -> [String]? {
-        octets.withUnsafeBytes { bytes in
+    @discardableResult static func decode(_ bytes: [UInt8], _ interpreter: BinaryInterpreter) -> [String]? {
+        bytes.withUnsafeBytes { bytes in
             guard (try? interpreter.decode(bytes)) != nil else { return nil }
             var readings: [Reading] = []
             _ = try? interpreter.appendReadings(at: Place(.byte, 0), to: &readings)

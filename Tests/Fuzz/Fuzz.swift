@@ -66,7 +66,7 @@ import Profiles
     static let tables = library.profiles.filter { $0.channels != $0.binaryChannels }.map(\.id)
 
     /// The first line of an input names the target for the rest.
-    static func split(_ input: [UInt8]) -> (name: String, octets: [UInt8]) {
+    static func split(_ input: [UInt8]) -> (name: String, bytes: [UInt8]) {
         let end = input.firstIndex(of: 0x0A) ?? 0
         return (String(decoding: input[..<end], as: UTF8.self), Array(input[min(end + 1, input.count)...]))
     }

@@ -15,13 +15,13 @@ enum MeterTargets {
                 }
             }
             carryOut(dialogue.handle(.opened))
-            var said: [[UInt8]] = []
+            var sent: [[UInt8]] = []
             for line in input.split(separator: 0x0A, omittingEmptySubsequences: false) where !isDone {
                 if line.elementsEqual("?".utf8) {
                     carryOut(dialogue.handle(.silence))
                 } else {
-                    said.append(sealed(Array(line), behind: said) + [0x0D])
-                    carryOut(dialogue.handle(.line(said[said.count - 1])))
+                    sent.append(sealed(Array(line), after: sent) + [0x0D])
+                    carryOut(dialogue.handle(.line(sent[sent.count - 1])))
                 }
             }
             // Silence ends every conversation.
@@ -31,10 +31,10 @@ enum MeterTargets {
     }
 
     /// A line that ends with `~`, or with a whole memory's `END`, gets its right sum, which chance would not find.
-    private static func sealed(_ line: [UInt8], behind said: [[UInt8]]) -> [UInt8] {
+    private static func sealed(_ line: [UInt8], after sent: [[UInt8]]) -> [UInt8] {
         if line.suffix(5).elementsEqual("  END".utf8) {
-            let start = said.lastIndex { MeterText.text($0).isEmpty } ?? 0
-            return Array(("0x" + digits(MeterText.sum(said[start...].joined())) + "  END").utf8)
+            let start = sent.lastIndex { MeterText.text($0).isEmpty } ?? 0
+            return Array(("0x" + digits(MeterText.sum(sent[start...].joined())) + "  END").utf8)
         }
         guard line.last == UInt8(ascii: "~") else { return line }
         let text = Array(line.dropLast())

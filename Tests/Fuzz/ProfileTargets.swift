@@ -7,13 +7,13 @@ enum ProfileTargets {
     static func profile(_ input: [UInt8]) {
         guard let profile = try? Profile(json5: input, file: "fuzz.json5") else { return }
         _ = ProfileVectorRun(profile, open: FileTargets.source).failures()
-        let registry = OriginRegistry(subject: "me")
+        let registry = OriginRegistry(person: "me")
         for channel in profile.binaryChannels {
             guard let match = profile.match(channel: channel) else { continue }
             let interpreter = BinaryInterpreter(match, registry: registry)
-            for octet in [0x00, 0x7F, 0x80, 0xFF] as [UInt8] {
+            for byte in [0x00, 0x7F, 0x80, 0xFF] as [UInt8] {
                 for count in [1, 2, 4, 7, 12, 20, 32] {
-                    FrameTargets.decode([UInt8](repeating: octet, count: count), interpreter)
+                    FrameTargets.decode([UInt8](repeating: byte, count: count), interpreter)
                 }
             }
         }

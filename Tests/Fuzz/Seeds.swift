@@ -10,14 +10,14 @@ enum Seeds {
     static func write(to folder: String) -> Int32 {
         for profile in Fuzz.library.profiles {
             for (index, vector) in profile.frameVectors.enumerated() {
-                let octets = Array(vector.channel.utf8) + [0x0A] + vector.bytes
-                put(octets, "\(folder)/frames/\(profile.id)-\(index)")
-                if vector.channel.hasPrefix("serial:") { put(octets, "\(folder)/streams/\(profile.id)-\(index)") }
+                let bytes = Array(vector.channel.utf8) + [0x0A] + vector.bytes
+                put(bytes, "\(folder)/frames/\(profile.id)-\(index)")
+                if vector.channel.hasPrefix("serial:") { put(bytes, "\(folder)/streams/\(profile.id)-\(index)") }
             }
             for (index, vector) in profile.vectors.enumerated() {
                 put(Array((profile.id + "\n" + vector.text).utf8), "\(folder)/tables/\(profile.id)-\(index)")
             }
-            guard let root = try? JSONValue.parse(json5: octets(of: profile.file)) else { continue }
+            guard let root = try? JSONValue.parse(json5: bytes(of: profile.file)) else { continue }
             for (index, part) in parts(of: root).enumerated() {
                 put(Array(text(of: part).utf8), "\(folder)/profiles/\(profile.id)-\(index)")
             }
@@ -25,10 +25,10 @@ enum Seeds {
         let files = Fuzz.folder + "/Tests/FileSourceTests/Files"
         for name in names(in: files) where name.hasSuffix(".csv") || name.hasSuffix(".json") && !name.hasSuffix(".expected.json")
         {
-            let octets = octets(of: files + "/" + name)
-            guard let head = try? TextFileHead.read(bytes: octets).text, let match = try? Fuzz.library.match(firstLines: head)
+            let bytes = bytes(of: files + "/" + name)
+            guard let head = try? TextFileHead.read(bytes: bytes).text, let match = try? Fuzz.library.match(firstLines: head)
             else { continue }
-            put(Array(match.profile.id.utf8) + [0x0A] + octets, "\(folder)/tables/\(name)")
+            put(Array(match.profile.id.utf8) + [0x0A] + bytes, "\(folder)/tables/\(name)")
         }
         return 0
     }
@@ -74,16 +74,16 @@ enum Seeds {
         return names.sorted()
     }
 
-    private static func octets(of path: String) -> [UInt8] {
+    private static func bytes(of path: String) -> [UInt8] {
         guard let file = fopen(path, "r") else { return [] }
         defer { fclose(file) }
-        var octets = [UInt8](repeating: 0, count: 1 << 16)
-        return Array(octets[..<fread(&octets, 1, octets.count, file)])
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        return Array(bytes[..<fread(&bytes, 1, bytes.count, file)])
     }
 
-    private static func put(_ octets: [UInt8], _ path: String) {
+    private static func put(_ bytes: [UInt8], _ path: String) {
         guard let file = fopen(path, "w") else { return }
-        fwrite(octets, 1, octets.count, file)
+        fwrite(bytes, 1, bytes.count, file)
         fclose(file)
     }
 }

@@ -64,12 +64,12 @@ final class StrangeBlueZ {
             case 2: reply(call, values.some())
             // Never.
             case 3: break
-            default: usual(call)
+            default: respond(call)
             }
         }
     }
 
-    private func usual(_ call: BusMessage) {
+    private func respond(_ call: BusMessage) {
         switch call.member {
         case "GetManagedObjects": reply(call, [values.objects()])
         case "Connect", "Disconnect":
@@ -79,11 +79,11 @@ final class StrangeBlueZ {
         case "StartDiscovery", "StopDiscovery":
             reply(call, [])
             change(call.path, BlueZ.adapter, ["Discovering": .boolean(call.member == "StartDiscovery")])
-        case "ReadValue": reply(call, [.bytes(values.octets())])
+        case "ReadValue": reply(call, [.bytes(values.bytes())])
         case "WriteValue":
             reply(call, [])
             // The answer of a control point: how many records there are, or that it is done.
-            change(call.path, BlueZ.characteristic, ["Value": .bytes(values.flag() ? values.octets() : [5, 0, 2, 0])])
+            change(call.path, BlueZ.characteristic, ["Value": .bytes(values.flag() ? values.bytes() : [5, 0, 2, 0])])
         case "AcquireNotify":
             var ends: [Int32] = [-1, -1]
             guard
@@ -124,7 +124,7 @@ final class StrangeBlueZ {
     /// - Returns: the time that passes.
     func act() -> Duration {
         switch values.next() {
-        case 1: change(values.path(), BlueZ.characteristic, ["Value": .bytes(values.octets())])
+        case 1: change(values.path(), BlueZ.characteristic, ["Value": .bytes(values.bytes())])
         case 2: signal("/", "ObjectManager", "InterfacesAdded", [.path(values.path()), values.interfaces()])
         case 3:
             let names = (0...values.next() % 4).map { _ in BusValue.string(values.interface()) }
@@ -141,8 +141,8 @@ final class StrangeBlueZ {
             signal(values.path(), member == "PropertiesChanged" ? "Properties" : "ObjectManager", member, values.some())
         case 7: return .seconds(Int(values.next()) * 4)
         case 8:
-            let octets = values.octets()
-            for pipe in pipes { _ = Glibc.send(pipe.number, octets, octets.count, Int32(MSG_NOSIGNAL)) }
+            let bytes = values.bytes()
+            for pipe in pipes { _ = Glibc.send(pipe.number, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
         case 9: pipes.removeAll()
         case 10: ask()
         case 11: hangUp()

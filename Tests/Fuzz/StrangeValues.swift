@@ -17,11 +17,11 @@ struct StrangeValues {
     mutating func flag() -> Bool { next() & 1 == 1 }
     private mutating func one(of texts: [String]) -> String { texts[Int(next()) % texts.count] }
 
-    mutating func octets() -> [UInt8] { (0..<Int(next())).map { _ in next() } }
+    mutating func bytes() -> [UInt8] { (0..<Int(next())).map { _ in next() } }
 
     mutating func text() -> String {
         let kind = Int(next())
-        if kind == 0xFF { return String(decoding: octets(), as: UTF8.self) }
+        if kind == 0xFF { return String(decoding: bytes(), as: UTF8.self) }
         return Self.words[kind % Self.words.count]
     }
 
@@ -128,7 +128,7 @@ struct StrangeValues {
             return .structure(Self.types(in: signature.dropFirst().dropLast()).map { value(of: $0, depth: depth + 1) })
         case UInt8(ascii: "a"):
             let element = String(signature.dropFirst())
-            if element == "y" { return .bytes(octets()) }
+            if element == "y" { return .bytes(bytes()) }
             let count = Int(next() % 5)
             guard element.hasPrefix("{") else {
                 return .array(of: element, (0..<count).map { _ in value(of: element, depth: depth + 1) })

@@ -127,8 +127,8 @@ import Testing
     @Test func manyLongHeadsAreBoundedTogether() throws {
         let server = try server()
         let head = "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + String(repeating: "y", count: 30_000)
-        let crowd = (0..<300).compactMap { _ in RawClient(server.address) }
-        for client in crowd { client.send(head) }
+        let clients = (0..<300).compactMap { _ in RawClient(server.address) }
+        for client in clients { client.send(head) }
         #expect(eventually { server.connections <= 257 })
         let other = try #require(RawClient(server.address, from: "127.0.0.2"))
         #expect(other.get("/")?.text == "hello")
@@ -167,9 +167,9 @@ import Testing
         let mute = try #require(RawClient(server.address))
         #expect(mute.isClosed())
         // Between two requests as well.
-        let kept = try #require(RawClient(server.address))
-        #expect(kept.get("/")?.status == 200)
-        #expect(kept.isClosed())
+        let retained = try #require(RawClient(server.address))
+        #expect(retained.get("/")?.status == 200)
+        #expect(retained.isClosed())
     }
 
     /// A client whose body continues has as long as its bytes may take, however little arrives at once.
@@ -218,8 +218,8 @@ import Testing
             $0.connections = 64
             $0.connectionsPerAddress = 32
         }
-        let crowd = (0..<1200).compactMap { _ in RawClient(server.address) }
-        #expect(crowd.count > 1000)
+        let clients = (0..<1200).compactMap { _ in RawClient(server.address) }
+        #expect(clients.count > 1000)
         #expect(eventually { server.connections <= 33 })
         let other = try #require(RawClient(server.address, from: "127.0.0.2"))
         #expect(other.get("/")?.text == "hello")

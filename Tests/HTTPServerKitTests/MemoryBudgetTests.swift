@@ -5,14 +5,14 @@ import Testing
 
 @Suite struct MemoryBudgetTests {
     @Test func noGroupTakesTheMemoryOfAnother() throws {
-        let budget = MemoryBudget(most: 800)
+        let budget = MemoryBudget(maximum: 800)
         var shares: [MemoryBudget.Share] = []
         func take(_ count: Int, _ payer: Payer) -> Bool {
             guard let share = budget.reserve(count, for: payer) else { return false }
             shares.append(share)
             return true
         }
-        #expect(take(100, .stranger) && !take(1, .stranger))
+        #expect(take(100, .unauthenticated) && !take(1, .unauthenticated))
         // One person or client has half of the shared memory.
         #expect(take(100, .person("a")) && !take(1, .person("a")))
         #expect(take(100, .person("b")) && !take(1, .person("c")))
@@ -23,7 +23,7 @@ import Testing
         #expect(take(50, .person("a")) && take(50, .person("a")) && take(40, .person("b")) && take(10, .person("b")))
         #expect(!take(10, .person("b")) && take(50, .person("c")) && !take(1, .person("d")))
         shares.removeAll()
-        #expect(take(100, .stranger) && take(100, .person("a")) && take(250, .client("c")))
+        #expect(take(100, .unauthenticated) && take(100, .person("a")) && take(250, .client("c")))
     }
 
     /// Unsent responses are bounded. Further requests are asked to come again.

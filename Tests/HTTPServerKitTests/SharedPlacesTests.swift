@@ -17,7 +17,7 @@ import Testing
         #expect(!take(.client("a")))
         for _ in 0..<2 { #expect(take(.client("b"))) }
         // The last quarter is for payers that have none yet.
-        #expect(!take(.client("b")) && take(.person("c")) && take(.stranger) && !take(.person("d")))
+        #expect(!take(.client("b")) && take(.person("c")) && take(.unauthenticated) && !take(.person("d")))
         taken.removeAll()
         #expect(take(.client("a")))
     }

@@ -14,7 +14,7 @@ final class TestHandler: HTTPHandler {
     init() { turns = FairQueue(on: later) }
 
     func resolve(_ head: RequestHead) throws(Problem) -> ResolvedRequest {
-        let body = BodyAllowance(most: ["echo", "later"].contains(head.path.first) ? 100_000 : 0, payer: .client("test"))
+        let body = BodyAllowance(maximum: ["echo", "later"].contains(head.path.first) ? 100_000 : 0, payer: .client("test"))
         return ResolvedRequest(body: body, queue: head.path == ["later"] ? turns : nil) { self.answer($0) }
     }
 
@@ -52,7 +52,7 @@ final class TestHandler: HTTPHandler {
 final class TestBell: Sendable {
     struct State {
         var open = 0
-        var news = 0
+        var updates = 0
         var wakes: [@Sendable () -> Void] = []
     }
     let state = Mutex(State())
@@ -61,7 +61,7 @@ final class TestBell: Sendable {
 
     func ring() {
         let wakes = state.withLock { state in
-            state.news += 1
+            state.updates += 1
             return state.wakes
         }
         for wake in wakes { wake() }
@@ -79,7 +79,7 @@ final class CountingStream: BodyStream {
     func next() throws -> BodyPiece {
         guard count < 1000 else { return .end }
         count += 1
-        return .octets([UInt8](repeating: UInt8(ascii: "a"), count: 65_536))
+        return .bytes([UInt8](repeating: UInt8(ascii: "a"), count: 65_536))
     }
     func close() { bell.state.withLock { $0.open -= 1 } }
 }
@@ -87,7 +87,7 @@ final class CountingStream: BodyStream {
 /// Tells each ring.
 final class EventStream: BodyStream {
     private let bell: TestBell
-    private var told = 0
+    private var reported = 0
     let isLive = true
     init(_ bell: TestBell) {
         self.bell = bell
@@ -95,10 +95,10 @@ final class EventStream: BodyStream {
     }
     func begin(wake: @escaping @Sendable () -> Void) { bell.state.withLock { $0.wakes.append(wake) } }
     func next() throws -> BodyPiece {
-        let news = bell.state.withLock { $0.news }
-        guard news == told else {
-            told = news
-            return .octets(Array("id: \(news)\n\n".utf8))
+        let updates = bell.state.withLock { $0.updates }
+        guard updates == reported else {
+            reported = updates
+            return .bytes(Array("id: \(updates)\n\n".utf8))
         }
         return .wait(atMost: .seconds(15))
     }
@@ -122,6 +122,6 @@ final class FailingStream: BodyStream {
     func next() throws -> BodyPiece {
         count += 1
         guard count < 2 else { throw Failed() }
-        return .octets(Array("so far".utf8))
+        return .bytes(Array("so far".utf8))
     }
 }

@@ -31,18 +31,18 @@ import Testing
         let served = try ServedStore()
         self.served = served
         let (store, now) = (served.store, ServedStore.now)
-        try store.people.save(Person(subject: Self.anna, name: "Anna"))
-        func strap(_ subject: String) -> Origin {
+        try store.people.save(Person(id: Self.anna, name: "Anna"))
+        func strap(_ person: String) -> Origin {
             Origin(
-                subject: subject, type: .heartRate, source: SourceRevision(id: "strap", name: "Strap", version: nil),
+                person: person, type: .heartRate, source: SourceRevision(id: "strap", name: "Strap", version: nil),
                 device: Device(key: "qx-7", name: "Qx", manufacturer: "Qy", model: "Qz", serial: "Q9"))
         }
-        let beats = try [ServedStore.person, Self.anna].map { subject in
+        let beats = try [ServedStore.person, Self.anna].map { person in
             try served.keep(
                 (0..<4).map { index in
                     let start = Instant(seconds: 1_790_000_000 + Int64(index) * 60)
                     return Reading(
-                        origin: strap(subject), numeral: try Numeral(index == 3 ? "9000" : "6\(index)"),
+                        origin: strap(person), numeral: try Numeral(index == 3 ? "9000" : "6\(index)"),
                         unit: SampleType.heartRate.canonicalUnit,
                         time: .instants(start: start, end: start, offset: .utc), place: Place(.line, index + 1))
                 })
@@ -125,7 +125,7 @@ import Testing
         case .uuid: return [(.object, "*")]
         case .person: return [(.person, "*")]
         case .name, .names: return [(.type, "*")]
-        case .number, .flag, .words, .stretch: return []
+        case .number, .flag, .words, .interval: return []
         case .text, .field:
             return try #require(Self.templates(ofText: parameter.name), "Name what '\(parameter.name)' refers to.")
         }
@@ -163,12 +163,12 @@ import Testing
     }
 
     /// A value that makes the request valid.
-    private static func usual(_ parameter: Parameter) -> String {
+    private static func sampleValue(_ parameter: Parameter) -> String {
         switch parameter.form {
         case .uuid: "019a0000-0000-8000-8000-000000000000"
         case .person: "me"
         case .name, .names: "stepCount"
-        case .stretch: "1d"
+        case .interval: "1d"
         case .number: "1"
         default: "x"
         }
@@ -186,7 +186,7 @@ import Testing
         var request = Request(target: route.path, body: body)
         var query: [String] = []
         for parameter in route.allParameters where parameter.isRequired || parameter.name == varied?.name {
-            let text = parameter.name == varied?.name ? value : Self.usual(parameter)
+            let text = parameter.name == varied?.name ? value : Self.sampleValue(parameter)
             if parameter.isInPath {
                 request.target = request.target.replacing("{\(parameter.name)}", with: text)
             } else if parameter.isInHeader {
@@ -200,10 +200,10 @@ import Testing
     }
 
     private static func escaped(_ text: String) -> String {
-        text.utf8.map { octet in
-            let character = Character(Unicode.Scalar(octet))
+        text.utf8.map { byte in
+            let character = Character(Unicode.Scalar(byte))
             return character.isLetter || character.isNumber
-                ? String(character) : "%" + String(Int(octet) + 256, radix: 16).dropFirst()
+                ? String(character) : "%" + String(Int(byte) + 256, radix: 16).dropFirst()
         }.joined()
     }
 

@@ -37,7 +37,7 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
         store = try SampleStore(
-            path: folder.file("store.db"), access: .write, creation: .init(subject: ServedStore.person, time: 0))
+            path: folder.file("store.db"), access: .write, creation: .init(person: ServedStore.person, time: 0))
     }
 
     private func watch(quiet: Duration = .zero) throws -> AlertWatch {

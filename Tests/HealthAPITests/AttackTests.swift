@@ -42,7 +42,7 @@ import Testing
         client.send("GET /v1/changes/stream?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
         #expect(client.read(until: "\"value\":60.0") != nil)
         try served.store.clients.set(
-            Grant(subject: ServedStore.person, type: type, reading: .none, mayWrite: false), of: served.watch,
+            Grant(person: ServedStore.person, type: type, reading: .none, mayWrite: false), of: served.watch,
             at: ServedStore.now)
         try served.add([61], from: 1_790_001_000)
         try served.add([7], of: "stepCount", from: 1_790_002_000)
@@ -137,7 +137,7 @@ import Testing
                 case .wait(let time):
                     #expect(time == .zero)
                     pauses += 1
-                case .octets(let octets): text += String(decoding: octets, as: UTF8.self)
+                case .bytes(let bytes): text += String(decoding: bytes, as: UTF8.self)
                 case .end: break reading
                 }
             }
@@ -159,8 +159,8 @@ import Testing
         let head = "Host: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n"
         client.send("GET /v1/samples?types=heartRate&sort=-value&limit=2&format=ndjson HTTP/1.1\r\n" + head)
         for _ in 0..<4 { #expect(try served.get("/v1/samples?limit=1").status == 200) }
-        var octet: UInt8 = 0
-        #expect(recv(client.descriptor, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == -1)
+        var byte: UInt8 = 0
+        #expect(recv(client.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == -1)
         for _ in 0..<2 { gate.signal() }
         let answer = try #require(client.answer())
         #expect(answer.text.split(separator: "\n").count == 2 && answer.text.contains("\"value\":139.0"))
@@ -170,7 +170,7 @@ import Testing
         let stream = try served.stream(pool.lend(to: served.watch), query)
         defer { stream.close() }
         try stream.prepare()
-        guard case .octets = try stream.next() else {
+        guard case .bytes = try stream.next() else {
             Issue.record("there are no octets")
             return
         }

@@ -32,7 +32,7 @@ import Testing
         #expect(
             asked == [
                 AuthorizationRequest(
-                    subject: ServedStore.person, read: [ObjectType(.heartRate)], write: [ObjectType(.bodyMass)])
+                    person: ServedStore.person, read: [ObjectType(.heartRate)], write: [ObjectType(.bodyMass)])
             ])
         // The client gets the same answer whether access was refused or granted.
         try served.grant("heartRate", reading: .none, mayWrite: false)
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func whoGuessesIsAnsweredLaterAndLater() throws {
-        let delays = (0...80).map(GuessCounter.usualDelay)
+        let delays = (0...80).map(GuessCounter.defaultDelay)
         #expect(delays.prefix(11).allSatisfy { $0 == .zero } && delays == delays.sorted() && delays.last == .seconds(5))
         let counter = GuessCounter()
         let start = ContinuousClock.now

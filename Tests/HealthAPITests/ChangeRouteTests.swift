@@ -79,7 +79,7 @@ import Testing
         let type = try #require(ObjectType("immunizationRecord"))
         func grant(_ objects: [SampleIdentity], future: Bool = false) throws {
             try served.store.clients.set(
-                Grant(subject: ServedStore.person, type: type, reading: .objects(future: future), mayWrite: false),
+                Grant(person: ServedStore.person, type: type, reading: .objects(future: future), mayWrite: false),
                 objects: objects,
                 of: served.watch, at: ServedStore.now)
         }
@@ -192,19 +192,19 @@ import Testing
     }
 
     @Test func whoeverWritesHearsWhetherSomebodyFollows() throws {
-        let heard = Mutex([Bool]())
-        let served = try ServedStore { settings in settings.following = { word in heard.withLock { $0.append(word) } } }
+        let received = Mutex([Bool]())
+        let served = try ServedStore { settings in settings.following = { word in received.withLock { $0.append(word) } } }
         var client: RawClient? = try served.client()
         client?.send("GET /v1/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
         // Earlier commits of the store may also ring.
-        #expect(eventually { heard.withLock { $0.last } == true })
-        let before = heard.withLock { $0.count }
+        #expect(eventually { received.withLock { $0.last } == true })
+        let before = received.withLock { $0.count }
         try served.add([60])
         #expect(client?.read(until: "\"value\":60.0") != nil)
-        #expect(eventually { heard.withLock { $0.count } > before })
-        #expect(heard.withLock { $0.allSatisfy { $0 } })
+        #expect(eventually { received.withLock { $0.count } > before })
+        #expect(received.withLock { $0.allSatisfy { $0 } })
         client = nil
         served.service.stop()
-        #expect(eventually { heard.withLock { $0.last } == false })
+        #expect(eventually { received.withLock { $0.last } == false })
     }
 }

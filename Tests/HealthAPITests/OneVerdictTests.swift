@@ -33,7 +33,7 @@ import Testing
     ]
 
     /// Values that a careless or hostile sender may use.
-    private static let strange = [
+    private static let unusual = [
         "null", "true", "0", "-1", "1e400", "-1e308", "99999999999999999999", "\"\"", "\"x\"", "\"\\u0000\"", "[]", "[null]",
         "{}",
         #"{"value":1}"#, #"{"value":"1","unit":"kg"}"#, #"["calm","calm"]"#, #""2026-11-20T07:00:00""#,
@@ -61,26 +61,26 @@ import Testing
     }
 
     private static func mutated(_ line: String, _ random: inout SeededGenerator) -> [UInt8] {
-        var octets = Array(line.utf8)
+        var bytes = Array(line.utf8)
         switch Int.random(in: 0..<10, using: &random) {
-        case 0: octets.removeLast(Int.random(in: 1..<octets.count, using: &random))
-        case 1: octets[Int.random(in: 0..<octets.count, using: &random)] = UInt8.random(in: 0x0B...255, using: &random)
+        case 0: bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
+        case 1: bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0x0B...255, using: &random)
         default:
             for _ in 0...Int.random(in: 0...1, using: &random) {
-                guard let range = values(of: octets).randomElement(using: &random) else { break }
-                octets.replaceSubrange(range, with: Array((strange.randomElement(using: &random) ?? "").utf8))
+                guard let range = values(of: bytes).randomElement(using: &random) else { break }
+                bytes.replaceSubrange(range, with: Array((unusual.randomElement(using: &random) ?? "").utf8))
             }
         }
-        return octets
+        return bytes
     }
 
     /// The readings of a line, or `nil` if it is refused.
     private static func readings(_ line: [UInt8]) -> [Reading]? {
         var readings: [Reading] = []
         do throws(Refusal) {
-            let interpreter = LineInterpreter(registry: OriginRegistry(subject: ServedStore.person))
-            let result: Result<FrameOutcome, Refusal> = line.withUnsafeBytes { octets in
-                let frame = RawFrame(payload: .bytes(octets), place: Place(.line, 1), received: ServedStore.now)
+            let interpreter = LineInterpreter(registry: OriginRegistry(person: ServedStore.person))
+            let result: Result<FrameOutcome, Refusal> = line.withUnsafeBytes { bytes in
+                let frame = RawFrame(payload: .bytes(bytes), place: Place(.line, 1), received: ServedStore.now)
                 do throws(Refusal) {
                     return .success(try interpreter.interpret(frame, into: &readings))
                 } catch { return .failure(error) }
@@ -135,7 +135,7 @@ import Testing
         ]
         for type in types { try served.grant(type) }
         let store = try SampleStore(
-            path: served.folder.file("files.db"), access: .write, creation: .init(subject: ServedStore.person, time: 0))
+            path: served.folder.file("files.db"), access: .write, creation: .init(person: ServedStore.person, time: 0))
         let library = try HealthStore(
             path: served.folder.file("library.db"),
             access: .write(as: SourceRevision(id: "org.example.library", name: "Library")), creating: true,

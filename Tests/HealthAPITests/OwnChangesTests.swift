@@ -15,7 +15,7 @@ import Testing
 
     init() throws {
         served = try ServedStore()
-        try served.store.people.save(Person(subject: Self.anna, name: "Anna"))
+        try served.store.people.save(Person(id: Self.anna, name: "Anna"))
     }
 
     private func changes() throws -> (own: OwnChanges, session: PageSession) {
@@ -30,7 +30,7 @@ import Testing
         try served.store.samples.delete([beats[0]], description: IngestDescription(kind: .delete, received: 0))
         let own = try changes().own
         let entry = HandEntry(
-            subject: ServedStore.person,
+            person: ServedStore.person,
             amounts: [.init(type: .heartRate, numeral: try Numeral("70"), unit: SampleType.heartRate.canonicalUnit)],
             time: now, zone: TimeZoneRules(fixed: .utc))
         for uuid in beats {
@@ -39,17 +39,17 @@ import Testing
             #expect(try own.correct([uuid], with: Correction(amounts: [nil]), at: now) == nil)
             #expect(try own.undoCorrection(uuid, at: now) == nil)
         }
-        for held in try served.store.quarantine.all() { #expect(try !own.judge(held.id, accepting: true, at: now)) }
+        for stored in try served.store.quarantine.all() { #expect(try !own.decide(stored.id, accepting: true, at: now)) }
         #expect(try served.store.quarantine.all().filter { $0.state == "held" }.count == 1)
         // The person of an entry or of a repair is the person of the session, whatever the request says.
         _ = try own.add(entry, at: now)
         var conditions = SampleConditions(types: [.heartRate])
-        conditions.subject = ServedStore.person
-        let scale = MigrationRequest(.scale(try Numeral("2")), of: conditions, takesAmbiguous: true, now: now)
+        conditions.person = ServedStore.person
+        let scale = RepairRequest(.scale(try Numeral("2")), of: conditions, takesAmbiguous: true, now: now)
         try own.apply(scale)
         let theirs = try served.store.samples.sample(beats[1])
         #expect(theirs?.sample.value == 62)
-        let assignment = MigrationRequest(.subject(ServedStore.person), of: conditions, takesAmbiguous: true, now: now)
+        let assignment = RepairRequest(.person(ServedStore.person), of: conditions, takesAmbiguous: true, now: now)
         #expect(throws: StoreError.self) { try own.apply(assignment) }
     }
 
@@ -58,14 +58,14 @@ import Testing
         try people.annotate(ServedStore.person, day: "2026-11-20", tags: ["a"], note: "b")
         let note = try #require(try people.annotations(of: ServedStore.person, from: "2026-01-01", through: "2027-01-01").first)
         let alert = try served.store.alerts.add(
-            of: ServedStore.person, type: .heartRate, .above, bound: 180, timing: .usual, at: now)
+            of: ServedStore.person, type: .heartRate, .above, bound: 180, timing: .defaultTiming, at: now)
         let (own, session) = try changes()
         #expect(try !own.removeAnnotation(note.id))
         #expect(try !own.removeAlert(alert))
         let grant = Grant(
-            subject: ServedStore.person, type: ObjectType(.heartRate), reading: .all, mayWrite: true)
+            person: ServedStore.person, type: ObjectType(.heartRate), reading: .all, mayWrite: true)
         try own.set(grant, objects: [], accesses: [.read, .write], of: served.other, at: now)
-        #expect(try served.store.clients.grants(of: served.other).map(\.subject) == [Self.anna])
+        #expect(try served.store.clients.grants(of: served.other).map(\.person) == [Self.anna])
         // Only the session of the owner opens the hub.
         #expect(OwnerAuthority(session, of: served.service.core) == nil)
     }

@@ -46,7 +46,7 @@ import Testing
             case .names: (0...Int.random(in: 0..<3, using: &random)).map { _ in choose(Self.types) }.joined(separator: ",")
             case .uuid: choose(names).description
             case .person: choose(["me", ServedStore.person, "unassigned", "22222222-2222-4333-8444-555555555555"])
-            case .stretch: choose(["10m", "1h", "1d", "1w", "1mo", "1y"])
+            case .interval: choose(["10m", "1h", "1d", "1w", "1mo", "1y"])
             case .field: choose(["k1", "k2", "*", "\"x\""])
             }
         }
@@ -95,10 +95,10 @@ import Testing
         }
 
         private static func escaped(_ text: String) -> String {
-            text.utf8.map { octet in
-                let isPlain = UInt8(ascii: "0")...UInt8(ascii: "9") ~= octet || UInt8(ascii: "A")...UInt8(ascii: "z") ~= octet
+            text.utf8.map { byte in
+                let isPlain = UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "z") ~= byte
                 return isPlain
-                    ? String(decoding: [octet], as: UTF8.self) : "%" + (octet < 16 ? "0" : "") + String(octet, radix: 16)
+                    ? String(decoding: [byte], as: UTF8.self) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
             }.joined()
         }
     }
@@ -123,7 +123,7 @@ import Testing
             }
             let (one, other) = (try answer(pair.full), try answer(pair.lesser))
             #expect(
-                RefusedAnswerTests.Pair.told(one) == RefusedAnswerTests.Pair.told(other),
+                RefusedAnswerTests.Pair.reported(one) == RefusedAnswerTests.Pair.reported(other),
                 "\(route.method) \(target) \(headers) \(body ?? "")")
             statuses.insert(one.status)
             if route.name == "saveSamples", let uuid = one.text.split(separator: "\"").first(where: { $0.utf8.count == 36 }) {

@@ -30,7 +30,7 @@ import Testing
             _ = try full.store.samples.delete([hidden[9]], description: IngestDescription(kind: .delete, received: 0))
             try full.store.people.set(
                 .bloodType, to: Characteristic(.bloodType, written: "O-"), of: ServedStore.person, from: "2026-01-02",
-                said: ServedStore.now)
+                recorded: ServedStore.now)
             guard isShared else { return }
             for store in [full, lesser] {
                 let own = try store.add([70, 71, 72, 73], of: "bodyMass", from: 1_790_000_100)
@@ -40,7 +40,7 @@ import Testing
         }
 
         /// All of an answer but the time of day and what seals an anchor.
-        static func told(_ answer: RawClient.Answer) -> String {
+        static func reported(_ answer: RawClient.Answer) -> String {
             var head = answer.headers
             head["date"] = nil
             let isPacked = answer.headers["content-encoding"] != nil
@@ -76,8 +76,8 @@ import Testing
         }
     }
 
-    private func told(_ store: ServedStore, _ token: String, _ path: String, _ headers: String) throws -> String {
-        Pair.told(
+    private func reported(_ store: ServedStore, _ token: String, _ path: String, _ headers: String) throws -> String {
+        Pair.reported(
             try #require(try store.client().get("/v1/" + path, "Authorization: Bearer \(token)\r\n" + headers)))
     }
 
@@ -92,10 +92,10 @@ import Testing
             for headers in [
                 "", "", tag, "Accept-Encoding: gzip\r\n", "If-None-Match: W/\"x\", \"y\"\r\n", "If-None-Match: *\r\n",
             ] {
-                let (refused, nothing) = (
-                    try told(full, full.otherToken, path, headers), try told(lesser, lesser.token, path, headers)
+                let (refused, absent) = (
+                    try reported(full, full.otherToken, path, headers), try reported(lesser, lesser.token, path, headers)
                 )
-                #expect(refused == nothing, "\(path) \(headers)")
+                #expect(refused == absent, "\(path) \(headers)")
                 if headers.isEmpty {
                     // Asked again, it is the same again.
                     #expect(own == nil || own == refused, "\(path)")
@@ -138,7 +138,7 @@ import Testing
         _ = try full.store.samples.delete([uuids[0]], description: IngestDescription(kind: .delete, received: 0))
         try full.store.people.set(
             .bloodType, to: Characteristic(.bloodType, written: "O-"), of: ServedStore.person, from: "2026-01-02",
-            said: ServedStore.now)
+            recorded: ServedStore.now)
         for route in RouteTable.all where route.right != .none && route.answers != [.events] {
             for format in route.answers.isEmpty ? ["json"] : route.answers.map(\.name) {
                 let query =
@@ -159,11 +159,11 @@ import Testing
                 let refused = try answer(full, full.otherToken)
                 // A client sees its own requests and their status.
                 let isOwn = route.path.hasPrefix("/v1/authorization") || route.isWriting
-                let nothing = try answer(empty, isOwn ? empty.otherToken : empty.token)
-                #expect(refused.status == nothing.status, "\(path)")
+                let absent = try answer(empty, isOwn ? empty.otherToken : empty.token)
+                #expect(refused.status == absent.status, "\(path)")
                 let anchors = #/"anchor":"[0-9a-f]*"/#
-                #expect(refused.text.replacing(anchors, with: "") == nothing.text.replacing(anchors, with: ""), "\(path)")
-                #expect(refused.body.count == nothing.body.count, "\(path)")
+                #expect(refused.text.replacing(anchors, with: "") == absent.text.replacing(anchors, with: ""), "\(path)")
+                #expect(refused.body.count == absent.body.count, "\(path)")
                 if !isOwn, route.name != "rawSample" { #expect(try full.get(path).text != refused.text, "\(path)") }
             }
         }
@@ -202,7 +202,7 @@ import Testing
 
     /// The same for a stream, whatever is written, deleted and erased at the same time.
     @Test func aRefusedStreamLooksLikeNothing() throws {
-        func told(_ isRefused: Bool, after anchor: String) throws -> String {
+        func reported(_ isRefused: Bool, after anchor: String) throws -> String {
             let served = try ServedStore { $0.heartbeat = .milliseconds(100) }
             if isRefused { try served.add([58, 59]) }
             let token = isRefused ? served.otherToken : served.token
@@ -227,6 +227,6 @@ import Testing
             return text.replacing("d\r\n: no news\n\n\r\n", with: "").replacing(#/[0-9a-f]{40,}/#) { "\($0.output.count)" }
                 .replacing(#/Date: [^\r]*/#, with: "")
         }
-        for anchor in ["", "0", "own"] { #expect(try told(true, after: anchor) == told(false, after: anchor), "\(anchor)") }
+        for anchor in ["", "0", "own"] { #expect(try reported(true, after: anchor) == reported(false, after: anchor), "\(anchor)") }
     }
 }

@@ -115,17 +115,17 @@ import Testing
         #expect(try served.get("/v1/devices").text.hasPrefix(#"{"devices":[{"key":null"#))
     }
 
-    private struct Stretch: Codable {
+    private struct Interval: Codable {
         var count: Int
         var average: Double?
         var sum: Double?
     }
 
-    private struct Stretches: Codable { var statistics: [Stretch] }
+    private struct Intervals: Codable { var statistics: [Interval] }
 
-    private func rows(_ query: String) throws -> [Stretch] {
+    private func rows(_ query: String) throws -> [Interval] {
         let answer = try served.get("/v1/statistics?" + query)
-        return try JSONDecoder().decode(Stretches.self, from: Data(answer.body)).statistics
+        return try JSONDecoder().decode(Intervals.self, from: Data(answer.body)).statistics
     }
 
     @Test func statisticsByTheCalendar() throws {
@@ -156,7 +156,7 @@ import Testing
         let other = try #require(try served.client().get(target, "Authorization: Bearer \(served.otherToken)\r\n"))
         #expect(other.text.split(separator: "\r\n").count == 1)
         try served.store.clients.set(
-            Grant(subject: ServedStore.person, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: served.watch,
+            Grant(person: ServedStore.person, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: served.watch,
             at: ServedStore.now)
         #expect(try served.get(target).text == other.text)
     }
@@ -179,7 +179,7 @@ import Testing
         #expect(try served.get("/v1/characteristics").text == "{\"characteristics\":[]}\n")
         try served.store.people.set(
             .bloodType, to: Characteristic(.bloodType, written: "O-"), of: ServedStore.person, from: "2026-01-02",
-            said: ServedStore.now)
+            recorded: ServedStore.now)
         #expect(
             try served.get("/v1/characteristics?format=ndjson").text
                 == #"{"subject":"me","type":"bloodType","value":"oNegative","from":"2026-01-02"}"# + "\n")

@@ -98,8 +98,8 @@ import Testing
         #expect(answer.status == 403 && answer.text.contains("may not write these types: heartRate.\""))
         #expect(try lines("/v1/samples").isEmpty)
         // Nor for another person, whether that person exists or not.
-        for subject in ["22222222-2222-4333-8444-555555555555", "unassigned"] {
-            let other = line.dropLast() + ",\"subject\":\"\(subject)\"}"
+        for person in ["22222222-2222-4333-8444-555555555555", "unassigned"] {
+            let other = line.dropLast() + ",\"subject\":\"\(person)\"}"
             #expect(try served.post("/v1/samples", String(other), token: served.otherToken).status == 403)
         }
         // A client with full read access cannot write.
@@ -214,7 +214,7 @@ import Testing
         let identity = try served.addRecord("immunizationRecord", resource)
         func grant(_ reading: Grant.Reading, _ objects: [SampleIdentity] = []) throws {
             try served.store.clients.set(
-                Grant(subject: ServedStore.person, type: type, reading: reading, mayWrite: false), objects: objects,
+                Grant(person: ServedStore.person, type: type, reading: reading, mayWrite: false), objects: objects,
                 of: served.other,
                 at: ServedStore.now)
         }

@@ -16,9 +16,9 @@ import Testing
     }
 
     @Test(arguments: ["", "Accept-Encoding: gzip\r\n"]) func whoDoesNotReadIsToldSoAndGoesOn(packing: String) throws {
-        let heard = Mutex([Bool]())
+        let received = Mutex([Bool]())
         let served = try ServedStore {
-            $0.following = { word in heard.withLock { $0.append(word) } }
+            $0.following = { word in received.withLock { $0.append(word) } }
             $0.server.slowTime = .milliseconds(300)
         }
         let numerals = (0..<Self.count).map { "\($0 * 7919 % 100_000 + 100_000)" }
@@ -27,7 +27,7 @@ import Testing
         let client = try #require(RawClient(served.service.address, receiveBuffer: 4096))
         client.send(head + packing + "\r\n")
         // Nothing is read before the server has given up.
-        #expect(eventually { heard.withLock { $0.contains(true) && $0.last == false } })
+        #expect(eventually { received.withLock { $0.contains(true) && $0.last == false } })
         // It ends as an answer does.
         let answer = try #require(client.answer())
         #expect(answer.headers["content-encoding"] == (packing.isEmpty ? nil : "gzip"))

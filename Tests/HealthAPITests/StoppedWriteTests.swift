@@ -32,7 +32,7 @@ import Testing
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(100)) { writing.resume() }
         served.service.stop()
         #expect(try count(served) == 1)
-        let heard = client.answer()
+        let received = client.answer()
         let again = try served.again()
         defer { again.stop() }
         func post(_ body: String, _ headers: String) throws -> RawClient.Answer {
@@ -42,7 +42,7 @@ import Testing
         }
         let answer = try post(body, key)
         #expect(answer.status == 200 && answer.text.contains("\"outcome\":\"stored\""), "\(answer.text)")
-        if let heard { #expect(heard.status == 503 || heard.body == answer.body, "\(heard.text)") }
+        if let received { #expect(received.status == 503 || received.body == answer.body, "\(received.text)") }
         #expect(try post(body, "").text.contains("\"outcome\":\"known\""))
         #expect(try post(line("72"), key).status == 422)
         #expect(try count(served) == 1)

@@ -66,16 +66,16 @@ import Testing
         try answered.add("stepCount", "100", 8, to: 9, source: "watch")
         try answered.add("stepCount", "90", 8, to: 9, source: "phone")
         func total(_ hours: Double, _ priority: [String]) throws -> DayTotal? {
-            try figures(priority).total(of: .stepCount, subject: AnsweredStore.person, on: AnsweredStore.instant(hours))
+            try figures(priority).total(of: .stepCount, person: AnsweredStore.person, on: AnsweredStore.instant(hours))
         }
         let today = try #require(try total(10, ["phone"]))
         #expect(today.sum == 390 && today.start == AnsweredStore.instant(0) && today.end == AnsweredStore.instant(24))
         #expect(try total(10, ["watch"])?.sum == 400)
         #expect(try total(-2, [])?.sum == 300)
         #expect(try total(30, [])?.sum == 0)
-        #expect(try figures().total(of: .heartRate, subject: AnsweredStore.person, on: AnsweredStore.instant(10)) == nil)
+        #expect(try figures().total(of: .heartRate, person: AnsweredStore.person, on: AnsweredStore.instant(10)) == nil)
         let week = try figures(["phone"]).figures(
-            of: .stepCount, subject: AnsweredStore.person, count: 3, through: AnsweredStore.instant(10))
+            of: .stepCount, person: AnsweredStore.person, count: 3, through: AnsweredStore.instant(10))
         #expect(week == [nil, 300, 390])
     }
 
@@ -115,7 +115,7 @@ import Testing
                 from: AnsweredStore.instant(from).microseconds / 1000, to: AnsweredStore.instant(to).microseconds / 1000,
                 width: width))
         return try Chart(
-            type, subject: AnsweredStore.person, in: frame, of: answered.store, zone: utc, priority: [])
+            type, person: AnsweredStore.person, in: frame, of: answered.store, zone: utc, priority: [])
     }
 
     @Test func aChartShowsEachPixelThenIntervals() throws {
@@ -168,7 +168,7 @@ import Testing
                 to: AnsweredStore.instant(180 * 24).microseconds / 1000,
                 width: 800))
         let chart = try Chart(
-            .heartRate, subject: AnsweredStore.person, in: frame, of: answered.store, zone: berlin, priority: [])
+            .heartRate, person: AnsweredStore.person, in: frame, of: answered.store, zone: berlin, priority: [])
         #expect(chart.points.count == 240)
         for point in chart.points {
             let start = Instant(microseconds: point.start * 1000)

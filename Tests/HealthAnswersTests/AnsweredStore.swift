@@ -15,7 +15,7 @@ struct AnsweredStore {
 
     init() throws {
         folder = try TemporaryFolder()
-        store = try SampleStore(path: folder.file("store.db"), access: .write, creation: .init(subject: Self.person, time: 0))
+        store = try SampleStore(path: folder.file("store.db"), access: .write, creation: .init(person: Self.person, time: 0))
     }
 
     static func instant(_ hours: Double) -> Instant {
@@ -30,7 +30,7 @@ struct AnsweredStore {
         let type = try #require(SampleType(name))
         let reading = Reading(
             origin: Origin(
-                subject: Self.person, type: type, source: SourceRevision(id: source, name: source, version: nil),
+                person: Self.person, type: type, source: SourceRevision(id: source, name: source, version: nil),
                 device: device.map { Device(key: $0, name: $0) }),
             numeral: try Numeral(numeral), unit: type.kind == .quantity ? type.canonicalUnit : .one,
             time: .instants(start: Self.instant(hours), end: Self.instant(end ?? hours), offset: .utc), place: Place(.line, 1))

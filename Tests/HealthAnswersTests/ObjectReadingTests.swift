@@ -21,7 +21,7 @@ import Testing
         let type = try #require(SampleType(name))
         let reading = Reading(
             origin: Origin(
-                subject: AnsweredStore.person, type: type, source: SourceRevision(id: source, name: source, version: nil),
+                person: AnsweredStore.person, type: type, source: SourceRevision(id: source, name: source, version: nil),
                 device: nil),
             numeral: Numeral(coefficient: Int64(value)), unit: .one,
             time: .instants(start: AnsweredStore.instant(hours), end: AnsweredStore.instant(end), offset: .utc), body: body,
@@ -87,7 +87,7 @@ import Testing
             routes: [route.identity.description])
         let sample = try keep("workout", value: 37, 8, to: 8 + 2.0 / 60, SampleBody(encoding: workout))
         let read = try #require(try WorkoutReading(sample, in: answered.store, zone: utc, priority: []))
-        #expect(read.seconds == 105 && !read.isDurationTold && read.distance == 10302)
+        #expect(read.seconds == 105 && !read.isDurationReported && read.distance == 10302)
         let distances = read.figures.filter { $0.type?.id == "distanceWalkingRunning" }
         #expect(distances.map(\.sum) == [10302] && distances.first?.count == nil)
         let pulse = try #require(read.figures.first { $0.type == .heartRate })
@@ -280,7 +280,7 @@ import Testing
                     from: AnsweredStore.instant(-24 * days).microseconds / 1000,
                     to: AnsweredStore.instant(24).microseconds / 1000, width: 4000))
             let chart = try Chart(
-                .heartRate, subject: AnsweredStore.person, in: frame, of: answered.store, zone: utc, priority: [],
+                .heartRate, person: AnsweredStore.person, in: frame, of: answered.store, zone: utc, priority: [],
                 source: "strap")
             #expect(chart.points.map(\.middle) == [90], "\(days)")
         }

@@ -13,31 +13,31 @@ import Testing
         Instant(microseconds: midnight.microseconds + Int64(hours * Double(Self.hour)))
     }
 
-    private func usual(_ median: Double, _ count: Int = 14) -> Usual? { Usual(Array(repeating: median, count: count)) }
+    private func typical(_ median: Double, _ count: Int = 14) -> TypicalRange? { TypicalRange(Array(repeating: median, count: count)) }
 
-    @Test func usualIsTheMedianAndTheMiddleHalfOfFourteenDays() throws {
-        #expect(Usual(Array(repeating: 1, count: 13)) == nil)
-        let usual = try #require(Usual((1...17).reversed().map(Double.init)))
-        #expect(usual.median == 9 && usual.low == 5 && usual.high == 13 && usual.count == 17)
-        #expect(usual.contains(5) && usual.contains(13) && !usual.contains(4.9) && !usual.contains(13.1))
+    @Test func defaultIsTheMedianAndTheMiddleHalfOfFourteenDays() throws {
+        #expect(TypicalRange(Array(repeating: 1, count: 13)) == nil)
+        let typical = try #require(TypicalRange((1...17).reversed().map(Double.init)))
+        #expect(typical.median == 9 && typical.low == 5 && typical.high == 13 && typical.count == 17)
+        #expect(typical.contains(5) && typical.contains(13) && !typical.contains(4.9) && !typical.contains(13.1))
     }
 
     @Test(arguments: [(8.0, 60), (7.25, 15), (7.2, 0), (7.0, 0), (6.8, 0), (6.75, -15), (5.0, -120)] as [(Double, Int64)])
     func aNightIsComparedFromAQuarterOfAnHour(_ hours: Double, _ minutes: Int64) {
         let asleep = Int64(hours * Double(Self.hour))
         let fact = TodayFact.night(
-            asleep: asleep, end: at(6), usual: usual(7 * Double(Self.hour)), midnight: midnight, now: at(8))
+            asleep: asleep, end: at(6), typical: typical(7 * Double(Self.hour)), midnight: midnight, now: at(8))
         #expect(fact == .slept(asleep, difference: minutes * Self.minute))
     }
 
     @Test func aNightNeedsFourteenOthersAndAnEnd() {
         let asleep = 7 * Self.hour
         #expect(
-            TodayFact.night(asleep: asleep, end: at(6), usual: nil, midnight: midnight, now: at(8))
+            TodayFact.night(asleep: asleep, end: at(6), typical: nil, midnight: midnight, now: at(8))
                 == .slept(asleep, difference: nil))
-        #expect(TodayFact.night(asleep: asleep, end: at(9), usual: nil, midnight: midnight, now: at(8)) == nil)
-        #expect(TodayFact.night(asleep: asleep, end: at(-2), usual: nil, midnight: midnight, now: at(8)) == nil)
-        #expect(TodayFact.night(asleep: 0, end: at(6), usual: nil, midnight: midnight, now: at(8)) == nil)
+        #expect(TodayFact.night(asleep: asleep, end: at(9), typical: nil, midnight: midnight, now: at(8)) == nil)
+        #expect(TodayFact.night(asleep: asleep, end: at(-2), typical: nil, midnight: midnight, now: at(8)) == nil)
+        #expect(TodayFact.night(asleep: 0, end: at(6), typical: nil, midnight: midnight, now: at(8)) == nil)
     }
 
     @Test func aMissingNightIsToldAfterElevenIfNightsAreRecorded() {
@@ -50,17 +50,17 @@ import Testing
 
     @Test func aTotalHasItsGoalOrAComparison() {
         let type = SampleType.stepCount
-        let compared = DaySoFar(sum: 5240, until: at(14), usual: usual(4900))
-        #expect(TodayFact.total(of: type, compared, goal: nil) == .total(type, 5240, until: at(14), usual: 4900))
+        let compared = DaySoFar(sum: 5240, until: at(14), typical: typical(4900))
+        #expect(TodayFact.total(of: type, compared, goal: nil) == .total(type, 5240, until: at(14), typical: 4900))
         #expect(TodayFact.total(of: type, compared, goal: 5240) == .goalReached(type, 5240, goal: 5240))
-        #expect(TodayFact.total(of: type, compared, goal: 5241) == .total(type, 5240, until: at(14), usual: 4900))
-        let alone = DaySoFar(sum: 5240, until: at(11), usual: nil)
-        #expect(TodayFact.total(of: type, alone, goal: nil) == .total(type, 5240, until: at(11), usual: nil))
-        #expect(TodayFact.total(of: type, DaySoFar(sum: 0, until: at(11), usual: nil), goal: nil) == nil)
+        #expect(TodayFact.total(of: type, compared, goal: 5241) == .total(type, 5240, until: at(14), typical: 4900))
+        let alone = DaySoFar(sum: 5240, until: at(11), typical: nil)
+        #expect(TodayFact.total(of: type, alone, goal: nil) == .total(type, 5240, until: at(11), typical: nil))
+        #expect(TodayFact.total(of: type, DaySoFar(sum: 0, until: at(11), typical: nil), goal: nil) == nil)
     }
 
     @Test func onlyValuesInTheMiddleHalfAreAsUsual() throws {
-        let range = try #require(Usual((1...17).map(Double.init)))
+        let range = try #require(TypicalRange((1...17).map(Double.init)))
         #expect(TodayFact.asUsual([(.bodyMass, 9, range), (.heartRate, 14, range)]) == .asUsual([.bodyMass]))
         #expect(TodayFact.asUsual([(.bodyMass, 4, range)]) == nil && TodayFact.asUsual([]) == nil)
     }
@@ -133,11 +133,11 @@ import Testing
     @Test func atMostThreeFactsAreChosenInTheirOrder() {
         let low = TodayFact.lowGlucose(limit: 70, 20 * Self.minute)
         let (night, steps) = (
-            TodayFact.slept(7 * Self.hour, difference: 0), TodayFact.total(.stepCount, 5, until: at(8), usual: nil)
+            TodayFact.slept(7 * Self.hour, difference: 0), TodayFact.total(.stepCount, 5, until: at(8), typical: nil)
         )
-        let (pressure, usual) = (TodayFact.pressure(systolic: 131, diastolic: 82), TodayFact.asUsual([.bodyMass]))
-        #expect(TodayFact.chosen(unusual: [nil, low], of: [night, steps, pressure], usual: usual) == [low, night, steps])
-        #expect(TodayFact.chosen(unusual: [], of: [night, nil, pressure], usual: usual) == [night, pressure, usual])
-        #expect(TodayFact.chosen(unusual: [], of: [nil], usual: usual) == [usual])
+        let (pressure, typical) = (TodayFact.pressure(systolic: 131, diastolic: 82), TodayFact.asUsual([.bodyMass]))
+        #expect(TodayFact.chosen(unusual: [nil, low], of: [night, steps, pressure], typical: typical) == [low, night, steps])
+        #expect(TodayFact.chosen(unusual: [], of: [night, nil, pressure], typical: typical) == [night, pressure, typical])
+        #expect(TodayFact.chosen(unusual: [], of: [nil], typical: typical) == [typical])
     }
 }

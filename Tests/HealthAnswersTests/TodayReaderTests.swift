@@ -46,23 +46,23 @@ import Testing
         try answered.add("stepCount", "300", 10, to: 12)
         let soFar = try #require(try types().first?.soFar)
         #expect(soFar.sum == 300 && soFar.until == AnsweredStore.instant(12))
-        #expect(soFar.usual?.median == 600 && soFar.usual?.count ?? 0 >= 19)
+        #expect(soFar.typical?.median == 600 && soFar.typical?.count ?? 0 >= 19)
         // An hour that is not over counts by its share.
-        #expect(try types(at: 10.5).first?.soFar?.usual?.median == 150)
+        #expect(try types(at: 10.5).first?.soFar?.typical?.median == 150)
         // It is compared up to the end of the data. Older data is not compared with the present.
-        #expect(try types(at: 12.4).first?.soFar?.usual?.median == 600)
-        #expect(try types(at: 23).first?.soFar == DaySoFar(sum: 300, until: AnsweredStore.instant(12), usual: nil))
+        #expect(try types(at: 12.4).first?.soFar?.typical?.median == 600)
+        #expect(try types(at: 23).first?.soFar == DaySoFar(sum: 300, until: AnsweredStore.instant(12), typical: nil))
     }
 
     @Test func thirteenDaysAreNotUsual() throws {
         for day in -17...0 { try answered.add("stepCount", "600", Double(day) * 24 + 11, to: Double(day) * 24 + 12) }
-        #expect(try types().first?.soFar?.usual == nil)
+        #expect(try types().first?.soFar?.typical == nil)
     }
 
     @Test func sleepIsComparedWithTheNightsBefore() throws {
         for day in -20...0 { try answered.sleep("asleepCore", Double(day) * 24 - 1, to: Double(day) * 24 + (day == 0 ? 7 : 6)) }
         let sleep = try #require(try types().first { $0.type.id == "sleepAnalysis" })
-        #expect(sleep.usual?.median == 7 * 3_600_000_000 && sleep.usual?.count == 20)
+        #expect(sleep.typical?.median == 7 * 3_600_000_000 && sleep.typical?.count == 20)
     }
 
     /// The facts of the sentence at the top of Today.
@@ -76,7 +76,7 @@ import Testing
         let reader = TodayReader(answered.store, zone: utc, priority: [])
         func facts(at hours: Double, isDoubtful: Bool = false) throws -> [TodayFact] {
             try reader.facts(
-                of: types(at: hours), subject: AnsweredStore.person, at: AnsweredStore.instant(hours), goals: [:],
+                of: types(at: hours), person: AnsweredStore.person, at: AnsweredStore.instant(hours), goals: [:],
                 isDoubtful: { _ in isDoubtful }, source: { $0.origin.source.id })
         }
         let found = try facts(at: 12)

@@ -44,22 +44,22 @@ import Testing
     }
 
     @Test func aRangeIsAppliedIfItIsTheOnlyOne() throws {
-        let usual = Range(low: Self.milligrams("70"), high: Self.milligrams("99"))
+        let typical = Range(low: Self.milligrams("70"), high: Self.milligrams("99"))
         func isOutside(_ value: Quantity, _ ranges: [Range]) -> Bool? {
             ClinicalResult(quantity: value, ranges: ranges).isOutside
         }
-        #expect(isOutside(Self.milligrams("88.10"), [usual]) == false && isOutside(Self.milligrams("99.1"), [usual]) == true)
+        #expect(isOutside(Self.milligrams("88.10"), [typical]) == false && isOutside(Self.milligrams("99.1"), [typical]) == true)
         #expect(isOutside(Self.milligrams("88"), [Range(high: Self.milligrams("60"))]) == true)
         // The unit of a bound may be missing or another one.
         #expect(isOutside(Self.milligrams("88"), [Range(low: Quantity(value: "90"))]) == true)
         #expect(isOutside(Self.milligrams("88"), [Range(high: Quantity(value: "0.9", unit: "g/L", code: "g/L"))]) == false)
         #expect(isOutside(Self.milligrams("88"), [Range(high: Quantity(value: "9", unit: "kg", code: "kg"))]) == nil)
         // Several ranges, a limit, and words decide nothing.
-        #expect(isOutside(Self.milligrams("120"), [usual, Range(high: Self.milligrams("140"), appliesTo: ["pregnant"])]) == nil)
+        #expect(isOutside(Self.milligrams("120"), [typical, Range(high: Self.milligrams("140"), appliesTo: ["pregnant"])]) == nil)
         #expect(
-            isOutside(Self.milligrams("5", "<"), [usual]) == nil && isOutside(Self.milligrams("5"), [Range(words: "low")]) == nil)
+            isOutside(Self.milligrams("5", "<"), [typical]) == nil && isOutside(Self.milligrams("5"), [Range(words: "low")]) == nil)
         #expect(
-            usual.text == "70–99 mg/dL"
+            typical.text == "70–99 mg/dL"
                 && Range(low: Self.milligrams("70"), appliesTo: ["Female", "Adult"]).text == "≥ 70 mg/dL (Female, Adult)")
         #expect(Range(words: "negative").text == "negative")
     }

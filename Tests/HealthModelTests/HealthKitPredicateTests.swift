@@ -89,7 +89,7 @@ import Testing
         (50, 100, true, false, true), (50, 250, true, false, false), (150, 200, true, true, false), (50, 99, false, false, false),
     ])
     func timeOptions(start: Int64, end: Int64, overlaps: Bool, starts: Bool, ends: Bool) {
-        let origin = Origin(subject: "me", type: .stepCount, source: SourceRevision(id: "a", name: "A"))
+        let origin = Origin(person: "me", type: .stepCount, source: SourceRevision(id: "a", name: "A"))
         let numeral = Numeral(coefficient: 1)
         let sample = Sample(
             origin: origin,

@@ -87,12 +87,12 @@ import Testing
         (#"\ude00"#, "\u{FFFD}", true), ("", "", false),
     ])
     func unescaping(written: String, text: String, hasHalf: Bool) {
-        var octets = Array(written.utf8)
-        let (count, half) = octets.withUnsafeMutableBufferPointer { bytes in
+        var bytes = Array(written.utf8)
+        let (count, half) = bytes.withUnsafeMutableBufferPointer { bytes in
             // In place.
             bytes.baseAddress.map { JSONString.unescape(UnsafeRawBufferPointer(bytes), into: $0) } ?? (0, false)
         }
-        #expect(String(decoding: octets[..<count], as: UTF8.self) == text)
+        #expect(String(decoding: bytes[..<count], as: UTF8.self) == text)
         #expect(half == hasHalf)
     }
 
@@ -118,8 +118,8 @@ import Testing
             ([0xF4, 0x90, 0x80, 0x80], 0),
             ([0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0xFF], 9), ([0xF0, 0x9F, 0x98, 0x80], nil), ([], nil),
         ] as [([UInt8], Int?)])
-    func validUTF8(octets: [UInt8], fault: Int?) {
-        #expect(octets.withUnsafeBytes(UTF8Text.firstFault) == fault)
-        #expect(octets.withUnsafeBytes(UTF8Text.isValid) == (String(validating: octets, as: UTF8.self) != nil))
+    func validUTF8(bytes: [UInt8], fault: Int?) {
+        #expect(bytes.withUnsafeBytes(UTF8Text.firstFault) == fault)
+        #expect(bytes.withUnsafeBytes(UTF8Text.isValid) == (String(validating: bytes, as: UTF8.self) != nil))
     }
 }

@@ -4,10 +4,10 @@ import Testing
 @Suite struct LineBufferTests {
     /// The lines of a text that arrives in pieces, and what is left.
     private func split(_ text: String, by length: Int) -> (lines: [String], rest: String) {
-        let octets = Array(text.utf8)
+        let bytes = Array(text.utf8)
         var (buffer, lines) = (LineBuffer(), [String]())
-        for start in stride(from: 0, to: octets.count, by: length) {
-            buffer.append(octets[start..<min(start + length, octets.count)])
+        for start in stride(from: 0, to: bytes.count, by: length) {
+            buffer.append(bytes[start..<min(start + length, bytes.count)])
             while let line = buffer.next() { lines.append(String(decoding: line, as: UTF8.self)) }
         }
         return (lines, String(decoding: buffer.rest, as: UTF8.self))

@@ -20,14 +20,14 @@ import Testing
         ("9007199254740993", "9007199254740993", "9007199254740993", 9_007_199_254_740_992),
         ("0.3", "0.3", "0.3", 0.3), ("5e-324", nil, "", 0), ("1e-299", "1e-299", "", 1e-299),
     ])
-    func reading(text: String, kept: String?, canonical: String, value: Double) throws {
-        guard let kept else {
+    func reading(text: String, retained: String?, canonical: String, value: Double) throws {
+        guard let retained else {
             #expect(throws: NumeralError.outOfRange) { try Numeral(text) }
             return
         }
         let numeral = try Numeral(text)
-        #expect(numeral.text == kept)
-        #expect(numeral.description == kept)
+        #expect(numeral.text == retained)
+        #expect(numeral.description == retained)
         if !canonical.isEmpty { #expect(numeral.canonicalText == canonical) }
         #expect(numeral.doubleValue == value)
     }
@@ -69,8 +69,8 @@ import Testing
             (",123", ".", ",", nil), ("1,,024", ".", ",", nil), ("1,024,5", ".", ",", nil), ("1,024,", ".", ",", nil),
             ("1.024", ",", ".", "1024"), ("1.5,000", ".", ",", nil),
         ] as [(String, Character, Character?, String?)])
-    func separators(text: String, decimal: Character, group: Character?, kept: String?) {
-        #expect((try? parse(text, decimal: decimal, group: group))?.text == kept, "\(text)")
+    func separators(text: String, decimal: Character, group: Character?, retained: String?) {
+        #expect((try? parse(text, decimal: decimal, group: group))?.text == retained, "\(text)")
     }
 
     @Test func equalTextsAreEqual() throws {

@@ -10,7 +10,7 @@ import Testing
     ) throws -> Sample {
         let type = try #require(SampleType(type))
         let origin = Origin(
-            subject: "me", type: type, source: SourceRevision(id: "s", name: "S", version: nil), device: nil)
+            person: "me", type: type, source: SourceRevision(id: "s", name: "S", version: nil), device: nil)
         let start = Instant(seconds: start)
         return Sample(
             origin: origin,
@@ -81,7 +81,7 @@ import Testing
             "beat": try sample("heartRate", number: Numeral(coefficient: 60)),
             "broken": try {
                 var sample = try sample("immunizationRecord")
-                sample.body = SampleBody(octets: Array("{\"resourceType\":".utf8))
+                sample.body = SampleBody(bytes: Array("{\"resourceType\":".utf8))
                 return sample
             }(),
         ]
@@ -121,13 +121,13 @@ import Testing
     ])
     func meets(condition: String, expected: String) throws {
         let predicate = try SamplePredicate(condition)
-        let met = try Self.samples().filter { predicate.matches($0.value) }.map(\.key).sorted()
+        let matched = try Self.samples().filter { predicate.matches($0.value) }.map(\.key).sorted()
         // An object without the field differs from every value.
-        let kinds = condition.contains("!=") ? met.filter { expected.contains($0) } : met
+        let kinds = condition.contains("!=") ? matched.filter { expected.contains($0) } : matched
         #expect(kinds.joined(separator: " ") == expected)
         // A store that reads only the range of the condition finds the same.
         let read = try Self.samples().filter { PredicatePlanTests.finds($0.value, by: predicate) }
-        #expect(read.map(\.key).sorted() == met)
+        #expect(read.map(\.key).sorted() == matched)
         // No condition and its contrary at once.
         #expect(try Self.samples().values.allSatisfy { !(predicate.matches($0) && SamplePredicate.not(predicate).matches($0)) })
     }
@@ -190,7 +190,7 @@ import Testing
             var date: String?
             var isRecord: Bool
         }
-        func holds(_ comparison: SamplePredicate.Comparison, _ order: Int) -> Bool {
+        func matches(_ comparison: SamplePredicate.Comparison, _ order: Int) -> Bool {
             switch comparison {
             case .equal: order == 0
             case .notEqual: order != 0
@@ -234,7 +234,7 @@ import Testing
                     let length = min(own.count, date.count)
                     let (left, right) = (own.prefix(length), date.prefix(length))
                     return (
-                        "date.onset \(comparison.rawValue) \(date)", holds(comparison, left == right ? 0 : left < right ? -1 : 1)
+                        "date.onset \(comparison.rawValue) \(date)", matches(comparison, left == right ? 0 : left < right ? -1 : 1)
                     )
                 }
             }
@@ -242,8 +242,8 @@ import Testing
                 guard depth > 0 else { return leaf() }
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0:
-                    let (text, met) = tree(depth - 1)
-                    return ("not (\(text))", !met)
+                    let (text, matched) = tree(depth - 1)
+                    return ("not (\(text))", !matched)
                 case 1:
                     let (one, other) = (tree(depth - 1), tree(depth - 1))
                     return ("(\(one.0) and \(other.0))", one.1 && other.1)
@@ -253,11 +253,11 @@ import Testing
                 default: return leaf()
                 }
             }
-            let (text, met) = tree(3)
+            let (text, matched) = tree(3)
             let predicate = try SamplePredicate(text)
-            #expect(predicate.matches(sample) == met, "\(text) of \(fact)")
-            #expect(PredicatePlanTests.finds(sample, by: predicate) == met, "\(text) by its plan")
-            #expect(try SamplePredicate("\(predicate)").matches(sample) == met, "\(predicate) read again")
+            #expect(predicate.matches(sample) == matched, "\(text) of \(fact)")
+            #expect(PredicatePlanTests.finds(sample, by: predicate) == matched, "\(text) by its plan")
+            #expect(try SamplePredicate("\(predicate)").matches(sample) == matched, "\(predicate) read again")
         }
     }
 }

@@ -74,11 +74,11 @@ import Testing
         let body = try SampleBody(encoding: workout)
         #expect(try body.decoded(as: Workout.self) == workout)
         #expect(try SampleBody(encoding: workout) == body && body.digest.count == 16)
-        #expect(String(decoding: body.octets, as: UTF8.self).contains(#""value":"5.20""#), "its digits")
+        #expect(String(decoding: body.bytes, as: UTF8.self).contains(#""value":"5.20""#), "its digits")
         var other = workout
         other.totalDistance = Amount(try Numeral("5.2"), try Unit(ucum: "km"))
         #expect(try SampleBody(encoding: other).digest != body.digest)
-        #expect(throws: DecodingError.self) { try SampleBody(octets: Array("{".utf8)).decoded(as: Workout.self) }
+        #expect(throws: DecodingError.self) { try SampleBody(bytes: Array("{".utf8)).decoded(as: Workout.self) }
         // A mole of glucose differs from a mole of another substance.
         let glucose = Amount(
             try Numeral("5"), try SampleType.bloodGlucose.molarMass.map { try Unit(ucum: "mmol/L").with(molarMass: $0) })

@@ -27,9 +27,9 @@ import Testing
         }
         #expect(Set(Catalogue.objectValues.keys) == Set(Self.lists.keys))
         for (name, values) in Self.lists {
-            let told = try #require(facts[name], "\(name)")
-            #expect(values.cases.count == told.count, "\(name)")
-            for (raw, constant) in told {
+            let reported = try #require(facts[name], "\(name)")
+            #expect(values.cases.count == reported.count, "\(name)")
+            for (raw, constant) in reported {
                 #expect(values.constant(of: raw) == constant && values.value(of: constant) == raw, "\(constant)")
             }
         }

@@ -38,7 +38,7 @@ import Testing
             #expect(points.count == rows.count)
             #expect(try Self.rows(points, content) == rows)
             let body = try SampleBody(encoding: WorkoutRoute(points: points), content: content)
-            let again = SampleBody(octets: body.octets)
+            let again = SampleBody(bytes: body.bytes)
             #expect(again == body && again.digest == body.digest)
             #expect(try Self.rows(points, #require(again.content)) == rows)
         }
@@ -97,15 +97,15 @@ import Testing
     @Test func damageIsFound() throws {
         let (points, content) = try Self.points((0..<200).map { [Numeral(coefficient: $0 * $0), nil] }, columns: 2)
         let body = try SampleBody(encoding: WorkoutRoute(points: points), content: content)
-        for index in body.json.count..<body.octets.count {
-            var octets = body.octets
-            octets[index] ^= 0x15
-            let damaged = SampleBody(octets: octets)
+        for index in body.json.count..<body.bytes.count {
+            var bytes = body.bytes
+            bytes[index] ^= 0x15
+            let damaged = SampleBody(bytes: bytes)
             let rows = damaged.content.flatMap { try? Self.rows(points, $0) }
             #expect(rows == nil, "octet \(index)")
         }
-        for length in body.json.count..<body.octets.count {
-            let cut = SampleBody(octets: Array(body.octets[..<length]))
+        for length in body.json.count..<body.bytes.count {
+            let cut = SampleBody(bytes: Array(body.bytes[..<length]))
             #expect(cut.content.flatMap { try? Self.rows(points, $0) } == nil, "cut at \(length)")
         }
         // More or fewer points than there are.
@@ -124,6 +124,6 @@ import Testing
         content.append(to: &stored)
         // Its length, after the digest.
         stored[33] = 0x81
-        #expect(throws: ContentError.damaged) { try #require(PackedContent(stored: stored[...])).octets() }
+        #expect(throws: ContentError.damaged) { try #require(PackedContent(stored: stored[...])).bytes() }
     }
 }

@@ -8,30 +8,30 @@ import Testing
     private static func at(_ microseconds: Int64) -> Instant { Instant(microseconds: microseconds) }
 
     private static func series(
-        _ type: SampleType = .heartRate, subject: String = "me", source: String = "a", device: String = "", longest: Int64 = 0
+        _ type: SampleType = .heartRate, person: String = "me", source: String = "a", device: String = "", maximumDuration: Int64 = 0
     ) -> SamplePredicate.SeriesFacts {
-        SamplePredicate.SeriesFacts(type: type, subject: subject, source: source, device: device, longest: longest)
+        SamplePredicate.SeriesFacts(type: type, person: person, source: source, device: device, maximumDuration: maximumDuration)
     }
 
     /// Whether a store that follows the plan finds a sample.
     static func finds(_ sample: Sample, by predicate: SamplePredicate) -> Bool {
         let facts = SamplePredicate.SeriesFacts(
-            type: sample.origin.type, subject: sample.origin.subject, source: sample.origin.source.id,
-            device: sample.origin.device?.key ?? "", longest: sample.end.microseconds - sample.start.microseconds)
+            type: sample.origin.type, person: sample.origin.person, source: sample.origin.source.id,
+            device: sample.origin.device?.key ?? "", maximumDuration: sample.end.microseconds - sample.start.microseconds)
         guard let plan = predicate.plan(for: facts), plan.starts.contains(sample.start.microseconds) else { return false }
         return plan.rest?.matches(sample) ?? true
     }
 
     @Test func aRangeOfOneTypeIsReadAndNothingMoreIsAsked() {
         let predicate = SamplePredicate.and([
-            .types([.heartRate, .bodyMass]), .starts(from: Self.at(10), before: Self.at(20)), .subject("me"),
+            .types([.heartRate, .bodyMass]), .starts(from: Self.at(10), before: Self.at(20)), .person("me"),
             .and([.types([.heartRate])]),
         ])
         let plan = predicate.plan(for: Self.series())
-        #expect(plan?.starts == TimeStretches([10...19]))
+        #expect(plan?.starts == TimeIntervalSet([10...19]))
         #expect(plan != nil && plan?.rest == nil)
         #expect(predicate.plan(for: Self.series(.bodyMass)) == nil)
-        #expect(predicate.plan(for: Self.series(subject: "you")) == nil)
+        #expect(predicate.plan(for: Self.series(person: "you")) == nil)
     }
 
     @Test func whatIsLeftIsAskedOfEachSample() {
@@ -48,7 +48,7 @@ import Testing
         let either = try SamplePredicate(
             "start > 2026-11-20T06:30:00Z and start <= 2026-11-20T06:31:00Z or start = 2026-11-20T06:40:00Z")
         let plan = try #require(either.plan(for: Self.series()))
-        let texts = plan.starts.stretches.map { "\(Self.at($0.lowerBound)) \(Self.at($0.upperBound))" }
+        let texts = plan.starts.intervals.map { "\(Self.at($0.lowerBound)) \(Self.at($0.upperBound))" }
         #expect(
             texts == [
                 "2026-11-20T06:30:00.000001Z 2026-11-20T06:31:00.000000Z",
@@ -72,21 +72,21 @@ import Testing
 
     @Test func whatOverlapsIsReadFromTheLongestBefore() {
         let predicate = SamplePredicate.predicateForSamples(withStart: Self.at(100), end: Self.at(200))
-        let plan = predicate.plan(for: Self.series(longest: 30))
-        #expect(plan?.starts == TimeStretches([70...199]))
+        let plan = predicate.plan(for: Self.series(maximumDuration: 30))
+        #expect(plan?.starts == TimeIntervalSet([70...199]))
         #expect(plan?.rest?.description == "end >= 1970-01-01T00:00:00.000100Z")
         // Of moments the end is the start.
         let moments = predicate.plan(for: Self.series())
-        #expect(moments?.starts == TimeStretches([100...199]))
+        #expect(moments?.starts == TimeIntervalSet([100...199]))
         #expect(moments != nil && moments?.rest == nil)
         let strict = SamplePredicate.predicateForSamples(withStart: Self.at(100), end: Self.at(200), options: .strictEndDate)
-        #expect(strict.plan(for: Self.series(longest: 30))?.starts == TimeStretches([70...199]))
+        #expect(strict.plan(for: Self.series(maximumDuration: 30))?.starts == TimeIntervalSet([70...199]))
     }
 
     @Test func placesOfUUIDs() throws {
         let uuid = try #require(SampleIdentity("01a1f7a6-b4a0-8f29-adfe-bb0975c93095"))
         for predicate in [SamplePredicate.uuids([uuid]), try SamplePredicate("uuid = \(uuid)")] {
-            #expect(predicate.plan(for: Self.series()) { _ in TimeStretches([7...7]) }?.starts == TimeStretches([7...7]))
+            #expect(predicate.plan(for: Self.series()) { _ in TimeIntervalSet([7...7]) }?.starts == TimeIntervalSet([7...7]))
             #expect(predicate.plan(for: Self.series()) { _ in .none } == nil)
             #expect(SamplePredicate.not(predicate).plan(for: Self.series()) { _ in .none }?.starts == .all)
         }
@@ -97,7 +97,7 @@ import Testing
         #expect(SamplePredicate.comparison(.start, .above, .instant(last)).plan(for: Self.series()) == nil)
         #expect(SamplePredicate.comparison(.start, .below, .instant(first)).plan(for: Self.series()) == nil)
         #expect(SamplePredicate.starts(from: first, before: nil).plan(for: Self.series())?.starts == .all)
-        let ends = SamplePredicate.comparison(.end, .above, .instant(first)).plan(for: Self.series(longest: .max))
+        let ends = SamplePredicate.comparison(.end, .above, .instant(first)).plan(for: Self.series(maximumDuration: .max))
         #expect(ends?.starts.contains(.min + 1) == true)
     }
 
@@ -105,12 +105,12 @@ import Testing
     @Test func stretchesAreSets() {
         var random = SeededGenerator(seed: 12)
         for _ in 0..<2000 {
-            func some() -> (TimeStretches, Set<Int64>) {
-                let stretches = (0..<Int.random(in: 0..<5, using: &random)).map { _ in
+            func some() -> (TimeIntervalSet, Set<Int64>) {
+                let intervals = (0..<Int.random(in: 0..<5, using: &random)).map { _ in
                     let low = Int64.random(in: 0..<12, using: &random)
                     return low...(low + Int64.random(in: 0..<4, using: &random))
                 }
-                return (TimeStretches(stretches), Set(stretches.flatMap { Array($0) }))
+                return (TimeIntervalSet(intervals), Set(intervals.flatMap { Array($0) }))
             }
             let (one, two) = (some(), some())
             for time in Int64(-1)..<17 {
@@ -119,11 +119,11 @@ import Testing
                 #expect(one.0.intersection(two.0).contains(time) == one.1.intersection(two.1).contains(time))
             }
             // In order, and apart from one another.
-            let bounds = one.0.union(two.0).stretches
+            let bounds = one.0.union(two.0).intervals
             #expect(zip(bounds, bounds.dropFirst()).allSatisfy { $0.upperBound + 1 < $1.lowerBound })
         }
-        let many = TimeStretches((0..<200).map { Int64($0) * 10...Int64($0) * 10 })
-        #expect(many.stretches == [0...1990])
+        let many = TimeIntervalSet((0..<200).map { Int64($0) * 10...Int64($0) * 10 })
+        #expect(many.intervals == [0...1990])
     }
 
     /// Random trees over a coarse grid: every match is within the plan's range, and there the rest matches the same samples as the whole
@@ -138,7 +138,7 @@ import Testing
         func leaf() -> SamplePredicate {
             switch Int.random(in: 0..<10, using: &random) {
             case 0: return .types(Set(types.filter { _ in Bool.random(using: &random) }))
-            case 1: return .subject(["me", "you"][Int.random(in: 0..<2, using: &random)])
+            case 1: return .person(["me", "you"][Int.random(in: 0..<2, using: &random)])
             case 2, 3: return .comparison(.start, comparison(), .instant(Self.at(Int64.random(in: 0..<5, using: &random))))
             case 4: return .comparison(.end, comparison(), .instant(Self.at(Int64.random(in: 0..<5, using: &random))))
             case 5:
@@ -169,15 +169,15 @@ import Testing
         }
         var all: [(SamplePredicate.SeriesFacts, [Sample])] = []
         for type in types {
-            for (subject, device) in [("me", nil), ("you", Device(key: "k", model: "m"))] {
-                let source = SourceRevision(id: subject == "me" ? "a" : "a b", name: "it's", version: device == nil ? nil : "1")
-                let origin = Origin(subject: subject, type: type, source: source, device: device)
-                let longest: Int64 = type == .stepCount ? 2 : 0
+            for (person, device) in [("me", nil), ("you", Device(key: "k", model: "m"))] {
+                let source = SourceRevision(id: person == "me" ? "a" : "a b", name: "it's", version: device == nil ? nil : "1")
+                let origin = Origin(person: person, type: type, source: source, device: device)
+                let maximumDuration: Int64 = type == .stepCount ? 2 : 0
                 var samples: [Sample] = []
                 for start in Int64(0)..<4 {
                     for value in Int64(0)..<3 {
                         let numeral = Numeral(coefficient: value)
-                        let end = start + min(value, longest)
+                        let end = start + min(value, maximumDuration)
                         samples.append(
                             Sample(
                                 origin: origin,
@@ -192,12 +192,12 @@ import Testing
                 }
                 all.append(
                     (
-                        Self.series(type, subject: subject, source: source.id, device: device?.key ?? "", longest: longest),
+                        Self.series(type, person: person, source: source.id, device: device?.key ?? "", maximumDuration: maximumDuration),
                         samples
                     ))
             }
         }
-        var (met, left, passed) = (0, 0, 0)
+        var (matched, left, passed) = (0, 0, 0)
         for _ in 0..<1000 {
             let predicate = tree(3)
             let again = try SamplePredicate("\(predicate)")
@@ -211,11 +211,11 @@ import Testing
                     let found = isLooked && plan?.rest?.matches(sample) ?? true
                     if found != meets { Issue.record("by its plan: \(predicate)") }
                     if again.matches(sample) != meets { Issue.record("read again: \(predicate)") }
-                    if meets { met += 1 }
+                    if meets { matched += 1 }
                     if isLooked, plan?.rest != nil { left += 1 }
                 }
             }
         }
-        #expect(met > 10_000 && left > 3000 && passed > 10_000, "\(met) \(left) \(passed)")
+        #expect(matched > 10_000 && left > 3000 && passed > 10_000, "\(matched) \(left) \(passed)")
     }
 }

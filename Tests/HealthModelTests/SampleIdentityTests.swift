@@ -9,10 +9,10 @@ import Testing
 @Suite struct SampleIdentityTests {
     private static let series: [String: SeriesKey] = [
         "a": SeriesKey(
-            subject: "6d1f6e7c-2f0a-4a0e-9a52-0f8f6f3f2b11", type: .heartRate, source: "ble.heart-rate",
+            person: "6d1f6e7c-2f0a-4a0e-9a52-0f8f6f3f2b11", type: .heartRate, source: "ble.heart-rate",
             device: "polar-h10-1A2B3C4D"),
-        "b": SeriesKey(subject: "me", type: .bodyTemperature, source: "file.csv", device: ""),
-        "c": SeriesKey(subject: "unassigned", type: .bodyMass, source: "ble.weight-scale", device: "Größe π 體重"),
+        "b": SeriesKey(person: "me", type: .bodyTemperature, source: "file.csv", device: ""),
+        "c": SeriesKey(person: "unassigned", type: .bodyMass, source: "ble.weight-scale", device: "Größe π 體重"),
     ]
 
     /// 2026-11-20T06:31:00Z.
@@ -69,7 +69,7 @@ import Testing
         ] as [([String: String], String)])
     func fixedMethodVectors(entries: [String: String], uuid: String) throws {
         let series = SeriesKey(
-            subject: "me", type: .bloodGlucose, source: "file.freestyle-libreview", device: "Abbott/FreeStyle Libre/A1")
+            person: "me", type: .bloodGlucose, source: "file.freestyle-libreview", device: "Abbott/FreeStyle Libre/A1")
         let metadata = Metadata(entries.map { ($0.key, .string($0.value)) })
         let identity = SampleIdentity(
             series: series, start: Self.time, end: Self.time, numeral: try Numeral("5.6"), unit: try Unit(ucum: "mmol/L"),
@@ -132,7 +132,7 @@ import Testing
         #expect(Set(identities).count == identities.count)
         // Newlines separate the fields of the key, so that no two splits of one text are one series.
         let keys = [("x", "y"), ("x\n", "y"), ("xy", ""), ("", "xy")].map {
-            SeriesKey(subject: "me", type: .heartRate, source: $0.0, device: $0.1)
+            SeriesKey(person: "me", type: .heartRate, source: $0.0, device: $0.1)
         }
         #expect(Set(keys).count == keys.count)
     }
@@ -190,7 +190,7 @@ import Testing
     func otherTextsAreRefused(text: String) { #expect(SampleIdentity(text) == nil) }
 
     @Test func originsAreInterned() {
-        let registry = OriginRegistry(subject: "me", aliases: ["old": "new"])
+        let registry = OriginRegistry(person: "me", aliases: ["old": "new"])
         let source = SourceRevision(id: "s", name: "S")
         let one = registry.origin(type: .heartRate, source: source, device: Device(key: "old", name: "Strap"))
         let other = registry.origin(type: .heartRate, source: source, device: Device(key: "new", name: "Strap"))
@@ -202,7 +202,7 @@ import Testing
         #expect(updated !== one)
         #expect(updated.seriesKey == one.seriesKey)
         #expect(
-            registry.origin(type: .heartRate, source: source, device: Device(key: "new"), subject: "you").seriesKey
+            registry.origin(type: .heartRate, source: source, device: Device(key: "new"), person: "you").seriesKey
                 != one.seriesKey)
     }
 }

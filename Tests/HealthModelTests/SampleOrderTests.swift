@@ -7,7 +7,7 @@ import Testing
         _ type: SampleType = .heartRate, _ numeral: Numeral = Numeral(coefficient: 60), metadata: Metadata? = nil,
         body: SampleBody? = nil, lasting seconds: Int64 = 90
     ) -> Sample {
-        let origin = Origin(subject: "me", type: type, source: SourceRevision(id: "a", name: "A"))
+        let origin = Origin(person: "me", type: type, source: SourceRevision(id: "a", name: "A"))
         let start = Instant(microseconds: 1_795_156_260_000_000)
         return Sample(
             origin: origin,

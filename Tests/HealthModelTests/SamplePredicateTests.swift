@@ -7,7 +7,7 @@ import Testing
         let device = Device(
             key: "maker-model-7", name: "Ear", manufacturer: "Maker", model: "Model", serial: "7", firmware: "1.2")
         let origin = Origin(
-            subject: "me", type: .bodyTemperature, source: SourceRevision(id: "ble.ht", name: "Ear thermometer", version: "1"),
+            person: "me", type: .bodyTemperature, source: SourceRevision(id: "ble.ht", name: "Ear thermometer", version: "1"),
             device: device)
         let unit = SampleType.bodyTemperature.canonicalUnit
         let start = Instant(microseconds: 1_795_156_260_000_000)
@@ -115,7 +115,7 @@ import Testing
     func versions(range: String, version: String?, lies: Bool) throws {
         var sample = Self.sample
         sample.origin = Origin(
-            subject: "me", type: .bodyTemperature, source: SourceRevision(id: "file.ear", name: "Ear", version: version))
+            person: "me", type: .bodyTemperature, source: SourceRevision(id: "file.ear", name: "Ear", version: version))
         #expect(SamplePredicate.version(.source(.version), in: try #require(VersionRange(range))).matches(sample) == lies)
         #expect(!SamplePredicate.version(.device(.firmware), in: try #require(VersionRange(range))).matches(sample))
     }

@@ -10,8 +10,8 @@ import Testing
         ("IU", "[iU]"), ("kcal/hr·kg", "kcal/h/kg"), ("steps", "1{steps}"), ("deg F", "[degF]"), ("appleEffortScore", "1{score}"),
         ("sec", "s"), ("MMHG", "mm[Hg]"), ("mg/DL", "mg/dL"), ("xyz", nil), ("xyz/min", nil),
     ])
-    func suggestions(text: String, meant: String?) {
-        #expect(throws: UnitError.unknown(code: text, dialect: .ucum, suggestion: meant)) { try Unit(ucum: text) }
+    func suggestions(text: String, intended: String?) {
+        #expect(throws: UnitError.unknown(code: text, dialect: .ucum, suggestion: intended)) { try Unit(ucum: text) }
     }
 
     /// Capitals, blanks, powers above the line, many and one: how people write what UCUM writes in one way only.
@@ -27,17 +27,17 @@ import Testing
         ("milligrams", "mg"), ("millilitres", "mL"), ("x", nil), ("xs", nil), ("/", nil), ("per", nil), ("²", nil),
         ("s s s s", nil),
     ])
-    func spellings(text: String, meant: String?) throws {
+    func spellings(text: String, intended: String?) throws {
         do {
             _ = try Unit(ucum: text)
             Issue.record("\(text) is a unit")
         } catch {
             switch error {
-            case .unknown(_, _, let suggestion): #expect(suggestion == meant)
-            default: #expect(meant == nil, "\(error)")
+            case .unknown(_, _, let suggestion): #expect(suggestion == intended)
+            default: #expect(intended == nil, "\(error)")
             }
         }
-        if let meant { _ = try Unit(ucum: meant) }
+        if let intended { _ = try Unit(ucum: intended) }
     }
 
     /// UCUM codes with another meaning than people expect. The user is asked, and nothing is substituted.
@@ -59,8 +59,8 @@ import Testing
         ("mm[Hg]", "mmHg"), ("bpm", "count/min"), ("ug", "mcg"), ("lbs", "lb"), ("[degF]", "degF"), ("h", "hr"),
         ("°F", "degF"), ("F", "degF"), ("Cel", "degC"), ("xyz", nil),
     ])
-    func healthKitSuggestions(text: String, meant: String?) {
-        #expect(throws: UnitError.unknown(code: text, dialect: .healthKit, suggestion: meant)) { try Unit(healthKit: text) }
+    func healthKitSuggestions(text: String, intended: String?) {
+        #expect(throws: UnitError.unknown(code: text, dialect: .healthKit, suggestion: intended)) { try Unit(healthKit: text) }
     }
 
     private func text(_ body: () throws -> some Any) -> String {

@@ -24,7 +24,7 @@ import Testing
         let end = Instant(seconds: Self.midnight + (type.kind == .quantity ? 60 : 720))
         let source = SourceRevision(id: "watch", name: "watch", version: nil)
         let reading = Reading(
-            origin: Origin(subject: ServedStore.person, type: type, source: source, device: nil), numeral: try Numeral(value),
+            origin: Origin(person: ServedStore.person, type: type, source: source, device: nil), numeral: try Numeral(value),
             unit: type.kind == .quantity ? type.canonicalUnit : .one, time: .instants(start: start, end: end, offset: .utc),
             group: group.map { .shared($0) } ?? .none, body: body, place: Place(.line, 1))
         return try #require(try served.keep([reading]).first)

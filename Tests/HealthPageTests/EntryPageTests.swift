@@ -25,8 +25,8 @@ import Testing
         try PageTests.post(served, target, body, cookie ?? self.cookie)
     }
 
-    private func samples(of subject: String = ServedStore.person) throws -> [Sample] {
-        let cursor = try served.store.samples.cursor(matching: SampleQuery(subject: subject))
+    private func samples(of person: String = ServedStore.person) throws -> [Sample] {
+        let cursor = try served.store.samples.cursor(matching: SampleQuery(person: person))
         defer { cursor.close() }
         var found: [Sample] = []
         while let next = try cursor.next() { found.append(next.sample) }
@@ -82,7 +82,7 @@ import Testing
     @Test func aCorrectionChangesOnlyWhatItAsksFor() throws {
         let steps = try Reading(
             origin: Origin(
-                subject: ServedStore.person, type: .stepCount, source: SourceRevision(id: "watch", name: "Watch", version: "10"),
+                person: ServedStore.person, type: .stepCount, source: SourceRevision(id: "watch", name: "Watch", version: "10"),
                 device: Device(key: "watch-1", name: "Watch")),
             numeral: Numeral("169"), unit: SampleType.stepCount.canonicalUnit,
             time: .instants(
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func aMemberTypesForThemselvesOnly() throws {
-        try served.store.people.save(Person(subject: PageTests.other, name: "Anna"))
+        try served.store.people.save(Person(id: PageTests.other, name: "Anna"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         let body = "type=bodyMass&value=71&unit=kg&at=2026-11-20T07%3A30&zone=Z"
         #expect(try post("/page/add", body + "&person=\(ServedStore.person)", theirs).status == 403)

@@ -35,13 +35,13 @@ import Testing
             Pair(of: uuid.description)
         }
         let alerts = try served.store.alerts.all().map(\.id)
-        let held = try served.store.quarantine.all().map(\.id)
+        let quarantined = try served.store.quarantine.all().map(\.id)
         let clients = try served.store.clients.all().map(\.id)
         let entries = try served.store.ledger.accounts(limit: 20).map(\.id)
         let notes = try served.store.people.annotations(of: ServedStore.person, from: "1970-01-01", through: "2100-01-01").map(
             \.id)
         let repairs = try served.store.repairs.all().map(\.id)
-        numbers = Set(alerts + held + clients + entries + notes + repairs).sorted().map {
+        numbers = Set(alerts + quarantined + clients + entries + notes + repairs).sorted().map {
             Pair(foreign: "\($0)", missing: "\($0 + 99_000)")
         }
     }
@@ -134,7 +134,7 @@ import Testing
     }
 
     /// The fields that make a request of a route valid, if it needs some.
-    private static func usual(_ route: PageRoute) -> String {
+    private static func sampleValue(_ route: PageRoute) -> String {
         switch route.path {
         case "data/series", "data/events": "types=heartRate&"
         case "care/plan", "care/repair": "type=heartRate&repair=scale&by.scale=2&"
@@ -166,12 +166,12 @@ import Testing
         all += try store.people.names().map { "\($0.key) \($0.value)" }.sorted()
         all += try store.people.goals(of: person).map { "\($0.key) \($0.value)" }.sorted()
         all.append("\(try store.people.annotations(of: person, from: "1970-01-01", through: "2100-01-01"))")
-        all.append("\(try store.devices.adopted().map(\.subject))")
+        all.append("\(try store.devices.adopted().map(\.person))")
         for client in try store.clients.all() {
-            all.append("\(try store.clients.grants(of: client).filter { $0.subject == person })")
+            all.append("\(try store.clients.grants(of: client).filter { $0.person == person })")
         }
         all.append("\(try store.repairs.all().count)")
-        all.append("\(try store.pageSessions.all(at: ServedStore.now).filter { $0.subject == person }.count)")
+        all.append("\(try store.pageSessions.all(at: ServedStore.now).filter { $0.person == person }.count)")
         return all
     }
 
@@ -189,7 +189,7 @@ import Testing
                 for pair in try pairs(reference.kind) {
                     try expectSame(
                         route, pair,
-                        target: { "\(route.path)?\(Self.usual(route))\(field(reference.name, reference.form, $0))" },
+                        target: { "\(route.path)?\(Self.sampleValue(route))\(field(reference.name, reference.form, $0))" },
                         form: { _ in "" })
                 }
             }
@@ -207,8 +207,8 @@ import Testing
                     let isData = route.path.hasPrefix("data/")
                     guard !isData || action.isEmpty else { continue }
                     try expectSame(
-                        route, pair, target: { isData ? "\(target)?\(Self.usual(route))\(fields(kind, $0))" : target },
-                        form: { isData ? "" : "\(Self.usual(route))do=\(action)&\(fields(kind, $0))" })
+                        route, pair, target: { isData ? "\(target)?\(Self.sampleValue(route))\(fields(kind, $0))" : target },
+                        form: { isData ? "" : "\(Self.sampleValue(route))do=\(action)&\(fields(kind, $0))" })
                 }
             }
         }

@@ -63,7 +63,7 @@ struct FullStore {
         let type = try #require(SampleType(name))
         func instant(_ seconds: Int64) -> Instant { Instant(seconds: Self.midnight + seconds) }
         let reading = Reading(
-            origin: Origin(subject: ServedStore.person, type: type, source: source, device: nil), numeral: try Numeral(value),
+            origin: Origin(person: ServedStore.person, type: type, source: source, device: nil), numeral: try Numeral(value),
             unit: type.kind == .quantity ? type.canonicalUnit : .one,
             time: .instants(start: instant(seconds), end: instant(end ?? seconds), offset: .utc),
             group: group.map { .shared($0) } ?? .none, body: body, place: Place(.line, 4))
@@ -124,10 +124,10 @@ struct FullStore {
             averageHeartRate: Amount(try Numeral("60"), SampleType.heartRate.canonicalUnit), lead: "Lead I")
         try keep("electrocardiogram", "1", to: 11, body: SampleBody(encoding: electrocardiogram, content: recording))
         let ear = Audiogram.Ear(sensitivity: Amount(try Numeral("15"), try Unit(ucum: "dB")))
-        let heard = try ["250", "1000", "8000"].map {
+        let audible = try ["250", "1000", "8000"].map {
             Audiogram.Point(frequency: Amount(try Numeral($0), hertz), left: ear, right: ear)
         }
-        try keep("audiogram", "0", body: SampleBody(encoding: Audiogram(sensitivity: heard)))
+        try keep("audiogram", "0", body: SampleBody(encoding: Audiogram(sensitivity: audible)))
         let mood = StateOfMind(kind: "dailyMood", labels: ["calm", "joyful"], associations: ["family", "weather"])
         try keep("stateOfMind", "0.5", body: SampleBody(encoding: mood))
         try keep(
@@ -177,7 +177,7 @@ struct FullStore {
         try ingest.note(["line 9, the last, " + IngestAccount.openEnd, "the text is UTF-16"])
         _ = try ingest.finish(at: ServedStore.now.microseconds)
         func repair(_ repair: Repair, _ type: SampleType) throws {
-            _ = try store.repairs.apply(MigrationRequest(repair, of: SampleConditions(types: [type]), now: ServedStore.now))
+            _ = try store.repairs.apply(RepairRequest(repair, of: SampleConditions(types: [type]), now: ServedStore.now))
         }
         try repair(.shift(-5_400_000_000), SampleType("restingHeartRate") ?? .heartRate)
         // It has another UUID now.
@@ -201,11 +201,11 @@ struct FullStore {
                 AdoptedDevice(
                     address: "bluetooth:C0:01:02:03:04:0\(index)", key: "qx\(index)",
                     profiles: ["sig-heart-rate", "generic-csv"],
-                    name: "Qx-\(index)", subject: person, adopted: now.microseconds))
+                    name: "Qx-\(index)", person: person, adopted: now.microseconds))
         }
         let client = try store.clients.add(named: "asker", purpose: "Qx", at: now)
         let request = AuthorizationRequest(
-            subject: person, read: [ObjectType(.heartRate), try #require(ObjectType("labResultRecord"))],
+            person: person, read: [ObjectType(.heartRate), try #require(ObjectType("labResultRecord"))],
             write: [ObjectType(.bodyMass)])
         try store.clients.request(request, for: client, at: now)
         try served.grant("heartRate", reading: .from(now))
@@ -216,7 +216,7 @@ struct FullStore {
             (.fitzpatrickSkinType, "iI"), (.activityMoveMode, "activeEnergy"),
         ] {
             let characteristic = try #require(Characteristic(type, value))
-            try store.people.set(type, to: characteristic, of: person, from: "1990-01-16", said: now)
+            try store.people.set(type, to: characteristic, of: person, from: "1990-01-16", recorded: now)
         }
         try store.people.annotate(person, day: "2027-01-15", tags: ["Aq"], note: "Bq")
         try store.people.save(Goal(type: try #require(SampleType("stepCount")), span: .day, value: 10_000), of: person)

@@ -96,7 +96,7 @@ import Testing
         _ = try post("/page/add", "type=heartRate&value=64&at=2026-09-21T07%3A30&zone=Z")
         _ = try post("/page/add", "type=bloodPressure&value=130&value2=85&at=2026-09-21T20%3A30&zone=Z")
         let born = try #require(Characteristic(.dateOfBirth, "1990-01-16"))
-        try served.store.people.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", said: ServedStore.now)
+        try served.store.people.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", recorded: ServedStore.now)
         let report = try get("/page/report?\(Self.days)&type=bloodPressure").text
         #expect(report.contains("<td>124/79</td>") && report.contains("lane1"))
         #expect(report.contains("Date of birth: 16 Jan 1990"))
@@ -210,7 +210,7 @@ import Testing
         #expect(try post("/page/people", "do=add&name=Anna").status == 422)
         #expect(try post("/page/people", "do=add&name=me").status == 422)
         let anna = try #require(try served.store.people.all().first { $0.name == "Anna" })
-        let page = try post("/page/people", "do=invite&person=\(anna.subject)").text
+        let page = try post("/page/people", "do=invite&person=\(anna.id)").text
         let code = try #require(page.firstMatch(of: #/<p class="value">([0-9A-Z-]{19})</p>/#)).output.1
         let login = try PageTests.post(served, "/page/login", "code=\(code)")
         #expect(login.status == 303)
@@ -226,7 +226,7 @@ import Testing
         let people = try get("/page/people").text
         #expect(people.contains("<h2>Anna</h2>") && people.contains("<h2>me</h2>"))
         #expect(try post("/page/people", "do=switch&person=unassigned").status == 400)
-        #expect(try post("/page/people", "do=switch&person=\(anna.subject)").status == 303)
+        #expect(try post("/page/people", "do=switch&person=\(anna.id)").status == 303)
         let shown = try get("/page/").text
         #expect(shown.contains("<title>Today · Anna · Vitalgate</title>") && shown.contains("/page/people/back"))
         #expect(!shown.contains("data-type=\"heartRate\""))
@@ -274,7 +274,7 @@ import Testing
     }
 
     @Test func aPersonUploadsForThemselvesAndTheKeeperForAnybody() throws {
-        try served.store.people.save(Person(subject: PageTests.other, name: "Anna"))
+        try served.store.people.save(Person(id: PageTests.other, name: "Anna"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         #expect(try upload(theirs, person: ServedStore.person) == 403)
         #expect(try upload(theirs) == 200)

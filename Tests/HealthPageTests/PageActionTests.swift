@@ -55,7 +55,7 @@ import Testing
         let token = try served.store.clients.makeToken(for: client, at: ServedStore.now)
         let (pulse, mass) = (ObjectType(.heartRate), ObjectType(.bodyMass))
         try served.store.clients.request(
-            AuthorizationRequest(subject: ServedStore.person, read: [pulse, mass], write: [mass]), for: client,
+            AuthorizationRequest(person: ServedStore.person, read: [pulse, mass], write: [mass]), for: client,
             at: ServedStore.now)
         let page = try get("/page/clients").text
         #expect(page.contains("Charts &lt;b&gt;") && page.contains("value=\"read.heartRate\""))
@@ -78,7 +78,7 @@ import Testing
     @Test func anotherPersonAnswersForThemselves() throws {
         try served.add([61])
         let client = try served.store.clients.add(named: "asker", purpose: "Charts", at: ServedStore.now)
-        let request = AuthorizationRequest(subject: ServedStore.person, read: [ObjectType(.heartRate)])
+        let request = AuthorizationRequest(person: ServedStore.person, read: [ObjectType(.heartRate)])
         try served.store.clients.request(request, for: client, at: ServedStore.now)
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         _ = try post("/page/clients/\(client.id)", "do=answer&asked=read.heartRate&yes=read.heartRate", theirs)
@@ -91,15 +91,15 @@ import Testing
 
     @Test func whatIsHeldIsJudged() throws {
         try served.add([61, 62, 9000, 63, 9001])
-        let held = try served.store.quarantine.all()
-        try #require(held.count == 2)
+        let quarantined = try served.store.quarantine.all()
+        try #require(quarantined.count == 2)
         let page = try get("/page/care").text
-        #expect(page.contains("class=\"marked\"") && page.contains("/page/care/held/\(held[0].id)"))
+        #expect(page.contains("class=\"marked\"") && page.contains("/page/care/held/\(quarantined[0].id)"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
-        #expect(try post("/page/care/held/\(held[0].id)", "do=accept", theirs).status == 404)
-        #expect(try post("/page/care/held/\(held[0].id)", "do=accept").status == 303)
-        #expect(try post("/page/care/held/\(held[0].id)", "do=accept").status == 404)
-        #expect(try post("/page/care/held/\(held[1].id)", "do=reject").status == 303)
+        #expect(try post("/page/care/held/\(quarantined[0].id)", "do=accept", theirs).status == 404)
+        #expect(try post("/page/care/held/\(quarantined[0].id)", "do=accept").status == 303)
+        #expect(try post("/page/care/held/\(quarantined[0].id)", "do=accept").status == 404)
+        #expect(try post("/page/care/held/\(quarantined[1].id)", "do=reject").status == 303)
         #expect(try served.store.quarantine.all().isEmpty)
         #expect(try get("/page/data/today").text.contains("\"value\":\"63\""))
         #expect(try served.get("/v1/samples?types=heartRate").text.contains("9000"))
@@ -148,12 +148,12 @@ import Testing
         try served.store.devices.save(
             AdoptedDevice(
                 address: "bluetooth:C0:01:02:03:04:05", key: "k", profiles: ["sig-heart-rate"], name: "Strap",
-                subject: ServedStore.person, adopted: 0))
-        try served.store.people.save(Person(subject: PageTests.other, name: "Anna"))
+                person: ServedStore.person, adopted: 0))
+        try served.store.people.save(Person(id: PageTests.other, name: "Anna"))
         #expect(
             try post("/page/devices", "do=assign&address=bluetooth%3AC0%3A01%3A02%3A03%3A04%3A05&subject=\(PageTests.other)")
                 .status == 303)
-        #expect(try served.store.devices.adopted().first?.subject == PageTests.other)
+        #expect(try served.store.devices.adopted().first?.person == PageTests.other)
         #expect(try post("/page/devices", "do=assign&address=x&subject=\(PageTests.other)").status == 409)
     }
 

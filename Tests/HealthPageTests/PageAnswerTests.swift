@@ -28,7 +28,7 @@ import Testing
         }
         return Reading(
             origin: Origin(
-                subject: ServedStore.person, type: type, source: SourceRevision(id: source, name: source, version: nil),
+                person: ServedStore.person, type: type, source: SourceRevision(id: source, name: source, version: nil),
                 device: nil),
             numeral: try Numeral(numeral), unit: type.kind == .quantity ? type.canonicalUnit : .one,
             time: .instants(start: instant(hours), end: instant(end ?? hours), offset: .utc),
@@ -103,8 +103,8 @@ import Testing
         try served.keep([
             Self.reading("sleepAnalysis", deep, from: 3, to: 6), Self.reading("stepCount", "639", from: 7, to: 7.5),
         ])
-        let news = try #require(client.read(until: "\"type\":\"stepCount\",\"name\":\"Steps\",\"value\":\"1,424\""))
-        #expect(news.contains("\"value\":\"7 h\""), "\(news)")
+        let updates = try #require(client.read(until: "\"type\":\"stepCount\",\"name\":\"Steps\",\"value\":\"1,424\""))
+        #expect(updates.contains("\"value\":\"7 h\""), "\(updates)")
     }
 
     @Test func twoPressuresOfOneFrameAreOneCard() throws {

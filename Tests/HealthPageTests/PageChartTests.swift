@@ -36,7 +36,7 @@ import Testing
         cookie = try PageTests.cookie(served)
     }
 
-    private func told(_ query: String, from: Int64, to: Int64) throws -> ChartResponse {
+    private func reported(_ query: String, from: Int64, to: Int64) throws -> ChartResponse {
         let target = "/page/data/series?\(query)&from=\(from * 1000)&to=\(to * 1000)"
         let answer = try #require(try served.client().get(target, cookie))
         try #require(answer.status == 200, "\(answer.text)")
@@ -45,33 +45,33 @@ import Testing
 
     @Test func aPixelHasItsLowestHighestAndAverage() throws {
         try served.add([60, 90, 66, 70], from: Self.first)
-        let series = try told("types=heartRate&width=100", from: Self.first, to: Self.first + 3600).series[0]
+        let series = try reported("types=heartRate&width=100", from: Self.first, to: Self.first + 3600).series[0]
         #expect(series.points.map { $0[4] } == [60, 90, 66, 70] && !series.sum && series.unit == "/min")
         // Two samples a pixel.
-        let coarse = try told("types=heartRate&width=100", from: Self.first - 60, to: Self.first + 12_000 - 60).series[0]
+        let coarse = try reported("types=heartRate&width=100", from: Self.first - 60, to: Self.first + 12_000 - 60).series[0]
         #expect(coarse.points.map { Array($0[2...]) } == [[60, 60, 60], [66, 90, 78], [70, 70, 70]])
         // By the hour, day, year: the same figures as statistics.
         for length in [86_400, 40 * 86_400, 3000 * 86_400] as [Int64] {
-            let points = try told("types=heartRate&width=60", from: Self.first - length, to: Self.first + 600).series[0].points
+            let points = try reported("types=heartRate&width=60", from: Self.first - length, to: Self.first + 600).series[0].points
             #expect(points.map { $0[2] }.min() == 60 && points.map { $0[3] }.max() == 90, "\(length)")
         }
         #expect(
-            try told("types=heartRate&unit.heartRate=Hz&width=100", from: Self.first, to: Self.first + 3600).series[0].points[0][
+            try reported("types=heartRate&unit.heartRate=Hz&width=100", from: Self.first, to: Self.first + 3600).series[0].points[0][
                 4] == 1)
     }
 
     @Test func sumsAreOfTheCalendarAndSeveralTypesComeTogether() throws {
         try served.add([20, 30], of: "stepCount")
         try served.add([60])
-        let told = try told("types=stepCount,heartRate&width=100", from: Self.first - 86_400, to: Self.first + 86_400)
-        #expect(told.series.map(\.type) == ["stepCount", "heartRate"])
-        #expect(told.series[0].sum && told.series[0].points.map { $0[4] }.reduce(0, +) == 50)
+        let reported = try reported("types=stepCount,heartRate&width=100", from: Self.first - 86_400, to: Self.first + 86_400)
+        #expect(reported.series.map(\.type) == ["stepCount", "heartRate"])
+        #expect(reported.series[0].sum && reported.series[0].points.map { $0[4] }.reduce(0, +) == 50)
     }
 
     @Test func aPauseIsAGap() throws {
         try served.add(Array(repeating: 60, count: 10))
         try served.add(Array(repeating: 70, count: 10), from: Self.first + 7200)
-        let series = try told("types=heartRate&width=400", from: Self.first, to: Self.first + 9000).series[0]
+        let series = try reported("types=heartRate&width=400", from: Self.first, to: Self.first + 9000).series[0]
         #expect(series.gap == 240_000)
         #expect(zip(series.points.dropFirst(), series.points).filter { Int64($0[0] - $1[0]) > series.gap }.count == 1)
     }
@@ -121,7 +121,7 @@ import Testing
                 let start = Instant(seconds: begin + Int64(index) * 43_200)
                 return Reading(
                     origin: Origin(
-                        subject: ServedStore.person, type: type, source: SourceRevision(id: "x", name: "x", version: nil),
+                        person: ServedStore.person, type: type, source: SourceRevision(id: "x", name: "x", version: nil),
                         device: nil),
                     numeral: try Numeral("\(taken)"), unit: .one, time: .instants(start: start, end: start, offset: .utc),
                     body: body,
@@ -154,7 +154,7 @@ import Testing
             try served.keep([
                 Reading(
                     origin: Origin(
-                        subject: ServedStore.person, type: .heartRate,
+                        person: ServedStore.person, type: .heartRate,
                         source: SourceRevision(id: source, name: source, version: nil),
                         device: nil),
                     numeral: try Numeral("40"), unit: SampleType.heartRate.canonicalUnit,

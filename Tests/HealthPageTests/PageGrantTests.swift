@@ -27,7 +27,7 @@ import Testing
     }
 
     private func ask(_ types: ObjectType...) throws {
-        let request = AuthorizationRequest(subject: ServedStore.person, read: Set(types))
+        let request = AuthorizationRequest(person: ServedStore.person, read: Set(types))
         try served.store.clients.request(request, for: client, at: ServedStore.now)
     }
 
@@ -62,7 +62,7 @@ import Testing
     @Test func aTimeWithinADayStays() throws {
         let noon = Instant(seconds: 1_790_000_000)
         try served.store.clients.set(
-            Grant(subject: ServedStore.person, type: ObjectType(.heartRate), reading: .from(noon), mayWrite: false), of: client,
+            Grant(person: ServedStore.person, type: ObjectType(.heartRate), reading: .from(noon), mayWrite: false), of: client,
             at: ServedStore.now)
         #expect(try page().contains("value=\"2026-09-21\""))
         #expect(try post("do=read&type=heartRate&from.heartRate=2026-09-21") == 303)
@@ -125,7 +125,7 @@ import Testing
         #expect(try served.store.clients.grants(of: client).isEmpty)
         #expect(try post("do=grant&type=heartRate") == 303)
         #expect(try reads("heartRate").contains("\"value\":61.0"))
-        #expect(try served.store.clients.grants(of: client).map(\.subject) == [ServedStore.person])
+        #expect(try served.store.clients.grants(of: client).map(\.person) == [ServedStore.person])
     }
 
     @Test func recordsAreGrantedOneByOne() throws {
@@ -169,7 +169,7 @@ import Testing
         for number in 1...200 { try served.addRecord("later \(number)", at: 1_790_000_000 + Int64(number) * 3600) }
         let type = try #require(ObjectType("immunizationRecord"))
         try served.store.clients.set(
-            Grant(subject: ServedStore.person, type: type, reading: .objects(future: false), mayWrite: false), objects: [first],
+            Grant(person: ServedStore.person, type: type, reading: .objects(future: false), mayWrite: false), objects: [first],
             of: client, at: ServedStore.now)
         let text = try page()
         #expect(!text.contains(first.description) && text.contains("Only the newest 200 records are listed."))

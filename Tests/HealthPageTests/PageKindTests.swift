@@ -34,7 +34,7 @@ import Testing
         func instant(_ seconds: Int64) -> Instant { Instant(seconds: Self.midnight + seconds) }
         let reading = Reading(
             origin: Origin(
-                subject: ServedStore.person, type: type, source: SourceRevision(id: "watch", name: "watch", version: nil),
+                person: ServedStore.person, type: type, source: SourceRevision(id: "watch", name: "watch", version: nil),
                 device: nil),
             numeral: try Numeral(value), unit: type.kind == .quantity ? type.canonicalUnit : .one,
             time: .instants(start: instant(seconds), end: instant(end ?? seconds), offset: .utc),
@@ -76,10 +76,10 @@ import Testing
         // Eleven seconds at 100 Hz with a spike of one millivolt each second.
         for index in 0..<1100 { try writer.append([try Numeral(index % 100 == 50 ? "1000" : "0")]) }
         let (points, content) = try writer.end()
-        let told = Electrocardiogram(
+        let reported = Electrocardiogram(
             points: points, samplingFrequency: Amount(try Numeral("100"), try Unit(ucum: "Hz")), lead: "Lead I")
         let text = try object(
-            try keep("electrocardiogram", value: "1", 0, to: 11, body: SampleBody(encoding: told, content: content)))
+            try keep("electrocardiogram", value: "1", 0, to: 11, body: SampleBody(encoding: reported, content: content)))
         // A strip has ten seconds, 250 mm. A millivolt has ten millimetres.
         #expect(text.components("class=\"ecg\"") == 2 && text.contains("width=\"250mm\" height=\"30mm\""))
         #expect(text.contains("L12.50 10L") && text.contains("25 mm/s, 10 mm/mV") && text.contains("Lead I"))
@@ -134,9 +134,9 @@ import Testing
             <title>Allergies</title><text><table><tbody><tr><td>Penicillin &amp; others</td><td>Rash</td></tr></tbody></table></text>\
             </section></component></structuredBody></component></ClinicalDocument>
             """
-        let told = ClinicalDocument(title: "Summary", patient: "Ada", custodian: "Clinic", author: "Dr. B", valid: true)
+        let reported = ClinicalDocument(title: "Summary", patient: "Ada", custodian: "Clinic", author: "Dr. B", valid: true)
         let text = try object(
-            try keep("cda", 0, body: SampleBody(encoding: told, content: try PackedContent(Array(xml.utf8)))))
+            try keep("cda", 0, body: SampleBody(encoding: reported, content: try PackedContent(Array(xml.utf8)))))
         #expect(text.contains("<h2>Allergies</h2>") && text.contains("<li>Penicillin &amp; others · Rash</li>"))
         #expect(text.contains("<dd>Ada</dd>") && !text.contains("structuredBody"))
     }
@@ -237,7 +237,7 @@ import Testing
         try served.store.people.save(
             UserAnnotatedMedication(name: "Ibuprofen 400 mg", generalForm: .tablet), of: ServedStore.person)
         let born = try #require(Characteristic(.dateOfBirth, "1990-01-16"))
-        try served.store.people.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", said: ServedStore.now)
+        try served.store.people.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", recorded: ServedStore.now)
         let text = try get("/page/characteristics")
         #expect(text.contains("16 Jan 1990 (36 years)") && text.contains("Ibuprofen 400 mg") && text.contains("Tablet"))
         let other = try #require(

@@ -50,8 +50,8 @@ import Testing
         let page = try care()
         #expect(page.contains("class=\"before\"") && page.contains("class=\"after\""))
         #expect(try post("/page/care/repair", form(page)).headers["location"] == "/page/care?done=repaired")
-        let migration = try #require(try served.store.repairs.all().first)
-        #expect(migration.repaired == 20 && migration.repair == "unit [degF]")
+        let repairID = try #require(try served.store.repairs.all().first)
+        #expect(repairID.repaired == 20 && repairID.repair == "unit [degF]")
         #expect(try get("/page/care").text.contains("/page/care/undo/1"))
         #expect(try post("/page/care/undo/1", "").status == 303)
         #expect(try served.store.repairs.all().first?.state == "undone")
@@ -90,8 +90,8 @@ import Testing
         // Nothing is done yet.
         #expect(try served.store.repairs.all().isEmpty && starts() == before)
         #expect(try post("/page/care/repair", form(page)).status == 303)
-        let migration = try #require(try served.store.repairs.all().first)
-        #expect(migration.repair == one.text && migration.repaired == 3)
+        let repairID = try #require(try served.store.repairs.all().first)
+        #expect(repairID.repair == one.text && repairID.repaired == 3)
         #expect(try starts() != before)
         #expect(try post("/page/care/undo/1", "").status == 303)
         #expect(try starts() == before)
@@ -113,7 +113,7 @@ import Testing
 
     @Test func aPersonRepairsTheirOwnAndGivesNothingAway() throws {
         try served.add([61, 62])
-        try served.store.people.save(Person(subject: PageTests.other, name: "Anna"))
+        try served.store.people.save(Person(id: PageTests.other, name: "Anna"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         let shift = "type=heartRate&repair=shift&by.shift=%2B1h"
         #expect(try get("/page/care/plan?" + shift, theirs).text.contains("Readings selected: 0."))

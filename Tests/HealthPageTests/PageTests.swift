@@ -36,8 +36,8 @@ import Testing
     }
 
     /// The header of a logged-in browser.
-    static func cookie(_ served: ServedStore, as subject: String = ServedStore.person) throws -> String {
-        let code = try served.store.pageSessions.makeCode(for: subject, at: ServedStore.now)
+    static func cookie(_ served: ServedStore, as person: String = ServedStore.person) throws -> String {
+        let code = try served.store.pageSessions.makeCode(for: person, at: ServedStore.now)
         let answer = try post(served, "/page/login", "code=\(code)")
         #expect(answer.status == 303 && answer.headers["location"] == "/page/")
         let cookie = try #require(answer.headers["set-cookie"])
@@ -76,7 +76,7 @@ import Testing
         let cookie = try Self.cookie(served)
         #expect(try get("/page/", cookie).status == 200)
         let session = try #require(try served.store.pageSessions.all(at: ServedStore.now).first)
-        #expect(session.subject == ServedStore.person)
+        #expect(session.person == ServedStore.person)
         #expect(try served.store.pageSessions.end(session.id) == 1)
         #expect(try get("/page/", cookie).status == 401)
     }
@@ -117,7 +117,7 @@ import Testing
         #expect(files.files.count >= 4)
         for (name, file) in files.files {
             let sent = try get(files.address(of: name), "")
-            #expect(sent.status == 200 && sent.body == file.octets)
+            #expect(sent.status == 200 && sent.body == file.bytes)
             #expect(sent.headers["content-type"] == file.type)
         }
         #expect(try get("/page/static/..%2fREADME.md", "").status == 400)
@@ -140,9 +140,9 @@ import Testing
         client.send("GET /page/live HTTP/1.1\r\nHost: localhost\r\n\(cookie)\r\n")
         #expect(client.read(until: "retry: 2000") != nil)
         try served.add([75, 77], from: 1_790_100_000)
-        let told = try #require(client.read(until: "\"value\":\"77\""))
+        let reported = try #require(client.read(until: "\"value\":\"77\""))
         // Only the latest sample is sent.
-        #expect(told.contains("event: latest") && !told.contains("\"value\":\"75\""))
+        #expect(reported.contains("event: latest") && !reported.contains("\"value\":\"75\""))
         try served.store.pageSessions.end()
         try served.add([78], from: 1_790_200_000)
         let ended = try #require(client.read(until: "event: ended"))

@@ -19,7 +19,7 @@ import Testing
         let start = ServedStore.now
         let reading = Reading(
             origin: Origin(
-                subject: ServedStore.person, type: type, source: SourceRevision(id: "phone", name: "phone", version: nil)),
+                person: ServedStore.person, type: type, source: SourceRevision(id: "phone", name: "phone", version: nil)),
             numeral: try Numeral("\(Int(value))"), unit: .one,
             time: .instants(start: start, end: Instant(microseconds: start.microseconds + seconds * 1_000_000), offset: .utc),
             body: body, place: Place(.line, 1))

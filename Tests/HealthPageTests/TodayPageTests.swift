@@ -30,7 +30,7 @@ import Testing
         _ = try served.keep([
             Reading(
                 origin: Origin(
-                    subject: ServedStore.person, type: type, source: SourceRevision(id: "watch", name: "watch", version: nil),
+                    person: ServedStore.person, type: type, source: SourceRevision(id: "watch", name: "watch", version: nil),
                     device: nil),
                 numeral: try Numeral("\(Int(core))"), unit: .one,
                 time: .instants(start: Instant(seconds: start), end: Instant(seconds: end), offset: .utc), place: Place(.line, 1))

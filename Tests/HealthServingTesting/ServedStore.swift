@@ -29,7 +29,7 @@ package final class ServedStore {
     ) throws {
         folder = try TemporaryFolder()
         store = try SampleStore(
-            path: folder.file("store.db"), access: .write, creation: .init(subject: Self.person, time: 0))
+            path: folder.file("store.db"), access: .write, creation: .init(person: Self.person, time: 0))
         var settings = ServiceSettings(
             store: store.path, server: ServerSettings(listening: .tcp(host: "127.0.0.1", port: 0)),
             zone: TimeZoneRules(fixed: .utc), zones: { ZoneOffset($0).map { TimeZoneRules(fixed: $0) } }, priority: [],
@@ -68,11 +68,11 @@ package final class ServedStore {
     package func grant(_ name: String, reading: Grant.Reading = .none, mayWrite: Bool = true, to client: Client? = nil) throws {
         let type = try #require(ObjectType(name))
         try store.clients.set(
-            Grant(subject: Self.person, type: type, reading: reading, mayWrite: mayWrite), of: client ?? other, at: Self.now)
+            Grant(person: Self.person, type: type, reading: reading, mayWrite: mayWrite), of: client ?? other, at: Self.now)
     }
 
     private static func grant(_ type: ObjectType, to client: Client, in store: SampleStore) throws {
-        try store.clients.set(Grant(subject: person, type: type, reading: .all, mayWrite: false), of: client, at: now)
+        try store.clients.set(Grant(person: person, type: type, reading: .all, mayWrite: false), of: client, at: now)
     }
 
     /// The client has no token any more.
@@ -118,7 +118,7 @@ package final class ServedStore {
     }
 
     private static func origin(_ type: SampleType) -> Origin {
-        Origin(subject: person, type: type, source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
+        Origin(person: person, type: type, source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
     }
 
     @discardableResult
@@ -140,7 +140,7 @@ package final class ServedStore {
         let start = Instant(seconds: 1_790_000_000)
         let reading = Reading(
             origin: Origin(
-                subject: Self.person, type: type, source: SourceRevision(id: "clinic", name: "Clinic", version: nil), device: nil),
+                person: Self.person, type: type, source: SourceRevision(id: "clinic", name: "Clinic", version: nil), device: nil),
             numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: .utc), body: body,
             place: Place(.line, 1))
         let samples = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.now)

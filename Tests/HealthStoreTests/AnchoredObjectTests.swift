@@ -58,10 +58,10 @@ import Testing
     @Test func anAnchorGoesOnAlsoWhereNothingIsTold() async throws {
         let before = try await all.result(for: store).newAnchor
         try await store.save(try TestHealth.pulse(60, 9))
-        let behind = try await after(before).result(for: store)
-        #expect(behind.addedSamples.isEmpty)
-        #expect(behind.newAnchor > before)
-        #expect(try await store.currentAnchor() == behind.newAnchor)
+        let later = try await after(before).result(for: store)
+        #expect(later.addedSamples.isEmpty)
+        #expect(later.newAnchor > before)
+        #expect(try await store.currentAnchor() == later.newAnchor)
     }
 
     @Test func anchorsLastAsTexts() async throws {

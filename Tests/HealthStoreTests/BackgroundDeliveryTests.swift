@@ -12,13 +12,13 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct BackgroundDeliveryTests {
     private let test: TestHealth
     private var store: HealthStore { test.store }
-    private var heard: String { test.folder.file("heard") }
+    private var received: String { test.folder.file("heard") }
 
     init() throws { test = try TestHealth() }
 
     /// Appends received messages to a file, and acknowledges them while there is no file `deaf`.
     private var listener: BackgroundDelivery.Receiver {
-        .command(["/bin/sh", "-c", "cat >> '\(heard)'; ! test -e '\(test.folder.file("deaf"))'"])
+        .command(["/bin/sh", "-c", "cat >> '\(received)'; ! test -e '\(test.folder.file("deaf"))'"])
     }
 
     private func messages() throws -> [BackgroundDelivery.Message] {
@@ -39,15 +39,15 @@ import Testing
             try await delivery.run(for: store) { events.continuation.yield($0) }
         }
         try await act(0)
-        var told: [BackgroundDelivery.Event] = []
+        var reported: [BackgroundDelivery.Event] = []
         for await event in events.stream {
-            told.append(event)
-            if told.count == count { break }
-            try await act(told.count)
+            reported.append(event)
+            if reported.count == count { break }
+            try await act(reported.count)
         }
         running.cancel()
         try await running.value
-        return told
+        return reported
     }
 
     /// Starts a delivery, so that it has a position.
@@ -65,15 +65,15 @@ import Testing
             if count == 0 { try await writer.save(try TestHealth.pulse(60, 5)) }
             try await writer.save(TestHealth.steps(count + 2, Int64(50 - count * 10)))
         }
-        let told = try messages()
-        #expect(events == told.map { .delivered($0) })
-        #expect(told.map(\.types) == [["stepCount"], ["stepCount"]])
+        let reported = try messages()
+        #expect(events == reported.map { .delivered($0) })
+        #expect(reported.map(\.types) == [["stepCount"], ["stepCount"]])
         // It may have read the changes before the steps arrived, and then has a position after the pulse.
-        #expect(try #require(told.first).after >= before)
-        #expect(told.last?.after == told.first?.anchor)
-        #expect(told.last?.anchor == (try await store.currentAnchor()))
+        #expect(try #require(reported.first).after >= before)
+        #expect(reported.last?.after == reported.first?.anchor)
+        #expect(reported.last?.anchor == (try await store.currentAnchor()))
         // An anchored query finds the types that it names.
-        let found = try await AnchoredObjectQueryDescriptor(predicate: .types([.stepCount]), anchor: told.last?.after)
+        let found = try await AnchoredObjectQueryDescriptor(predicate: .types([.stepCount]), anchor: reported.last?.after)
             .result(for: store)
         #expect(found.addedSamples.map(\.sample.value) == [3])
     }
@@ -113,9 +113,9 @@ import Testing
         unlink(test.folder.file("deaf"))
         try await store.save(try TestHealth.pulse(60, 5))
         _ = try await run(delivery, until: 1, try test.another())
-        let told = try messages()
-        #expect(told.map(\.types) == [["stepCount"], ["heartRate", "stepCount"]])
-        #expect(Set(told.map(\.after)).count == 1)
+        let reported = try messages()
+        #expect(reported.map(\.types) == [["stepCount"], ["heartRate", "stepCount"]])
+        #expect(Set(reported.map(\.after)).count == 1)
         // Nothing is pending: the next delivery contains only new changes.
         try await store.save(TestHealth.steps(2, 30))
         _ = try await run(delivery, until: 1)
@@ -232,11 +232,11 @@ import Testing
             .write(DeliveryProgress(anchor: try await store.currentAnchor()))
         let restored = try HealthStore(path: copy)
         _ = try await run(delivery, until: 1, restored)
-        let told = try #require(try messages().first)
-        #expect(told.resynchronise)
-        #expect(told.after == .beginning)
-        #expect(told.anchor == (try await restored.currentAnchor()))
-        #expect(told.types == ["stepCount"])
+        let reported = try #require(try messages().first)
+        #expect(reported.resynchronise)
+        #expect(reported.after == .beginning)
+        #expect(reported.anchor == (try await restored.currentAnchor()))
+        #expect(reported.types == ["stepCount"])
     }
 
     @Test func oneProcessAtATime() async throws {
@@ -281,8 +281,8 @@ private final class ListeningSocket: Sendable {
     func answer(_ answer: String) throws -> String {
         let connection = accept(descriptor, nil, nil)
         defer { close(connection) }
-        var (line, octet): ([UInt8], UInt8) = ([], 0)
-        while recv(connection, &octet, 1, 0) == 1, octet != 10 { line.append(octet) }
+        var (line, byte): ([UInt8], UInt8) = ([], 0)
+        while recv(connection, &byte, 1, 0) == 1, byte != 10 { line.append(byte) }
         _ = Array(answer.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) }
         return String(decoding: line, as: UTF8.self)
     }

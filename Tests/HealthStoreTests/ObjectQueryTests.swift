@@ -48,7 +48,7 @@ import Testing
         return try [(Int64(121), SampleType.bloodPressureSystolic), (80, .bloodPressureDiastolic)].map { digits, type in
             Reading(
                 origin: Origin(
-                    subject: store.person, type: type, source: SourceRevision(id: "cuff", name: "Cuff"),
+                    person: store.person, type: type, source: SourceRevision(id: "cuff", name: "Cuff"),
                     device: Device(key: "cuff")),
                 numeral: Numeral(coefficient: digits), unit: try #require(try? Unit(ucum: "mm[Hg]")),
                 time: .instants(start: time, end: time, offset: .utc), group: .frame, place: Place(.record, 1))
@@ -101,9 +101,9 @@ import Testing
         }
         let series = try await store.save(
             .heartbeats(beats, from: start, to: try #require(beats.last).time))
-        var told: [Heartbeat] = []
-        for try await beat in HeartbeatSeriesQueryDescriptor(series: series.uuid).results(for: store) { told.append(beat) }
-        #expect(told == beats)
+        var reported: [Heartbeat] = []
+        for try await beat in HeartbeatSeriesQueryDescriptor(series: series.uuid).results(for: store) { reported.append(beat) }
+        #expect(reported == beats)
 
         let voltages = (0..<1024).map { Double($0 % 50) - 12.5 }
         let recording = try await store.save(
@@ -151,12 +151,12 @@ import Testing
     }
 
     @Test func documentsWithAndWithoutTheirOctets() async throws {
-        let octets = Array("<ClinicalDocument>as it came</ClinicalDocument>".utf8)
+        let bytes = Array("<ClinicalDocument>as it came</ClinicalDocument>".utf8)
         func document(_ title: String, _ minutes: Int64) throws -> HealthObject {
             .object(
                 .clinicalDocument,
                 saying: ClinicalDocument(title: title, patient: "A", custodian: "B", author: "C", valid: true),
-                content: try PackedContent(octets), from: TestHealth.time(minutes))
+                content: try PackedContent(bytes), from: TestHealth.time(minutes))
         }
         try await store.save([try document("Summary", 20), try document("Letter", 10), TestHealth.steps(1, 5)])
         let bare = try await DocumentQueryDescriptor().result(for: store)
@@ -164,7 +164,7 @@ import Testing
         #expect(bare.allSatisfy { $0.documentData == nil })
         let letters = DocumentQueryDescriptor(
             predicate: try SamplePredicate("title ~ 'Let'"), newestFirst: true, limit: 5, includesDocumentData: true)
-        #expect(try await letters.result(for: store).map(\.documentData) == [octets])
+        #expect(try await letters.result(for: store).map(\.documentData) == [bytes])
     }
 
     @Test func ringsAsTheyChange() async throws {
@@ -178,13 +178,13 @@ import Testing
         try await store.save(TestHealth.steps(500, 24 * 60))
         #expect(try await summaries.next()?.map(\.date) == ["2026-11-19", "2026-11-20"])
         // Rings also depend on the person's characteristics and on the order of sources, and on nothing else.
-        let rings = ActivityQuery(zone: store.zone, subject: store.person)
+        let rings = ActivityQuery(zone: store.zone, person: store.person)
         try await store.readers.read { [person = store.person, path = test.path] reader in
             let known = try reader.activity.state(of: rings, after: nil).state
             let writer = try SampleStore(path: path, access: .write)
             #expect(try !reader.activity.state(of: rings, after: known).isOther)
             try writer.people.set(
-                .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: person, from: "2026-11-20", said: TestHealth.now)
+                .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: person, from: "2026-11-20", recorded: TestHealth.now)
             let after = try reader.activity.state(of: rings, after: known)
             #expect(after.isOther)
             #expect(try !reader.activity.state(of: rings, after: after.state).isOther)

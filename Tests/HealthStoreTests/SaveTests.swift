@@ -23,7 +23,7 @@ import Testing
         #expect(sample.numeral.text == "628")
         #expect(sample.origin.source == TestHealth.source)
         #expect(sample.origin.device?.name == "Phone")
-        #expect(sample.origin.subject == store.person)
+        #expect(sample.origin.person == store.person)
         #expect(sample.zone?.seconds == 3600)
         #expect(sample.metadata?["wasUserEntered"] == .boolean(true))
         // The same one again is the same one.
@@ -85,7 +85,7 @@ import Testing
             .quantity(.oxygenSaturation, try Amount(170, "%"), from: TestHealth.time(1)),
             .quantity(.oxygenSaturation, try Amount(97, "%"), from: TestHealth.time(1)),
         ])
-        #expect(saved.map(\.outcome) == [.held, .stored])
+        #expect(saved.map(\.outcome) == [.quarantined, .stored])
         #expect(try await test.values(.oxygenSaturation).count == 1)
     }
 
@@ -150,9 +150,9 @@ import Testing
         #expect(reason.contains("earliest"))
         #expect(try await test.values(.stepCount) == [2])
         // A reader that had read it is notified. One that had not starts again.
-        let told = try await AnchoredObjectQueryDescriptor(predicate: .types([.stepCount]), anchor: before).result(for: store)
-        #expect(told.prunings.map(\.before) == [date])
-        #expect(told.addedSamples.isEmpty && told.deletedObjects.isEmpty)
+        let reported = try await AnchoredObjectQueryDescriptor(predicate: .types([.stepCount]), anchor: before).result(for: store)
+        #expect(reported.prunings.map(\.before) == [date])
+        #expect(reported.addedSamples.isEmpty && reported.deletedObjects.isEmpty)
         let fresh = try await AnchoredObjectQueryDescriptor(predicate: .everything).result(for: store)
         #expect(fresh.addedSamples.map(\.sample.value) == [2])
     }
@@ -218,10 +218,10 @@ import Testing
         ).decoded(as: Workout.self)
         #expect(workout.routes == saved.parts.map(\.uuid.description))
         #expect(workout.events.map(\.type) == ["pause"])
-        var told: [WorkoutLocation] = []
+        var reported: [WorkoutLocation] = []
         for try await location in WorkoutRouteQueryDescriptor(route: saved.parts[0].uuid).results(for: store) {
-            told.append(location)
+            reported.append(location)
         }
-        #expect(told == locations)
+        #expect(reported == locations)
     }
 }

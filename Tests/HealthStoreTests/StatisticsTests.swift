@@ -21,11 +21,11 @@ import Testing
         #expect(try await late.result(for: store)?.sum?.value(in: .one) == 23)
         #expect(try await late.result(for: store)?.start == TestHealth.time(40))
         let pulse = StatisticsQueryDescriptor(type: .heartRate, options: [.discreteMin, .discreteMax, .mostRecent])
-        let told = try #require(try await pulse.result(for: store))
-        #expect(told.count == 3)
-        #expect([told.minimum, told.maximum, told.mostRecent].map { $0?.numeral.doubleValue } == [60, 90, 72])
-        #expect(told.sum == nil && told.average == nil)
-        #expect(told.minimum?.value(in: try Unit(ucum: "Hz")) == 1)
+        let reported = try #require(try await pulse.result(for: store))
+        #expect(reported.count == 3)
+        #expect([reported.minimum, reported.maximum, reported.mostRecent].map { $0?.numeral.doubleValue } == [60, 90, 72])
+        #expect(reported.sum == nil && reported.average == nil)
+        #expect(reported.minimum?.value(in: try Unit(ucum: "Hz")) == 1)
         let none = StatisticsQueryDescriptor(type: .bodyMass, options: .discreteAverage)
         #expect(try await none.result(for: store) == nil)
     }
@@ -38,11 +38,11 @@ import Testing
             })
         var glucose = StatisticsQueryDescriptor(type: .bloodGlucose, options: [.percentiles, .inRange])
         glucose.ranges = [try #require(ValueRange("70..180"))]
-        let told = try #require(try await glucose.result(for: store))
-        #expect(told.percentiles.mapValues(\.numeral.doubleValue) == [5: 70, 25: 110, 50: 160, 75: 210, 95: 250])
-        #expect(told.percentiles[50]?.value(in: try Unit(ucum: "mmol/L")).map { ($0 * 100).rounded() } == 888)
-        #expect(told.inRange.map(\.amount) == [12])
-        #expect(told.average == nil && told.duration == nil)
+        let reported = try #require(try await glucose.result(for: store))
+        #expect(reported.percentiles.mapValues(\.numeral.doubleValue) == [5: 70, 25: 110, 50: 160, 75: 210, 95: 250])
+        #expect(reported.percentiles[50]?.value(in: try Unit(ucum: "mmol/L")).map { ($0 * 100).rounded() } == 888)
+        #expect(reported.inRange.map(\.amount) == [12])
+        #expect(reported.average == nil && reported.duration == nil)
         let sleep = try #require(SampleType("sleepAnalysis"))
         try await store.save([
             .category(sleep, 3, from: TestHealth.time(500), to: TestHealth.time(440)),
@@ -122,9 +122,9 @@ import Testing
             .category(sleep, core, from: TestHealth.time(300), to: TestHealth.time(200)),
             .category(sleep, awake, from: TestHealth.time(200), to: TestHealth.time(190)),
         ])
-        let stretch = StatisticsQueryDescriptor(type: sleep, options: .duration)
-        await #expect(throws: HealthStoreError.self) { try await stretch.result(for: store) }
-        #expect(try await stretch.resultsBySource(for: store).map(\.duration) == [600, 6000])
+        let interval = StatisticsQueryDescriptor(type: sleep, options: .duration)
+        await #expect(throws: HealthStoreError.self) { try await interval.result(for: store) }
+        #expect(try await interval.resultsBySource(for: store).map(\.duration) == [600, 6000])
         let days = try await StatisticsCollectionQueryDescriptor(type: sleep, options: .duration, interval: .day)
             .result(for: store)
         #expect(days.statistics(at: TestHealth.time(250)).map(\.duration) == [600, 6000])
@@ -138,7 +138,7 @@ import Testing
             intervals.index(of: try Instant("2026-03-29T09:00:00Z"))...intervals.index(of: try Instant("2026-03-31T09:00:00Z"))
         let day = try #require(skipped.first { intervals.isEmpty($0) })
         func row(_ index: Int, _ count: Int) -> QuantityStatistics {
-            var row = Statistics(start: intervals.start(of: index), end: intervals.start(of: index + 1), subject: "")
+            var row = Statistics(start: intervals.start(of: index), end: intervals.start(of: index + 1), person: "")
             row.count = count
             return QuantityStatistics(row, of: .stepCount, .cumulativeSum)
         }

@@ -14,23 +14,23 @@ import Testing
     }
 
     @Test func inTheirOrderAndEachOnce() throws {
-        var kept: [String] = []
-        let writer = BatchWriter { kept.append($0.zone ?? "") }
+        var retained: [String] = []
+        let writer = BatchWriter { retained.append($0.zone ?? "") }
         for number in 0..<1000 {
             var batch = Self.batch(number)
             try writer.write(&batch)
             #expect(batch.zone == nil, "an empty one comes back")
         }
         try writer.finish()
-        #expect(kept == (0..<1000).map { "\($0)" })
+        #expect(retained == (0..<1000).map { "\($0)" })
     }
 
     /// If a batch cannot be stored, no later one is: readings are stored in order, or not at all.
     @Test func nothingBehindAFailure() throws {
-        var kept: [String] = []
+        var retained: [String] = []
         let writer = BatchWriter { batch in
             if batch.zone == "3" { throw Full() }
-            kept.append(batch.zone ?? "")
+            retained.append(batch.zone ?? "")
         }
         #expect(throws: Full.self) {
             for number in 0..<10 {
@@ -39,6 +39,6 @@ import Testing
             }
         }
         #expect(throws: Full.self) { try writer.finish() }
-        #expect(kept == ["0", "1", "2"])
+        #expect(retained == ["0", "1", "2"])
     }
 }

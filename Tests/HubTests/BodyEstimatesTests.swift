@@ -18,14 +18,14 @@ import Testing
     private func know(_ store: SampleStore, height: Bool = true, in story: FileStoryTests? = nil) throws {
         for (type, value) in [(CharacteristicType.dateOfBirth, "1986-11-07"), (.biologicalSex, "male")] {
             try store.people.set(
-                type, to: Characteristic(type, value), of: store.subject, from: "2026-01-01", said: FixedClock().now)
+                type, to: Characteristic(type, value), of: store.owner, from: "2026-01-01", recorded: FixedClock().now)
         }
         if height { try story?.load([FileStoryTests.header, "2026-01-01T07:00:00Z,height,180,cm"]) }
     }
 
     private func make(_ story: FileStoryTests, _ formula: ImpedanceFormula = .sun2003) throws -> BodyEstimates.Account {
         let all = Instant(microseconds: 0)...Instant(seconds: 4_000_000_000)
-        return try BodyEstimates(store: story.store, subject: story.store.subject, formula: formula, zone: Self.zone)
+        return try BodyEstimates(store: story.store, person: story.store.owner, formula: formula, zone: Self.zone)
             .make(in: all, now: story.received)
     }
 
@@ -73,7 +73,7 @@ import Testing
             case .height: nil
             }
         if let type {
-            try story.store.people.set(type, to: nil, of: story.store.subject, from: "2026-01-01", said: FixedClock().now)
+            try story.store.people.set(type, to: nil, of: story.store.owner, from: "2026-01-01", recorded: FixedClock().now)
         }
         let account = try make(story)
         #expect(account.missing == [missing])
@@ -87,7 +87,7 @@ import Testing
         try story.load(Self.rows)
         for (type, value) in [(CharacteristicType.dateOfBirth, "2012-03-01"), (.biologicalSex, "female")] {
             try story.store.people.set(
-                type, to: Characteristic(type, value), of: story.store.subject, from: "2026-01-01", said: FixedClock().now)
+                type, to: Characteristic(type, value), of: story.store.owner, from: "2026-01-01", recorded: FixedClock().now)
         }
         try story.load([FileStoryTests.header, "2026-01-01T07:00:00Z,height,150,cm"])
         let account = try make(story)
@@ -115,8 +115,8 @@ import Testing
         try story.load(Self.rows)
         try know(story.store, in: story)
         try story.store.people.set(
-            .biologicalSex, to: Characteristic(.biologicalSex, "other"), of: story.store.subject, from: "2026-01-01",
-            said: FixedClock().now)
+            .biologicalSex, to: Characteristic(.biologicalSex, "other"), of: story.store.owner, from: "2026-01-01",
+            recorded: FixedClock().now)
         #expect(try make(story).missing == [.biologicalSex])
     }
 
@@ -138,14 +138,14 @@ import Testing
         if knowing {
             for (type, value) in [(CharacteristicType.dateOfBirth, "1986-11-07"), (.biologicalSex, "female")] {
                 try bench.store.people.set(
-                    type, to: Characteristic(type, value), of: bench.store.subject, from: "2020-01-01", said: FixedClock().now)
+                    type, to: Characteristic(type, value), of: bench.store.owner, from: "2020-01-01", recorded: FixedClock().now)
             }
             _ = try bench.store.samples.save(
                 ReadingPath.samples(
                     of: [
                         Reading(
                             origin: Origin(
-                                subject: bench.store.subject, type: type("height"),
+                                person: bench.store.owner, type: type("height"),
                                 source: SourceRevision(id: "test", name: "Test")),
                             numeral: Numeral("1.80"), unit: type("height").canonicalUnit,
                             time: .instants(
@@ -154,7 +154,7 @@ import Testing
                     ], zone: Self.zone, received: FixedClock().now),
                 as: IngestDescription(kind: .save, name: "test", received: 0), within: 0..<1)
         }
-        bench.hear("advert:FEE0", Self.frame, after: .seconds(600))
+        bench.receive("advert:FEE0", Self.frame, after: .seconds(600))
         bench.pass(.seconds(2))
     }
 
@@ -169,7 +169,7 @@ import Testing
 
     @Test func aHubEstimatesWhatItHears() throws {
         let bench = try RadioBench()
-        bench.estimates = [bench.store.subject: [.sun2003, .janssen2000]]
+        bench.estimates = [bench.store.owner: [.sun2003, .janssen2000]]
         try weigh(bench)
         #expect(bench.notices.filter { $0.weight == .action }.isEmpty)
         try bench.stop()
@@ -182,13 +182,13 @@ import Testing
     /// A missing input is reported once, and no sample is made.
     @Test func whatIsMissingIsSaidOnce() throws {
         let bench = try RadioBench()
-        bench.estimates = [bench.store.subject: [.sun2003]]
+        bench.estimates = [bench.store.owner: [.sun2003]]
         try weigh(bench, knowing: false)
-        bench.hear("advert:FEE0", Self.frame, after: .seconds(600))
+        bench.receive("advert:FEE0", Self.frame, after: .seconds(600))
         bench.pass(.seconds(2))
-        let told = bench.notices.filter { $0.weight == .action }.map(\.description)
-        #expect(told.count == 3, "\(told)")
-        #expect(told.allSatisfy { $0.hasPrefix("estimates: body composition is not estimated") })
+        let reported = bench.notices.filter { $0.weight == .action }.map(\.description)
+        #expect(reported.count == 3, "\(reported)")
+        #expect(reported.allSatisfy { $0.hasPrefix("estimates: body composition is not estimated") })
         try bench.stop()
         #expect(try bench.samples().allSatisfy { $0.sample.metadata?["estimated"] == nil })
     }
@@ -207,9 +207,9 @@ import Testing
         #expect(try configuration("{}").estimates(in: story.store).isEmpty)
         let formulas = try configuration(#"{ bodyComposition: { me: ["sun-2003", "foot-to-foot-2015"] } }"#).estimates(
             in: story.store)
-        #expect(formulas == [story.store.subject: [.sun2003, .footToFoot2015]])
+        #expect(formulas == [story.store.owner: [.sun2003, .footToFoot2015]])
         #expect(throws: ConfigurationError.self) { try configuration(#"{ bodyComposition: { me: ["fat"] } }"#) }
-        let nobody = try configuration(#"{ bodyComposition: { Nobody: ["sun-2003"] } }"#)
-        #expect(throws: ConfigurationError.self) { try nobody.estimates(in: story.store) }
+        let unknownPerson = try configuration(#"{ bodyComposition: { Nobody: ["sun-2003"] } }"#)
+        #expect(throws: ConfigurationError.self) { try unknownPerson.estimates(in: story.store) }
     }
 }

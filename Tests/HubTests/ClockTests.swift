@@ -10,7 +10,7 @@ import Testing
 /// A wrong clock, the device's or ours, never makes a wrong sample.
 @Suite struct ClockTests {
     private static func glucose(_ bench: RadioBench, _ number: UInt16, year: Int = 2026, hour: UInt8 = 6, minute: UInt8 = 0) {
-        bench.hear("gatt:2A18", RadioBench.glucose(number: number, year: year, hour: hour, minute: minute))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: number, year: year, hour: hour, minute: minute))
     }
 
     private static func starts(_ bench: RadioBench) throws -> [String] { try bench.samples().map { $0.sample.start.description } }
@@ -23,16 +23,16 @@ import Testing
         Self.glucose(bench, 2, hour: 5)
         bench.pass(.seconds(2))
         #expect(try bench.samples().isEmpty)
-        let held = try bench.reader().quarantine.all()
-        #expect(held.map(\.rule) == ["clock-unknown", "clock-unknown"])
-        #expect(held.compactMap(\.frame).contains("gatt:2A18 020100EA070B1406000064B011"))
+        let quarantined = try bench.reader().quarantine.all()
+        #expect(quarantined.map(\.rule) == ["clock-unknown", "clock-unknown"])
+        #expect(quarantined.compactMap(\.frame).contains("gatt:2A18 020100EA070B1406000064B011"))
         // Half an hour slow.
         bench.compareClocks(ahead: -1800)
         bench.pass(.seconds(2))
         #expect(try Self.starts(bench) == ["2026-11-20T04:30:00.000000Z", "2026-11-20T05:30:00.000000Z"])
-        #expect(Set(try bench.samples().map(\.uuid)) == Set(held.map(\.stored.uuid)))
+        #expect(Set(try bench.samples().map(\.uuid)) == Set(quarantined.map(\.stored.uuid)))
         #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.deviceCorrected])
-        #expect(Set(try bench.samples().map(\.sample.received)) == [held[0].stored.sample.received])
+        #expect(Set(try bench.samples().map(\.sample.received)) == [quarantined[0].stored.sample.received])
         #expect(try bench.store.devices.clockComparisons(of: RadioBench.address.description).isEmpty)
         #expect(try bench.store.devices.clockComparisons(of: RadioBench.device.key).map(\.ahead) == [1_800_000_000])
         // The same records again: nothing twice.
@@ -77,7 +77,7 @@ import Testing
         _ bench: RadioBench, _ year: Int, _ day: UInt8, _ hour: UInt8, _ minute: UInt8, after delay: Duration = .zero
     ) {
         let stamp = [UInt8(year & 0xFF), UInt8(year >> 8), 11, day, hour, minute, 0]
-        bench.hear("gatt:2A1C", [0x02, 0x6D, 0x01, 0x00, 0xFF] + stamp, after: delay)
+        bench.receive("gatt:2A1C", [0x02, 0x6D, 0x01, 0x00, 0xFF] + stamp, after: delay)
     }
 
     /// The first reading arrives at 07:31 in Berlin. The clock is ahead, was never set, or is days off: no reading is stored at a wrong
@@ -146,7 +146,7 @@ import Testing
         try bench.adopt("sig-blood-pressure")
         func measure(_ month: UInt8, _ day: UInt8, _ hour: UInt8, _ minute: UInt8, at time: String) throws {
             bench.clock.now = try Instant(time)
-            bench.hear("gatt:2A35", [0x02, 121, 0, 80, 0, 95, 0, 0xEA, 0x07, month, day, hour, minute, 0])
+            bench.receive("gatt:2A35", [0x02, 121, 0, 80, 0, 95, 0, 0xEA, 0x07, month, day, hour, minute, 0])
             bench.pass(.seconds(2))
         }
         try measure(3, 29, 2, 15, at: isLive ? "2026-03-29T01:15:20Z" : "2026-03-29T08:00:00Z")
@@ -154,16 +154,16 @@ import Testing
         // A time that occurs twice is held until the end.
         bench.service.stop()
         try bench.hub.stop()
-        let held = try bench.store.quarantine.all()
+        let quarantined = try bench.store.quarantine.all()
         #expect(try bench.store.ledger.account(of: 1)?.refused == 0)
         if isLive {
             #expect(Set(try Self.starts(bench)) == ["2026-03-29T01:15:00.000000Z", "2026-10-25T01:30:00.000000Z"])
-            #expect(held.isEmpty)
+            #expect(quarantined.isEmpty)
         } else {
             #expect(try bench.samples().isEmpty)
-            #expect(held.count == 6 && held.allSatisfy { $0.rule == "clock-unknown" })
+            #expect(quarantined.count == 6 && quarantined.allSatisfy { $0.rule == "clock-unknown" })
             #expect(
-                held.last?.stored.sample.metadata?["possibleTimes"]
+                quarantined.last?.stored.sample.metadata?["possibleTimes"]
                     == .string("2026-10-25T00:30:00.000000Z,2026-10-25T01:30:00.000000Z"))
         }
     }
@@ -173,7 +173,7 @@ import Testing
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")
         bench.compareClocks(ahead: ahead)
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 1, hour: 6))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 1, hour: 6))
         try bench.stop()
         let zone = try TimeZoneRules.berlin
         let july = WallTime(microseconds: Int64(Calendar.days(year: 2026, month: 7, day: 1)) * Calendar.day)
@@ -193,15 +193,15 @@ import Testing
         bench.compareClocks(ahead: -45)
         var record = RadioBench.glucose(number: 1, hour: 2, minute: 42)
         (record[5], record[6]) = (10, 25)
-        bench.hear("gatt:2A18", record)
+        bench.receive("gatt:2A18", record)
         // It waits for the order of the records.
         #expect(try bench.reader().quarantine.all().isEmpty)
         bench.pass(.seconds(4))
         bench.pass(.seconds(1))
         #expect(try bench.samples().isEmpty)
-        let held = try #require(try bench.reader().quarantine.all().first)
+        let quarantined = try #require(try bench.reader().quarantine.all().first)
         #expect(
-            held.stored.sample.metadata?[ClockDoubt.timesKey]
+            quarantined.stored.sample.metadata?[ClockDoubt.timesKey]
                 == .string("2026-10-25T00:42:45.000000Z,2026-10-25T01:42:45.000000Z"))
     }
 
@@ -351,9 +351,9 @@ import Testing
         // The difference from our clock proves nothing.
         bench.compareClocks()
         Self.glucose(bench, 1)
-        bench.hear("gatt:2A37", [0x00, 60])
+        bench.receive("gatt:2A37", [0x00, 60])
         bench.clock.now = right
-        bench.hear("gatt:2A37", [0x00, 61])
+        bench.receive("gatt:2A37", [0x00, 61])
         bench.pass(.seconds(2))
         #expect(try bench.samples().map(\.sample.value) == [61])
         #expect(try bench.reader().quarantine.all().map(\.rule) == ["clock-unknown", "clock-unknown"])

@@ -18,13 +18,13 @@ import Testing
     private func bench() throws -> RadioBench {
         let bench = try RadioBench()
         try bench.adopt("sig-heart-rate")
-        bench.hear("gatt:2A37", [0x00, 60])
+        bench.receive("gatt:2A37", [0x00, 60])
         bench.pass(.seconds(1))
         return bench
     }
 
     private func beat(_ bench: RadioBench, _ count: Int) {
-        for _ in 0..<count { bench.hear("gatt:2A37", [0x00, 60], after: .seconds(1)) }
+        for _ in 0..<count { bench.receive("gatt:2A37", [0x00, 60], after: .seconds(1)) }
     }
 
     @Test func aStreamIsCommittedTogether() throws {
@@ -44,8 +44,8 @@ import Testing
     /// Readings that waited for the device's description have waited already, so a power cut loses at most half a minute of a stream.
     @Test func whatWasHeldHasWaited() throws {
         let bench = try bench()
-        let octets: [UInt8] = [0x00, 61]
-        octets.withUnsafeBytes {
+        let bytes: [UInt8] = [0x00, 61]
+        bytes.withUnsafeBytes {
             bench.service.received(
                 RawFrame(
                     payload: .bytes($0), place: Place(.record, 100),
@@ -66,7 +66,7 @@ import Testing
         try bench.adopt("sig-health-thermometer", at: Self.thermometer)
         beat(bench, 5)
         #expect(bench.live.waitingSamples == 5)
-        bench.hear("gatt:2A1C", Self.temperature, of: Self.thermometer)
+        bench.receive("gatt:2A1C", Self.temperature, of: Self.thermometer)
         bench.pass(.seconds(1))
         #expect(bench.live.waitingSamples == 0)
         #expect(try bench.samples().count == 7)
@@ -78,7 +78,7 @@ import Testing
         let bench = try bench()
         try bench.adopt("sig-glucose", at: Self.thermometer)
         beat(bench, 5)
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 1), of: Self.thermometer)
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 1), of: Self.thermometer)
         var durable = -1
         bench.source.onConfirm = { _ in durable = (try? bench.samples().count) ?? -1 }
         bench.service.commit(CommitToken(address: Self.thermometer, number: 1), memory: DeviceMemory())
@@ -90,12 +90,12 @@ import Testing
     @Test func inAHurryStreamsAreCommittedEachSecond() throws {
         let bench = try bench()
         beat(bench, 5)
-        bench.live.isHurried = true
+        bench.live.needsPromptCommits = true
         #expect(bench.live.waitingSamples == 0)
         beat(bench, 5)
         #expect(bench.live.waitingSamples <= 1)
         bench.pass(.seconds(1))
-        bench.live.isHurried = false
+        bench.live.needsPromptCommits = false
         beat(bench, 5)
         #expect(bench.live.waitingSamples == 5)
         try bench.stop()
@@ -126,7 +126,7 @@ import Testing
         let device = try #require(bench.service.devices.first { $0.device.hasRecords }?.device)
         device.expectedInterval = .seconds(1)
         #expect(!device.isStream)
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 1), of: Self.thermometer)
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 1), of: Self.thermometer)
         bench.pass(.seconds(1))
         #expect(bench.live.waitingSamples == 0)
         try bench.stop()
@@ -139,11 +139,11 @@ import Testing
         try bench.store.connection.execute("PRAGMA query_only = 1")
         var attempts: [Int] = []
         for _ in 0..<16 {
-            bench.hear("gatt:2A1C", Self.temperature, after: .seconds(1), of: Self.thermometer)
+            bench.receive("gatt:2A1C", Self.temperature, after: .seconds(1), of: Self.thermometer)
             attempts.append(bench.live.failures)
         }
         #expect(attempts.last ?? 0 <= 5, "\(attempts)")
-        bench.live.isHurried = true
+        bench.live.needsPromptCommits = true
         #expect(bench.live.failures == attempts.last, "nor at once because somebody looks")
         try bench.store.connection.execute("PRAGMA query_only = 0")
         try bench.stop()
@@ -161,7 +161,7 @@ import Testing
     /// Endless frames are not a stream to wait for, so the waiting readings stay few.
     @Test func aFloodIsCommittedEachSecond() throws {
         let bench = try bench()
-        for _ in 0..<5000 { bench.hear("gatt:2A37", [0x00, 60], after: .microseconds(100)) }
+        for _ in 0..<5000 { bench.receive("gatt:2A37", [0x00, 60], after: .microseconds(100)) }
         bench.pass(.seconds(1))
         #expect(bench.live.waitingSamples == 0)
         try bench.stop()

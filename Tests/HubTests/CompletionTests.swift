@@ -20,13 +20,13 @@ import Testing
     }
 
     private func tellWhole(_ bench: RadioBench, commitsFirst: Bool = true) {
-        bench.hear("gatt:2A34", Self.context, commitsFirst: commitsFirst)
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 7), continues: true, commitsFirst: commitsFirst)
+        bench.receive("gatt:2A34", Self.context, commitsFirst: commitsFirst)
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 7), continues: true, commitsFirst: commitsFirst)
     }
 
     @Test func aRecordThatIsToldWholeLater() throws {
         let bench = try bench()
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 7))
         bench.pass(.seconds(2))
         let before = try #require(try bench.samples().first).sample
         #expect(before.metadata?.json.contains("bloodGlucoseMealTime") != true)
@@ -41,9 +41,9 @@ import Testing
             #expect(after.identity != before.identity)
         }
         // Once, as a repair that can be undone and is not repeated afterwards.
-        let migration = try #require(try bench.store.repairs.all().first)
-        #expect(try bench.store.repairs.all().count == 1 && migration.repair == "complete metadata" && migration.repaired == 1)
-        _ = try bench.store.repairs.undo(migration.id, at: bench.clock.now)
+        let repairID = try #require(try bench.store.repairs.all().first)
+        #expect(try bench.store.repairs.all().count == 1 && repairID.repair == "complete metadata" && repairID.repaired == 1)
+        _ = try bench.store.repairs.undo(repairID.id, at: bench.clock.now)
         tellWhole(bench)
         bench.pass(.seconds(2))
         #expect(try bench.samples().map(\.sample.identity) == [before.identity])
@@ -53,7 +53,7 @@ import Testing
     /// Both before anything was stored: one reading, with all that is known.
     @Test func bothInOneCommit() throws {
         let bench = try bench()
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 7))
         tellWhole(bench, commitsFirst: false)
         bench.pass(.seconds(2))
         let samples = try bench.samples().map(\.sample)
@@ -68,7 +68,7 @@ import Testing
     /// A deleted reading stays deleted, even if more is known about it later.
     @Test func whatWasDeletedStaysSo() throws {
         let bench = try bench()
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 7))
         bench.pass(.seconds(2))
         let identity = try #require(try bench.samples().first).sample.identity
         let deletion = IngestDescription(kind: .delete, received: bench.clock.now.microseconds)
@@ -84,13 +84,13 @@ import Testing
     @Test func whatCannotBeAttributed() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-heart-rate")
-        bench.hear("gatt:2A37?", [0x00, 61])
-        bench.hear("gatt:?", [0xAB, 0xCD])
-        bench.hear("gatt:2A37", [0x00, 62])
+        bench.receive("gatt:2A37?", [0x00, 61])
+        bench.receive("gatt:?", [0xAB, 0xCD])
+        bench.receive("gatt:2A37", [0x00, 62])
         try bench.stop()
         #expect(try bench.samples().map(\.sample.value) == [62])
-        let held = try bench.store.quarantine.all()
-        #expect(held.map(\.rule) == ["unattributed"] && held.first?.frame?.contains("003D") == true)
+        let quarantined = try bench.store.quarantine.all()
+        #expect(quarantined.map(\.rule) == ["unattributed"] && quarantined.first?.frame?.contains("003D") == true)
         let account = try #require(try bench.store.ledger.account(of: 1))
         #expect((account.stored, account.quarantined, account.refused) == (1, 1, 1))
     }
@@ -103,8 +103,8 @@ import Testing
         #expect(description.accompaniments == [CharacteristicName(0x180F, 0x2A19)])
         #expect(description.descriptions == [CharacteristicName(0x180D, 0x2A38)])
         #expect(description.allSubscriptions == [CharacteristicName(0x180D, 0x2A37)])
-        bench.hear("gatt:2A19", [0x57])
-        bench.hear("gatt:2A37", [0x00, 62])
+        bench.receive("gatt:2A19", [0x57])
+        bench.receive("gatt:2A37", [0x00, 62])
         bench.pass(.seconds(2))
         #expect(Set(try bench.samples().map(\.sample.origin.type.id)) == ["batteryLevel", "heartRate"])
         try bench.stop()

@@ -26,7 +26,7 @@ import Testing
     @Test func anEmptyFileIsTheDefault() throws {
         let configuration = try read("{}")
         #expect(configuration.timeZone == ZoneName("Europe/Berlin", from: .variable))
-        #expect(configuration.subject == nil)
+        #expect(configuration.person == nil)
         #expect(configuration.profiles.isEmpty)
     }
 
@@ -49,7 +49,7 @@ import Testing
             """)
         #expect(configuration.store == "/var/lib/vitalgate/other.db")
         #expect(configuration.timeZone == ZoneName("Asia/Tokyo", from: .configuration(folder.file("config.json5"))))
-        #expect(configuration.subject == "11111111-2222-4333-8444-555555555555")
+        #expect(configuration.person == "11111111-2222-4333-8444-555555555555")
         #expect(configuration.profiles == ["/a", "/b"])
     }
 
@@ -83,8 +83,8 @@ import Testing
 
     /// `{über: 1}` in Latin-1, on which Foundation's decoder ends the process, and a text of brackets only.
     @Test(arguments: [[0x7B, 0xFC, 0x62, 0x65, 0x72, 0x3A, 0x20, 0x31, 0x7D], [UInt8](repeating: 0x5B, count: 100_000)])
-    func refusesOctetsThatAreNoText(octets: [UInt8]) throws {
-        try Data(octets).write(to: URL(filePath: folder.file("octets.json5")))
+    func refusesOctetsThatAreNoText(bytes: [UInt8]) throws {
+        try Data(bytes).write(to: URL(filePath: folder.file("octets.json5")))
         let error = #expect(throws: ConfigurationError.self) {
             try Configuration(path: folder.file("octets.json5"), machine: machine())
         }
@@ -198,9 +198,9 @@ import Testing
 
     @Test func makesAStoreAndItsFolder() throws {
         let store = try access("new/deep/store.db").openForWriting(creating: true)
-        #expect(UUIDText.isValid(store.subject))
-        #expect(try access("new/deep/store.db").openForReading().subject == store.subject)
-        #expect(try access("other.db").openForWriting(creating: true).subject != store.subject)
+        #expect(UUIDText.isValid(store.owner))
+        #expect(try access("new/deep/store.db").openForReading().owner == store.owner)
+        #expect(try access("other.db").openForWriting(creating: true).owner != store.owner)
     }
 
     @Test func makesNoneUnlessAsked() throws {
@@ -220,18 +220,18 @@ import Testing
     /// A second hub of the same person is given that person's UUID.
     @Test func takesTheConfiguredSubject() throws {
         var access = try access("second.db")
-        access.configuration.subject = OneReadingTests.subject
-        #expect(try access.openForWriting(creating: true).subject == OneReadingTests.subject)
+        access.configuration.person = OneReadingTests.person
+        #expect(try access.openForWriting(creating: true).owner == OneReadingTests.person)
     }
 
     @Test func understandsSubjects() throws {
         let store = try access("store.db").openForWriting(creating: true)
-        #expect(try StoreAccess.subject("me", in: store) == store.subject)
-        #expect(try StoreAccess.subject("unassigned", in: store) == "unassigned")
+        #expect(try StoreAccess.person("me", in: store) == store.owner)
+        #expect(try StoreAccess.person("unassigned", in: store) == "unassigned")
         #expect(
-            try StoreAccess.subject("AAAAAAAA-BBBB-4CCC-8DDD-EEEEEEEEEEEE", in: store) == "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee")
+            try StoreAccess.person("AAAAAAAA-BBBB-4CCC-8DDD-EEEEEEEEEEEE", in: store) == "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee")
         for wrong in ["", "bob", "11111111-2222-4333-8444-55555555555", "11111111-2222-4333-8444-55555555555g"] {
-            #expect(throws: ConfigurationError.self) { try StoreAccess.subject(wrong, in: store) }
+            #expect(throws: ConfigurationError.self) { try StoreAccess.person(wrong, in: store) }
         }
     }
 

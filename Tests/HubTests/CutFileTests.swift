@@ -19,21 +19,21 @@ import Testing
     private func store(_ name: String) throws -> SampleStore {
         try SampleStore(
             path: folder.file(name), access: .write,
-            creation: .init(subject: OneReadingTests.subject, time: received.microseconds))
+            creation: .init(person: OneReadingTests.person, time: received.microseconds))
     }
 
     /// Imports bytes as a file with this name. `nil` if no format matches.
     @discardableResult
     private func add(
-        _ octets: [UInt8], as name: String, to store: SampleStore, trusting: Bool = false
+        _ bytes: [UInt8], as name: String, to store: SampleStore, trusting: Bool = false
     ) throws -> ImportService.Outcome? {
-        try folder.write(octets, to: name)
+        try folder.write(bytes, to: name)
         let time = received
         let reading: FileReading
         do {
             reading = try FileReading(
                 path: folder.file(name), options: ReadingOptions(), library: try Checkout.library,
-                registry: OriginRegistry(subject: store.subject), received: received)
+                registry: OriginRegistry(person: store.owner), received: received)
         } catch  where !(error is StoreError) {
             return nil
         }
@@ -55,29 +55,29 @@ import Testing
     }
 
     /// - Parameter grows: whether a shorter recording cannot be distinguished from a cut one, so that the longer one replaces it.
-    private func checkCuts(_ octets: [UInt8], _ name: String, every step: Int = 1, grows: Bool = false) throws {
+    private func checkCuts(_ bytes: [UInt8], _ name: String, every step: Int = 1, grows: Bool = false) throws {
         let alone = try store("alone.db")
-        try #require(try add(octets, as: name, to: alone) != nil)
+        try #require(try add(bytes, as: name, to: alone) != nil)
         let whole = try content(alone)
         try #require(!whole.isEmpty)
         // Making a store takes longer than importing into a copy of an empty one.
         try store("empty.db").checkpoint()
-        for length in octets.indices where length % step == 0 || length > octets.count - 20 {
+        for length in bytes.indices where length % step == 0 || length > bytes.count - 20 {
             try folder.copy("empty.db", to: "cut-\(length).db")
             let cut = try SampleStore(path: folder.file("cut-\(length).db"), access: .write)
-            let first = try add(Array(octets[..<length]), as: name, to: cut)
+            let first = try add(Array(bytes[..<length]), as: name, to: cut)
             // Uncertain readings are not stored. All stored ones stay.
             let early = try content(cut)
             if !grows { #expect(Set(early).isSubset(of: whole), "\(name) cut at \(length)") }
             if let account = first?.account {
                 #expect(account.read == account.stored + account.duplicate + account.quarantined + account.refused)
             }
-            try add(octets, as: name, to: cut)
+            try add(bytes, as: name, to: cut)
             #expect(try content(cut) == whole, "\(name) cut at \(length)")
             #expect(try cut.quarantine.all().isEmpty, "\(name) cut at \(length)")
             // A shorter file that comes later takes nothing away.
             if grows {
-                try add(Array(octets[..<length]), as: name, to: cut)
+                try add(Array(bytes[..<length]), as: name, to: cut)
                 #expect(try content(cut) == whole, "\(name) sent again, cut at \(length)")
             }
         }
@@ -174,21 +174,21 @@ import Testing
     @Test func wholeWithoutALineBreak() throws {
         let store = try store("whole.db")
         let text = "time,type,unit,value\n2026-11-20T06:31:00Z,bodyMass,kg,69.25"
-        let held = try #require(try add(Array(text.utf8), as: "w.csv", to: store))
-        #expect(held.account.quarantined == 1 && held.account.stored == 0 && held.account.isCut)
+        let quarantined = try #require(try add(Array(text.utf8), as: "w.csv", to: store))
+        #expect(quarantined.account.quarantined == 1 && quarantined.account.stored == 0 && quarantined.account.isCut)
         #expect(try store.quarantine.all().map(\.rule) == [GateRule.provisional.name])
         // Rejecting what may be cut does not reject the row when it is whole.
         try store.quarantine.reject(
             store.quarantine.all().map(\.id), description: IngestDescription(kind: .reject, received: received.microseconds))
-        let told = try #require(try add(Array(text.utf8), as: "w.csv", to: store, trusting: true))
-        #expect(told.account.stored == 1 && !told.account.isCut)
+        let reported = try #require(try add(Array(text.utf8), as: "w.csv", to: store, trusting: true))
+        #expect(reported.account.stored == 1 && !reported.account.isCut)
     }
 
     /// A last cell is complete if no part of it would be valid, or if no rule reads it.
     @Test(arguments: [
         ("time,type,value,unit", "2026-11-20T06:31:00Z,bodyMass,69.25,kg", true),
         ("time,type,value,unit,note", "2026-11-20T06:31:00Z,bodyMass,69.25,kg,af", true),
-        ("time,type,value,unit,subject", "2026-11-20T06:31:00Z,bodyMass,69.25,kg,\(OneReadingTests.subject)", true),
+        ("time,type,value,unit,subject", "2026-11-20T06:31:00Z,bodyMass,69.25,kg,\(OneReadingTests.person)", true),
         ("time,type,value,unit,source", "2026-11-20T06:31:00Z,bodyMass,69.25,kg,Sca", false),
         ("type,value,unit,time", "bodyMass,69.25,kg,2026-11-20T06:31:00Z", false),
     ]) func lastCells(header: String, row: String, isWhole: Bool) throws {

@@ -23,12 +23,12 @@ import Testing
             survey.frames.append(
                 DeviceSurvey.Frame(
                     after: .milliseconds(100 * Int(number)), channel: "advert:manufacturer:0157",
-                    octets: [0xAA, 0x09, 0x04, 0x03, 0x02, 0x01, 0xC0, number]))
+                    bytes: [0xAA, 0x09, 0x04, 0x03, 0x02, 0x01, 0xC0, number]))
         }
         survey.frames.append(
             DeviceSurvey.Frame(
                 after: .seconds(61), channel: "gatt:FFE4",
-                octets: [0xC0, 0x01, 0x02, 0x03, 0x04, 0x09] + Array("Annas Scale".utf8) + [0x55]))
+                bytes: [0xC0, 0x01, 0x02, 0x03, 0x04, 0x09] + Array("Annas Scale".utf8) + [0x55]))
         return survey
     }
 

@@ -17,8 +17,8 @@ import Testing
         let (slow, strap) = (ends[0], ends[1])
         var order: [String] = []
         func take(_ descriptor: Descriptor) {
-            var octet: UInt8 = 0
-            #expect(read(descriptor.number, &octet, 1) == 1)
+            var byte: UInt8 = 0
+            #expect(read(descriptor.number, &byte, 1) == 1)
         }
         loop.watch(slow.reading.number) { _ in
             take(slow.reading)

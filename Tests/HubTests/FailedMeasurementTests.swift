@@ -7,7 +7,7 @@ import Testing
     private func outcome(_ profile: String, _ channel: String, _ bytes: [UInt8]) throws -> (stored: [String], rules: [String]) {
         let bench = try RadioBench()
         try bench.adopt(profile)
-        bench.hear(channel, bytes)
+        bench.receive(channel, bytes)
         bench.pass(.seconds(2))
         let stored = try bench.samples().map(\.sample.origin.type.id).sorted()
         let rules = try bench.reader().quarantine.all().map(\.rule).sorted()
@@ -17,8 +17,8 @@ import Testing
     }
 
     private func cuff(_ systolic: Int, _ diastolic: Int, pulse: Int) throws -> (stored: [String], rules: [String]) {
-        let octets = [systolic, diastolic, 95, pulse].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
-        return try outcome("sig-blood-pressure", "gatt:2A35", [0x04] + octets)
+        let bytes = [systolic, diastolic, 95, pulse].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        return try outcome("sig-blood-pressure", "gatt:2A35", [0x04] + bytes)
     }
 
     @Test func goodMeasurement() throws {

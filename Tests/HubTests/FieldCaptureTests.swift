@@ -14,7 +14,7 @@ import Testing
         folder = try TemporaryFolder()
         store = try SampleStore(
             path: folder.file("store.db"), access: .write,
-            creation: .init(subject: "7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e57", time: 0))
+            creation: .init(person: "7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e57", time: 0))
     }
 
     @discardableResult private func replay(_ name: String) throws -> IngestAccount {
@@ -42,14 +42,14 @@ import Testing
     func aClockThatBeginsAnew(name: String, measurements: Int, repetitions: Int) throws {
         let account = try replay(name)
         #expect((account.stored, account.duplicate, account.quarantined) == (0, 4 * repetitions, 4 * measurements))
-        let held = try store.quarantine.all()
-        #expect(Set(held.map(\.rule)) == ["clock-unknown"])
-        #expect(held.allSatisfy { $0.stored.sample.metadata?[ClockDoubt.key] != nil })
-        let groups = Dictionary(grouping: held) { $0.stored.sample.group }
+        let quarantined = try store.quarantine.all()
+        #expect(Set(quarantined.map(\.rule)) == ["clock-unknown"])
+        #expect(quarantined.allSatisfy { $0.stored.sample.metadata?[ClockDoubt.key] != nil })
+        let groups = Dictionary(grouping: quarantined) { $0.stored.sample.group }
         #expect(groups.count == measurements && groups.values.allSatisfy { $0.count == 4 })
         // The same capture again adds nothing, and each can be accepted.
         #expect(try replay(name).duplicate == 4 * (measurements + repetitions))
-        try store.quarantine.accept(held.map(\.id), description: IngestDescription(kind: .accept, received: 0))
+        try store.quarantine.accept(quarantined.map(\.id), description: IngestDescription(kind: .accept, received: 0))
         #expect(try samples().count == 4 * measurements)
         #expect(try replay(name).duplicate == 4 * (measurements + repetitions))
         #expect(try store.check() == [])
@@ -86,8 +86,8 @@ import Testing
         try replay(name)
         let weights = try samples().filter { $0.origin.type == .bodyMass }
         let strays = weights.filter { $0.value < 10 }
-        #expect(strays.count == 15 && strays.allSatisfy { $0.origin.subject == Origin.unassigned })
-        let own = weights.filter { $0.origin.subject == store.subject }
+        #expect(strays.count == 15 && strays.allSatisfy { $0.origin.person == Origin.unassigned })
+        let own = weights.filter { $0.origin.person == store.owner }
         #expect(own.count == right && own.allSatisfy { $0.value > 60 })
         #expect(try replay(name).stored == 0)
     }

@@ -18,7 +18,7 @@ import Testing
         folder = try TemporaryFolder()
         store = try SampleStore(
             path: folder.file("store.db"), access: .write,
-            creation: .init(subject: OneReadingTests.subject, time: received.microseconds))
+            creation: .init(person: OneReadingTests.person, time: received.microseconds))
     }
 
     @discardableResult
@@ -29,7 +29,7 @@ import Testing
         let machine = Machine(environment: [:], now: { time }, zoneDirectory: "/nonexistent")
         let reading = try FileReading(
             path: folder.file("file.csv"), options: ReadingOptions(),
-            library: try Checkout.library, registry: OriginRegistry(subject: store.subject),
+            library: try Checkout.library, registry: OriginRegistry(person: store.owner),
             received: received)
         return try ImportService(store: store, now: machine.now, zone: zone).run(reading, received: received).account
     }
@@ -59,11 +59,11 @@ import Testing
         let child = [Self.header, "2026-11-06T07:00:00Z,bodyMass,15.2,kg"]
         let account = try load(child)
         #expect((account.stored, account.quarantined) == (1, 0))
-        #expect(try samples(.bodyMass).map(\.origin.subject).filter { $0 == Origin.unassigned }.count == 1)
+        #expect(try samples(.bodyMass).map(\.origin.person).filter { $0 == Origin.unassigned }.count == 1)
         #expect(try load(child).duplicate == 1)
         // Pounds stored as kilograms are not another person. They are a case for a repair.
         try load([Self.header, "2026-11-07T07:00:00Z,bodyMass,222.7,kg"])
-        #expect(try samples(.bodyMass).last?.origin.subject == store.subject)
+        #expect(try samples(.bodyMass).last?.origin.person == store.owner)
         #expect(try store.check() == [])
     }
 
@@ -119,9 +119,9 @@ import Testing
             "2026-11-06T07:04:00Z,roomTemperature,-300,Cel", "2026-11-06T07:05:00Z,roomTemperature,-40,Cel",
         ])
         #expect((account.stored, account.quarantined, account.refused) == (1, 5, 0))
-        let held = try store.quarantine.all().sorted { $0.stored.sample.start < $1.stored.sample.start }
-        #expect(held.map(\.rule) == Array(repeating: "impossible-value", count: 5))
-        #expect(held.map(\.place) == (2...6).map { "line \($0)" })
+        let quarantined = try store.quarantine.all().sorted { $0.stored.sample.start < $1.stored.sample.start }
+        #expect(quarantined.map(\.rule) == Array(repeating: "impossible-value", count: 5))
+        #expect(quarantined.map(\.place) == (2...6).map { "line \($0)" })
     }
 
     /// Every type that is a temperature has limits that lie above absolute zero.

@@ -23,7 +23,7 @@ import Testing
             path: folder.file("good.ndjson"), limit: 1 << 20, head: CaptureHead(of: bench.store, zone: try .berlin),
             clock: bench.clock)
         bench.live.onEvent = { writer.record($0) }
-        for beat: UInt8 in 60..<65 { bench.hear("gatt:2A37", [0x00, beat], after: .milliseconds(600)) }
+        for beat: UInt8 in 60..<65 { bench.receive("gatt:2A37", [0x00, beat], after: .milliseconds(600)) }
         bench.compareClocks(ahead: 7200)
         try bench.stop()
         writer.close()
@@ -46,7 +46,7 @@ import Testing
     }
 
     private func store(_ name: String) throws -> SampleStore {
-        try SampleStore(path: folder.file(name), access: .write, creation: .init(subject: OneReadingTests.subject, time: 0))
+        try SampleStore(path: folder.file(name), access: .write, creation: .init(person: OneReadingTests.person, time: 0))
     }
 
     private func changed(_ event: String, _ old: String, _ new: String) -> [String] {
@@ -67,7 +67,7 @@ import Testing
             ("a text for a number", changed("clock", "\"ahead\":", "\"ahead\":\"x\",\"a\":")),
             ("no such profile", changed("device", "sig-heart-rate", "sig-heart-fate")),
             ("no such zone", changed("device", "Europe/Berlin", "../../etc/passwd")),
-            ("no such subject", changed("device", OneReadingTests.subject, "me; DROP TABLE sample")),
+            ("no such subject", changed("device", OneReadingTests.person, "me; DROP TABLE sample")),
             ("a device without end", lines + [#"{"event":"frame","device":1,"time":1,"uptime":1}"#]),
             ("no time", lines + [#"{"event":"flush"}"#]), ("no line", lines + ["null"]), ("nothing", lines + [""]),
             ("no UTF-8's place", lines + ["{\u{0}"]), ("nested", lines + [String(repeating: "[", count: 100_000)]),
@@ -78,8 +78,8 @@ import Testing
         var without = lines
         without.removeAll { $0.contains(#""event":"device""#) }
         forged.append(("no device at all", without))
-        for (what, lines) in forged {
-            #expect(throws: SourceError.self, "\(what)") { try replay(lines).check() }
+        for (description, lines) in forged {
+            #expect(throws: SourceError.self, "\(description)") { try replay(lines).check() }
         }
         // The line is named.
         let error = #expect(throws: SourceError.self) {

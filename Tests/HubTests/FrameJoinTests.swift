@@ -13,15 +13,15 @@ import Testing
     @Test func whereAStrapSits() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-heart-rate")
-        bench.hear("gatt:2A37", [0x00, 60])
-        bench.hear("gatt:2A38", [1], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x00, 60])
+        bench.receive("gatt:2A38", [1], after: .seconds(1))
         // With the time between two beats, which HealthKit knows no place for.
-        bench.hear("gatt:2A37", [0x10, 61, 0x00, 0x04], after: .seconds(1))
-        bench.hear("gatt:2A38", [2], after: .seconds(1))
-        bench.hear("gatt:2A37", [0x00, 62], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x10, 61, 0x00, 0x04], after: .seconds(1))
+        bench.receive("gatt:2A38", [2], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x00, 62], after: .seconds(1))
         // A location that is reserved for future use is ignored.
-        bench.hear("gatt:2A38", [200], after: .seconds(1))
-        bench.hear("gatt:2A37", [0x00, 63], after: .seconds(1))
+        bench.receive("gatt:2A38", [200], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x00, 63], after: .seconds(1))
         try bench.stop()
         let found = try bench.samples().map { "\($0.sample.origin.type.id) \($0.sample.metadata?.json ?? "")" }
         #expect(
@@ -35,9 +35,9 @@ import Testing
     @Test func whereAThermometerSits() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
-        bench.hear("gatt:2A1D", [6])
-        bench.hear("gatt:2A1C", [0x00, 0x6D, 0x01, 0x00, 0xFF])
-        bench.hear("gatt:2A1C", [0x04, 0x6D, 0x01, 0x00, 0xFF, 3], after: .seconds(1))
+        bench.receive("gatt:2A1D", [6])
+        bench.receive("gatt:2A1C", [0x00, 0x6D, 0x01, 0x00, 0xFF])
+        bench.receive("gatt:2A1C", [0x04, 0x6D, 0x01, 0x00, 0xFF, 3], after: .seconds(1))
         try bench.stop()
         #expect(
             try metadata(bench) == [
@@ -51,13 +51,13 @@ import Testing
         try bench.adopt("sig-glucose")
         bench.compareClocks()
         // Before a meal, in a laboratory. 12 g for lunch has no key.
-        bench.hear("gatt:2A34", [0x07, 7, 0, 3, 0x0C, 0xD0, 1, 0x53])
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 7), continues: true)
+        bench.receive("gatt:2A34", [0x07, 7, 0, 3, 0x0C, 0xD0, 1, 0x53])
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 7), continues: true)
         // Fasting is neither before nor after a meal.
-        bench.hear("gatt:2A34", [0x02, 8, 0, 3])
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 8), continues: true)
-        bench.hear("gatt:2A34", [0x02, 9, 0, 2])
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 10))
+        bench.receive("gatt:2A34", [0x02, 8, 0, 3])
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 8), continues: true)
+        bench.receive("gatt:2A34", [0x02, 9, 0, 2])
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 10))
         try bench.stop()
         let samples = try bench.samples().map(\.sample)
         #expect(try bench.store.ledger.account(of: 1)?.skipped == ["glucose-context": 3])
@@ -70,8 +70,8 @@ import Testing
     @Test func contextsOfOtherRecords() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")
-        bench.hear("gatt:2A34", [0x02, 9, 0, 2])
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 10))
+        bench.receive("gatt:2A34", [0x02, 9, 0, 2])
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 10))
         try bench.stop()
         #expect(try bench.samples().first?.sample.metadata?["bloodGlucoseMealTime"] == nil)
     }
@@ -81,10 +81,10 @@ import Testing
         let bench = try RadioBench()
         try bench.adopt("sig-body-composition")
         // 07:30 in Berlin: a minute before it arrives.
-        bench.hear("gatt:2A9C", [0x06, 0x10, 0xF5, 0x00, 0xEA, 0x07, 11, 20, 7, 30, 0, 2])
-        bench.hear("gatt:2A9C", [0x00, 0x14, 0xFF, 0xFF, 0xB0, 0x36], after: .seconds(1))
+        bench.receive("gatt:2A9C", [0x06, 0x10, 0xF5, 0x00, 0xEA, 0x07, 11, 20, 7, 30, 0, 2])
+        bench.receive("gatt:2A9C", [0x00, 0x14, 0xFF, 0xFF, 0xB0, 0x36], after: .seconds(1))
         // Complete ones keep their meaning.
-        bench.hear("gatt:2A9C", [0x00, 0x04, 0xFF, 0xFF, 0xB0, 0x36], after: .seconds(1))
+        bench.receive("gatt:2A9C", [0x00, 0x04, 0xFF, 0xFF, 0xB0, 0x36], after: .seconds(1))
         try bench.stop()
         let samples = try bench.samples().map(\.sample).sorted { $0.start < $1.start }
         #expect(samples.map(\.origin.type.id) == ["bodyFatPercentage", "bodyMass", "bodyMass"])
@@ -102,14 +102,14 @@ import Testing
         // 07:30 in Berlin: a minute before it arrives.
         let weight: [UInt8] = [0x06, 0xB0, 0x36, 0xEA, 0x07, 11, 20, 7, 30, 0, 2]
         let composition: [UInt8] = [0x10, 0x02, 0xF5, 0x00, 0xA4, 0x01, 0x88, 0x13]
-        bench.hear("gatt:2A9D", weight)
-        bench.hear("gatt:2A9C", composition, after: .seconds(1))
-        bench.hear("gatt:2A9C", composition, after: .seconds(1))
-        bench.hear("gatt:2A9D", weight, after: .seconds(60))
-        bench.hear("gatt:2A9C", composition, after: .seconds(11))
+        bench.receive("gatt:2A9D", weight)
+        bench.receive("gatt:2A9C", composition, after: .seconds(1))
+        bench.receive("gatt:2A9C", composition, after: .seconds(1))
+        bench.receive("gatt:2A9D", weight, after: .seconds(60))
+        bench.receive("gatt:2A9C", composition, after: .seconds(11))
         // The scale sends everything again: the same samples.
-        bench.hear("gatt:2A9D", weight, after: .seconds(60))
-        bench.hear("gatt:2A9C", composition, after: .seconds(2))
+        bench.receive("gatt:2A9D", weight, after: .seconds(60))
+        bench.receive("gatt:2A9C", composition, after: .seconds(2))
         try bench.stop()
         let samples = try bench.samples().map(\.sample)
         let weighed = try #require(samples.first { $0.origin.type == .bodyMass })
@@ -126,16 +126,16 @@ import Testing
     @Test func packetsOfAdvertisements() throws {
         let bench = try RadioBench()
         try bench.adopt("bthome-v2")
-        func hear(_ packet: UInt8, _ value: UInt8, after delay: Duration) {
-            bench.hear("advert:FCD2", [0x40, 0x00, packet, 0x02, value, 0x09], after: delay)
+        func receive(_ packet: UInt8, _ value: UInt8, after delay: Duration) {
+            bench.receive("advert:FCD2", [0x40, 0x00, packet, 0x02, value, 0x09], after: delay)
         }
-        hear(1, 0xC4, after: .zero)
-        for _ in 0..<10 { hear(1, 0xC4, after: .seconds(600)) }
-        hear(2, 0xC4, after: .seconds(1))
+        receive(1, 0xC4, after: .zero)
+        for _ in 0..<10 { receive(1, 0xC4, after: .seconds(600)) }
+        receive(2, 0xC4, after: .seconds(1))
         // Round once, after a night out of range.
-        hear(2, 0xC4, after: .seconds(30_000))
+        receive(2, 0xC4, after: .seconds(30_000))
         // The number of the last packet with other content: the device started over.
-        hear(2, 0xC5, after: .seconds(1))
+        receive(2, 0xC5, after: .seconds(1))
         try bench.stop()
         #expect(try bench.samples().count == 4)
         #expect(try bench.store.ledger.account(of: 1)?.skipped == ["repeated-advert": 10])
@@ -147,18 +147,18 @@ import Testing
         let bench = try RadioBench()
         try bench.adopt("xiaomi-mibeacon")
         var counter: UInt8 = 0
-        func hear(_ object: [UInt8], after delay: Duration) {
+        func receive(_ object: [UInt8], after delay: Duration) {
             counter += 1
-            bench.hear("advert:FE95", [0x40, 0x20, 0xAA, 0x01, counter] + object, after: delay)
+            bench.receive("advert:FE95", [0x40, 0x20, 0xAA, 0x01, counter] + object, after: delay)
         }
         let (warm, warmer) = ([0x04, 0x10, 2, 0x10, 0x01] as [UInt8], [0x04, 0x10, 2, 0x11, 0x01] as [UInt8])
         let humid: [UInt8] = [0x06, 0x10, 2, 0xEA, 0x01]
-        hear(warm, after: .zero)
-        for object in [humid, warm, humid, warmer, humid] { hear(object, after: .seconds(5)) }
-        hear(warmer, after: .seconds(15))
-        hear(warmer, after: .seconds(15))
+        receive(warm, after: .zero)
+        for object in [humid, warm, humid, warmer, humid] { receive(object, after: .seconds(5)) }
+        receive(warmer, after: .seconds(15))
+        receive(warmer, after: .seconds(15))
         // A frame without objects is not a reading.
-        bench.hear("advert:FE95", [0x00, 0x20, 0xAA, 0x01, 99], after: .seconds(1))
+        bench.receive("advert:FE95", [0x00, 0x20, 0xAA, 0x01, 99], after: .seconds(1))
         try bench.stop()
         let samples = try bench.samples().map(\.sample).sorted { $0.start < $1.start }
         #expect(samples.map(\.value) == [27.2, 49, 27.3, 27.3])
@@ -169,17 +169,17 @@ import Testing
     @Test func aWeightCountsWhenItIsStable() throws {
         let bench = try RadioBench()
         try bench.adopt("qn-broadcast")
-        func hear(_ stable: Bool, _ weight: UInt16, after delay: Duration) {
+        func receive(_ stable: Bool, _ weight: UInt16, after delay: Duration) {
             let head: [UInt8] = [0xAA, 0xBB] + [UInt8](repeating: 0, count: 13) + [stable ? 0x20 : 0, 0]
-            bench.hear("advert:manufacturer:FFFF", head + [UInt8(weight & 0xFF), UInt8(weight >> 8)], after: delay)
+            bench.receive("advert:manufacturer:FFFF", head + [UInt8(weight & 0xFF), UInt8(weight >> 8)], after: delay)
         }
-        hear(false, 4000, after: .zero)
-        hear(false, 8100, after: .seconds(1))
-        hear(true, 8125, after: .seconds(1))
-        for _ in 0..<5 { hear(true, 8125, after: .seconds(2)) }
-        hear(false, 0, after: .seconds(5))
+        receive(false, 4000, after: .zero)
+        receive(false, 8100, after: .seconds(1))
+        receive(true, 8125, after: .seconds(1))
+        for _ in 0..<5 { receive(true, 8125, after: .seconds(2)) }
+        receive(false, 0, after: .seconds(5))
         // Another person, or another weighing.
-        hear(true, 8125, after: .seconds(60))
+        receive(true, 8125, after: .seconds(60))
         try bench.stop()
         #expect(try bench.samples().map(\.sample.value) == [81.25, 81.25])
         #expect(try bench.store.ledger.account(of: 1)?.skipped == ["repeated-advert": 5, "unsettled": 3])
@@ -189,9 +189,9 @@ import Testing
     @Test func sessionsOfContinuousMonitors() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-continuous-glucose")
-        bench.hear("gatt:2AA7", [6, 0, 0x50, 0x00, 30, 0])
-        bench.hear("gatt:2AAA", [0xEA, 0x07, 11, 20, 5, 0, 0, 4, 0])
-        bench.hear("gatt:2AA7", [6, 0, 0x50, 0x00, 30, 0])
+        bench.receive("gatt:2AA7", [6, 0, 0x50, 0x00, 30, 0])
+        bench.receive("gatt:2AAA", [0xEA, 0x07, 11, 20, 5, 0, 0, 4, 0])
+        bench.receive("gatt:2AA7", [6, 0, 0x50, 0x00, 30, 0])
         try bench.stop()
         let samples = try bench.samples().map(\.sample)
         #expect(try samples.map(\.start) == [Timestamp(iso8601: "2026-11-20T04:30:00Z").instant])
@@ -203,10 +203,10 @@ import Testing
     @Test(arguments: [(UInt8(0x01), 2), (0x00, 1)]) func aSessionsStartThatIsBroken(check: UInt8, count: Int) throws {
         let bench = try RadioBench()
         try bench.adopt("sig-continuous-glucose")
-        bench.hear("gatt:2AAA", [0xEA, 0x07, 11, 20, 5, 0, 0, 4, 0])
-        bench.hear("gatt:2AA7", [6, 0, 0x50, 0x00, 30, 0])
-        bench.hear("gatt:2AAA", [0xEA, 0x07, 11, 20, 5, 0, 0, 4, 0, check, 0x86], after: .seconds(1))
-        bench.hear("gatt:2AA7", [6, 0, 0x51, 0x00, 31, 0], after: .seconds(60))
+        bench.receive("gatt:2AAA", [0xEA, 0x07, 11, 20, 5, 0, 0, 4, 0])
+        bench.receive("gatt:2AA7", [6, 0, 0x50, 0x00, 30, 0])
+        bench.receive("gatt:2AAA", [0xEA, 0x07, 11, 20, 5, 0, 0, 4, 0, check, 0x86], after: .seconds(1))
+        bench.receive("gatt:2AA7", [6, 0, 0x51, 0x00, 31, 0], after: .seconds(60))
         try bench.stop()
         #expect(try bench.samples().count == count)
         #expect(try bench.store.ledger.account(of: 1)?.refused == (count == 2 ? 0 : 2))

@@ -19,9 +19,9 @@ import Testing
     }
 
     /// A frame of a Heart Rate Measurement with intervals in 1024ths of a second.
-    private func hear(_ bench: RadioBench, _ intervals: [Int], after delay: Duration = .seconds(1)) {
-        let octets = intervals.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
-        bench.hear("gatt:2A37", [intervals.isEmpty ? 0x00 : 0x10, 60] + octets, after: delay)
+    private func receive(_ bench: RadioBench, _ intervals: [Int], after delay: Duration = .seconds(1)) {
+        let bytes = intervals.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        bench.receive("gatt:2A37", [intervals.isEmpty ? 0x00 : 0x10, 60] + bytes, after: delay)
     }
 
     private func series(_ bench: RadioBench) throws -> [StoredSample] {
@@ -57,9 +57,9 @@ import Testing
     /// A packet cut by the link contains one beat less, so the next beat has a gap before it.
     @Test func aPacketThatWasCutOff() throws {
         let bench = try bench()
-        for _ in 0..<5 { hear(bench, [1024]) }
-        bench.hear("gatt:2A37", [0x10, 60, 0x00, 0x04, 0xFF], after: .seconds(1))
-        for _ in 0..<5 { hear(bench, [1024]) }
+        for _ in 0..<5 { receive(bench, [1024]) }
+        bench.receive("gatt:2A37", [0x10, 60, 0x00, 0x04, 0xFF], after: .seconds(1))
+        for _ in 0..<5 { receive(bench, [1024]) }
         try bench.stop()
         let beats = try series(bench).flatMap { try self.beats($0) }
         #expect(beats.dropFirst().count { $0.gap } == 1)
@@ -70,7 +70,7 @@ import Testing
 
     @Test func withoutTheSettingABeatIsASample() throws {
         let bench = try bench(gathering: false)
-        for _ in 0..<70 { hear(bench, [1024]) }
+        for _ in 0..<70 { receive(bench, [1024]) }
         try bench.stop()
         #expect(try series(bench).isEmpty)
         #expect(try bench.samples().count { $0.sample.origin.type.id == "heartbeatInterval" } == 70)
@@ -78,16 +78,16 @@ import Testing
 
     @Test func noIntervalIsLostInMinutes() throws {
         let bench = try bench()
-        var told: [Int64] = []
+        var reported: [Int64] = []
         for frame in 0..<200 {
             // Two beats in a frame now and then, none in others.
             let intervals = frame % 7 == 3 ? [] : frame % 7 == 4 ? [1000, 1048] : [1024]
-            told += intervals.map { Int64((Double($0) * 1e6 / 1024).rounded()) }
-            hear(bench, intervals)
+            reported += intervals.map { Int64((Double($0) * 1e6 / 1024).rounded()) }
+            receive(bench, intervals)
         }
         try bench.stop()
         let found = try intervals(bench)
-        #expect(found == told)
+        #expect(found == reported)
         let all = try series(bench)
         #expect((4...5).contains(all.count))
         for (one, next) in zip(all, all.dropFirst()) {
@@ -104,9 +104,9 @@ import Testing
 
     @Test func whereBeatsAreMissingThereIsAGap() throws {
         let bench = try bench()
-        for _ in 0..<5 { hear(bench, [1024]) }
-        hear(bench, [1024], after: .seconds(15))
-        for _ in 0..<5 { hear(bench, [1024]) }
+        for _ in 0..<5 { receive(bench, [1024]) }
+        receive(bench, [1024], after: .seconds(15))
+        for _ in 0..<5 { receive(bench, [1024]) }
         try bench.stop()
         #expect(try intervals(bench).count == 11)
         let gaps = try series(bench).flatMap { try beats($0) }.filter(\.gap).count
@@ -115,9 +115,9 @@ import Testing
 
     @Test func whatCannotBeTrueIsHeldAsEver() throws {
         let bench = try bench()
-        for _ in 0..<3 { hear(bench, [1024]) }
-        hear(bench, [0xFFFF])
-        for _ in 0..<3 { hear(bench, [1024]) }
+        for _ in 0..<3 { receive(bench, [1024]) }
+        receive(bench, [0xFFFF])
+        for _ in 0..<3 { receive(bench, [1024]) }
         try bench.stop()
         #expect(try bench.store.quarantine.all().count == 1)
         #expect(try intervals(bench).count == 6)
@@ -125,7 +125,7 @@ import Testing
 
     @Test func silenceEndsAMinute() throws {
         let bench = try bench()
-        for _ in 0..<3 { hear(bench, [1024]) }
+        for _ in 0..<3 { receive(bench, [1024]) }
         bench.pass(.seconds(60))
         bench.pass(.seconds(60))
         bench.pass(.seconds(30))
@@ -136,20 +136,20 @@ import Testing
 
     @Test func aPowerFailureThatAnnouncesItselfTakesNothing() throws {
         let bench = try bench()
-        for _ in 0..<3 { hear(bench, [1024]) }
+        for _ in 0..<3 { receive(bench, [1024]) }
         bench.live.commitNow()
         #expect(try intervals(bench).count == 3)
-        hear(bench, [1024])
+        receive(bench, [1024])
         try bench.stop()
         #expect(try intervals(bench).count == 4)
     }
 
     @Test func theSettingIsTakenWithAReload() throws {
         let bench = try bench()
-        for _ in 0..<3 { hear(bench, [1024]) }
+        for _ in 0..<3 { receive(bench, [1024]) }
         bench.gathersHeartbeats = false
         try bench.reload()
-        for _ in 0..<3 { hear(bench, [1024]) }
+        for _ in 0..<3 { receive(bench, [1024]) }
         try bench.stop()
         #expect(try intervals(bench).count == 3)
         #expect(try bench.samples().count { $0.sample.origin.type.id == "heartbeatInterval" } == 3)
@@ -159,16 +159,16 @@ import Testing
     @Test func aRecordingGivesTheSameSeries() throws {
         let folder = try TemporaryFolder()
         let bench = try bench()
-        for _ in 0..<20 { hear(bench, [1024]) }
+        for _ in 0..<20 { receive(bench, [1024]) }
         bench.pass(.zero)
         let file = folder.file("beats.ndjson")
         let writer = try CaptureWriter(
-            path: file, limit: CaptureWriter.usualLimit, head: CaptureHead(of: bench.store, zone: try .berlin), clock: bench.clock
+            path: file, limit: CaptureWriter.defaultLimit, head: CaptureHead(of: bench.store, zone: try .berlin), clock: bench.clock
         )
         bench.live.onEvent = { writer.record($0) }
-        for frame in 0..<150 { hear(bench, [1000 + frame % 50]) }
+        for frame in 0..<150 { receive(bench, [1000 + frame % 50]) }
         bench.live.commitNow()
-        hear(bench, [1024], after: .seconds(70))
+        receive(bench, [1024], after: .seconds(70))
         bench.pass(.seconds(60))
         bench.pass(.seconds(60))
         try bench.stop()
@@ -180,7 +180,7 @@ import Testing
                 library: try Checkout.library, keys: [:], now: { Instant(seconds: 2_000_000_000) }, zone: { _ in berlin }))
         try replay.check()
         let other = try SampleStore(
-            path: folder.file("other.db"), access: .write, creation: .init(subject: OneReadingTests.subject, time: 0))
+            path: folder.file("other.db"), access: .write, creation: .init(person: OneReadingTests.person, time: 0))
         _ = try replay.run(into: other, name: file)
         var replayed: [String] = []
         let cursor = try other.samples.cursor(matching: SampleQuery())
@@ -195,25 +195,25 @@ import Testing
 
     /// Two hours of a strap in both forms: bytes of the store's pages for each beat.
     @Test func seriesTakeFewOctetsABeat() throws {
-        var octets: [Bool: Double] = [:]
+        var bytes: [Bool: Double] = [:]
         for gathering in [false, true] {
             let bench = try bench(gathering: gathering)
             var (beats, seed) = (0, UInt64(7))
             for _ in 0..<7200 {
                 // A heart's own unrest: 900 to 1000 ms, at random but the same each time.
                 seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                let octetsOfFrame = 920 + Int(seed >> 57)
-                bench.hear(
-                    "gatt:2A37", [0x16, 60, UInt8(octetsOfFrame & 0xFF), UInt8(octetsOfFrame >> 8)], after: .milliseconds(960))
+                let bytesOfFrame = 920 + Int(seed >> 57)
+                bench.receive(
+                    "gatt:2A37", [0x16, 60, UInt8(bytesOfFrame & 0xFF), UInt8(bytesOfFrame >> 8)], after: .milliseconds(960))
                 beats += 1
             }
             try bench.stop()
             let bare = try self.bench(gathering: gathering)
-            for _ in 0..<7200 { bare.hear("gatt:2A37", [0x06, 60], after: .milliseconds(960)) }
+            for _ in 0..<7200 { bare.receive("gatt:2A37", [0x06, 60], after: .milliseconds(960)) }
             try bare.stop()
-            octets[gathering] = Double(try size(bench) - size(bare)) / Double(beats)
+            bytes[gathering] = Double(try size(bench) - size(bare)) / Double(beats)
         }
-        let (samples, series) = (octets[false] ?? 0, octets[true] ?? 0)
+        let (samples, series) = (bytes[false] ?? 0, bytes[true] ?? 0)
         print("octets a beat: \(samples) as samples, \(series) as series")
         #expect(series < 10)
         #expect(samples > 7 * series)

@@ -50,15 +50,15 @@ import Testing
         bench.clock.now = Instant(seconds: 60)
         let clock = HubClock(hub: bench.hub, questions: ntp.questions)
         try clock.start()
-        for beat: UInt8 in 60..<64 { bench.hear("gatt:2A37", [0x00, beat], after: .seconds(1)) }
+        for beat: UInt8 in 60..<64 { bench.receive("gatt:2A37", [0x00, beat], after: .seconds(1)) }
         bench.pass(.seconds(2))
-        let held = try bench.reader().quarantine.all()
-        #expect(held.map(\.rule) == Array(repeating: "clock-unknown", count: 4))
+        let quarantined = try bench.reader().quarantine.all()
+        #expect(quarantined.map(\.rule) == Array(repeating: "clock-unknown", count: 4))
         // These wait for their commit.
-        for beat: UInt8 in 64..<66 { bench.hear("gatt:2A37", [0x00, beat], after: .milliseconds(100)) }
+        for beat: UInt8 in 64..<66 { bench.receive("gatt:2A37", [0x00, beat], after: .milliseconds(100)) }
         #expect(bench.live.waitingSamples > 0)
         try sync(after: 7)
-        bench.hear("gatt:2A37", [0x00, 66], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x00, 66], after: .seconds(1))
         bench.pass(.seconds(2))
         let beats = try beats()
         #expect(beats.map(\.value) == [60, 61, 62, 63, 64, 65, 66])
@@ -68,13 +68,13 @@ import Testing
         #expect(try bench.reader().quarantine.all().isEmpty)
         let samples = try bench.samples()
         // Their identity is that of the received data.
-        #expect(Set(held.map(\.stored.uuid)).isSubset(of: Set(samples.map(\.uuid))))
+        #expect(Set(quarantined.map(\.stored.uuid)).isSubset(of: Set(samples.map(\.uuid))))
         #expect(samples.map(\.sample.timeOrigin) == Array(repeating: .deviceCorrected, count: 6) + [.receipt])
         #expect(samples.allSatisfy { $0.sample.received == $0.sample.start })
         #expect(try bench.store.clock.unset() == nil)
         try bench.stop()
         #expect(try bench.store.check() == [])
-        #expect(bench.notices.contains { $0.subject == "clock" })
+        #expect(bench.notices.contains { $0.component == "clock" })
     }
 
     @Test("three days behind: what is stored is corrected, each once") func daysBehind() throws {
@@ -82,7 +82,7 @@ import Testing
         try bench.store.clock.save(nil)
         let clock = HubClock(hub: bench.hub, questions: ntp.questions)
         try clock.start()
-        for beat: UInt8 in 60..<63 { bench.hear("gatt:2A37", [0x00, beat], after: .seconds(1)) }
+        for beat: UInt8 in 60..<63 { bench.receive("gatt:2A37", [0x00, beat], after: .seconds(1)) }
         bench.pass(.seconds(2))
         let before = try bench.samples()
         #expect(before.count == 3)
@@ -96,15 +96,15 @@ import Testing
         }
         #expect(changes == [false, true, false, true, false, true])
         // Later readings have the correct time, and nothing is corrected again.
-        bench.hear("gatt:2A37", [0x00, 63], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x00, 63], after: .seconds(1))
         bench.pass(.seconds(2))
         try HubClock(hub: bench.hub, questions: ntp.questions).start()
         #expect(try beats().map { $0.seconds.rounded() } == [1, 2, 3, 6])
         try bench.stop()
         #expect(try bench.store.check() == [])
         // The correction can be undone like any other.
-        let migration = try #require(try bench.store.repairs.all().last)
-        _ = try bench.store.repairs.undo(migration.id, at: right, owner: nil)
+        let repairID = try #require(try bench.store.repairs.all().last)
+        _ = try bench.store.repairs.undo(repairID.id, at: right, owner: nil)
         #expect(Set(try bench.samples().map(\.uuid)).isSuperset(of: before.map(\.uuid)))
     }
 
@@ -112,7 +112,7 @@ import Testing
     func whileNoHubRan(isSameBoot: Bool) throws {
         bench.clock.now.microseconds -= 3_600_000_000
         try HubClock(hub: bench.hub, questions: ntp.questions).start()
-        bench.hear("gatt:2A37", [0x00, 60], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x00, 60], after: .seconds(1))
         bench.pass(.seconds(2))
         try bench.stop()
         bench.clock.now = Instant(microseconds: right.microseconds + 3_000_000)
@@ -126,7 +126,7 @@ import Testing
     @Test("a clock that was right and is set, as after a machine's sleep, corrects nothing") func wasRight() throws {
         let clock = HubClock(hub: bench.hub, questions: ntp.questions)
         try clock.start()
-        bench.hear("gatt:2A37", [0x00, 60], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x00, 60], after: .seconds(1))
         // NTP finds it right.
         ntp.isSynchronised = true
         bench.pass(.seconds(2))
@@ -138,28 +138,28 @@ import Testing
 
     /// The error of the first boot's clock is unknown.
     @Test("the power fails before the clock is set: what came is withdrawn once the time is known", arguments: [3 * 86_400, 0])
-    func powerCut(behind: Int64) throws {
-        bench.clock.now.microseconds -= behind * 1_000_000
+    func powerCut(slowBy: Int64) throws {
+        bench.clock.now.microseconds -= slowBy * 1_000_000
         var clock = HubClock(hub: bench.hub, questions: ntp.questions)
         try clock.start()
-        bench.hear("gatt:2A37", [0x00, 60], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x00, 60], after: .seconds(1))
         bench.pass(.seconds(2))
         try bench.travel(to: .berlin)
         clock = HubClock(hub: bench.hub, questions: ntp.questions(boot: "two"))
         try clock.start()
-        bench.hear("gatt:2A37", [0x00, 61], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x00, 61], after: .seconds(1))
         bench.pass(.seconds(2))
         #expect(try bench.store.clock.unconfirmed().map(\.boot) == ["one"])
         #expect(try bench.samples().count == 2, "a hub without a network does not lose them")
         try sync(after: 8)
         bench.pass(.seconds(2))
         #expect(try bench.store.clock.unconfirmed().isEmpty)
-        let isWrong = behind > 0
+        let isWrong = slowBy > 0
         #expect(try bench.samples().map(\.sample.value).sorted() == (isWrong ? [61] : [60, 61]))
-        let held = try bench.reader().quarantine.all()
-        #expect(held.map(\.rule) == (isWrong ? ["clock-unknown"] : []))
+        let quarantined = try bench.reader().quarantine.all()
+        #expect(quarantined.map(\.rule) == (isWrong ? ["clock-unknown"] : []))
         // A person may know better.
-        if let one = held.first {
+        if let one = quarantined.first {
             #expect(one.stored.sample.metadata?[ClockDoubt.key] == .string("hub-clock"))
             try bench.store.quarantine.accept([one.id], description: IngestDescription(kind: .accept, received: 0))
             #expect(try bench.samples().count == 2)
@@ -174,11 +174,11 @@ import Testing
         let clock = HubClock(hub: bench.hub, questions: ntp.questions)
         try clock.start()
         // 07:31 in Berlin, when it is.
-        bench.hear("gatt:2A1C", [0x02, 0x6D, 0x01, 0x00, 0xFF, 0xEA, 0x07, 11, 20, 7, 31, 0])
+        bench.receive("gatt:2A1C", [0x02, 0x6D, 0x01, 0x00, 0xFF, 0xEA, 0x07, 11, 20, 7, 31, 0])
         bench.pass(.seconds(2))
         #expect(try bench.samples().isEmpty)
         // This one waits for its commit.
-        bench.hear("gatt:2A37", [0x00, 60])
+        bench.receive("gatt:2A37", [0x00, 60])
         try sync(after: 3)
         bench.pass(.seconds(2))
         let temperature = try #require(try bench.samples().first { $0.sample.origin.type.id == "bodyTemperature" }).sample
@@ -195,15 +195,15 @@ import Testing
         try clock.start()
         // The device shows the right time: a day ahead of the hub's.
         bench.compareClocks(ahead: 86_400)
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 1))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 1))
         bench.pass(.seconds(2))
         let wrong = try #require(try bench.samples().first).sample.start
         try sync(after: 2)
         let corrected = try #require(try bench.samples().first).sample.start
         #expect(corrected.microseconds - wrong.microseconds == 86_400_000_000)
         // The same record again is the same.
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 1))
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 2, minute: 1))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 1))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 2, minute: 1))
         bench.pass(.seconds(2))
         #expect(try bench.samples().map { ($0.sample.start.microseconds - corrected.microseconds) / 1_000_000 } == [0, 60])
         try bench.stop()
@@ -211,7 +211,7 @@ import Testing
     }
     /// Data received before the machine was switched on has its time from a correct clock.
     @Test("what somebody repairs or restores meanwhile stays where it was") func repairedMeanwhile() throws {
-        for beat: UInt8 in 50..<52 { bench.hear("gatt:2A37", [0x00, beat], after: .seconds(1)) }
+        for beat: UInt8 in 50..<52 { bench.receive("gatt:2A37", [0x00, beat], after: .seconds(1)) }
         bench.pass(.seconds(2))
         let old = try bench.samples()
         #expect(old.count == 2)
@@ -219,7 +219,7 @@ import Testing
         bench.clock.now.microseconds -= 3 * 86_400_000_000
         let clock = HubClock(hub: bench.hub, questions: ntp.questions)
         try clock.start()
-        bench.hear("gatt:2A37", [0x00, 60], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x00, 60], after: .seconds(1))
         bench.pass(.seconds(2))
         let other = try SampleStore(path: bench.store.path, access: .write)
         try other.samples.delete([old[0].uuid], description: IngestDescription(kind: .delete, received: 0))
@@ -227,7 +227,7 @@ import Testing
         var conditions = SampleConditions(types: [try #require(SampleType("heartRate"))])
         conditions.to = Instant(microseconds: right.microseconds + 2_500_000)
         conditions.from = Instant(microseconds: right.microseconds + 1_500_000)
-        let repair = MigrationRequest(
+        let repair = RepairRequest(
             .scale(try Numeral("2")), of: conditions, takesAmbiguous: true, now: bench.clock.now)
         #expect(try other.repairs.apply(repair).plan.repaired == 1)
         try sync(after: 10)
@@ -243,8 +243,8 @@ import Testing
         bench.clock.now.microseconds -= 86_400_000_000
         let clock = HubClock(hub: bench.hub, questions: ntp.questions)
         try clock.start()
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 1))
-        bench.hear("gatt:2A37", [0x00, 60], after: .seconds(1))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 1))
+        bench.receive("gatt:2A37", [0x00, 60], after: .seconds(1))
         bench.pass(.seconds(2))
         #expect(try bench.samples().count == 1, "the record waits for its device's clock")
         let other = try SampleStore(path: bench.store.path, access: .write)
@@ -291,7 +291,7 @@ import Testing
         bench.clock.now.microseconds -= 3_600_000_000
         let clock = HubClock(hub: bench.hub, questions: ntp.questions)
         try clock.start()
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 1))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 1))
         bench.compareClocks()
         bench.pass(.seconds(2))
         #expect(try bench.samples().map { $0.sample.start.description } == ["2026-11-20T05:00:00.000000Z"])
@@ -313,7 +313,7 @@ import Testing
         var record = RadioBench.glucose(number: 1)
         // In October, before the clocks went back.
         record[5] = 10
-        bench.hear("gatt:2A18", record)
+        bench.receive("gatt:2A18", record)
         bench.pass(.seconds(2))
         #expect(try bench.samples().isEmpty)
         try sync(after: 2)
@@ -330,7 +330,7 @@ import Testing
         bench.clock.now.microseconds -= 86_400_000_000
         let first = HubClock(hub: bench.hub, questions: ntp.questions)
         try first.start()
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 1))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 1))
         bench.compareClocks(ahead: 86_400)
         bench.pass(.seconds(2))
         #expect(try bench.store.devices.clockComparisons(of: RadioBench.device.key).count == 1)

@@ -17,21 +17,21 @@ import Testing
         folder = try TemporaryFolder()
         store = try SampleStore(
             path: folder.file("store.db"), access: .write,
-            creation: .init(subject: OneReadingTests.subject, time: received.microseconds))
+            creation: .init(person: OneReadingTests.person, time: received.microseconds))
     }
 
     /// Imports a file with these rows, made this many days before its import.
     private func take(
-        _ told: [(CharacteristicType, String)], daysBefore: Int64?, subject: String? = nil, failure: SourceError? = nil
+        _ reported: [(CharacteristicType, String)], daysBefore: Int64?, person: String? = nil, failure: SourceError? = nil
     ) throws -> ImportService.Outcome {
-        let answers = try told.enumerated().map { index, value in
+        let answers = try reported.enumerated().map { index, value in
             let characteristic = try #require(Characteristic(value.0, value.1))
             return (Place(.line, index + 1), ScriptedInterpreter.Answer.characteristics([characteristic]))
         }
         let written = daysBefore.map { Instant(microseconds: received.microseconds - $0 * Calendar.day) }
         let reading = FileReading(
-            path: "export.xml", profile: "apple-health-export", subject: subject ?? store.subject,
-            source: ScriptedSource(rows: told.map { _ in [""] }, received: received, failure: failure),
+            path: "export.xml", profile: "apple-health-export", person: person ?? store.owner,
+            source: ScriptedSource(rows: reported.map { _ in [""] }, received: received, failure: failure),
             interpreter: ScriptedInterpreter(Dictionary(uniqueKeysWithValues: answers), written: written))
         let time = received
         return try ImportService(store: store, now: { time }, zone: TimeZoneRules(fixed: .utc)).run(reading, received: received)
@@ -39,7 +39,7 @@ import Testing
 
     private func now(_ type: CharacteristicType) throws -> String? {
         let today = String(received.wallTime(at: .utc).description.prefix(10))
-        return try store.people.characteristics(of: store.subject).value(of: type, on: today)?.value
+        return try store.people.characteristics(of: store.owner).value(of: type, on: today)?.value
     }
 
     @Test func areTaken() throws {
@@ -60,9 +60,9 @@ import Testing
     }
 
     @Test func aPersonsLaterWordStays() throws {
-        let said = Instant(microseconds: received.microseconds - Calendar.day)
+        let recorded = Instant(microseconds: received.microseconds - Calendar.day)
         try store.people.set(
-            .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: store.subject, from: "2026-01-01", said: said)
+            .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: store.owner, from: "2026-01-01", recorded: recorded)
         for daysBefore in [3, nil] as [Int64?] {
             let notes = try take([(.wheelchairUse, "no")], daysBefore: daysBefore).account.notes
             #expect(
@@ -83,14 +83,14 @@ import Testing
     }
 
     @Test func whatIsNobodysIsNotTaken() throws {
-        #expect(try take([(.bloodType, "aPositive")], daysBefore: 1, subject: Origin.unassigned).account.notes.isEmpty)
-        #expect(try store.people.subjectsWithCharacteristics().isEmpty)
+        #expect(try take([(.bloodType, "aPositive")], daysBefore: 1, person: Origin.unassigned).account.notes.isEmpty)
+        #expect(try store.people.peopleWithCharacteristics().isEmpty)
     }
 
     /// A rehearsal leaves nothing.
     @Test func areRehearsed() throws {
         let notes = try store.rehearse { try take([(.bloodType, "aPositive")], daysBefore: 1).account.notes }
         #expect(notes == ["characteristics set: bloodType"])
-        #expect(try store.people.subjectsWithCharacteristics().isEmpty)
+        #expect(try store.people.peopleWithCharacteristics().isEmpty)
     }
 }

@@ -49,13 +49,13 @@ import Testing
         let begin = FixedClock().now
         let store = try SampleStore(
             path: folder.file("store.db"), access: .write,
-            creation: .init(subject: OneReadingTests.subject, time: begin.microseconds))
+            creation: .init(person: OneReadingTests.person, time: begin.microseconds))
         let zone = TimeZoneRules(fixed: .utc)
         for (index, file) in files.enumerated() {
             let time = Instant(microseconds: begin.microseconds + Int64(index) * 3_600_000_000)
             let reading = try FileReading(
                 path: root + file, options: ReadingOptions(), library: Checkout.library,
-                registry: OriginRegistry(subject: store.subject), received: time)
+                registry: OriginRegistry(person: store.owner), received: time)
             _ = try ImportService(store: store, now: { time }, zone: zone).run(reading, received: time)
         }
         return try content(of: store, zone)

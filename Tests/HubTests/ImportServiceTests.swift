@@ -19,7 +19,7 @@ import Testing
         folder = try TemporaryFolder()
         store = try SampleStore(
             path: folder.file("store.db"), access: .write,
-            creation: .init(subject: OneReadingTests.subject, time: received.microseconds))
+            creation: .init(person: OneReadingTests.person, time: received.microseconds))
     }
 
     func run(
@@ -31,7 +31,7 @@ import Testing
         let machine = Machine(environment: [:], now: { time }, zoneDirectory: "/nonexistent")
         let reading = try FileReading(
             path: folder.file("file.csv"), options: ReadingOptions(),
-            library: try Checkout.library, registry: OriginRegistry(subject: store.subject),
+            library: try Checkout.library, registry: OriginRegistry(person: store.owner),
             received: received)
         return try ImportService(
             store: store, now: machine.now, zone: zone, isCancelled: cancelled, isDiskUsedUp: isDiskUsedUp, onlyPerson: onlyPerson
@@ -90,12 +90,12 @@ import Testing
     @Test func aMembersFileHasABoundOfSources() throws {
         func text(_ prefix: String) -> String {
             "time,type,value,unit,source\n"
-                + (0..<MemberSources.most + 20).map { "2026-11-20T10:00:00Z,heartRate,\(60 + $0 % 50),/min,\(prefix)\($0)\n" }
+                + (0..<MemberSources.maximum + 20).map { "2026-11-20T10:00:00Z,heartRate,\(60 + $0 % 50),/min,\(prefix)\($0)\n" }
                 .joined()
                 + "2026-11-20T11:00:00Z,heartRate,60,/min,\(prefix)1\n2026-11-20T10:00:00Z,bodyMass,60,kg,other\n"
         }
         let outcome = try run(text("s"), onlyPerson: true)
-        #expect((outcome.account.stored, outcome.account.refused) == (MemberSources.most + 2, 20))
+        #expect((outcome.account.stored, outcome.account.refused) == (MemberSources.maximum + 2, 20))
         #expect(try store.ledger.refusals(of: outcome.account.id).first?.reason == MemberSources.reason)
         // The next file has no new share.
         #expect(try run(text("t"), onlyPerson: true).account.stored == 0)
@@ -141,7 +141,7 @@ import Testing
         let (time, zone) = (received, TimeZoneRules(fixed: .utc))
         let reading = try FileReading(
             path: folder.file("export.xml"), options: ReadingOptions(), library: ProfileLibrary([]),
-            registry: OriginRegistry(subject: store.subject), received: received)
+            registry: OriginRegistry(person: store.owner), received: received)
         #expect(reading.profile == "apple-health-export")
         let machine = Machine(environment: [:], now: { time }, zoneDirectory: "/nonexistent")
         let outcome = try ImportService(store: store, now: machine.now, zone: zone).run(reading, received: received)

@@ -23,22 +23,22 @@ import Testing
         return other
     }
 
-    private func told(_ bench: RadioBench) -> [SourceNotice] { bench.notices.filter { $0.subject == "store" } }
+    private func reported(_ bench: RadioBench) -> [SourceNotice] { bench.notices.filter { $0.component == "store" } }
 
     /// A repair of ten years of readings runs in between. New readings wait, are tried again every second, and are stored once.
     @Test func anotherProgramInTheMiddleOfAChange() throws {
         let bench = try bench()
         let other = try locked(bench)
-        bench.hear("gatt:2A1C", Self.frame)
+        bench.receive("gatt:2A1C", Self.frame)
         for _ in 1...10 { bench.pass(.seconds(1)) }
         #expect(bench.live.failures == 10 && bench.live.waitingSamples == 1)
         #expect(!bench.live.isStuck, "to start the hub again would lose the reading")
-        #expect(told(bench).isEmpty, "imports take as long")
+        #expect(reported(bench).isEmpty, "imports take as long")
         for _ in 1...10 { bench.pass(.seconds(1)) }
-        #expect(told(bench).map(\.weight) == [.action], "once")
+        #expect(reported(bench).map(\.weight) == [.action], "once")
         try other.connection.execute("COMMIT")
         bench.pass(.seconds(1))
-        #expect(told(bench).map(\.weight) == [.action, .information])
+        #expect(reported(bench).map(\.weight) == [.action, .information])
         #expect(bench.live.waitingSamples == 0 && bench.live.failures == 0)
         #expect(try bench.samples().count == 1)
         #expect(bench.loop.load.timers == 0, "idle means idle")
@@ -49,11 +49,11 @@ import Testing
     @Test func anImportMeanwhile() throws {
         let bench = try bench()
         let other = try locked(bench)
-        bench.hear("gatt:2A1C", Self.frame)
+        bench.receive("gatt:2A1C", Self.frame)
         for _ in 1...3 { bench.pass(.seconds(1)) }
         try other.connection.execute("COMMIT")
         bench.pass(.seconds(1))
-        #expect(told(bench).isEmpty)
+        #expect(reported(bench).isEmpty)
         try bench.stop()
         #expect(try bench.samples().count == 1)
     }
@@ -62,10 +62,10 @@ import Testing
     @Test func aStoreThatCannotBeWritten() throws {
         let bench = try bench()
         try bench.store.connection.execute("PRAGMA query_only = 1")
-        bench.hear("gatt:2A1C", Self.frame)
+        bench.receive("gatt:2A1C", Self.frame)
         bench.pass(.seconds(1))
         #expect(bench.live.isStuck)
-        #expect(told(bench).map(\.weight) == [.action], "at once")
+        #expect(reported(bench).map(\.weight) == [.action], "at once")
         try bench.store.connection.execute("PRAGMA query_only = 0")
         bench.pass(.seconds(1))
         #expect(!bench.live.isStuck)
@@ -77,22 +77,22 @@ import Testing
     @Test func onceInTheWayAndThenUnwritable() throws {
         let bench = try bench()
         let other = try locked(bench)
-        bench.hear("gatt:2A1C", Self.frame)
+        bench.receive("gatt:2A1C", Self.frame)
         for _ in 1...20 { bench.pass(.seconds(1)) }
         try other.connection.execute("COMMIT")
         try bench.store.connection.execute("PRAGMA query_only = 1")
         bench.pass(.seconds(1))
-        #expect(told(bench).map(\.weight) == [.action, .action])
+        #expect(reported(bench).map(\.weight) == [.action, .action])
         #expect(bench.live.failures == 1 && bench.live.isStuck)
         try other.connection.execute("BEGIN IMMEDIATE")
         try bench.store.connection.execute("PRAGMA query_only = 0")
         bench.pass(.seconds(1))
-        #expect(told(bench).count == 2, "that lock may be short")
+        #expect(reported(bench).count == 2, "that lock may be short")
         for _ in 1...20 { bench.pass(.seconds(1)) }
-        #expect(told(bench).map(\.weight) == [.action, .action, .action])
+        #expect(reported(bench).map(\.weight) == [.action, .action, .action])
         try other.connection.execute("COMMIT")
         bench.pass(.seconds(1))
-        #expect(told(bench).map(\.weight) == [.action, .action, .action, .information])
+        #expect(reported(bench).map(\.weight) == [.action, .action, .action, .information])
         try bench.stop()
         #expect(try bench.samples().count == 1)
     }

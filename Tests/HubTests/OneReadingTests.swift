@@ -23,7 +23,7 @@ import Testing
         """
 
     /// The person of the reading. It is part of a sample's identity, so the test sets it.
-    static let subject = "11111111-2222-4333-8444-555555555555"
+    static let person = "11111111-2222-4333-8444-555555555555"
 
     @Test func fromBytesToALine() throws {
         let folder = try TemporaryFolder()
@@ -44,7 +44,7 @@ import Testing
 
         // 2. The interpreter knows the meaning of the row: a numeral as written, a unit, a type, a time. Nothing is converted yet.
         //    The registry returns one description of the origin (person, type, source) for all readings that share it.
-        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: Self.subject))
+        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(person: Self.person))
         var readings: [Reading] = []
         var outcomes: [FrameOutcome] = []
         try source.forEachFrame { frame in outcomes.append(try interpreter.interpret(frame, into: &readings)) }
@@ -76,12 +76,12 @@ import Testing
         #expect(sample.nominalStart == wall.microseconds)
 
         // 4. The gate quarantines values that no body can have. This one passes.
-        Gate().judge(&output.samples)
+        Gate().evaluate(&output.samples)
         #expect(output.samples[0].rule == nil)
 
         // 5. The store keeps it, durably when `keep` returns, and accounts for it in its ledger. It is the only stage that knows SQL.
         let store = try SampleStore(
-            path: folder.file("store.db"), access: .write, creation: .init(subject: Self.subject, time: received.microseconds))
+            path: folder.file("store.db"), access: .write, creation: .init(person: Self.person, time: received.microseconds))
         let ingest = try store.beginIngest(
             IngestDescription(kind: .import, name: "temperature.csv", profile: match.profile.id, received: received.microseconds)
         )
@@ -100,7 +100,7 @@ import Testing
 
         // 7. … and leaves as the line that commands and exporters share. The numeral keeps its digits.
         var bytes: [UInt8] = []
-        SampleLine(me: store.subject).append(stored.sample, ingest: stored.ingest, seq: stored.seq, to: &bytes)
+        SampleLine(me: store.owner).append(stored.sample, ingest: stored.ingest, seq: stored.seq, to: &bytes)
         #expect(String(decoding: bytes, as: UTF8.self) == Self.line)
     }
 
@@ -120,18 +120,18 @@ import Testing
         try folder.write(Array(Self.file.utf8), to: "temperature.csv")
         let received = FixedClock().now
         let store = try SampleStore(
-            path: folder.file("store.db"), access: .write, creation: .init(subject: Self.subject, time: received.microseconds))
+            path: folder.file("store.db"), access: .write, creation: .init(person: Self.person, time: received.microseconds))
         let machine = Machine(environment: [:], now: { received }, zoneDirectory: "/nonexistent")
         let reading = try FileReading(
             path: folder.file("temperature.csv"), options: ReadingOptions(),
-            library: try Checkout.library, registry: OriginRegistry(subject: store.subject),
+            library: try Checkout.library, registry: OriginRegistry(person: store.owner),
             received: received)
         let outcome = try ImportService(store: store, now: machine.now, zone: try .berlin).run(reading, received: received)
         #expect(outcome.account.stored == 1)
         #expect(outcome.account.zone == "Europe/Berlin")
         let stored = try #require(try store.samples.cursor(matching: SampleQuery()).next())
         var bytes: [UInt8] = []
-        SampleLine(me: store.subject).append(stored.sample, ingest: stored.ingest, seq: stored.seq, to: &bytes)
+        SampleLine(me: store.owner).append(stored.sample, ingest: stored.ingest, seq: stored.seq, to: &bytes)
         #expect(String(decoding: bytes, as: UTF8.self) == Self.line)
     }
 }

@@ -103,11 +103,11 @@ import Testing
             case .clinicalRecord:
                 let record = ClinicalRecord(displayName: "x", resourceType: "Immunization", identifier: "1", version: "R4")
                 let beginning = Array("{\"resourceType\":\"Immunization\",".utf8)
-                let octets = pick([
+                let bytes = pick([
                     beginning + Array("\"a\" : 6.30,\n\t\"b\":\"\u{2028}\\u0041\"}".utf8),
                     beginning + Array("\"a\":\"".utf8) + [0xFF] + Array("\"}".utf8),
                 ])
-                let content = try PackedContent(octets)
+                let content = try PackedContent(bytes)
                 return (try type("immunizationRecord"), zero, .one, try SampleBody(encoding: record, content: content))
             case .document:
                 let document = ClinicalDocument(title: "t", patient: "p", custodian: "", author: "", valid: flag())
@@ -120,7 +120,7 @@ import Testing
             let (type, numeral, unit, body) = try meaning()
             let device = Device(key: "k|1", name: "Ida’s", serial: "S\"1")
             let origin = Origin(
-                subject: pick([OwnLinesTests.me, OwnLinesTests.me, "7f9c0000-0000-4000-8000-000000000001", Origin.unassigned]),
+                person: pick([OwnLinesTests.me, OwnLinesTests.me, "7f9c0000-0000-4000-8000-000000000001", Origin.unassigned]),
                 type: type, source: SourceRevision(id: pick(["a", "b"]), name: "A", version: pick([nil, "1"])),
                 device: pick([nil, device]))
             let start = Instant(seconds: 1_790_000_000 + Int64.random(in: 0...3, using: &generator) * 3600)
@@ -153,17 +153,17 @@ import Testing
     }
 
     private func line(_ sample: Sample) -> [UInt8] {
-        var octets: [UInt8] = []
-        SampleLine(me: Self.me, withContent: true).append(sample, ingest: 1, seq: 2, to: &octets)
-        return octets
+        var bytes: [UInt8] = []
+        SampleLine(me: Self.me, withContent: true).append(sample, ingest: 1, seq: 2, to: &bytes)
+        return bytes
     }
 
-    private func read(_ octets: some Collection<UInt8>, subject: String = Self.me) throws(Refusal) -> Reading? {
+    private func read(_ bytes: some Collection<UInt8>, person: String = Self.me) throws(Refusal) -> Reading? {
         var readings: [Reading] = []
-        let answer = Array(octets).withUnsafeBytes { bytes -> Result<FrameOutcome, Refusal> in
+        let answer = Array(bytes).withUnsafeBytes { bytes -> Result<FrameOutcome, Refusal> in
             do throws(Refusal) {
                 let frame = RawFrame(payload: .bytes(bytes), place: Place(.line, 1), received: Self.now)
-                return .success(try LineInterpreter(registry: OriginRegistry(subject: subject)).interpret(frame, into: &readings))
+                return .success(try LineInterpreter(registry: OriginRegistry(person: person)).interpret(frame, into: &readings))
             } catch {
                 return .failure(error)
             }
@@ -174,22 +174,22 @@ import Testing
 
     @Test(arguments: 1...4) func everySampleComesBack(seed: UInt64) throws {
         for sample in try samples(seed, 150) {
-            let octets = line(sample)
-            let reading = try #require(try read(octets), "\(sample.origin.type.id)")
+            let bytes = line(sample)
+            let reading = try #require(try read(bytes), "\(sample.origin.type.id)")
             let made = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.now)
             let back = try #require(made.first?.sample)
             #expect(back.identity == sample.identity && back.value == sample.value && back.numeral.text == sample.numeral.text)
-            #expect(back.unit == sample.unit && back.body?.octets == sample.body?.octets && back.origin == sample.origin)
-            #expect(line(back) == octets, "\(String(decoding: octets, as: UTF8.self))")
+            #expect(back.unit == sample.unit && back.body?.bytes == sample.body?.bytes && back.origin == sample.origin)
+            #expect(line(back) == bytes, "\(String(decoding: bytes, as: UTF8.self))")
         }
     }
 
     /// Nothing of a line that was cut is taken, wherever it was cut.
     @Test func aLineThatIsCut() throws {
         for sample in try samples(9, 14) {
-            let octets = line(sample).dropLast()
-            for length in stride(from: 1, to: octets.count, by: 5) {
-                #expect(throws: Refusal.self) { try read(octets.prefix(length)) }
+            let bytes = line(sample).dropLast()
+            for length in stride(from: 1, to: bytes.count, by: 5) {
+                #expect(throws: Refusal.self) { try read(bytes.prefix(length)) }
             }
         }
     }
@@ -198,14 +198,14 @@ import Testing
     @Test func aLineThatWasChanged() throws {
         var generator = SeededGenerator(seed: 5)
         for sample in try samples(11, 30) {
-            let octets = Array(line(sample).dropLast())
+            let bytes = Array(line(sample).dropLast())
             for _ in 0..<40 {
-                var changed = octets
+                var changed = bytes
                 changed[Int.random(in: 0..<changed.count, using: &generator)] = UInt8.random(in: 0x20...0x7E, using: &generator)
                 guard let reading = try? read(changed) else { continue }
                 // In the year 9026 it is refused after the line was read.
                 let made = try? ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.now)
-                guard let back = made?.first?.sample, back.origin.subject == sample.origin.subject else { continue }
+                guard let back = made?.first?.sample, back.origin.person == sample.origin.person else { continue }
                 // The identity of a sample does not change.
                 #expect(
                     back.identity == sample.identity

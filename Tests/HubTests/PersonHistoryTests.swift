@@ -18,7 +18,7 @@ import Testing
     }
 
     /// Weights by person. Each row is a separate file, or all are one.
-    private func weights(_ rows: [String], isOneFile: Bool) throws -> (own: [Double], nobodys: [Double]) {
+    private func weights(_ rows: [String], isOneFile: Bool) throws -> (own: [Double], unassigned: [Double]) {
         if isOneFile {
             try story.load([FileStoryTests.header] + rows)
         } else {
@@ -27,8 +27,8 @@ import Testing
         let all = try story.samples(.bodyMass)
         #expect(try story.store.check() == [])
         return (
-            all.filter { $0.origin.subject != Origin.unassigned }.map(\.value),
-            all.filter { $0.origin.subject == Origin.unassigned }.map(\.value)
+            all.filter { $0.origin.person != Origin.unassigned }.map(\.value),
+            all.filter { $0.origin.person == Origin.unassigned }.map(\.value)
         )
     }
 
@@ -36,7 +36,7 @@ import Testing
         let rows = (0..<8).flatMap { [row($0, 0, "72.\($0)"), row($0, 5, "15.\($0)")] }
         let found = try weights(rows, isOneFile: isOneFile)
         #expect(found.own.count == 8 && found.own.allSatisfy { $0 > 70 })
-        #expect(found.nobodys.count == 8)
+        #expect(found.unassigned.count == 8)
     }
 
     /// The child stood on the scale first. The child's weights become unassigned when the parent uses the scale, which can be undone.
@@ -44,13 +44,13 @@ import Testing
         let found = try weights(
             [row(0, 0, "15.1"), row(0, 1, "72.1"), row(1, 0, "15.2"), row(1, 1, "72.2")], isOneFile: isOneFile)
         #expect(found.own == [72.1, 72.2])
-        #expect(found.nobodys.sorted() == [15.1, 15.2])
+        #expect(found.unassigned.sorted() == [15.1, 15.2])
         let repair = try #require(try story.store.repairs.all().last)
         #expect(repair.source == "weights" && repair.repaired == 2)
         try story.store.repairs.undo(repair.id, at: story.received)
         // Samples that a user assigned back stay.
         try story.load([FileStoryTests.header, row(2, 0, "72.3")])
-        #expect(try story.samples(.bodyMass).filter { $0.origin.subject != Origin.unassigned }.map(\.value).contains(15.1))
+        #expect(try story.samples(.bodyMass).filter { $0.origin.person != Origin.unassigned }.map(\.value).contains(15.1))
     }
 
     /// One weighing of a guest, or a wrong one, on the second day takes nothing from the person, and is given away when the picture is
@@ -62,7 +62,7 @@ import Testing
         rows.insert(row(1, 5, guest), at: 2)
         let found = try weights(rows, isOneFile: isOneFile)
         #expect(found.own.count == 8 && found.own.allSatisfy { $0 < 63 })
-        #expect(found.nobodys.count == 1)
+        #expect(found.unassigned.count == 1)
     }
 
     /// Real changes of a body: a newborn child, a child that is weighed twice a year, a diet, an operation, a pregnancy.
@@ -74,13 +74,13 @@ import Testing
         [(0, "3.1"), (40, "6.3"), (200, "9")],
     ]) func realChanges(weights days: [(Int, String)]) throws {
         let found = try weights(days.map { row($0.0, 0, $0.1) }, isOneFile: false)
-        #expect(found.nobodys.isEmpty && found.own.count == days.count)
+        #expect(found.unassigned.isEmpty && found.own.count == days.count)
     }
 
     /// Pounds labeled as kilograms are not another person.
     @Test func anotherUnit() throws {
         let found = try weights([row(0, 0, "72.0"), row(1, 0, "158.7"), row(2, 0, "72.1")], isOneFile: false)
-        #expect(found.nobodys.isEmpty)
+        #expect(found.unassigned.isEmpty)
     }
 
     /// A file that names the person of each row keeps them, also as "me".
@@ -89,10 +89,10 @@ import Testing
         let rows = (0..<4).map { row($0, 0, "72.\($0)") } + [row(4, 0, "15.1")]
         try story.load([FileStoryTests.header + ",subject"] + rows.map { $0 + "," + person })
         let all = try story.samples(.bodyMass)
-        #expect(all.count == 5 && all.allSatisfy { $0.origin.subject == (isMe ? story.store.subject : person) })
+        #expect(all.count == 5 && all.allSatisfy { $0.origin.person == (isMe ? story.store.owner : person) })
         // A row without a person is compared with them.
         try story.load([FileStoryTests.header + ",subject", row(5, 0, "16.1") + ","])
-        let unassigned = try story.samples(.bodyMass).filter { $0.origin.subject == Origin.unassigned }.map(\.value)
+        let unassigned = try story.samples(.bodyMass).filter { $0.origin.person == Origin.unassigned }.map(\.value)
         #expect(unassigned == (isMe ? [16.1] : []))
     }
 }

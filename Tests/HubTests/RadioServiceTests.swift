@@ -14,7 +14,7 @@ import Testing
         let bench = try RadioBench()
         try bench.adopt("sig-heart-rate")
         #expect(bench.loop.load.timers == 0)
-        for rate in 60..<65 { bench.hear("gatt:2A37", [0x00, UInt8(rate)], after: .milliseconds(100)) }
+        for rate in 60..<65 { bench.receive("gatt:2A37", [0x00, UInt8(rate)], after: .milliseconds(100)) }
         #expect(try bench.samples().isEmpty)
         #expect(bench.loop.load.timers == 1)
         bench.pass(.seconds(1))
@@ -49,7 +49,7 @@ import Testing
 
     @Test func onlyAdoptedDevices() throws {
         let bench = try RadioBench()
-        bench.hear("gatt:2A37", [0x00, 60])
+        bench.receive("gatt:2A37", [0x00, 60])
         bench.pass(.seconds(2))
         try bench.stop()
         #expect(try bench.store.ledger.accounts().isEmpty)
@@ -58,9 +58,9 @@ import Testing
     @Test func damagedAndUnknownFramesAreAccountedFor() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-heart-rate")
-        bench.hear("gatt:2A37", [0x01, 60])
-        bench.hear("gatt:FFFF", [1])
-        bench.hear("gatt:2A37", [0x00, 60])
+        bench.receive("gatt:2A37", [0x01, 60])
+        bench.receive("gatt:FFFF", [1])
+        bench.receive("gatt:2A37", [0x00, 60])
         try bench.stop()
         let account = try #require(try bench.store.ledger.account(of: 1))
         #expect((account.stored, account.refused, account.skipped) == (1, 1, ["no-profile": 1]))
@@ -77,7 +77,7 @@ import Testing
             cursor = (try? bench.reader().devices.adopted().first?.lastRecord) ?? nil
         }
         bench.compareClocks()
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 7))
         var memory = DeviceMemory()
         memory.device = RadioBench.device
         memory.records = RecordCursor(number: 7, fingerprint: .max, count: 7)
@@ -89,7 +89,7 @@ import Testing
         #expect(bench.loop.load.timers == 0)
         // Another run starts where this one ended.
         try bench.stop()
-        try bench.takeAnew()
+        try bench.restartHub()
         #expect(bench.source.adopted.last?.memory == memory)
         #expect(try bench.reader().devices.adopted().first?.key == "Maker/Meter/42")
     }
@@ -100,11 +100,11 @@ import Testing
         let token = CommitToken(address: RadioBench.address, number: 1)
         bench.compareClocks()
         try bench.store.connection.execute("PRAGMA query_only = ON")
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 7))
         bench.service.commit(token, memory: DeviceMemory())
         #expect(bench.source.confirmed.isEmpty)
         try bench.store.connection.execute("PRAGMA query_only = OFF")
-        #expect(bench.notices.contains { $0.subject == "store" && $0.weight == .action })
+        #expect(bench.notices.contains { $0.component == "store" && $0.weight == .action })
         bench.pass(.seconds(2))
         #expect(bench.source.confirmed == [token])
         #expect(try bench.samples().count == 1)
@@ -124,13 +124,13 @@ import Testing
         right.compareClocks()
         for bench in [slow, right] {
             // A record from this morning, before the time that the slow clock shows now.
-            bench.hear("gatt:2A18", RadioBench.glucose(number: 7, hour: 5))
+            bench.receive("gatt:2A18", RadioBench.glucose(number: 7, hour: 5))
             try bench.stop()
         }
-        let (corrected, said) = (try #require(slow.samples().first).sample, try #require(right.samples().first).sample)
-        #expect(corrected.identity == said.identity)
-        #expect(corrected.start.microseconds - said.start.microseconds == 7_200_000_000)
-        #expect((corrected.timeOrigin, said.timeOrigin) == (.deviceCorrected, .device))
+        let (corrected, recorded) = (try #require(slow.samples().first).sample, try #require(right.samples().first).sample)
+        #expect(corrected.identity == recorded.identity)
+        #expect(corrected.start.microseconds - recorded.start.microseconds == 7_200_000_000)
+        #expect((corrected.timeOrigin, recorded.timeOrigin) == (.deviceCorrected, .device))
         #expect(try slow.store.ledger.account(of: 1)?.notes.count == 1)
     }
 
@@ -139,7 +139,7 @@ import Testing
         try bench.adopt("bthome-v2")
         // Packet id, temperature.
         for packet: UInt8 in [1, 1, 1, 2, 2] {
-            bench.hear("advert:FCD2", [0x40, 0x00, packet, 0x02, 0xC4, 0x09], after: .seconds(5))
+            bench.receive("advert:FCD2", [0x40, 0x00, packet, 0x02, 0xC4, 0x09], after: .seconds(5))
         }
         try bench.stop()
         #expect(try bench.samples().count == 2)
@@ -153,17 +153,17 @@ import Testing
         try bench.reload()
         #expect(bench.source.adopted.count == 1, "nothing changed")
         var device = try #require(try bench.store.devices.adopted().first)
-        device.subject = Origin.unassigned
+        device.person = Origin.unassigned
         try bench.store.devices.save(device)
-        bench.hear("gatt:2A37", [0x00, 60])
+        bench.receive("gatt:2A37", [0x00, 60])
         try bench.reload()
-        bench.hear("gatt:2A37", [0x00, 61])
+        bench.receive("gatt:2A37", [0x00, 61])
         try bench.store.devices.forget(device: device.address)
         try bench.reload()
         #expect(bench.source.released == [RadioBench.address])
-        bench.hear("gatt:2A37", [0x00, 62])
+        bench.receive("gatt:2A37", [0x00, 62])
         try bench.stop()
-        #expect(Set(try bench.samples().map(\.sample.origin.subject)) == [bench.store.subject, Origin.unassigned])
+        #expect(Set(try bench.samples().map(\.sample.origin.person)) == [bench.store.owner, Origin.unassigned])
         #expect(try bench.store.devices.adopted().isEmpty, "what is forgotten stays so")
     }
 
@@ -172,7 +172,7 @@ import Testing
         let bench = try RadioBench()
         try bench.store.devices.merge(device: RadioBench.device.key, into: "old")
         try bench.adopt("sig-heart-rate")
-        bench.hear("gatt:2A37", [0x00, 60])
+        bench.receive("gatt:2A37", [0x00, 60])
         try bench.stop()
         #expect(try bench.samples().first?.sample.origin.device?.key == "old")
     }
@@ -214,7 +214,7 @@ import Testing
         let profiles = assembly.profiles(for: near(services: [0x180A, 0x180F, 0x181B, 0x181D])).map(\.id)
         #expect(profiles == ["sig-body-composition", "sig-weight-scale", "sig-battery"])
         let adopted = AdoptedDevice(
-            address: "bluetooth:\(RadioBench.address)", key: "", profiles: profiles, name: "", subject: "me", adopted: 0)
+            address: "bluetooth:\(RadioBench.address)", key: "", profiles: profiles, name: "", person: "me", adopted: 0)
         let description = try #require(assembly.description(of: adopted))
         #expect(
             Set(description.subscriptions) == [
@@ -238,7 +238,7 @@ import Testing
         let data = AdvertisedData.service(BluetoothUUID(0xFCD2))
         #expect(assembly.profiles(for: near(services: [], adverts: [data])).map(\.id) == ["bthome-v2"])
         let adopted = AdoptedDevice(
-            address: "bluetooth:\(RadioBench.address)", key: "", profiles: ["bthome-v2"], name: "", subject: "me", adopted: 0)
+            address: "bluetooth:\(RadioBench.address)", key: "", profiles: ["bthome-v2"], name: "", person: "me", adopted: 0)
         let description = try #require(assembly.description(of: adopted))
         #expect((description.presence, description.adverts) == (.adverts, [data]))
     }
@@ -280,7 +280,7 @@ import Testing
     {
         let assembly = DeviceAssembly(library: try Checkout.library)
         let adopted = AdoptedDevice(
-            address: "bluetooth:\(RadioBench.address)", key: "", profiles: [profile], name: "", subject: "me", adopted: 0)
+            address: "bluetooth:\(RadioBench.address)", key: "", profiles: [profile], name: "", person: "me", adopted: 0)
         let description = try #require(assembly.description(of: adopted))
         #expect(description.recordAccess?.measurement.characteristic == BluetoothUUID(measurement))
         #expect(description.subscriptions.contains { $0.characteristic == BluetoothUUID(measurement) })

@@ -10,7 +10,7 @@ import Testing
         let bench = try RadioBench()
         try bench.adopt("sig-body-composition")
         // Fat 24.5 %. Muscle and weight are announced but empty.
-        bench.hear("gatt:2A9C", [0x20, 0x14, 0xF5, 0x00, 0, 0, 0, 0])
+        bench.receive("gatt:2A9C", [0x20, 0x14, 0xF5, 0x00, 0, 0, 0, 0])
         bench.pass(.seconds(60))
         try bench.stop()
         #expect(try bench.samples().map(\.sample.origin.type.id) == ["bodyFatPercentage"])
@@ -21,7 +21,7 @@ import Testing
         let bench = try RadioBench()
         try bench.adopt("bthome-v2")
         for delay in [0, 1, 3000, 3000] {
-            bench.hear("advert:FCD2", [0x40, 0x00, 9, 0x02, 0xC4, 0x09], after: .seconds(delay))
+            bench.receive("advert:FCD2", [0x40, 0x00, 9, 0x02, 0xC4, 0x09], after: .seconds(delay))
         }
         try bench.stop()
         #expect(try bench.samples().count == 1)
@@ -31,8 +31,8 @@ import Testing
     @Test func theCuffsErrorFrame() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-blood-pressure")
-        bench.hear("gatt:2A35", [0x00, 0xFF, 0x07, 0xFF, 0x07, 0xFF, 0x07])
-        bench.hear("gatt:2A35", [0x00, 120, 0, 80, 0, 0xFF, 0x07], after: .seconds(60))
+        bench.receive("gatt:2A35", [0x00, 0xFF, 0x07, 0xFF, 0x07, 0xFF, 0x07])
+        bench.receive("gatt:2A35", [0x00, 120, 0, 80, 0, 0xFF, 0x07], after: .seconds(60))
         try bench.stop()
         #expect(Set(try bench.samples().map(\.sample.value)) == [120, 80])
         #expect(try bench.store.ledger.account(of: 1)?.skipped.values.reduce(0, +) == 1)
@@ -48,7 +48,7 @@ import Testing
             record[8] = UInt8(number)
             return record
         }
-        for record in records { bench.hear("gatt:2A18", record) }
+        for record in records { bench.receive("gatt:2A18", record) }
         bench.pass(.seconds(2))
         let before = try bench.samples().map(\.sample.start)
         #expect(before.count == 5)
@@ -57,7 +57,7 @@ import Testing
         bench.service.learned(
             ClockEvidence(shown: WallTime(microseconds: here.microseconds + 21_600_000_000), received: now, expected: here),
             for: RadioBench.address)
-        for record in records { bench.hear("gatt:2A18", record) }
+        for record in records { bench.receive("gatt:2A18", record) }
         try bench.stop()
         #expect(try bench.samples().map(\.sample.start) == before)
         #expect(try bench.store.ledger.account(of: 1)?.duplicate == 5)
@@ -70,7 +70,7 @@ import Testing
         for (number, hour) in [(9, 3), (8, 4), (1, 5), (9, 3), (65_535, 2)] {
             var record = RadioBench.glucose(number: UInt16(number))
             record[7] = UInt8(hour)
-            bench.hear("gatt:2A18", record)
+            bench.receive("gatt:2A18", record)
         }
         bench.compareClocks()
         try bench.stop()

@@ -29,8 +29,8 @@ import Testing
             profile: "amazfit-scale", channel: "advert:FEE0", interval: 30, types: ["bodyMass", "bodyImpedance", "heartRate"],
             frame: { known, weight, counter in
                 let pulse: UInt8 = known > 2 ? 71 : 0
-                let settled: UInt8 = known > 0 ? 1 : 0
-                return zeros(5) + low(known > 1 ? 5172 : 0) + low(Int(weight) * 2) + [settled, 0, 0, pulse, counter] + zeros(6)
+                let updated: UInt8 = known > 0 ? 1 : 0
+                return zeros(5) + low(known > 1 ? 5172 : 0) + low(Int(weight) * 2) + [updated, 0, 0, pulse, counter] + zeros(6)
             }),
         Scale(
             profile: "etekcity-fit-8s", channel: "advert:manufacturer:06D0", interval: 30, types: ["bodyMass", "bodyImpedance"],
@@ -84,10 +84,10 @@ import Testing
     @Test(arguments: scales) func theWeightComesFirst(_ scale: Scale) throws {
         let bench = try RadioBench()
         try bench.adopt(scale.profile)
-        bench.hear(scale.channel, scale.frame(0, 6000, 1))
+        bench.receive(scale.channel, scale.frame(0, 6000, 1))
         for known in 1...scale.types.count {
             for repetition in 0..<3 {
-                bench.hear(scale.channel, scale.frame(known, 7250, UInt8(known * 10 + repetition)), after: .seconds(2))
+                bench.receive(scale.channel, scale.frame(known, 7250, UInt8(known * 10 + repetition)), after: .seconds(2))
             }
         }
         try bench.stop()
@@ -103,25 +103,25 @@ import Testing
             let bench = try RadioBench()
             try bench.adopt(scale.profile)
             let weight: UInt16 = [7250, 7260].randomElement(using: &random) ?? 7250
-            var told: [String] = []
+            var reported: [String] = []
             var counter: UInt8 = 0
             for weighing in 0..<2 {
                 if weighing > 0 { bench.pass(.seconds(scale.interval + 60)) }
-                bench.hear(scale.channel, scale.frame(0, 3000, counter))
-                var most = 0
+                bench.receive(scale.channel, scale.frame(0, 3000, counter))
+                var maximum = 0
                 // All of it within the interval of the first.
                 for _ in 0..<8 {
                     let known = Int.random(in: 0...scale.types.count, using: &random)
-                    most = max(most, known)
+                    maximum = max(maximum, known)
                     counter &+= UInt8.random(in: 0...1, using: &random)
-                    bench.hear(
+                    bench.receive(
                         scale.channel, scale.frame(known, weight, counter), after: .seconds(Int.random(in: 0...3, using: &random))
                     )
                 }
-                told += scale.types.prefix(most)
+                reported += scale.types.prefix(maximum)
             }
             try bench.stop()
-            #expect(try found(bench) == told.sorted(), "seed \(seed)")
+            #expect(try found(bench) == reported.sorted(), "seed \(seed)")
         }
     }
 
@@ -130,7 +130,7 @@ import Testing
         let bench = try RadioBench()
         try bench.adopt(scale.profile)
         for (index, weight) in [7250, 7250, 7260, 7260].enumerated() {
-            bench.hear(scale.channel, scale.frame(1, UInt16(weight), UInt8(index)), after: .seconds(2))
+            bench.receive(scale.channel, scale.frame(1, UInt16(weight), UInt8(index)), after: .seconds(2))
         }
         try bench.stop()
         #expect(try bench.samples().map(\.sample.value).sorted() == [72.5, 72.6])
@@ -145,18 +145,18 @@ import Testing
         let address = try #require(try bench.store.devices.adopted().first?.address)
         try bench.store.devices.assign(
             device: address, to: Origin.unassigned,
-            sharedBy: [SharedUse(subject: anna, weights: 50...65), SharedUse(subject: ben, weights: 70...90)])
+            sharedBy: [SharedUse(person: anna, weights: 50...65), SharedUse(person: ben, weights: 70...90)])
         try bench.reload()
-        bench.hear(scale.channel, scale.frame(1, 7250, 1))
-        bench.hear(scale.channel, scale.frame(2, 7250, 2), after: .seconds(5))
-        bench.hear(scale.channel, scale.frame(3, 7250, 3), after: .seconds(5))
+        bench.receive(scale.channel, scale.frame(1, 7250, 1))
+        bench.receive(scale.channel, scale.frame(2, 7250, 2), after: .seconds(5))
+        bench.receive(scale.channel, scale.frame(3, 7250, 3), after: .seconds(5))
         // The weight is unassigned, and so is the impedance.
-        bench.hear(scale.channel, scale.frame(1, 2000, 4), after: .seconds(60))
-        bench.hear(scale.channel, scale.frame(2, 2000, 5), after: .seconds(5))
+        bench.receive(scale.channel, scale.frame(1, 2000, 4), after: .seconds(60))
+        bench.receive(scale.channel, scale.frame(2, 2000, 5), after: .seconds(5))
         try bench.stop()
         let samples = try bench.samples().map(\.sample)
         #expect(
-            samples.map { "\($0.origin.type.id) \($0.origin.subject == ben ? "ben" : $0.origin.subject)" }.sorted() == [
+            samples.map { "\($0.origin.type.id) \($0.origin.person == ben ? "ben" : $0.origin.person)" }.sorted() == [
                 "bodyImpedance ben", "bodyImpedance unassigned", "bodyMass ben", "bodyMass unassigned", "heartRate ben",
             ])
     }
@@ -166,10 +166,10 @@ import Testing
         let bench = try RadioBench()
         let scale = Self.scales[4]
         try bench.adopt(scale.profile)
-        bench.hear(scale.channel, scale.frame(1, 7250, 1))
+        bench.receive(scale.channel, scale.frame(1, 7250, 1))
         bench.clock.now.microseconds += seconds * 1_000_000
         for each in bench.service.devices { each.device.clockWasSet(by: seconds * 1_000_000) }
-        bench.hear(scale.channel, scale.frame(2, 7250, 2), after: .seconds(5))
+        bench.receive(scale.channel, scale.frame(2, 7250, 2), after: .seconds(5))
         try bench.stop()
         #expect(try found(bench) == scale.types.sorted())
     }

@@ -24,7 +24,7 @@ import Testing
         try #require(BluetoothAddress("C0:01:02:03:04:0\(number)"))
     }
 
-    private func capture(_ bench: RadioBench, limit: Int = CaptureWriter.usualLimit) throws -> CaptureWriter {
+    private func capture(_ bench: RadioBench, limit: Int = CaptureWriter.defaultLimit) throws -> CaptureWriter {
         let writer = try CaptureWriter(
             path: file, limit: limit, head: CaptureHead(of: bench.store, zone: try .berlin), clock: bench.clock)
         bench.live.onEvent = { writer.record($0) }
@@ -42,18 +42,18 @@ import Testing
     }
 
     private func store(_ name: String) throws -> SampleStore {
-        try SampleStore(path: folder.file(name), access: .write, creation: .init(subject: OneReadingTests.subject, time: 0))
+        try SampleStore(path: folder.file(name), access: .write, creation: .init(person: OneReadingTests.person, time: 0))
     }
 
     /// The content of a store as lines: its samples and quarantined readings.
     private func contents(_ store: SampleStore) throws -> [String] {
-        let line = SampleLine(me: store.subject)
+        let line = SampleLine(me: store.owner)
         var bytes: [UInt8] = []
         let cursor = try store.samples.cursor(matching: SampleQuery())
         while let stored = try cursor.next() { line.append(stored.sample, ingest: nil, seq: nil, to: &bytes) }
-        for held in try store.quarantine.all() {
-            bytes += "held by \(held.rule) \(held.frame ?? "") ".utf8
-            line.append(held.stored.sample, ingest: nil, seq: nil, to: &bytes)
+        for quarantined in try store.quarantine.all() {
+            bytes += "held by \(quarantined.rule) \(quarantined.frame ?? "") ".utf8
+            line.append(quarantined.stored.sample, ingest: nil, seq: nil, to: &bytes)
         }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init).sorted()
     }
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// The first of two halves: a strap, a thermometer whose clock is wrong, a meter's memory, and advertisements, plain and sealed.
-    private func household(_ bench: RadioBench) throws {
+    private func family(_ bench: RadioBench) throws {
         try bench.adopt("sig-heart-rate", at: try address(1))
         try bench.adopt("sig-health-thermometer", at: try address(2))
         try bench.adopt("sig-glucose", at: try address(3))
@@ -93,7 +93,7 @@ import Testing
         let sealed = DeviceAssembly.storedAddress(RadioBench.address)
         try bench.store.devices.forget(device: sealed)
         var adopted = AdoptedDevice(
-            address: sealed, key: sealed, profiles: ["bthome-v2", "sig-heart-rate"], name: "", subject: bench.store.subject,
+            address: sealed, key: sealed, profiles: ["bthome-v2", "sig-heart-rate"], name: "", person: bench.store.owner,
             adopted: 9)
         adopted.bindKey = SealedAdvertTests.key
         try bench.store.devices.save(adopted)
@@ -102,20 +102,20 @@ import Testing
 
     private func live(_ bench: RadioBench) throws {
         for beat: UInt8 in 60..<75 {
-            bench.hear("gatt:2A37", [0x00, beat], after: .milliseconds(700), of: try address(1))
+            bench.receive("gatt:2A37", [0x00, beat], after: .milliseconds(700), of: try address(1))
         }
-        bench.hear("gatt:2A37", [0x01, 60], of: try address(1))
-        bench.hear("gatt:2A37", [0x00, 255], of: try address(1))
+        bench.receive("gatt:2A37", [0x01, 60], of: try address(1))
+        bench.receive("gatt:2A37", [0x00, 255], of: try address(1))
         // 36.6 °C, stamped two days ahead of its arrival.
         for number in 0..<4 as Range<UInt8> {
             let minute = 10 + number
-            bench.hear(
+            bench.receive(
                 "gatt:2A1C", [0x02, 0x0E + number, 0x01, 0x00, 0xFF, 0xEA, 0x07, 11, 23, 7, minute, 0], after: .seconds(60),
                 of: try address(2))
         }
         // Its memory comes before anybody has compared its clock.
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 7), of: try address(3))
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 8), of: try address(3))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 7), of: try address(3))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 8), of: try address(3))
         bench.pass(.seconds(2))
         let expected = bench.clock.now.wallTime(at: ZoneOffset(seconds: 3600))
         bench.service.learned(
@@ -123,22 +123,22 @@ import Testing
                 shown: WallTime(microseconds: expected.microseconds - 7_200_000_000), received: bench.clock.now,
                 expected: expected),
             for: try address(3))
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 9, hour: 5), of: try address(3))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 9, hour: 5), of: try address(3))
         var memory = DeviceMemory()
         memory.device = RadioBench.device
         memory.records = RecordCursor(number: 9, fingerprint: 3, count: 3)
         bench.service.commit(CommitToken(address: try address(3), number: 1), memory: memory)
         for packet: UInt8 in [1, 1, 1, 2, 2] {
-            bench.hear("advert:FCD2", [0x40, 0x00, packet, 0x02, 0xC4, 0x09], after: .seconds(5), of: try address(4))
+            bench.receive("advert:FCD2", [0x40, 0x00, packet, 0x02, 0xC4, 0x09], after: .seconds(5), of: try address(4))
         }
         for packet in SealedAdvertTests.packets + SealedAdvertTests.packets.prefix(1) {
-            bench.hear("advert:FCD2", packet, after: .seconds(5))
+            bench.receive("advert:FCD2", packet, after: .seconds(5))
         }
     }
 
     @Test func theSameSamplesWithTheSameUUIDs() throws {
         let bench = try RadioBench()
-        try household(bench)
+        try family(bench)
         let writer = try capture(bench)
         try live(bench)
         bench.pass(.seconds(2))
@@ -156,7 +156,7 @@ import Testing
     /// Advertisements before the device's key are refused, and reported.
     @Test func aSealedDeviceNeedsItsKey() throws {
         let bench = try RadioBench()
-        try household(bench)
+        try family(bench)
         let writer = try capture(bench)
         try live(bench)
         try bench.stop()
@@ -190,13 +190,13 @@ import Testing
                         return bench
                     }))
             try clock.start()
-            for beat: UInt8 in 60..<64 { bench.hear("gatt:2A37", [0x00, beat], after: .seconds(1)) }
+            for beat: UInt8 in 60..<64 { bench.receive("gatt:2A37", [0x00, beat], after: .seconds(1)) }
             bench.pass(.seconds(2))
-            for beat: UInt8 in 64..<66 { bench.hear("gatt:2A37", [0x00, beat], after: .milliseconds(100)) }
+            for beat: UInt8 in 64..<66 { bench.receive("gatt:2A37", [0x00, beat], after: .milliseconds(100)) }
             bench.clock.now = right
             isRight = true
             set?()
-            bench.hear("gatt:2A37", [0x00, 66], after: .seconds(1))
+            bench.receive("gatt:2A37", [0x00, 66], after: .seconds(1))
             try bench.stop()
             writer.close()
             #expect(try contents(try bench.reader()).count == 7)
@@ -217,14 +217,14 @@ import Testing
 
     @Test func bothPartsAreReplayed() throws {
         let bench = try RadioBench()
-        try household(bench)
+        try family(bench)
         let writer = try capture(bench, limit: 64 << 10)
         try live(bench)
         // Until one part is full. The second part needs information from the first.
         var beats = 0
         while access(file + ".1", F_OK) != 0 {
             beats += 1
-            bench.hear("gatt:2A37", [0x00, UInt8(50 + beats % 100)], after: .seconds(1), of: try address(1))
+            bench.receive("gatt:2A37", [0x00, UInt8(50 + beats % 100)], after: .seconds(1), of: try address(1))
         }
         try live(bench)
         try bench.stop()
@@ -235,14 +235,14 @@ import Testing
     /// However long it runs, there are two parts with at most the requested number of bytes, and the last part is complete.
     @Test func itNeverGrowsPastItsBound() throws {
         let bench = try RadioBench()
-        try household(bench)
+        try family(bench)
         let writer = try capture(bench, limit: 64 << 10)
         try live(bench)
         for beat in 0..<2000 {
-            bench.hear("gatt:2A37", [0x00, UInt8(50 + beat % 100)], after: .milliseconds(500), of: try address(1))
+            bench.receive("gatt:2A37", [0x00, UInt8(50 + beat % 100)], after: .milliseconds(500), of: try address(1))
             if beat % 50 == 0 { #expect(size(file) + size(file + ".1") <= 64 << 10) }
         }
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 10, hour: 4), of: try address(3))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 10, hour: 4), of: try address(3))
         try bench.stop()
         writer.close()
         let all = Set(try contents(try bench.reader()))
@@ -269,11 +269,11 @@ import Testing
         let writer = try capture(bench)
         var notices: [SourceNotice] = []
         writer.onNotice = { notices.append($0) }
-        bench.hear("gatt:2A37", [0x00, 60])
+        bench.receive("gatt:2A37", [0x00, 60])
         let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
         #expect(dup2(full, writer.file.descriptor) >= 0)
         close(full)
-        for beat: UInt8 in 61..<70 { bench.hear("gatt:2A37", [0x00, beat], after: .seconds(1)) }
+        for beat: UInt8 in 61..<70 { bench.receive("gatt:2A37", [0x00, beat], after: .seconds(1)) }
         try bench.stop()
         writer.close()
         #expect(notices.count == 1)

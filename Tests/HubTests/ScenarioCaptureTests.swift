@@ -40,7 +40,7 @@ import Testing
             let into =
                 try store
                 ?? SampleStore(
-                    path: folder.file("store.db"), access: .write, creation: .init(subject: reader.head.subject, time: 0))
+                    path: folder.file("store.db"), access: .write, creation: .init(person: reader.head.person, time: 0))
             store = into
             let replay = Replay(
                 reader: reader,

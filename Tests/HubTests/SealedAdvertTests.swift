@@ -17,7 +17,7 @@ import Testing
         [0x41, 0xEF, 0xFA, 0x20, 7, 0, 0, 0, 0x94, 0x87, 0x34, 0xBD],
     ]
     /// 21.01, 21.02, … °C, sealed with the counters 1 to 5, as after a change of its battery.
-    private static let anew: [[UInt8]] = [
+    private static let again: [[UInt8]] = [
         [0x41, 0x25, 0xAD, 0x3E, 1, 0, 0, 0, 0x15, 0x66, 0x90, 0xEF],
         [0x41, 0xD4, 0x96, 0x7A, 2, 0, 0, 0, 0x0A, 0xA9, 0xDE, 0xC6],
         [0x41, 0xEB, 0xBD, 0xD0, 3, 0, 0, 0, 0x73, 0xC3, 0x13, 0xFF],
@@ -28,7 +28,7 @@ import Testing
     private static func adopted(at time: Int64 = 1, _ store: SampleStore) -> AdoptedDevice {
         let address = DeviceAssembly.storedAddress(RadioBench.address)
         var device = AdoptedDevice(
-            address: address, key: address, profiles: ["bthome-v2"], name: "", subject: store.subject, adopted: time)
+            address: address, key: address, profiles: ["bthome-v2"], name: "", person: store.owner, adopted: time)
         device.bindKey = key
         return device
     }
@@ -51,11 +51,11 @@ import Testing
     /// Anyone can send unencrypted data under its address, complete or not.
     @Test func plainAdverts() throws {
         let bench = try Self.bench()
-        bench.hear("advert:FCD2", Self.packets[0])
-        bench.hear("advert:FCD2", [0x40, 0x02, 0xC4, 0x09], after: .seconds(5))
-        bench.hear("advert:FCD2", [0x40, 0x02], after: .seconds(5))
-        bench.hear("advert:FCD2", [], after: .seconds(5))
-        bench.hear("advert:FCD2", Self.packets[1], after: .seconds(5))
+        bench.receive("advert:FCD2", Self.packets[0])
+        bench.receive("advert:FCD2", [0x40, 0x02, 0xC4, 0x09], after: .seconds(5))
+        bench.receive("advert:FCD2", [0x40, 0x02], after: .seconds(5))
+        bench.receive("advert:FCD2", [], after: .seconds(5))
+        bench.receive("advert:FCD2", Self.packets[1], after: .seconds(5))
         try bench.stop()
         #expect(try temperatures(bench) == ["20.01", "20.02"])
         #expect(try skipped(bench) == ["unsealed": 3])
@@ -66,7 +66,7 @@ import Testing
     @Test func plainAdvertsOfAPlainDevice() throws {
         let bench = try RadioBench()
         try bench.adopt("bthome-v2")
-        bench.hear("advert:FCD2", [0x40, 0x02, 0xC4, 0x09])
+        bench.receive("advert:FCD2", [0x40, 0x02, 0xC4, 0x09])
         try bench.stop()
         #expect(try temperatures(bench) == ["25.00"])
         #expect(try skipped(bench) == [:])
@@ -75,17 +75,17 @@ import Testing
     /// A packet that was accepted is never a reading again, at any time and in any run of the hub.
     @Test func anOldPacketSentAgain() throws {
         let bench = try Self.bench()
-        bench.hear("advert:FCD2", Self.packets[0])
-        bench.hear("advert:FCD2", Self.packets[0], after: .seconds(1))
-        bench.hear("advert:FCD2", Self.packets[1], after: .seconds(5))
+        bench.receive("advert:FCD2", Self.packets[0])
+        bench.receive("advert:FCD2", Self.packets[0], after: .seconds(1))
+        bench.receive("advert:FCD2", Self.packets[1], after: .seconds(5))
         for pause in [6, 3600, 28 * 3600] {
-            bench.hear("advert:FCD2", Self.packets[0], after: .seconds(pause))
-            bench.hear("advert:FCD2", Self.packets[1], after: .seconds(pause))
+            bench.receive("advert:FCD2", Self.packets[0], after: .seconds(pause))
+            bench.receive("advert:FCD2", Self.packets[1], after: .seconds(pause))
         }
         try bench.travel(to: .berlin)
-        bench.hear("advert:FCD2", Self.packets[1], after: .seconds(6))
-        bench.hear("advert:FCD2", Self.packets[0], after: .seconds(6))
-        bench.hear("advert:FCD2", Self.packets[2], after: .seconds(6))
+        bench.receive("advert:FCD2", Self.packets[1], after: .seconds(6))
+        bench.receive("advert:FCD2", Self.packets[0], after: .seconds(6))
+        bench.receive("advert:FCD2", Self.packets[2], after: .seconds(6))
         try bench.stop()
         #expect(try temperatures(bench) == ["20.01", "20.02", "20.03"])
         #expect(try skipped(bench) == ["repeated-advert": 1, "replayed": 8])
@@ -94,19 +94,19 @@ import Testing
     /// With a new battery the counter starts over. The user is notified once and adopts the device again.
     @Test func anotherBattery() throws {
         let bench = try Self.bench()
-        bench.hear("advert:FCD2", Self.packets[0])
-        for packet in Self.anew[..<4] { bench.hear("advert:FCD2", packet, after: .seconds(5)) }
-        for packet in Self.anew[..<4] { bench.hear("advert:FCD2", packet, after: .seconds(5)) }
+        bench.receive("advert:FCD2", Self.packets[0])
+        for packet in Self.again[..<4] { bench.receive("advert:FCD2", packet, after: .seconds(5)) }
+        for packet in Self.again[..<4] { bench.receive("advert:FCD2", packet, after: .seconds(5)) }
         #expect(bench.notices.count == 1)
         #expect(bench.notices.first?.weight == .action)
         #expect(bench.notices.first?.text.contains("devices adopt C0:01:02:03:04:01 --bind-key KEY") == true)
         // Heard, and not durable yet, when it is adopted again: the hub must not put its old count back.
-        bench.hear("advert:FCD2", Self.packets[1], after: .seconds(5))
+        bench.receive("advert:FCD2", Self.packets[1], after: .seconds(5))
         try bench.store.devices.save(Self.adopted(at: 2, bench.store))
         bench.pass(.seconds(2))
         #expect(try bench.store.devices.adopted().map(\.counter) == [nil])
         try bench.reload()
-        for packet in Self.anew[..<4] { bench.hear("advert:FCD2", packet, after: .seconds(5)) }
+        for packet in Self.again[..<4] { bench.receive("advert:FCD2", packet, after: .seconds(5)) }
         try bench.stop()
         #expect(try temperatures(bench) == ["20.01", "20.02", "21.01", "21.02", "21.03", "21.04"])
         #expect(try bench.store.devices.adopted().map(\.counter) == [4])
@@ -116,7 +116,7 @@ import Testing
     @Test func twoByTurns() throws {
         let bench = try Self.bench()
         for _ in 0..<20 {
-            for packet in Self.anew[..<3] { bench.hear("advert:FCD2", packet, after: .seconds(1)) }
+            for packet in Self.again[..<3] { bench.receive("advert:FCD2", packet, after: .seconds(1)) }
         }
         try bench.stop()
         #expect(try temperatures(bench) == ["21.01", "21.02", "21.03"])
@@ -126,13 +126,13 @@ import Testing
     /// Renaming the device while a reading is not durable does not accept its packet again.
     @Test func theCountOutlivesAnotherName() throws {
         let bench = try Self.bench()
-        bench.hear("advert:FCD2", Self.packets[1])
+        bench.receive("advert:FCD2", Self.packets[1])
         var renamed = Self.adopted(bench.store)
         renamed.name = "Kitchen"
         try bench.store.devices.save(renamed)
         try bench.reload()
-        bench.hear("advert:FCD2", Self.packets[1], after: .seconds(70))
-        bench.hear("advert:FCD2", Self.packets[0], after: .seconds(6))
+        bench.receive("advert:FCD2", Self.packets[1], after: .seconds(70))
+        bench.receive("advert:FCD2", Self.packets[0], after: .seconds(6))
         try bench.stop()
         #expect(try temperatures(bench) == ["20.02"])
         #expect(try skipped(bench) == ["replayed": 2])

@@ -17,7 +17,7 @@ import Testing
     private static func bench() throws -> RadioBench {
         let bench = try RadioBench()
         // A follower requires a commit every second.
-        bench.live.isHurried = true
+        bench.live.needsPromptCommits = true
         try bench.adopt("sig-heart-rate")
         try bench.adopt("sig-heart-rate", at: other())
         var memory = DeviceMemory()
@@ -34,20 +34,20 @@ import Testing
         let bench = try Self.bench()
         let other = try Self.other()
         for rate in 60..<65 {
-            bench.hear("gatt:2A37", [0x00, UInt8(rate)], after: .seconds(1))
-            bench.hear("gatt:2A37", [0x00, UInt8(rate + 100)], of: other)
+            bench.receive("gatt:2A37", [0x00, UInt8(rate)], after: .seconds(1))
+            bench.receive("gatt:2A37", [0x00, UInt8(rate + 100)], of: other)
         }
         bench.pass(.seconds(1))
         #expect(Set(try Self.keys(bench).values) == [Self.common])
-        let told = bench.notices.filter { $0.weight == .action && $0.text.contains("devices part") }
-        #expect(told.count == 1)
+        let reported = bench.notices.filter { $0.weight == .action && $0.text.contains("devices part") }
+        #expect(reported.count == 1)
         let before = try bench.samples().map(\.uuid)
 
         let key = try bench.store.devices.part(device: DeviceAssembly.storedAddress(other))
         #expect(key == "Maker/Meter/42/C0:01:02:03:04:02")
         try bench.reload()
-        bench.hear("gatt:2A37", [0x00, 70], after: .seconds(1))
-        bench.hear("gatt:2A37", [0x00, 170], of: other)
+        bench.receive("gatt:2A37", [0x00, 70], after: .seconds(1))
+        bench.receive("gatt:2A37", [0x00, 170], of: other)
         bench.pass(.seconds(1))
         let keys = try Self.keys(bench)
         #expect(keys[70] == Self.common && keys[170] == key)
@@ -57,15 +57,15 @@ import Testing
         memory.device = RadioBench.device
         bench.service.remember(memory, for: other)
         try bench.stop()
-        #expect(try bench.reader().devices.adopted().map(\.goesBy) == [Self.common, key])
-        #expect(bench.notices.filter { $0.weight == .action }.count == told.count)
+        #expect(try bench.reader().devices.adopted().map(\.storageKey) == [Self.common, key])
+        #expect(bench.notices.filter { $0.weight == .action }.count == reported.count)
     }
 
     /// The sensor returns under another address, and the earlier one is absent. By its identity it is the same device.
     @Test func oneThatCameBackIsNotTold() throws {
         let bench = try Self.bench()
         bench.source.away = [RadioBench.address]
-        for rate in 60..<65 { bench.hear("gatt:2A37", [0x00, UInt8(rate)], after: .seconds(1), of: try Self.other()) }
+        for rate in 60..<65 { bench.receive("gatt:2A37", [0x00, UInt8(rate)], after: .seconds(1), of: try Self.other()) }
         bench.pass(.seconds(1))
         #expect(!bench.notices.contains { $0.weight == .action })
     }

@@ -10,11 +10,11 @@ import Testing
     private static let hour: Int64 = 3_600_000_000
 
     /// Judges a timestamp that is this late and arrives this long after the start.
-    private func judge(
+    private func evaluate(
         _ trust: inout StampTrust, late: Int64, at passed: Int64, content: UInt64 = 1, user: Int64? = nil
     ) -> StampTrust.Verdict {
         let received = Instant(microseconds: Self.now + passed)
-        return trust.judge(
+        return trust.evaluate(
             WallTime(microseconds: received.microseconds - late), late: late, content: content, user: user, received: received)
     }
 
@@ -25,9 +25,9 @@ import Testing
         for day in 0..<10 as Range<Int64> {
             for record in 0..<5 as Range<Int64> {
                 let passed = day * Calendar.day + record * 300_000
-                let verdict = judge(
+                let verdict = evaluate(
                     &trust, late: late + passed - record * Self.hour, at: passed, content: UInt64(record))
-                #expect(verdict == .believed(isFresh: false), "day \(day), record \(record)")
+                #expect(verdict == .trusted(isFresh: false), "day \(day), record \(record)")
             }
         }
     }
@@ -37,49 +37,49 @@ import Testing
     @Test(arguments: [false, true]) func theSameDefaultDateAgain(isMemory: Bool) {
         var trust = StampTrust()
         let date = Int64(Calendar.days(year: 2021, month: 1, day: 1)) * Calendar.day
-        func judge(_ minute: Int64, content: UInt64, at passed: Int64) -> StampTrust.Verdict {
+        func evaluate(_ minute: Int64, content: UInt64, at passed: Int64) -> StampTrust.Verdict {
             let (shown, received) = (date + minute * 60_000_000, Self.now + passed)
-            return trust.judge(
+            return trust.evaluate(
                 WallTime(microseconds: shown), late: received - shown, content: content, user: nil,
                 received: Instant(microseconds: received))
         }
         func receipt(_ passed: Int64) -> StampTrust.Verdict {
-            .doubted(.defaultDate, receipt: Instant(microseconds: Self.now + passed))
+            .untrusted(.defaultDate, receipt: Instant(microseconds: Self.now + passed))
         }
-        #expect(judge(2, content: 1, at: 0) == receipt(0))
+        #expect(evaluate(2, content: 1, at: 0) == receipt(0))
         // Only that one was sent so far.
-        #expect(judge(2, content: 1, at: Calendar.day) == receipt(0))
+        #expect(evaluate(2, content: 1, at: Calendar.day) == receipt(0))
         let second = 2 * Calendar.day
-        if isMemory { #expect(judge(2, content: 1, at: second) == receipt(0)) }
-        #expect(judge(3, content: 2, at: second + 1_000_000) == receipt(second + 1_000_000))
+        if isMemory { #expect(evaluate(2, content: 1, at: second) == receipt(0)) }
+        #expect(evaluate(3, content: 2, at: second + 1_000_000) == receipt(second + 1_000_000))
         let third = 3 * Calendar.day
-        #expect(judge(2, content: 1, at: third) == receipt(isMemory ? 0 : third))
-        #expect(judge(3, content: 2, at: third + 1_000_000) == receipt(second + 1_000_000), "in the same transfer")
-        #expect(judge(2, content: 1, at: third + Self.hour) == receipt(isMemory ? 0 : third))
+        #expect(evaluate(2, content: 1, at: third) == receipt(isMemory ? 0 : third))
+        #expect(evaluate(3, content: 2, at: third + 1_000_000) == receipt(second + 1_000_000), "in the same transfer")
+        #expect(evaluate(2, content: 1, at: third + Self.hour) == receipt(isMemory ? 0 : third))
     }
 
     /// Another measurement with the same timestamp: the clock began again.
     @Test func aTimestampThatDoesNotMoveOn() {
         var trust = StampTrust()
         let late = 100 * Calendar.day
-        #expect(judge(&trust, late: late, at: 0) == .believed(isFresh: false))
+        #expect(evaluate(&trust, late: late, at: 0) == .trusted(isFresh: false))
         let next = Instant(microseconds: Self.now + Calendar.day)
-        #expect(judge(&trust, late: late + Calendar.day, at: Calendar.day, content: 2) == .doubted(.unproven, receipt: next))
+        #expect(evaluate(&trust, late: late + Calendar.day, at: Calendar.day, content: 2) == .untrusted(.unproven, receipt: next))
         // And again later: the same measurement, with the receipt of the first time. The one before it stays believed.
         #expect(
-            judge(&trust, late: late + 3 * Calendar.day, at: 3 * Calendar.day, content: 2) == .doubted(.unproven, receipt: next))
-        #expect(judge(&trust, late: late + 3 * Calendar.day + 1, at: 3 * Calendar.day + 1) == .believed(isFresh: false))
+            evaluate(&trust, late: late + 3 * Calendar.day, at: 3 * Calendar.day, content: 2) == .untrusted(.unproven, receipt: next))
+        #expect(evaluate(&trust, late: late + 3 * Calendar.day + 1, at: 3 * Calendar.day + 1) == .trusted(isFresh: false))
         // Trust ended for new ones, until a timestamp is right.
-        #expect(judge(&trust, late: Self.hour, at: 4 * Calendar.day, content: 3) != .believed(isFresh: false))
-        #expect(judge(&trust, late: 1_000_000, at: 5 * Calendar.day, content: 4) == .believed(isFresh: true))
-        #expect(judge(&trust, late: Self.hour, at: 5 * Calendar.day + 2 * Self.hour, content: 5) == .believed(isFresh: false))
+        #expect(evaluate(&trust, late: Self.hour, at: 4 * Calendar.day, content: 3) != .trusted(isFresh: false))
+        #expect(evaluate(&trust, late: 1_000_000, at: 5 * Calendar.day, content: 4) == .trusted(isFresh: true))
+        #expect(evaluate(&trust, late: Self.hour, at: 5 * Calendar.day + 2 * Self.hour, content: 5) == .trusted(isFresh: false))
     }
 
     @Test func aClockThatRunsBackwards() {
         var trust = StampTrust()
-        #expect(judge(&trust, late: Calendar.day, at: 0) == .believed(isFresh: false))
-        #expect(judge(&trust, late: 90 * Calendar.day, at: 1_000_000) == .believed(isFresh: false), "one transfer, newest first")
-        #expect(judge(&trust, late: 90 * Calendar.day, at: Calendar.day, content: 2) != .believed(isFresh: false))
+        #expect(evaluate(&trust, late: Calendar.day, at: 0) == .trusted(isFresh: false))
+        #expect(evaluate(&trust, late: 90 * Calendar.day, at: 1_000_000) == .trusted(isFresh: false), "one transfer, newest first")
+        #expect(evaluate(&trust, late: 90 * Calendar.day, at: Calendar.day, content: 2) != .trusted(isFresh: false))
     }
 
     /// A cuff sends its memory from the oldest record on, and its clock was reset before the last one.
@@ -87,16 +87,16 @@ import Testing
         var trust = StampTrust()
         for day in 0...1 as ClosedRange<Int64> {
             for record in 1...3 as ClosedRange<Int64> {
-                let verdict = judge(
+                let verdict = evaluate(
                     &trust, late: (day + 4 - record) * Calendar.day, at: day * Calendar.day + record * 300_000,
                     content: UInt64(record))
-                #expect(verdict == .believed(isFresh: false))
+                #expect(verdict == .trusted(isFresh: false))
             }
         }
         let passed = Calendar.day + 1_200_000
         #expect(
-            judge(&trust, late: 100 * Calendar.day, at: passed, content: 4)
-                == .doubted(.unproven, receipt: Instant(microseconds: Self.now + passed)))
+            evaluate(&trust, late: 100 * Calendar.day, at: passed, content: 4)
+                == .untrusted(.unproven, receipt: Instant(microseconds: Self.now + passed)))
     }
 
     /// A transfer from the newest record on breaks off. When it is repeated, the rest is older than all that came before.
@@ -104,10 +104,10 @@ import Testing
         var trust = StampTrust()
         for (passed, count) in [(0, 5), (Self.hour, 10)] as [(Int64, Int64)] {
             for record in 0..<count {
-                let verdict = judge(
+                let verdict = evaluate(
                     &trust, late: record * Calendar.day + Self.hour + passed + record * 200_000, at: passed + record * 200_000,
                     content: UInt64(record))
-                #expect(verdict == .believed(isFresh: false), "record \(record) after \(passed)")
+                #expect(verdict == .trusted(isFresh: false), "record \(record) after \(passed)")
             }
         }
     }
@@ -117,26 +117,26 @@ import Testing
         var trust = StampTrust()
         for day in 0..<6 as Range<Int64> {
             let (morning, evening) = (day * Calendar.day, day * Calendar.day + 12 * Self.hour)
-            #expect(judge(&trust, late: 40_000_000, at: morning, content: UInt64(day), user: 1) == .believed(isFresh: true))
+            #expect(evaluate(&trust, late: 40_000_000, at: morning, content: UInt64(day), user: 1) == .trusted(isFresh: true))
             #expect(
-                judge(&trust, late: 12 * Self.hour + 600_000_000, at: evening, content: UInt64(day), user: 2)
-                    == .believed(isFresh: false))
+                evaluate(&trust, late: 12 * Self.hour + 600_000_000, at: evening, content: UInt64(day), user: 2)
+                    == .trusted(isFresh: false))
         }
     }
 
     /// The timestamp was right, and the hub's clock three days behind.
     @Test func theHubsClockWasWrong() {
         var trust = StampTrust()
-        #expect(judge(&trust, late: -3 * Calendar.day, at: 0) != .believed(isFresh: true))
+        #expect(evaluate(&trust, late: -3 * Calendar.day, at: 0) != .trusted(isFresh: true))
         trust.clockWasSet(by: 3 * Calendar.day)
-        #expect(judge(&trust, late: Self.hour, at: 3 * Calendar.day + Self.hour) == .believed(isFresh: false))
+        #expect(evaluate(&trust, late: Self.hour, at: 3 * Calendar.day + Self.hour) == .trusted(isFresh: false))
     }
 
     @Test func stateSurvivesCoding() throws {
         var trust = StampTrust()
         for record in 0..<400 as Range<Int64> {
             let late = (record - 3) * Self.hour
-            _ = judge(&trust, late: late, at: record * 300_000, content: UInt64.max - UInt64(record), user: record % 3)
+            _ = evaluate(&trust, late: late, at: record * 300_000, content: UInt64.max - UInt64(record), user: record % 3)
         }
         let data = try JSONEncoder().encode(trust)
         #expect(data.count < 40_000)
@@ -167,7 +167,7 @@ import Testing
     /// Readings that differ only in their measuring method stay two if the receipt replaces their time.
     @Test func aSubstitutedIdentityContainsTheMethod() throws {
         let (numeral, unit) = (try Numeral("5.6"), try Unit(ucum: "mmol/L"))
-        let origin = Origin(subject: "me", type: .bloodGlucose, source: SourceRevision(id: "meter", name: "Meter"))
+        let origin = Origin(person: "me", type: .bloodGlucose, source: SourceRevision(id: "meter", name: "Meter"))
         let time = Instant(microseconds: Self.now)
         let renamed = ["strip", "sensorScan"].map { method in
             let metadata = Metadata([("glucoseMethod", .string(method))])

@@ -12,16 +12,16 @@ import Testing
         private let descriptor: Int32
         let client: StatusClient
 
-        init(patience: Duration = .seconds(3600)) {
+        init(timeout: Duration = .seconds(3600)) {
             var ends: [Int32] = [-1, -1]
             socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
             descriptor = ends[0]
-            client = StatusClient(owning: ends[1], patience: patience)
+            client = StatusClient(owning: ends[1], timeout: timeout)
         }
 
         deinit { close(descriptor) }
 
-        func say(_ bytes: some Sequence<UInt8>) {
+        func transmit(_ bytes: some Sequence<UInt8>) {
             let bytes = Array(bytes)
             _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         }
@@ -41,12 +41,12 @@ import Testing
     /// However it is cut, each line is one answer.
     @Test(arguments: [1, 7, 100, 100_000]) func anyCut(_ size: Int) throws {
         let server = Server()
-        var octets: [UInt8] = []
-        for uptime in 1...5 { octets += try line(uptime) }
+        var bytes: [UInt8] = []
+        for uptime in 1...5 { bytes += try line(uptime) }
         var uptimes: [Int?] = []
-        while !octets.isEmpty {
-            server.say(octets.prefix(size))
-            octets.removeFirst(min(size, octets.count))
+        while !bytes.isEmpty {
+            server.transmit(bytes.prefix(size))
+            bytes.removeFirst(min(size, bytes.count))
             uptimes += try server.client.read().map { $0.hub?.uptime }
         }
         #expect(uptimes == [1, 2, 3, 4, 5])
@@ -57,8 +57,8 @@ import Testing
 
     /// A client gives up after a while if the other end is silent or stops within a line.
     @Test(arguments: [0, 1, 20]) func halfALine(_ count: Int) throws {
-        let server = Server(patience: .milliseconds(1))
-        server.say(try line(1).prefix(count))
+        let server = Server(timeout: .milliseconds(1))
+        server.transmit(try line(1).prefix(count))
         #expect(throws: StatusClient.Failure.noAnswer(count == 0 ? "it does not respond" : "its response is incomplete")) {
             while true { _ = try server.client.read() }
         }
@@ -66,8 +66,8 @@ import Testing
 
     /// So is one who stops in the midst of a later line.
     @Test func halfOfALaterLine() throws {
-        let server = Server(patience: .milliseconds(1))
-        server.say(try line(1) + line(2).prefix(20))
+        let server = Server(timeout: .milliseconds(1))
+        server.transmit(try line(1) + line(2).prefix(20))
         #expect(try server.client.read().count == 1)
         #expect(server.client.isInMidst)
         #expect(throws: StatusClient.Failure.noAnswer("its response is incomplete")) {
@@ -77,10 +77,10 @@ import Testing
 
     /// A byte now and then does not extend the time limit.
     @Test func anOctetNowAndThen() throws {
-        let server = Server(patience: .milliseconds(20))
+        let server = Server(timeout: .milliseconds(20))
         var failure: StatusClient.Failure?
         for _ in 0..<1_000_000 where failure == nil {
-            server.say([UInt8(ascii: " ")])
+            server.transmit([UInt8(ascii: " ")])
             do throws(StatusClient.Failure) { _ = try server.client.read() } catch { failure = error }
         }
         #expect(failure == .noAnswer("its response is incomplete"))
@@ -92,11 +92,11 @@ import Testing
         var failure: StatusClient.Failure?
         var count = 0
         while failure == nil {
-            server.say(chunk)
+            server.transmit(chunk)
             count += 1
             do throws(StatusClient.Failure) { _ = try server.client.read() } catch { failure = error }
         }
         #expect(failure == .noAnswer("its response is too long"))
-        #expect(count == StatusMessage.longestAnswer / chunk.count + 1)
+        #expect(count == StatusMessage.maximumAnswerLength / chunk.count + 1)
     }
 }

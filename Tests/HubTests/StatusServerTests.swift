@@ -50,7 +50,7 @@ import Testing
         var hurry: [Bool] = []
         bench.server.onHurry = { [bench] in
             hurry.append($0)
-            bench.hub.live.isHurried = $0
+            bench.hub.live.needsPromptCommits = $0
         }
         try bench.hub.start()
         for _ in 0..<5 { bench.pass(.seconds(1)) }
@@ -59,14 +59,14 @@ import Testing
         #expect(waiting > 0 && status.today.stored > 0)
         #expect(waiting == bench.hub.live.waitingSamples, "what is counted as stored is, and what waits is told apart")
         do {
-            let hurried = try bench.ask(#"{"vitalgate":1,"ask":"hurry"}"# + "\n")
-            #expect(hurried.statuses().map(\.store.path) == [status.store.path])
+            let promptListeners = try bench.ask(#"{"vitalgate":1,"ask":"hurry"}"# + "\n")
+            #expect(promptListeners.statuses().map(\.store.path) == [status.store.path])
             #expect(hurry == [true] && bench.hub.live.waitingSamples == 0)
             bench.pass(.seconds(1))
-            #expect(hurried.read()?.isEmpty == true, "it is told no more, and stays")
+            #expect(promptListeners.read()?.isEmpty == true, "it is told no more, and stays")
             let second = try bench.ask(#"{"vitalgate":1,"ask":"hurry"}"# + "\n")
             #expect(second.statuses().count == 1 && hurry == [true])
-            withExtendedLifetime((hurried, second)) {}
+            withExtendedLifetime((promptListeners, second)) {}
         }
         bench.pass()
         #expect(hurry == [true, false])
@@ -103,11 +103,11 @@ import Testing
         }
         for follower in followers { #expect(follower.statuses().isEmpty) }
         for _ in 0..<20 { bench.pass(.milliseconds(100)) }
-        let told = followers.map { $0.statuses() }
-        #expect(told[0] == told[1])
+        let reported = followers.map { $0.statuses() }
+        #expect(reported[0] == reported[1])
         // The readings of two seconds, and what their commit changed in the ledger.
-        #expect((2...3).contains(told[0].count), "\(told[0].count)")
-        #expect(told[0].last?.today.stored ?? 0 > 0)
+        #expect((2...3).contains(reported[0].count), "\(reported[0].count)")
+        #expect(reported[0].last?.today.stored ?? 0 > 0)
         try bench.stop()
         for follower in followers { #expect(follower.read() == nil) }
     }
@@ -116,13 +116,13 @@ import Testing
         let sleeper = try bench.ask(StatusBench.follow)
         let reader = try bench.ask(StatusBench.follow)
         let watches = bench.loop.load.watches
-        var told = 0
+        var reported = 0
         // The data of these minutes fills any socket's buffer many times.
         for number in 0..<25 {
-            try bench.crowd("\(number)")
-            told += reader.statuses().count
+            try bench.connectMany("\(number)")
+            reported += reader.statuses().count
         }
-        #expect(told >= 25)
+        #expect(reported >= 25)
         #expect(bench.loop.load.watches == watches - 1, "the sleeper is gone")
         // The data that was sent is readable, in complete lines except the last one, and then the end.
         let text = try #require(sleeper.read())
@@ -133,16 +133,16 @@ import Testing
 
     @Test func whoWakesUpIsToldHowThingsAreNow() throws {
         let sleeper = try bench.ask(StatusBench.follow)
-        for number in 0..<12 { try bench.crowd("\(number)") }
+        for number in 0..<12 { try bench.connectMany("\(number)") }
         var text = ""
         // Reading makes room, and what did not fit comes after it.
         for _ in 0..<20 {
             text += sleeper.read() ?? ""
             bench.pass()
         }
-        let heard = text.split(separator: "\n").map { StatusMessage.answer(Array($0.utf8))?.status?.devices.first?.name }
-        #expect(heard.count < 12, "not all of it")
-        #expect(heard.last == "11", "\(heard)")
+        let received = text.split(separator: "\n").map { StatusMessage.answer(Array($0.utf8))?.status?.devices.first?.name }
+        #expect(received.count < 12, "not all of it")
+        #expect(received.last == "11", "\(received)")
     }
 
     @Test func silenceIsToldWhenItBegins() throws {
@@ -161,7 +161,7 @@ import Testing
         // When their rates are history, there is nothing left to wait for.
         for _ in 0..<6 { bench.pass(.seconds(60)) }
         #expect(try #require(follower.statuses().last).devices.map(\.rate) == [nil, nil])
-        #expect(bench.hub.nextChangeByItself == nil)
+        #expect(bench.hub.nextTimedChange == nil)
         #expect(bench.loop.load.timers == 0)
         try bench.stop()
     }
@@ -191,7 +191,7 @@ import Testing
         let before = bench.loop.load
         let asker = try bench.ask(String(StatusBench.status.prefix(9)))
         #expect(asker.read()?.isEmpty == true)
-        asker.say(String(StatusBench.status.dropFirst(9)))
+        asker.transmit(String(StatusBench.status.dropFirst(9)))
         bench.pass()
         #expect(asker.statuses().count == 1)
         let silent = try bench.ask("")

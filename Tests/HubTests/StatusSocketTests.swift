@@ -55,7 +55,7 @@ import Testing
         #expect(mode(path) & S_IFMT == S_IFSOCK)
         let descriptor = try StatusSocket.listen(path)
         defer { close(descriptor) }
-        close(try StatusSocket.connected(to: path, patience: 60))
+        close(try StatusSocket.connected(to: path, timeout: 60))
         // The socket of a running hub is never replaced.
         #expect(throws: SystemFailure.self) { try StatusSocket.listen(path) }
     }
@@ -76,7 +76,7 @@ import Testing
         let descriptor = try StatusSocket.listen(path + "/store.db.sock")
         defer { close(descriptor) }
         #expect(mode(path + "/store.db.sock") == S_IFSOCK | 0o660)
-        close(try StatusSocket.connected(to: path + "/store.db.sock", patience: 60))
+        close(try StatusSocket.connected(to: path + "/store.db.sock", timeout: 60))
         let long = path + "/" + String(repeating: "s", count: 100) + ".sock"
         do {
             close(try StatusSocket.listen(long))

@@ -32,51 +32,51 @@ import Testing
     /// A wrong answer of a time server, for some seconds.
     @Test(arguments: [9 * year, 2 * year, -year * 56]) func leaps(step: Int64) {
         let clock = begin(at: Self.present)
-        #expect(clock.time() == Instant(seconds: Self.present) && !clock.isDoubted)
+        #expect(clock.time() == Instant(seconds: Self.present) && !clock.isUntrusted)
         clocks.pass(10, setBy: step)
-        #expect(clock.time() == Instant(seconds: Self.present + 10) && clock.isDoubted)
+        #expect(clock.time() == Instant(seconds: Self.present + 10) && clock.isUntrusted)
         clocks.pass(10)
         #expect(clock.time() == Instant(seconds: Self.present + 20))
         clocks.pass(10, setBy: -step)
-        #expect(clock.time() == Instant(seconds: Self.present + 30) && !clock.isDoubted)
+        #expect(clock.time() == Instant(seconds: Self.present + 30) && !clock.isUntrusted)
     }
 
     @Test func stepsOfARightClock() {
         let clock = begin(at: Self.present)
         _ = clock.time()
         clocks.pass(5, setBy: 3 * 86_400)
-        #expect(clock.time() == Instant(seconds: Self.present + 5 + 3 * 86_400) && !clock.isDoubted)
+        #expect(clock.time() == Instant(seconds: Self.present + 5 + 3 * 86_400) && !clock.isUntrusted)
     }
 
     /// A Pi from 1970, to the right time or to 2036.
     @Test(arguments: [true, false]) func firstSynchronization(isRight: Bool) {
         let clock = begin(at: 60)
-        #expect(clock.time() == Instant(seconds: 60) && !clock.isDoubted)
+        #expect(clock.time() == Instant(seconds: 60) && !clock.isUntrusted)
         clocks.pass(10, setBy: Self.present + (isRight ? 0 : 9 * Self.year))
-        #expect(clock.isDoubted == !isRight)
+        #expect(clock.isUntrusted == !isRight)
         #expect(clock.time() == Instant(seconds: isRight ? Self.present + 70 : 70))
     }
 
     /// A machine from a drawer: years that are stable for a day are believed, but never 2036.
-    @Test(arguments: [(2, false), (9, true)] as [(Int64, Bool)]) func years(count: Int64, isDoubted: Bool) {
+    @Test(arguments: [(2, false), (9, true)] as [(Int64, Bool)]) func years(count: Int64, isUntrusted: Bool) {
         let clock = begin(at: Self.present)
         _ = clock.time()
         clocks.pass(1, setBy: count * Self.year)
-        #expect(clock.isDoubted)
+        #expect(clock.isUntrusted)
         clocks.pass(90_000)
-        #expect(clock.isDoubted == isDoubted)
-        #expect(clock.time() == Instant(seconds: Self.present + 90_001 + (isDoubted ? 0 : count * Self.year)))
+        #expect(clock.isUntrusted == isUntrusted)
+        #expect(clock.time() == Instant(seconds: Self.present + 90_001 + (isUntrusted ? 0 : count * Self.year)))
     }
 
     /// A time server answered wrongly before the hub started.
     @Test(arguments: [(2 * year, true), (20 * 86_400, false)] as [(Int64, Bool)]) func leapBeforeTheStart(
-        step: Int64, isDoubted: Bool
+        step: Int64, isUntrusted: Bool
     ) {
         clocks.pass(0, setBy: Self.present + step)
         let clock = clocks.clock(after: Self.present)
-        #expect(clock.isDoubted == isDoubted)
-        #expect(clock.time() == Instant(seconds: Self.present + (isDoubted ? 0 : step)))
+        #expect(clock.isUntrusted == isUntrusted)
+        #expect(clock.time() == Instant(seconds: Self.present + (isUntrusted ? 0 : step)))
         clocks.pass(10, setBy: -step)
-        #expect(clock.time() == Instant(seconds: Self.present + 10) && !clock.isDoubted)
+        #expect(clock.time() == Instant(seconds: Self.present + 10) && !clock.isUntrusted)
     }
 }

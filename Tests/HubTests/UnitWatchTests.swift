@@ -20,14 +20,14 @@ import Testing
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
         // In tenths a mantissa of -3000, FFF448.
-        bench.hear("gatt:2A1C", [0x00, 0x48, 0xF4, 0xFF, 0xFF], after: .seconds(600))
+        bench.receive("gatt:2A1C", [0x00, 0x48, 0xF4, 0xFF, 0xFF], after: .seconds(600))
         bench.pass(.seconds(2))
         try bench.stop()
         #expect(try bench.samples().isEmpty)
-        let held = try bench.store.quarantine.all()
-        #expect(held.map(\.rule) == ["impossible-value"])
-        #expect(held.first?.stored.sample.value == -300)
-        #expect(held.first?.frame != nil)
+        let quarantined = try bench.store.quarantine.all()
+        #expect(quarantined.map(\.rule) == ["impossible-value"])
+        #expect(quarantined.first?.stored.sample.value == -300)
+        #expect(quarantined.first?.frame != nil)
     }
 
     @Test func anOwnersThermometerThatSaysCelsiusAndMeansFahrenheit() throws {
@@ -35,24 +35,24 @@ import Testing
         try bench.adopt("sig-health-thermometer")
         for tenths in [980, 984, 979] as [UInt16] {
             #expect(actions(bench).isEmpty)
-            bench.hear("gatt:2A1C", temperature(tenths, isFahrenheit: false), after: .seconds(600))
+            bench.receive("gatt:2A1C", temperature(tenths, isFahrenheit: false), after: .seconds(600))
             bench.pass(.seconds(2))
         }
-        let told = try #require(actions(bench).first)
+        let reported = try #require(actions(bench).first)
         #expect(
-            told == "Maker/Meter/42: 3 of its bodyTemperature readings would fit far better in [degF] than in Cel: "
+            reported == "Maker/Meter/42: 3 of its bodyTemperature readings would fit far better in [degF] than in Cel: "
                 + "see 'vitalgate repair suggest'")
         // Once is enough, and nothing is left to do.
         for tenths in 980...1000 as ClosedRange<UInt16> {
-            bench.hear("gatt:2A1C", temperature(tenths, isFahrenheit: false), after: .seconds(600))
+            bench.receive("gatt:2A1C", temperature(tenths, isFahrenheit: false), after: .seconds(600))
             bench.pass(.seconds(2))
         }
         #expect(actions(bench).count == 1)
         #expect(bench.loop.load.timers == 0, "idle means idle")
         try bench.stop()
-        #expect(try #require(try bench.store.ledger.account(of: 1)).notes == [told], "the ledger remembers it")
+        #expect(try #require(try bench.store.ledger.account(of: 1)).notes == [reported], "the ledger remembers it")
         // The reported suspicion is also suggested as a repair, and nothing was changed.
-        #expect(try bench.store.repairs.suspicions().map(\.stretch.fits.code) == ["[degF]"])
+        #expect(try bench.store.repairs.suspicions().map(\.range.fits.code) == ["[degF]"])
         #expect(try bench.samples().allSatisfy { $0.sample.unit.code == "Cel" })
     }
 
@@ -60,11 +60,11 @@ import Testing
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
         for tenths in [366, 367, 394, 401, 406, 402, 395, 369] as [UInt16] {
-            bench.hear("gatt:2A1C", temperature(tenths, isFahrenheit: false), after: .seconds(7200))
+            bench.receive("gatt:2A1C", temperature(tenths, isFahrenheit: false), after: .seconds(7200))
             bench.pass(.seconds(2))
         }
         for tenths in [979, 1040, 1031, 985] as [UInt16] {
-            bench.hear("gatt:2A1C", temperature(tenths, isFahrenheit: true), after: .seconds(7200))
+            bench.receive("gatt:2A1C", temperature(tenths, isFahrenheit: true), after: .seconds(7200))
             bench.pass(.seconds(2))
         }
         #expect(actions(bench).isEmpty)
@@ -77,14 +77,14 @@ import Testing
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
         for tenths in [980, 984, 979] as [UInt16] {
-            bench.hear("gatt:2A1C", temperature(tenths, isFahrenheit: false), after: .seconds(600))
+            bench.receive("gatt:2A1C", temperature(tenths, isFahrenheit: false), after: .seconds(600))
         }
         bench.pass(.seconds(2))
         #expect(actions(bench).count == 1)
         bench.notices.removeAll()
         try bench.travel(to: try .berlin)
         for tenths in [980, 984, 979, 981] as [UInt16] {
-            bench.hear("gatt:2A1C", temperature(tenths, isFahrenheit: true), after: .seconds(600))
+            bench.receive("gatt:2A1C", temperature(tenths, isFahrenheit: true), after: .seconds(600))
             bench.pass(.seconds(2))
         }
         #expect(actions(bench).isEmpty)

@@ -114,18 +114,18 @@ import Testing
         switch event {
         case .measurement(let after, let shown, let values, _):
             let pressures = values.flatMap { [$0, 0] as [UInt8] }
-            bench.hear("gatt:2A35", [0x02] + pressures + stamp(shown), after: .microseconds(after))
+            bench.receive("gatt:2A35", [0x02] + pressures + stamp(shown), after: .microseconds(after))
         case .memory(let after, let records, let isCompared):
             bench.pass(.microseconds(after))
             if isCompared { bench.compareClocks(of: meter) }
             for (number, record) in records.enumerated() {
-                bench.hear(
+                bench.receive(
                     "gatt:2A18", [0x02, UInt8(number), 0] + stamp(record.shown) + [record.value, 0xB0, 0x11],
                     after: .milliseconds(10), of: meter)
             }
         case .weight(let after, let value, let counter):
             let grams = Int(value) * 10
-            bench.hear(
+            bench.receive(
                 "advert:manufacturer:06D0",
                 [
                     1, 3, 4, 3, 2, 1, 0xC0, 0, 0, 0, UInt8(grams & 0xFF), UInt8(grams >> 8 & 0xFF), UInt8(grams >> 16), 0, 0,

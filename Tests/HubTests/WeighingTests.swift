@@ -23,8 +23,8 @@ import Testing
         for index in [5, 40_000, 69_999] { rows[index] = row(index, "15.2") }
         let account = try story.load([FileStoryTests.header] + (isReversed ? rows.reversed() : rows))
         #expect(account.stored == 70_000)
-        let nobodys = try story.samples(.bodyMass).filter { $0.origin.subject == Origin.unassigned }
-        #expect(nobodys.map(\.value) == [15.2, 15.2, 15.2])
+        let unassigned = try story.samples(.bodyMass).filter { $0.origin.person == Origin.unassigned }
+        #expect(unassigned.map(\.value) == [15.2, 15.2, 15.2])
         #expect(account.notes.contains { $0.hasPrefix("3 weighings are unassigned") && $0.contains("devices assign") })
         let again = try story.load([FileStoryTests.header] + rows)
         #expect((again.stored, again.duplicate) == (0, 70_000))
@@ -41,21 +41,21 @@ import Testing
         let address = try #require(try bench.store.devices.adopted().first?.address)
         try bench.store.devices.assign(
             device: address, to: Origin.unassigned,
-            sharedBy: [SharedUse(subject: anna, weights: 50...65), SharedUse(subject: ben, weights: 70...90)])
+            sharedBy: [SharedUse(person: anna, weights: 50...65), SharedUse(person: ben, weights: 70...90)])
         try bench.reload()
         // 80 kg: Ben's.
-        bench.hear("gatt:2A9D", [0x00, 0x80, 0x3E])
+        bench.receive("gatt:2A9D", [0x00, 0x80, 0x3E])
         var batch = bench.live.pending.samples
-        #expect(batch.map(\.sample.origin.subject) == [ben])
+        #expect(batch.map(\.sample.origin.person) == [ben])
         for index in batch.indices { batch[index].sample = try #require(PersonHistory.reading(batch[index].sample, of: anna)) }
         let ingest = try bench.store.beginIngest(IngestDescription(kind: .import, received: 0, isOfMember: isOfMember))
         #expect(try ingest.store(batch) == [.stored])
         bench.pass(.seconds(2))
         let cursor = try bench.store.samples.cursor(matching: SampleQuery(types: [.bodyMass]))
         defer { cursor.close() }
-        var subjects: [String] = []
-        while let next = try cursor.next() { subjects.append(next.sample.origin.subject) }
-        #expect(subjects.sorted() == (isOfMember ? [anna, ben] : [anna]))
+        var people: [String] = []
+        while let next = try cursor.next() { people.append(next.sample.origin.person) }
+        #expect(people.sorted() == (isOfMember ? [anna, ben] : [anna]))
     }
 
     /// One weighing on one scale: it advertises the weight and sends it over its connection, and the maker's file contains it too. It is
@@ -65,9 +65,9 @@ import Testing
         defer { #expect(throws: Never.self) { try bench.stop() } }
         try bench.adopt("okok-c0", "sig-weight-scale")
         // 80.00 kg, settled: in the advertisement, and three seconds later in the Weight Scale service.
-        bench.hear("advert:manufacturer", [0xC0, 1, 0x1F, 0x40, 0x17, 0x70, 0, 0, 0x05, 0xC0, 1, 2, 3, 4, 1])
+        bench.receive("advert:manufacturer", [0xC0, 1, 0x1F, 0x40, 0x17, 0x70, 0, 0, 0x05, 0xC0, 1, 2, 3, 4, 1])
         bench.pass(.seconds(2))
-        bench.hear("gatt:2A9D", [0x00, 0x80, 0x3E], after: .seconds(1))
+        bench.receive("gatt:2A9D", [0x00, 0x80, 0x3E], after: .seconds(1))
         let weighed = bench.clock.now
         bench.pass(.seconds(5))
         // The maker's file contains local times, to the minute.
@@ -78,14 +78,14 @@ import Testing
         try folder.write(Array(lines.utf8), to: "maker.csv")
         let reading = try FileReading(
             path: folder.file("maker.csv"), options: ReadingOptions(), library: try Checkout.library,
-            registry: OriginRegistry(subject: bench.store.subject), received: weighed)
+            registry: OriginRegistry(person: bench.store.owner), received: weighed)
         let account = try ImportService(store: bench.store, now: { weighed }, zone: berlin).run(reading, received: weighed)
             .account
         #expect((account.stored, account.duplicate) == (0, 1))
         let weights = try bench.samples().filter { $0.sample.origin.type == .bodyMass }
         #expect(weights.map(\.sample.value) == [80])
         // Ten minutes later the person steps on it again.
-        bench.hear("gatt:2A9D", [0x00, 0x80, 0x3E], after: .seconds(600))
+        bench.receive("gatt:2A9D", [0x00, 0x80, 0x3E], after: .seconds(600))
         bench.pass(.seconds(5))
         #expect(try bench.samples().count { $0.sample.origin.type == .bodyMass } == 2)
     }
@@ -98,19 +98,19 @@ import Testing
         try bench.adopt("sig-body-composition", "sig-weight-scale")
         let address = try #require(try bench.store.devices.adopted().first?.address)
         try bench.store.devices.assign(
-            device: address, to: Origin.unassigned, sharedBy: [SharedUse(subject: ben, weights: 60...80)],
-            users: [ScaleUser(number: 1, subject: anna), ScaleUser(number: 2, subject: ben, consent: 7)])
+            device: address, to: Origin.unassigned, sharedBy: [SharedUse(person: ben, weights: 60...80)],
+            users: [ScaleUser(number: 1, person: anna), ScaleUser(number: 2, person: ben, consent: 7)])
         try bench.reload()
         func weigh(_ user: UInt8, minute: UInt8) {
             // 70 kg, in Ben's range.
-            bench.hear("gatt:2A9D", [0x06, 0xB0, 0x36, 0xEA, 0x07, 11, 20, 7, minute, 0, user], after: .seconds(20))
-            bench.hear("gatt:2A9C", [0x00, 0x02, 0xF5, 0x00, 0x88, 0x13], after: .seconds(1))
+            bench.receive("gatt:2A9D", [0x06, 0xB0, 0x36, 0xEA, 0x07, 11, 20, 7, minute, 0, user], after: .seconds(20))
+            bench.receive("gatt:2A9C", [0x00, 0x02, 0xF5, 0x00, 0x88, 0x13], after: .seconds(1))
         }
         for (index, user) in [UInt8(1), 2, 3, 255].enumerated() { weigh(user, minute: UInt8(10 + index)) }
         try bench.stop()
         let samples = try bench.samples().map(\.sample).sorted { ($0.start, $0.origin.type.id) < ($1.start, $1.origin.type.id) }
-        #expect(samples.filter { $0.origin.type == .bodyMass }.map(\.origin.subject) == [anna, ben, ben, ben])
-        #expect(samples.filter { $0.origin.type.id == "bodyImpedance" }.map(\.origin.subject) == [anna, ben, ben, ben])
+        #expect(samples.filter { $0.origin.type == .bodyMass }.map(\.origin.person) == [anna, ben, ben, ben])
+        #expect(samples.filter { $0.origin.type.id == "bodyImpedance" }.map(\.origin.person) == [anna, ben, ben, ben])
         // The scale belongs to one person again, and the numbers are forgotten.
         try bench.store.devices.assign(device: address, to: anna)
         #expect(try bench.store.devices.adopted().first?.users == [])
@@ -124,14 +124,14 @@ import Testing
         let address = try #require(try bench.store.devices.adopted().first?.address)
         try bench.store.devices.assign(
             device: address, to: Origin.unassigned,
-            sharedBy: [SharedUse(subject: anna, weights: 50...65), SharedUse(subject: ben, weights: 70...90)])
+            sharedBy: [SharedUse(person: anna, weights: 50...65), SharedUse(person: ben, weights: 70...90)])
         try bench.reload()
         // 25.06 °C and 80.3 kg (bthome.io/format: 02 and 06).
-        bench.hear("advert:FCD2", [0x40, 0x02, 0xCA, 0x09, 0x06, 0x5E, 0x1F])
+        bench.receive("advert:FCD2", [0x40, 0x02, 0xCA, 0x09, 0x06, 0x5E, 0x1F])
         try bench.stop()
         let found = try bench.samples().map(\.sample)
         #expect(
-            found.map { "\($0.origin.type.id) \($0.origin.subject)" }.sorted() == [
+            found.map { "\($0.origin.type.id) \($0.origin.person)" }.sorted() == [
                 "bodyMass \(ben)", "roomTemperature unassigned",
             ])
     }

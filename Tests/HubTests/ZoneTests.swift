@@ -10,7 +10,7 @@ import Testing
 /// Local times follow the zone that the hub is set to.
 @Suite struct ZoneTests {
     private static func thermometer(_ bench: RadioBench, hour: UInt8, minute: UInt8, after delay: Duration) {
-        bench.hear("gatt:2A1C", [0x02, 0x6D, 0x01, 0x00, 0xFF, 0xEA, 0x07, 11, 20, hour, minute, 0], after: delay)
+        bench.receive("gatt:2A1C", [0x02, 0x6D, 0x01, 0x00, 0xFF, 0xEA, 0x07, 11, 20, hour, minute, 0], after: delay)
     }
 
     /// A reload reaches a device that is connected, and its source is left alone.
@@ -24,7 +24,7 @@ import Testing
         settings.zone = TimeZoneRules(fixed: ZoneOffset(seconds: -18_000))
         bench.hub.apply(settings)
         #expect(bench.source.adopted.count == adopted)
-        #expect(bench.notices.contains { $0.subject == "zone" && $0.text.contains("-05:00") })
+        #expect(bench.notices.contains { $0.component == "zone" && $0.text.contains("-05:00") })
         Self.thermometer(bench, hour: 1, minute: 32, after: .seconds(60))
         bench.pass(.seconds(2))
         try bench.stop()
@@ -39,13 +39,13 @@ import Testing
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")
         bench.compareClocks()
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 1, hour: 6))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 1, hour: 6))
         var settings = try bench.settings()
         settings.zone = TimeZoneRules(fixed: ZoneOffset(seconds: -18_000))
         bench.hub.apply(settings)
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 2, hour: 6, minute: 5))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 2, hour: 6, minute: 5))
         bench.compareClocks(ahead: 21_600, zoneHours: -5)
-        bench.hear("gatt:2A18", RadioBench.glucose(number: 3, hour: 6, minute: 10))
+        bench.receive("gatt:2A18", RadioBench.glucose(number: 3, hour: 6, minute: 10))
         bench.pass(.seconds(2))
         try bench.stop()
         #expect(

@@ -25,18 +25,18 @@ import Testing
         _ = try server.query("CREATE DATABASE \(database)")
     }
 
-    private func exporter(url: String? = nil, database: String? = nil, entry: InfluxSettings.Entry = .nobody) throws
+    private func exporter(url: String? = nil, database: String? = nil, entry: InfluxSettings.Entry = .anonymous) throws
         -> InfluxExporter
     {
         InfluxExporter(
             InfluxSettings(
                 url: url ?? server.url, place: .database(database ?? self.database, retentionPolicy: nil), entry: entry),
             context: try ExportContext(
-                name: "other", store: test.store.identifier, me: test.store.subject, now: { ExportedStore.received }))
+                name: "other", store: test.store.identifier, me: test.store.owner, now: { ExportedStore.received }))
     }
 
     /// UUIDs with their values.
-    private func held() throws -> [SampleIdentity: Double] {
+    private func stored() throws -> [SampleIdentity: Double] {
         struct Answer: Decodable {
             struct Result: Decodable {
                 struct Series: Decodable { var values: [[Cell]] }
@@ -58,14 +58,14 @@ import Testing
             var results: [Result]
         }
         let text = try server.query("SELECT uuid, value FROM heartRate", in: database)
-        var held: [SampleIdentity: Double] = [:]
+        var stored: [SampleIdentity: Double] = [:]
         for series in try JSONDecoder().decode(Answer.self, from: Data(text.utf8)).results.flatMap({ $0.series ?? [] }) {
             for row in series.values {
                 guard case .text(let uuid) = row[1], case .number(let value) = row[2] else { continue }
-                held[try #require(SampleIdentity(uuid))] = value
+                stored[try #require(SampleIdentity(uuid))] = value
             }
         }
-        return held
+        return stored
     }
 
     @Test func aPointForEachSample() throws {
@@ -75,13 +75,13 @@ import Testing
         #expect(try exporter.check().count == 3)
         let run = try test.run(exporter)
         try test.finish(run)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         try test.delete(samples[3])
         try test.finish(run)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         _ = try test.store.samples.restore([samples[3].sample.identity], description: test.description(.restore))
         try test.finish(run)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         let comparison = TargetComparison(
             TargetSettings(name: "other"), exporter: exporter, store: test.store, now: { ExportedStore.received })
         #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
@@ -97,15 +97,15 @@ import Testing
         }
         try test.add(try ReadingPath.samples(of: readings, zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received))
         try test.finish(try test.run(exporter()))
-        #expect(try held() == test.contents())
-        #expect(try held().count == 9)
+        #expect(try stored() == test.contents())
+        #expect(try stored().count == 9)
     }
 
     @Test func repairsGoOver() throws {
         var counts: [Int] = []
         try test.repair(delivering: test.run(exporter())) {
-            #expect(try held() == test.contents())
-            counts.append(try held().count)
+            #expect(try stored() == test.contents())
+            counts.append(try stored().count)
         }
         #expect(counts == [10_000, 10_000, 10_000, 9000, 0])
     }
@@ -131,9 +131,9 @@ import Testing
             var output: Output
         }
         func escaped(_ text: String, _ part: LineProtocol.Part) -> String {
-            var octets: [UInt8] = []
-            LineProtocol.append(text, part, to: &octets)
-            return String(decoding: octets, as: UTF8.self)
+            var bytes: [UInt8] = []
+            LineProtocol.append(text, part, to: &bytes)
+            return String(decoding: bytes, as: UTF8.self)
         }
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpus/line-protocol-encode.json")
         var checked = 0
@@ -162,7 +162,7 @@ import Testing
         name: String
     ) throws {
         let origin = Origin(
-            subject: test.store.subject, type: .heartRate, source: SourceRevision(id: name, name: name),
+            person: test.store.owner, type: .heartRate, source: SourceRevision(id: name, name: name),
             device: Device(key: name, name: name))
         let samples = try (0..<2).flatMap { second -> [GatedSample] in
             let start = Instant(seconds: 1_790_000_000 + Int64(second))
@@ -174,11 +174,11 @@ import Testing
         try test.add(samples)
         let run = try test.run(exporter())
         try test.finish(run)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         try test.delete(samples[0])
         try test.finish(run)
-        #expect(try held() == test.contents())
-        #expect(try held().count == 1)
+        #expect(try stored() == test.contents())
+        #expect(try stored().count == 1)
     }
 
     /// Of a batch with a point that is not taken the good ones are in, and the bad one is found.
@@ -188,14 +188,14 @@ import Testing
                 .post, "\(server.url)/write?db=\(database)", body: Array("bodyMass value=\"text\" 1790000000000000000\n".utf8)))
         let start = Instant(seconds: 1_790_000_000)
         let weighing = Reading(
-            origin: Origin(subject: test.store.subject, type: .bodyMass, source: SourceRevision(id: "s", name: "s"), device: nil),
+            origin: Origin(person: test.store.owner, type: .bodyMass, source: SourceRevision(id: "s", name: "s"), device: nil),
             numeral: try Numeral("80"), unit: try Unit(ucum: "kg"), time: .instants(start: start, end: start, offset: .utc),
             place: Place(.line, 1))
         try test.add(
             try (0..<20).map { try test.sample(60, at: $0) }
                 + ReadingPath.samples(of: [weighing], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received))
         try test.finish(try test.run(exporter()))
-        #expect(try held().count == 20)
+        #expect(try stored().count == 20)
         let words = try test.store.targets.setAside(by: "other").map(\.words)
         #expect(words == ["HTTP 400: field type conflict"])
     }
@@ -217,8 +217,8 @@ import Testing
         #expect(aside.allSatisfy { $0.words.contains("points beyond retention policy") })
         try test.add([try test.sample(62, at: now)])
         try test.finish(run)
-        let held = try server.query("SELECT count(value) FROM heartRate", in: database + "w")
-        #expect(held.contains(",11]"), "\(held)")
+        let stored = try server.query("SELECT count(value) FROM heartRate", in: database + "w")
+        #expect(stored.contains(",11]"), "\(stored)")
         _ = try test.store.targets.retry([], of: "other")
         try test.finish(run)
         #expect(try test.store.targets.setAside(by: "other").count == 212)
@@ -239,7 +239,7 @@ import Testing
             TargetSettings(name: "other"), exporter: try exporter(), store: test.store, now: { ExportedStore.received })
         #expect(try comparison.repair().differences.missing == 21)
         try test.finish(run)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
     }
 
     /// A point that another program has overwritten is found by its value.
@@ -256,7 +256,7 @@ import Testing
         let comparison = TargetComparison(
             TargetSettings(name: "other"), exporter: try exporter(), store: test.store, now: { ExportedStore.received })
         #expect(try comparison.repair().differences == TargetDifferences(equal: 1, differing: 1))
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
     }
 
     /// A server that takes points and returns none, such as one of another maker, is found out by a look, and by the first delivery.
@@ -322,10 +322,10 @@ import Testing
         relay.mend()
         try proof.finish()
         #expect(try test.store.targets.setAside(by: "other").map(\.words) == [])
-        let (held, contents) = try (held(), test.contents())
-        #expect(Set(held.keys).subtracting(contents.keys) == [])
-        #expect(Set(contents.keys).subtracting(held.keys) == [])
-        #expect(held == contents)
+        let (stored, contents) = try (stored(), test.contents())
+        #expect(Set(stored.keys).subtracting(contents.keys) == [])
+        #expect(Set(contents.keys).subtracting(stored.keys) == [])
+        #expect(stored == contents)
     }
 
     /// Each answer arrives a few bytes at a time.
@@ -338,7 +338,7 @@ import Testing
         try proof.suffer(20, using: &random) { _ in }
         try proof.finish()
         #expect(relay.slowLots > 100)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
     }
 
     @Test func theServerIsKilledAndComesBack() throws {
@@ -383,7 +383,7 @@ import Testing
         let exporter = InfluxExporter(
             InfluxSettings(
                 url: stub.url, place: .bucket("my bucket", org: "me"), entry: .token(.file(test.folder.file("token")))),
-            context: try ExportContext(name: "other", me: test.store.subject, now: { ExportedStore.received }))
+            context: try ExportContext(name: "other", me: test.store.owner, now: { ExportedStore.received }))
         let sample = try test.sample(60, at: 0)
         try test.add([sample])
         let run = try test.run(exporter)
@@ -398,7 +398,7 @@ import Testing
         #expect(body.hasPrefix("{\"start\":\"2026-09-21T14:13:20.000000\(String("000\(nanoseconds)".suffix(3)))Z\""), "\(body)")
         #expect(
             body.contains(
-                #""predicate":"_measurement=\"heartRate\" AND source=\"strap\" AND subject=\"\#(test.store.subject)\"""#),
+                #""predicate":"_measurement=\"heartRate\" AND source=\"strap\" AND subject=\"\#(test.store.owner)\"""#),
             "\(body)")
         var uuids: [SampleIdentity] = []
         try exporter.contents { uuids += $0.map(\.identity) }

@@ -18,13 +18,13 @@ import Testing
             present: { present }, now: { Instant(seconds: 1_790_000_000) })
     }
 
-    private func sample(_ type: SampleType, _ value: String, _ unit: Unit, device: Device? = nil, subject: String? = nil) throws
+    private func sample(_ type: SampleType, _ value: String, _ unit: Unit, device: Device? = nil, person: String? = nil) throws
         -> Sample
     {
         let start = Instant(seconds: 1_789_999_000)
         let reading = Reading(
             origin: Origin(
-                subject: subject ?? "11111111-2222-4333-8444-555555555555", type: type,
+                person: person ?? "11111111-2222-4333-8444-555555555555", type: type,
                 source: SourceRevision(id: "ble.all", name: "All"), device: device),
             numeral: try Numeral(value), unit: unit,
             time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
@@ -80,12 +80,12 @@ import Testing
 
     /// Names are for people. The id of a device in Home Assistant does not change.
     @Test func namesAreNoIds() throws {
-        func shown(_ name: String, firmware: String, person: String? = nil, subject: String? = nil) throws -> RetainedMessages {
+        func shown(_ name: String, firmware: String, person: String? = nil, personID: String? = nil) throws -> RetainedMessages {
             let device = Device(key: "A&D/UA-651BLE/Ä 5", name: "x", manufacturer: "A&D", model: "UA-651BLE", firmware: firmware)
             return try RetainedMessages(
                 [
                     PresentSample(
-                        sample(.heartRate, "60", Unit(ucum: "/min"), device: device, subject: subject), deviceName: name,
+                        sample(.heartRate, "60", Unit(ucum: "/min"), device: device, person: personID), deviceName: name,
                         person: person)
                 ],
                 MQTTSettings(), context())
@@ -93,7 +93,7 @@ import Testing
         let (one, other) = (try shown("Cuff", firmware: "1"), try shown("Großmutters \"Cuff\"", firmware: "2"))
         #expect(one.payloads.keys == other.payloads.keys)
         #expect(one.payloads != other.payloads)
-        let theirs = try shown("Cuff", firmware: "1", person: "Anna", subject: "22222222-2222-4333-8444-555555555555")
+        let theirs = try shown("Cuff", firmware: "1", person: "Anna", personID: "22222222-2222-4333-8444-555555555555")
         #expect(Set(theirs.devices.keys).isDisjoint(with: one.devices.keys))
         #expect(theirs.devices.values.map(\.name) == ["Cuff (Anna)"])
         for topic in one.payloads.keys {
@@ -107,7 +107,7 @@ import Testing
     private func object(_ id: String, _ number: Int, _ range: ClosedRange<Int64>, _ body: SampleBody? = nil) throws -> Sample {
         let reading = Reading(
             origin: Origin(
-                subject: "11111111-2222-4333-8444-555555555555", type: try #require(SampleType(id)),
+                person: "11111111-2222-4333-8444-555555555555", type: try #require(SampleType(id)),
                 source: SourceRevision(id: "file.apple-health", name: "Watch")),
             numeral: Numeral(coefficient: Int64(number)), unit: .one,
             time: .instants(
@@ -130,8 +130,8 @@ import Testing
     func asleep(stage: Int, range: ClosedRange<Int64>, state: String, next: Int64?) throws {
         let present = PresentSample(try object("sleepAnalysis", stage, range), deviceName: "Watch")
         let shown = try RetainedMessages([present], MQTTSettings(), context())
-        let told = try #require(shown.payloads.first { $0.key.hasSuffix("/sleepAnalysis") }?.value)
-        #expect(String(decoding: told, as: UTF8.self).hasPrefix(#"{"value":"\#(state)","stage":"a"#))
+        let reported = try #require(shown.payloads.first { $0.key.hasSuffix("/sleepAnalysis") }?.value)
+        #expect(String(decoding: reported, as: UTF8.self).hasPrefix(#"{"value":"\#(state)","stage":"a"#))
         #expect(shown.nextChange?.microseconds == next.map { (1_790_000_000 + $0) * 1_000_000 })
         let availability = shown.payloads.first { $0.key.hasSuffix("/sleepAnalysis/availability") }?.value
         #expect(availability == (next == nil ? RetainedMessages.offline : RetainedMessages.online))
@@ -143,11 +143,11 @@ import Testing
 
     /// The last workout stays the last, however long ago it was.
     @Test func lastWorkout() throws {
-        var told = Workout(totalDistance: Amount(try Numeral("5.2"), try Unit(ucum: "km")))
-        told.statistics = [
+        var reported = Workout(totalDistance: Amount(try Numeral("5.2"), try Unit(ucum: "km")))
+        reported.statistics = [
             Workout.Statistics(type: "activeEnergyBurned", sum: Amount(try Numeral("310"), try Unit(ucum: "kcal")))
         ]
-        let workout = try object("workout", 37, -2_000_000...(-1_998_200), try SampleBody(encoding: told))
+        let workout = try object("workout", 37, -2_000_000...(-1_998_200), try SampleBody(encoding: reported))
         let shown = try RetainedMessages([PresentSample(workout, deviceName: "Watch")], MQTTSettings(), context())
         let state = try #require(shown.payloads.first { $0.key.hasSuffix("/workout") }?.value)
         #expect(
@@ -219,14 +219,14 @@ import Testing
         let scale = Device(key: "scale", name: "Scale")
         var present: [PresentSample] = []
         for number in 0..<persons {
-            let subject = "2222222\(number)-2222-4333-8444-555555555555"
+            let person = "2222222\(number)-2222-4333-8444-555555555555"
             present.append(
                 PresentSample(
-                    try sample(.bodyMass, "80", Unit(ucum: "kg"), device: scale, subject: subject), deviceName: "Scale",
+                    try sample(.bodyMass, "80", Unit(ucum: "kg"), device: scale, person: person), deviceName: "Scale",
                     person: "P\(number)"))
             present.append(
                 PresentSample(
-                    try sample(.batteryLevel, "90", Unit(ucum: "%"), device: scale, subject: subject), deviceName: "Scale",
+                    try sample(.batteryLevel, "90", Unit(ucum: "%"), device: scale, person: person), deviceName: "Scale",
                     person: "P\(number)"))
         }
         let shown = try RetainedMessages(present, MQTTSettings(), context())

@@ -72,8 +72,8 @@ import Testing
         #expect(last["\(root)/3"] == nil && last["\(root)/4"] == #"{"state":"ON"}"#)
         shown = try components(last[device])
         #expect(shown.keys.sorted() == ["alert4", "event"])
-        let told = try listener.heard().filter { $0.topic == device }.map { try components($0.payload) }
-        #expect(told.contains { $0["alert3"]?.platform == "binary_sensor" && $0["alert3"]?.topic == nil })
+        let reported = try listener.received().filter { $0.topic == device }.map { try components($0.payload) }
+        #expect(reported.contains { $0["alert3"]?.platform == "binary_sensor" && $0["alert3"]?.topic == nil })
     }
 
     @Test func aBrokerThatWasAwayGetsTheStatesAgain() throws {
@@ -111,6 +111,6 @@ import Testing
         #expect(last["\(root)/events"] == #"{"event":"test"}"# && last["\(root)/3"] == #"{"state":"OFF"}"#)
         #expect(last["\(root)/availability"] == "online")
         try sender.send(began)
-        #expect(try listener.heard().filter { $0.topic == "\(root)/availability" }.map(\.payload).contains("offline") == false)
+        #expect(try listener.received().filter { $0.topic == "\(root)/availability" }.map(\.payload).contains("offline") == false)
     }
 }

@@ -32,7 +32,7 @@ import Testing
         return MQTTExporter(
             settings,
             context: try ExportContext(
-                name: "home", store: test.store.identifier, me: test.store.subject, units: units,
+                name: "home", store: test.store.identifier, me: test.store.owner, units: units,
                 present: PresentSamples(test.store, self.settings).all,
                 today: { [clock, test, settings = self.settings] in
                     try DailyFigures(test.store, zone: TimeZoneRules(fixed: .utc), priority: []).today(
@@ -51,7 +51,7 @@ import Testing
     /// The content of a receiver that applies lines by UUID as they arrive.
     private func copied(_ listener: Listener) throws -> [SampleIdentity: Double] {
         var copy: [SampleIdentity: Double] = [:]
-        for message in try listener.heard() where message.topic == root + "/changes" {
+        for message in try listener.received() where message.topic == root + "/changes" {
             let line = try JSONDecoder().decode(Line.self, from: Data(message.payload.utf8))
             if let uuid = line.uuid { copy[try #require(SampleIdentity(uuid))] = line.value }
             if let uuid = line.deleted { copy[try #require(SampleIdentity(uuid))] = nil }
@@ -83,28 +83,28 @@ import Testing
         let exporter = try exporter(broker.port)
         #expect(try exporter.check().map(\.weight) == [.good, .warning])
         // The check tries its topics with empty messages, which contain nothing and leave nothing.
-        #expect(try listener.heard().allSatisfy { $0.payload.isEmpty })
+        #expect(try listener.received().allSatisfy { $0.payload.isEmpty })
         let run = try test.run(exporter, settings)
         try test.finish(run)
         #expect(try copied(listener) == test.contents())
-        var told = try listener.last()
-        #expect(try states(told) == [try #require(try last())])
-        #expect(told[root + "/availability"] == "online")
-        let discovery = told.filter { $0.key.hasPrefix("homeassistant/device/vitalgate_") }
+        var reported = try listener.last()
+        #expect(try states(reported) == [try #require(try last())])
+        #expect(reported[root + "/availability"] == "online")
+        let discovery = reported.filter { $0.key.hasPrefix("homeassistant/device/vitalgate_") }
         #expect(discovery.count == 1)
         #expect(discovery.values.first?.contains(#""unit_of_measurement":"bpm","state_class":"measurement""#) == true)
         // A back-dated sample is published as a change, and not shown as a state.
-        let count = try listener.heard().count
+        let count = try listener.received().count
         try test.add([try test.sample(99, at: -3_000_000)])
         try test.finish(run)
-        #expect(try listener.heard().count == count + 1)
+        #expect(try listener.received().count == count + 1)
         #expect(try copied(listener) == test.contents())
         // The last one is deleted: the one before it is how it is.
         try test.delete(samples[49])
         try test.finish(run)
-        told = try listener.last()
-        #expect(try states(told) == [try #require(try last())])
-        #expect(try states(told).first?.uuid == samples[48].sample.identity.description)
+        reported = try listener.last()
+        #expect(try states(reported) == [try #require(try last())])
+        #expect(try states(reported).first?.uuid == samples[48].sample.identity.description)
         // Without readings, nothing is shown.
         _ = try test.store.samples.delete(try test.contents().keys.map { $0 }, description: test.description(.delete))
         try test.finish(run)
@@ -176,18 +176,18 @@ import Testing
         // The next message breaks the connection.
         try test.add([try test.sample(61, at: 1)])
         #expect(try run.step() == .wait(.zero) || run.target.state == .waiting)
-        func told() throws -> [String] {
-            try listener.heard().filter { $0.topic == root + "/availability" }.map(\.payload)
+        func reported() throws -> [String] {
+            try listener.received().filter { $0.topic == root + "/availability" }.map(\.payload)
         }
-        try listener.until("our will") { try told().last == "offline" }
+        try listener.until("our will") { try reported().last == "offline" }
         try test.finish(run)
-        let sequence = try told()
+        let sequence = try reported()
         #expect(sequence == ["online", "offline", "online"])
         #expect(try states(listener.last()) == [try #require(try last())])
         // Gone without a word, as by kill -9.
         relay.cut(.toServer, after: 0)
         try listener.publish("homeassistant/status", "online")
-        try listener.until("our will") { try told().last == "offline" }
+        try listener.until("our will") { try reported().last == "offline" }
     }
 
     /// A broker that keeps nothing has all again once it is back, though nothing has changed.
@@ -230,12 +230,12 @@ import Testing
         try test.add([try test.sample(60, at: 0)])
         let exporter = try exporter(broker.port)
         try test.finish(try test.run(exporter, settings))
-        let before = try listener.heard()
+        let before = try listener.received()
         try listener.publish("homeassistant/status", "offline")
         try listener.publish("homeassistant/status", "online")
         let topics = Set(before.map(\.topic)).subtracting([root + "/changes"])
         try listener.until("all of it once more") {
-            let again = try listener.heard().dropFirst(before.count)
+            let again = try listener.received().dropFirst(before.count)
             return Set(again.map(\.topic)) == topics.union(["homeassistant/status"]) && again.count == topics.count + 2
         }
         withExtendedLifetime(exporter) {}
@@ -272,21 +272,21 @@ import Testing
         var exporter = try exporter(broker.port)
         try test.finish(try test.run(exporter, settings))
         try exporter.finish()
-        var told = try listener.last()
-        #expect(told[device] == nil && told[foreign] == "{}" && told[root + "/0011223344556677/bodyMass"] == nil)
+        var reported = try listener.last()
+        #expect(reported[device] == nil && reported[foreign] == "{}" && reported[root + "/0011223344556677/bodyMass"] == nil)
         // If a device loses a sensor, the sensor is first marked as removed and then left out.
-        let topic = try #require(told.keys.first { $0.contains("/device/vitalgate_") })
-        let more = try #require(told[topic]).replacing(
+        let topic = try #require(reported.keys.first { $0.contains("/device/vitalgate_") })
+        let more = try #require(reported[topic]).replacing(
             #""components":{"#, with: #""components":{"bodyMass":{"platform":"sensor"},"#)
         try listener.publish(topic, more, isRetained: true)
-        let before = try listener.heard().count
+        let before = try listener.received().count
         exporter = try self.exporter(broker.port)
         _ = try exporter.idle()
-        let payloads = try listener.heard().dropFirst(before).filter { $0.topic == topic }.map(\.payload)
+        let payloads = try listener.received().dropFirst(before).filter { $0.topic == topic }.map(\.payload)
         #expect(payloads.count == 2)
         #expect(payloads.first?.contains(#""bodyMass":{"platform":"sensor"}"#) == true)
-        told = try listener.last()
-        #expect(told[topic]?.contains("bodyMass") == false)
+        reported = try listener.last()
+        #expect(reported[topic]?.contains("bodyMass") == false)
     }
 
     @Test func whoIsNotLetIn() throws {
@@ -379,7 +379,7 @@ import Testing
         let readings = try [(4, 800), (3, 1200), (2, 300), (1, 950)].map { hours, count in
             let start = Instant(microseconds: noon.microseconds - Int64(hours) * 3_600_000_000)
             return Reading(
-                origin: Origin(subject: test.store.subject, type: steps, source: SourceRevision(id: "file.steps", name: "Steps")),
+                origin: Origin(person: test.store.owner, type: steps, source: SourceRevision(id: "file.steps", name: "Steps")),
                 numeral: try Numeral("\(count)"), unit: steps.canonicalUnit,
                 time: .instants(start: start, end: Instant(microseconds: start.microseconds + 3_600_000_000), offset: .utc),
                 place: Place(.line, 1))
@@ -395,7 +395,7 @@ import Testing
             struct StateMessage: Decodable {
                 var value: Double
             }
-            return try listener.heard().filter { $0.topic.hasSuffix("/stepCount") }
+            return try listener.received().filter { $0.topic.hasSuffix("/stepCount") }
                 .map { try JSONDecoder().decode(StateMessage.self, from: Data($0.payload.utf8)).value }
         }
         #expect(try values() == [0])
@@ -414,7 +414,7 @@ import Testing
         let listener = try Listener(broker)
         let steps = try #require(SampleType("stepCount"))
         let reading = Reading(
-            origin: Origin(subject: test.store.subject, type: steps, source: SourceRevision(id: "file.steps", name: "Steps")),
+            origin: Origin(person: test.store.owner, type: steps, source: SourceRevision(id: "file.steps", name: "Steps")),
             numeral: try Numeral("40"), unit: steps.canonicalUnit,
             time: .instants(start: Instant(seconds: 1_790_000_000), end: Instant(seconds: 1_790_000_060), offset: .utc),
             place: Place(.line, 1))
@@ -436,11 +436,11 @@ import Testing
         }
         let first = try test.run(exporter(broker.port), holding("one"))
         try test.finish(first)
-        let count = try listener.heard().count
+        let count = try listener.received().count
         let second = try test.run(exporter(broker.port), holding("two"))
         #expect(try second.step() == .stopped)
         #expect(second.target.words?.contains("from 'one', and this is 'two'") == true)
-        #expect(try listener.heard().count == count, "it shows nothing")
+        #expect(try listener.received().count == count, "it shows nothing")
         var known = try #require(try test.store.targets.target("home"))
         (known.state, known.words) = (.delivering, nil)
         try test.store.targets.save(known)

@@ -8,7 +8,7 @@ public final class MemorySink: SampleSink {
     }
 
     public private(set) var samples: [SampleIdentity: Sample] = [:]
-    public private(set) var held: [SampleIdentity: Sample] = [:]
+    public private(set) var stored: [SampleIdentity: Sample] = [:]
     /// Every batch and its outcomes, in order. A failed batch has no outcomes.
     public private(set) var batches: [(samples: [GatedSample], outcomes: [SampleOutcome]?)] = []
     /// Which batches fail, counted from 0.
@@ -24,10 +24,10 @@ public final class MemorySink: SampleSink {
         var outcomes: [SampleOutcome] = []
         for gated in batch {
             let identity = gated.sample.identity
-            if samples[identity] != nil || held[identity] != nil {
+            if samples[identity] != nil || stored[identity] != nil {
                 outcomes.append(.duplicate)
             } else if gated.rule != nil {
-                held[identity] = gated.sample
+                stored[identity] = gated.sample
                 outcomes.append(.quarantined)
             } else {
                 samples[identity] = gated.sample

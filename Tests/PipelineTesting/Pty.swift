@@ -31,8 +31,8 @@ public final class Pty {
         number = -1
     }
 
-    public func write(_ octets: some Sequence<UInt8>) {
-        var rest = Array(octets)[...]
+    public func write(_ bytes: some Sequence<UInt8>) {
+        var rest = Array(bytes)[...]
         while !rest.isEmpty, number >= 0 {
             let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
             if count > 0 {

@@ -12,12 +12,12 @@ public final class ScriptedMeter {
     /// So many commands are not answered.
     public var ignores = 0
     /// The number of records that it reports. `nil` for the actual number.
-    public var told: Int?
+    public var reported: Int?
     /// Changes an answer before it is sent. The first argument is the number of the answer, from 1.
     public var damage: (Int, [UInt8]) -> [UInt8] = { $1 }
     public private(set) var commands: [String] = []
     private var answers = 0
-    private var heard: [UInt8] = []
+    private var received: [UInt8] = []
 
     public init(_ kind: Kind, pty: Pty, records: [String], serial: String? = nil) {
         self.kind = kind
@@ -37,10 +37,10 @@ public final class ScriptedMeter {
 
     /// Answers the received requests. Waits for the next one at most this long.
     public func serve(waiting milliseconds: Int32 = 0) {
-        heard += pty.read(waiting: milliseconds)
-        while let end = heard.firstIndex(of: kind == .oneTouchUltra2 ? 0x0D : 0x0A) {
-            let command = String(decoding: heard[..<end].filter { $0 > 0x20 }, as: UTF8.self)
-            heard.removeFirst(end + 1)
+        received += pty.read(waiting: milliseconds)
+        while let end = received.firstIndex(of: kind == .oneTouchUltra2 ? 0x0D : 0x0A) {
+            let command = String(decoding: received[..<end].filter { $0 > 0x20 }, as: UTF8.self)
+            received.removeFirst(end + 1)
             guard !command.isEmpty else { continue }
             commands.append(command)
             if ignores > 0 {
@@ -58,10 +58,10 @@ public final class ScriptedMeter {
         case (.oneTouchUltra2, "DM@"): return Self.withSum("@ \"\(serial)\"")
         case (.oneTouchUltra2, "DMF"): return Self.withSum(clock)
         case (.oneTouchUltra2, "DMP"):
-            let head = "P \(Self.padded(told ?? records.count)),\"\(serial)\",\"MG/DL \""
+            let head = "P \(Self.padded(reported ?? records.count)),\"\(serial)\",\"MG/DL \""
             return Self.withSum(head) + records.flatMap(Self.withSum)
         case (.freeStyleOptium, "$xmem"):
-            let lines = ["", serial, "0.31       -P", clock, Self.padded(told ?? records.count)] + records
+            let lines = ["", serial, "0.31       -P", clock, Self.padded(reported ?? records.count)] + records
             let text = lines.map { $0 + "\r\n" }.joined()
             return Array((text + "0x\(Self.hexadecimal(text.utf8))  END\r\n").utf8)
         default: return nil
@@ -70,8 +70,8 @@ public final class ScriptedMeter {
 
     private static func withSum(_ text: String) -> [UInt8] { Array("\(text) \(hexadecimal(text.utf8))\r\n".utf8) }
 
-    private static func hexadecimal(_ octets: some Sequence<UInt8>) -> String {
-        let sum = octets.reduce(0) { $0 + Int($1) } & 0xFFFF
+    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        let sum = bytes.reduce(0) { $0 + Int($1) } & 0xFFFF
         let digits = String(sum, radix: 16, uppercase: true)
         return String(repeating: "0", count: 4 - digits.count) + digits
     }

@@ -70,11 +70,11 @@ public final class ScriptedInterpreter: FrameInterpreter {
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         asked.append(frame.place)
         switch answers[frame.place] ?? .notData {
-        case .readings(let meant):
-            readings.append(contentsOf: meant)
+        case .readings(let intended):
+            readings.append(contentsOf: intended)
             return .readings
         case .skipped(let kind): return .skipped(kind)
-        case .characteristics(let told): return .characteristics(told)
+        case .characteristics(let reported): return .characteristics(reported)
         case .notData: return .notData
         case .refused(let reason): throw Refusal(reason, at: frame.place)
         }

@@ -9,7 +9,7 @@ import Testing
         #expect(names.kind("a\nb\u{1B}<\"").name == "a_b___")
         #expect(names.kind("体温").name == "体温")
         #expect(names.kind("") == SkipNames.other && names.kind("\u{0}\u{1}") == SkipNames.other)
-        #expect(names.kind(String(repeating: "ä", count: 1000)).name.utf8.count == SkipNames.longest)
+        #expect(names.kind(String(repeating: "ä", count: 1000)).name.utf8.count == SkipNames.maximumLength)
         var kinds: Set<SkipKind> = []
         for number in 0..<1000 { kinds.insert(names.kind("n\(number)")) }
         #expect(kinds.count <= SkipNames.maximum && kinds.contains(SkipNames.other))

@@ -9,7 +9,7 @@ import Testing
     func aValueThatNoInstrumentDeliversIsHeld(id: String) throws {
         let type = try #require(SampleType(id))
         for text in ["1e16", "3e20"] {
-            let origin = Origin(subject: "me", type: type, source: SourceRevision(id: "s", name: "S"), device: nil)
+            let origin = Origin(person: "me", type: type, source: SourceRevision(id: "s", name: "S"), device: nil)
             let reading = Reading(
                 origin: origin, numeral: try Numeral(text), unit: type.canonicalUnit,
                 time: .instants(start: Instant(seconds: 1_790_000_000), end: Instant(seconds: 1_790_000_060), offset: .utc),

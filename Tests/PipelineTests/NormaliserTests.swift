@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct NormaliserTests {
     static let received = Instant(seconds: 1_795_156_260)
-    static let origin = Origin(subject: "me", type: .bodyTemperature, source: SourceRevision(id: "file.csv", name: "CSV"))
+    static let origin = Origin(person: "me", type: .bodyTemperature, source: SourceRevision(id: "file.csv", name: "CSV"))
 
     static func reading(
         _ value: String = "36.6", _ unit: String = "Cel", _ time: ReadingTime, line: Int = 1, ordinal: UInt32 = 0,
@@ -105,7 +105,7 @@ import Testing
 
     @Test func numbersOutOfRange() throws {
         // 9e306 /s is finite, and not as /min.
-        let origin = Origin(subject: "me", type: .heartRate, source: SourceRevision(id: "s", name: "S"))
+        let origin = Origin(person: "me", type: .heartRate, source: SourceRevision(id: "s", name: "S"))
         let output = Self.normalise([[try Self.reading("9e306", "/s", Self.at("2026-11-20T06:00:00Z"), origin: origin)]])
         #expect(output.samples.isEmpty)
         #expect(output.refusals.map(\.reason) == ["the number is out of range"])
@@ -165,7 +165,7 @@ import Testing
         let gate = Gate()
         func rule(_ value: Double, _ type: SampleType) throws -> GateRule? {
             var sample = try #require(Self.normalise([[try Self.reading(Self.at("2026-11-20T06:00:00Z"))]]).samples.first).sample
-            sample.origin = Origin(subject: "me", type: type, source: SourceRevision(id: "s", name: "S"))
+            sample.origin = Origin(person: "me", type: type, source: SourceRevision(id: "s", name: "S"))
             sample.value = value
             return gate.rule(against: sample)
         }

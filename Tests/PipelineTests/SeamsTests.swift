@@ -6,7 +6,7 @@ import Testing
 /// The doubles keep the seams' contracts, and the stages meet through them: one row from text to a sample in a sink.
 @Suite struct SeamsTests {
     private static func reading(line: Int, _ value: String) throws -> Reading {
-        let origin = Origin(subject: "me", type: .bodyTemperature, source: SourceRevision(id: "s", name: "S"))
+        let origin = Origin(person: "me", type: .bodyTemperature, source: SourceRevision(id: "s", name: "S"))
         let time = try Instant("2026-11-20T06:00:00Z")
         return Reading(
             origin: origin, numeral: try Numeral(value), unit: try Unit(ucum: "Cel"),
@@ -55,7 +55,7 @@ import Testing
                 "value", "36.6", "[.stored]", "500", "[.quarantined]", "-", "there is no value", "36.6", "[.duplicate]", "-",
             ])
         #expect(sink.samples.count == 1)
-        #expect(sink.held.count == 1)
+        #expect(sink.stored.count == 1)
     }
 
     @Test func aFailingSinkKeepsNothing() throws {

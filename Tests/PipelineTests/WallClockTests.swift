@@ -19,7 +19,7 @@ import Testing
     }
 
     /// Instants of the rows as `HH:MM` in UTC, `-` for a refused row, and the whole output.
-    private static func settle(
+    private static func resolve(
         _ rows: [String], ticks: [Int64]? = nil, zone: TimeZoneRules? = nil
     ) throws -> (times: [String], output: Normaliser.Output) {
         let zone = try zone ?? .berlin
@@ -34,7 +34,7 @@ import Testing
 
     @Test func ascending() throws {
         let rows = ["01:30", "02:00", "02:30", "02:59", "02:00", "02:30", "03:00", "04:00"]
-        let (times, output) = try Self.settle(rows)
+        let (times, output) = try Self.resolve(rows)
         #expect(times == ["23:30", "00:00", "00:30", "00:59", "01:00", "01:30", "02:00", "03:00"])
         #expect(
             output.samples.map { $0.sample.zone?.description } == [
@@ -43,17 +43,17 @@ import Testing
     }
 
     @Test func descending() throws {
-        let (times, _) = try Self.settle(["04:00", "03:00", "02:30", "02:00", "02:59", "02:30", "02:00", "01:30"])
+        let (times, _) = try Self.resolve(["04:00", "03:00", "02:30", "02:00", "02:59", "02:30", "02:00", "01:30"])
         #expect(times == ["03:00", "02:00", "01:30", "01:00", "00:59", "00:30", "00:00", "23:30"])
     }
 
     @Test func theFilesEndsMayLieInTheHour() throws {
-        #expect(try Self.settle(["01:30", "02:30", "02:10"]).times == ["23:30", "00:30", "01:10"])
-        #expect(try Self.settle(["02:30", "02:10", "03:10"]).times == ["00:30", "01:10", "02:10"])
+        #expect(try Self.resolve(["01:30", "02:30", "02:10"]).times == ["23:30", "00:30", "01:10"])
+        #expect(try Self.resolve(["02:30", "02:10", "03:10"]).times == ["00:30", "01:10", "02:10"])
         #expect(
-            try Self.settle(["02:10", "02:20", "02:30", "02:00", "02:10"]).times == ["00:10", "00:20", "00:30", "01:00", "01:10"])
+            try Self.resolve(["02:10", "02:20", "02:30", "02:00", "02:10"]).times == ["00:10", "00:20", "00:30", "01:00", "01:10"])
         #expect(
-            try Self.settle(["02:10", "02:00", "02:40", "02:30", "02:20"]).times == ["01:10", "01:00", "00:40", "00:30", "00:20"])
+            try Self.resolve(["02:10", "02:00", "02:40", "02:30", "02:20"]).times == ["01:10", "01:00", "00:40", "00:30", "00:20"])
     }
 
     /// Nothing resolves the time, so the row is refused and not guessed. The rows around it are kept.
@@ -64,14 +64,14 @@ import Testing
         ["01:30", "02:30", "02:10", "02:40", "02:20", "03:30"], ["02:30", "02:10"],
     ])
     func withoutEvidence(rows: [String]) throws {
-        let (times, output) = try Self.settle(rows)
+        let (times, output) = try Self.resolve(rows)
         for (row, time) in zip(rows, times) { #expect((time == "-") == row.hasPrefix("02"), "\(rows) gives \(times)") }
         #expect(output.refusals.allSatisfy { $0.reason.contains("occurs twice in Europe/Berlin") })
     }
 
     @Test func theGapIsRefused() throws {
         let day = "2026-03-29T"
-        let (times, output) = try Self.settle(["\(day)01:59:00", "\(day)02:00:00", "\(day)02:59:59", "\(day)03:00:00"])
+        let (times, output) = try Self.resolve(["\(day)01:59:00", "\(day)02:00:00", "\(day)02:59:59", "\(day)03:00:00"])
         #expect(times == ["00:59", "-", "-", "01:00"])
         #expect(output.refusals.allSatisfy { $0.reason.contains("does not exist in Europe/Berlin") })
     }
@@ -83,7 +83,7 @@ import Testing
             "2026-03-29T03:00:00",
             "2026-03-29T01:59:00", "2026-10-25T03:00:00", "2026-10-25T01:59:00",
         ]
-        #expect(try Self.settle(rows).times == ["10:00", "11:00", "10:00", "23:59", "02:00", "01:00", "00:59", "02:00", "23:59"])
+        #expect(try Self.resolve(rows).times == ["10:00", "11:00", "10:00", "23:59", "02:00", "01:00", "00:59", "02:00", "23:59"])
     }
 
     /// Two years' double hours in one file are two stretches.
@@ -91,19 +91,19 @@ import Testing
         let rows = [
             "2025-10-26T02:30:00", "2025-10-26T02:10:00", "2026-10-25T02:30:00", "2026-10-25T02:10:00", "2026-10-25T04:00:00",
         ]
-        #expect(try Self.settle(rows).times == ["00:30", "01:10", "00:30", "01:10", "03:00"])
+        #expect(try Self.resolve(rows).times == ["00:30", "01:10", "00:30", "01:10", "03:00"])
     }
 
     /// A zone without daylight saving is equivalent to a fixed offset. So is one that abolished it. Times near the limits are covered.
     @Test(arguments: [("IST-5:30", "06:30"), ("<-05>5", "17:00"), ("UTC0", "12:00"), ("<+14>-14", "22:00"), ("<-12>12", "00:00")])
     func zonesWithoutDaylightSaving(rule: String, expected: String) throws {
         let zone = try TimeZoneRules(rule: rule, identifier: "Zone")
-        let (times, _) = try Self.settle(["2026-06-01T12:00:00", "2026-01-01T12:00:00"], zone: zone)
+        let (times, _) = try Self.resolve(["2026-06-01T12:00:00", "2026-01-01T12:00:00"], zone: zone)
         #expect(times == [expected, expected])
     }
 
     @Test func fixedZones() throws {
-        let (times, _) = try Self.settle(["02:30", "02:30", "02:10"], zone: TimeZoneRules(fixed: ZoneOffset(seconds: 3600)))
+        let (times, _) = try Self.resolve(["02:30", "02:30", "02:10"], zone: TimeZoneRules(fixed: ZoneOffset(seconds: 3600)))
         #expect(times == ["01:30", "01:30", "01:10"])
     }
 
@@ -112,26 +112,26 @@ import Testing
         // Half-hourly from 01:30 on: the clock goes back between the third and the fourth.
         let rows = ["01:30", "02:00", "02:30", "02:00", "02:30", "03:00"]
         #expect(
-            try Self.settle(rows, ticks: [100, 1900, 3700, 5500, 7300, 9100]).times == [
+            try Self.resolve(rows, ticks: [100, 1900, 3700, 5500, 7300, 9100]).times == [
                 "23:30", "00:00", "00:30", "01:00", "01:30", "02:00",
             ])
         // One row in the hour, and only the counter knows which pass.
-        #expect(try Self.settle(["01:30", "02:30", "03:30"], ticks: [0, 3600, 10_800]).times == ["23:30", "00:30", "02:30"])
-        #expect(try Self.settle(["01:30", "02:30", "03:30"], ticks: [0, 7200, 10_800]).times == ["23:30", "01:30", "02:30"])
+        #expect(try Self.resolve(["01:30", "02:30", "03:30"], ticks: [0, 3600, 10_800]).times == ["23:30", "00:30", "02:30"])
+        #expect(try Self.resolve(["01:30", "02:30", "03:30"], ticks: [0, 7200, 10_800]).times == ["23:30", "01:30", "02:30"])
     }
 
     /// A receiver whose clock was not changed continues in daylight saving time, as its counter shows.
     @Test func ticksOfAClockThatWasNotChanged() throws {
         let rows = ["01:30", "02:30", "03:30", "04:30"]
-        #expect(try Self.settle(rows, ticks: [0, 3600, 7200, 10_800]).times == ["23:30", "00:30", "01:30", "02:30"])
+        #expect(try Self.resolve(rows, ticks: [0, 3600, 7200, 10_800]).times == ["23:30", "00:30", "01:30", "02:30"])
         let spring = ["2026-03-29T01:30:00", "2026-03-29T02:30:00", "2026-03-29T03:30:00"]
-        #expect(try Self.settle(spring, ticks: [0, 3600, 7200]).times == ["00:30", "01:30", "02:30"])
+        #expect(try Self.resolve(spring, ticks: [0, 3600, 7200]).times == ["00:30", "01:30", "02:30"])
     }
 
     /// A counter that was reset proves nothing, and the zone decides.
     @Test func ticksThatStartAnew() throws {
-        #expect(try Self.settle(["01:30", "12:00", "12:05"], ticks: [1_000_000, 3, 303]).times == ["23:30", "11:00", "11:05"])
-        #expect(try Self.settle(["12:00", "12:05"], ticks: [.min, .max]).times == ["11:00", "11:05"])
+        #expect(try Self.resolve(["01:30", "12:00", "12:05"], ticks: [1_000_000, 3, 303]).times == ["23:30", "11:00", "11:05"])
+        #expect(try Self.resolve(["12:00", "12:05"], ticks: [.min, .max]).times == ["11:00", "11:05"])
     }
 
     // MARK: equal values in both passes
@@ -143,7 +143,7 @@ import Testing
     /// The same value at the same local time in both passes is two readings. Once more in one pass is a repeated row.
     @Test func equalValuesInBothPasses() throws {
         let rows = ["01:30=36.6", "02:10=36.6", "02:30=36.6", "02:30=36.6", "02:10=36.6", "02:30=36.6", "03:30=36.6"]
-        let (times, output) = try Self.settle(rows)
+        let (times, output) = try Self.resolve(rows)
         #expect(times == ["23:30", "00:10", "00:30", "00:30", "01:10", "01:30", "02:30"])
         let identities = Self.identities(output)
         #expect(Set(identities).count == 6)
@@ -152,17 +152,17 @@ import Testing
 
     /// Written with more digits it is still the same value: two readings all the same.
     @Test func equalValuesWrittenDifferently() throws {
-        let (_, output) = try Self.settle(["01:30=36.6", "02:30=36.6", "02:10=36.1", "02:30=36.60", "03:30=36.6"])
+        let (_, output) = try Self.resolve(["01:30=36.6", "02:30=36.6", "02:10=36.1", "02:30=36.60", "03:30=36.6"])
         #expect(Set(Self.identities(output)).count == 5)
     }
 
     @Test func equalValuesWithTicks() throws {
-        let (times, output) = try Self.settle(
+        let (times, output) = try Self.resolve(
             ["01:30=36.6", "02:30=36.6", "02:30=36.6", "03:30=36.6"], ticks: [0, 3600, 7200, 10_800])
         #expect(times == ["23:30", "00:30", "01:30", "02:30"])
         #expect(Set(Self.identities(output)).count == 4)
         // The file begins within the hour, so the counter has no reference.
-        let (_, early) = try Self.settle(
+        let (_, early) = try Self.resolve(
             ["02:10=36.6", "02:30=36.6", "02:10=36.6", "02:30=36.6", "03:30=36.6"], ticks: [0, 1200, 3600, 4800, 8400])
         #expect(Set(Self.identities(early)).count == 5)
     }
@@ -170,9 +170,9 @@ import Testing
     /// Another assumption about the zone gives other instants and the same UUIDs (story 23).
     @Test func identitiesWhateverTheZone() throws {
         let rows = ["01:30", "02:00", "02:30", "02:10", "02:40", "03:00"]
-        let berlin = try Self.settle(rows).output
-        let fixed = try Self.settle(rows, zone: TimeZoneRules(fixed: ZoneOffset(seconds: -18_000))).output
-        let kolkata = try Self.settle(rows, zone: TimeZoneRules(rule: "IST-5:30", identifier: "Asia/Kolkata")).output
+        let berlin = try Self.resolve(rows).output
+        let fixed = try Self.resolve(rows, zone: TimeZoneRules(fixed: ZoneOffset(seconds: -18_000))).output
+        let kolkata = try Self.resolve(rows, zone: TimeZoneRules(rule: "IST-5:30", identifier: "Asia/Kolkata")).output
         #expect(Self.identities(berlin) == Self.identities(fixed))
         #expect(Self.identities(berlin) == Self.identities(kolkata))
         #expect(berlin.samples.map(\.sample.start) != fixed.samples.map(\.sample.start))
@@ -182,8 +182,8 @@ import Testing
     /// Read up or down, one file gives the same set of UUIDs.
     @Test func identitiesWhateverTheOrder() throws {
         let rows = ["01:30=36.6", "02:00=36.6", "02:30=36.6", "02:00=36.6", "02:30=36.7", "03:00=36.6"]
-        let up = try Self.settle(rows).output
-        let down = try Self.settle(rows.reversed()).output
+        let up = try Self.resolve(rows).output
+        let down = try Self.resolve(rows.reversed()).output
         #expect(Set(Self.identities(up)) == Set(Self.identities(down)))
         #expect(Set(Self.identities(up)).count == 6)
     }

@@ -21,7 +21,7 @@ import Testing
 
     private func exporter(_ hub: String) throws -> PostgreSQLExporter {
         PostgreSQLExporter(
-            settings, context: try ExportContext(name: "x", store: hub, me: test.store.subject, now: { ExportedStore.received }))
+            settings, context: try ExportContext(name: "x", store: hub, me: test.store.owner, now: { ExportedStore.received }))
     }
 
     private func sql(_ text: String) throws -> [[String?]] { try PostgreSQLConnection(settings).run(text) }

@@ -10,9 +10,9 @@ import Testing
             (946_684_800_000_001, [0, 0, 0, 0, 0, 0, 0, 1]), (Int64.min, [0x80, 0, 0, 0, 0, 0, 0, 1]),
             (Int64.min + 946_684_800_000_000, [0x80, 0, 0, 0, 0, 0, 0, 1]),
         ] as [(Int64, [UInt8])])
-    func times(microseconds: Int64, octets: [UInt8]) {
+    func times(microseconds: Int64, bytes: [UInt8]) {
         var row = CopyRow()
         row.add(Instant(microseconds: microseconds))
-        #expect(row.octets == [0, 0, 0, 8] + octets)
+        #expect(row.bytes == [0, 0, 0, 8] + bytes)
     }
 }

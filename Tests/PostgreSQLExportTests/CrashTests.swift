@@ -18,7 +18,7 @@ import Testing
             PostgreSQLExporter(
                 settings,
                 context: try ExportContext(
-                    name: "other", store: test.store.identifier, me: test.store.subject, now: { ExportedStore.received }))
+                    name: "other", store: test.store.identifier, me: test.store.owner, now: { ExportedStore.received }))
         }
         _ = try exporter().create()
         var random = SeededGenerator(seed: 5)
@@ -30,9 +30,9 @@ import Testing
             try server.start()
         }
         try proof.finish()
-        let held = try PostgreSQLConnection(settings).run("SELECT uuid FROM vitalgate.sample").compactMap { $0[0] }
-        #expect(try Set(held) == Set(test.contents().keys.map(\.description)))
-        #expect(try held.count == test.contents().count)
+        let stored = try PostgreSQLConnection(settings).run("SELECT uuid FROM vitalgate.sample").compactMap { $0[0] }
+        #expect(try Set(stored) == Set(test.contents().keys.map(\.description)))
+        #expect(try stored.count == test.contents().count)
     }
 
     /// A primary and a standby: sessions are with the one that accepts changes.

@@ -29,7 +29,7 @@ import Testing
         return PostgreSQLExporter(
             PostgreSQLSettings(host: server.folder, database: database, user: "vitalgate", schema: name ?? schema),
             context: try ExportContext(
-                name: "other", store: store.identifier, me: store.subject, units: units, now: { ExportedStore.received }),
+                name: "other", store: store.identifier, me: store.owner, units: units, now: { ExportedStore.received }),
             days: { try SampleStatistics() })
     }
 
@@ -39,12 +39,12 @@ import Testing
         ).run(text)
     }
 
-    private func held(_ schema: String? = nil) throws -> [SampleIdentity: Double] {
-        var held: [SampleIdentity: Double] = [:]
+    private func stored(_ schema: String? = nil) throws -> [SampleIdentity: Double] {
+        var stored: [SampleIdentity: Double] = [:]
         for row in try sql("SELECT uuid, value FROM \(schema ?? self.schema).sample") {
-            held[try #require(row[0].flatMap { SampleIdentity($0) })] = row[1].flatMap { Double($0) }
+            stored[try #require(row[0].flatMap { SampleIdentity($0) })] = row[1].flatMap { Double($0) }
         }
-        return held
+        return stored
     }
 
     private func comparison(_ exporter: PostgreSQLExporter, _ settings: TargetSettings? = nil) -> TargetComparison {
@@ -63,10 +63,10 @@ import Testing
         let run = try test.run(exporter(other))
         #expect(try run.step() == .stopped)
         #expect(run.target.words?.contains("another one with the same name") == true)
-        #expect(try held(other).isEmpty)
+        #expect(try stored(other).isEmpty)
         #expect(try comparison(exporter(other)).repair().differences.missing == 50)
         try test.finish(run)
-        #expect(try held(other) == test.contents())
+        #expect(try stored(other) == test.contents())
     }
 
     /// A schema that is dropped and created again, as the message suggests, is not the one that was filled.
@@ -85,7 +85,7 @@ import Testing
         _ = try exporter().create()
         #expect(try test.run(exporter()).step() == .stopped)
         #expect(try comparison(exporter()).repair().differences.missing == 50)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
     }
 
     /// A dump that is put back has the identity of the database, and an earlier mark.
@@ -108,7 +108,7 @@ import Testing
         #expect(run.target.words?.contains("restored from a backup") == true)
         #expect(try comparison(exporter()).repair().differences == TargetDifferences(equal: 49, missing: 11, surplus: 1))
         try test.finish(run)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
     }
 
     // MARK: Content
@@ -129,7 +129,7 @@ import Testing
         }
         try test.finish(try test.run(other, settings))
         #expect(try sql("SELECT DISTINCT unit FROM \(schema).sample") == [["/s"]])
-        #expect(abs((try held().values.max() ?? 0) - 79.0 / 60) < 1e-12)
+        #expect(abs((try stored().values.max() ?? 0) - 79.0 / 60) < 1e-12)
         #expect(try comparison(other, settings).compare() == TargetDifferences(equal: 20))
     }
 
@@ -161,7 +161,7 @@ import Testing
         try sql("ALTER TABLE \(schema).sample ADD COLUMN site text NOT NULL DEFAULT 'berlin', ADD COLUMN number bigserial")
         try test.add(try (0..<20).map { try test.sample(60 + $0, at: $0) })
         try test.finish(try test.run(exporter()))
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         #expect(try sql("SELECT DISTINCT site FROM \(schema).sample") == [["berlin"]])
         #expect(try exporter().check().allSatisfy { $0.weight == .good })
         try sql("ALTER TABLE \(schema).sample ALTER site DROP DEFAULT")
@@ -222,7 +222,7 @@ import Testing
             settings[1], exporter: exporter(of: copy), reader: SampleStore(path: path, access: .read), store: copy,
             now: { ExportedStore.received })
         #expect(try second.step() == .stopped)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         #expect(try sql("SELECT name FROM \(schema).hub") == [["'one'"]])
         // With its own name it is another hub.
         _ = try copy.targets.adoptIdentity()
@@ -231,7 +231,7 @@ import Testing
             settings[1], exporter: exporter(of: adopted), reader: SampleStore(path: path, access: .read), store: adopted,
             now: { ExportedStore.received })
         try test.finish(run)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         #expect(try sql("SELECT count(*), max(cardinality(hubs)) FROM \(schema).sample") == [["20", "2"]])
     }
 
@@ -251,7 +251,7 @@ import Testing
             return store
         }
         let highest = order.max() ?? 0
-        #expect(try held().values.map { $0 } == [60 + Double(highest)])
+        #expect(try stored().values.map { $0 } == [60 + Double(highest)])
         for store in stores {
             let comparison = TargetComparison(
                 TargetSettings(name: "other"), exporter: try exporter(of: store.store), store: store.store,
@@ -262,7 +262,7 @@ import Testing
         let last = stores[order.firstIndex(of: highest) ?? 0]
         _ = try last.store.samples.delete(try last.contents().keys.map { $0 }, description: last.description(.delete))
         try last.finish(try last.run(exporter(of: last.store)))
-        #expect(try held().values.map { $0 } == [60 + Double(order.filter { $0 != highest }.max() ?? 0)])
+        #expect(try stored().values.map { $0 } == [60 + Double(order.filter { $0 != highest }.max() ?? 0)])
     }
 
     /// A hub that gets the next version itself replaces its own row.
@@ -272,7 +272,7 @@ import Testing
         try test.finish(try test.run(exporter()))
         try test.add([try version(2, 62, of: test, at: 5)])
         try test.finish(try test.run(exporter()))
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         #expect(try sql("SELECT record_version FROM \(schema).sample") == [["2"]])
         #expect(try sql("SELECT 1 FROM \(schema).superseded").isEmpty)
     }
@@ -284,7 +284,7 @@ import Testing
         let start = Instant(microseconds: 1_795_683_000_000_000 + milliseconds * 1000)
         let reading = Reading(
             origin: Origin(
-                subject: store.origin.subject, type: .heartRate, source: SourceRevision(id: "ble.health-thermometer", name: "x"),
+                person: store.origin.person, type: .heartRate, source: SourceRevision(id: "ble.health-thermometer", name: "x"),
                 device: Device(key: "bluetooth:C0:01:02:03:04:01")),
             numeral: try Numeral("\(value)"), unit: try Unit(ucum: "/min"),
             time: .instants(start: start, end: start, offset: nil), place: Place(.line, 1))
@@ -313,7 +313,7 @@ import Testing
             try store.add(try readings.map { try received($0.0, at: $0.1, of: store) })
             try store.finish(try store.run(exporter(of: store.store)))
         }
-        #expect(try held().count == rows)
+        #expect(try stored().count == rows)
         for store in [test, second] {
             let comparison = TargetComparison(
                 TargetSettings(name: "other"), exporter: try exporter(of: store.store), store: store.store,
@@ -323,7 +323,7 @@ import Testing
             try store.store.targets.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
             try store.finish(try store.run(exporter(of: store.store)))
         }
-        #expect(try held().count == rows)
+        #expect(try stored().count == rows)
     }
 
     // MARK: For analysts
@@ -350,7 +350,7 @@ import Testing
         func pressure(_ type: SampleType, _ value: Int, _ group: UInt64?, at second: Int64) throws -> GatedSample {
             let start = Instant(seconds: 1_790_000_000 + second)
             let reading = Reading(
-                origin: Origin(subject: test.origin.subject, type: type, source: test.origin.source, device: Device(key: "cuff")),
+                origin: Origin(person: test.origin.person, type: type, source: test.origin.source, device: Device(key: "cuff")),
                 numeral: try Numeral("\(value)"), unit: try Unit(ucum: "mm[Hg]"),
                 time: .instants(start: start, end: start, offset: ZoneOffset(seconds: 3600)),
                 group: group.map { .shared($0) } ?? .none, place: Place(.line, 1)
@@ -375,7 +375,7 @@ import Testing
         let samples = try [(100, 0), (200, 3600), (50, 86_400)].map { value, second in
             let start = Instant(seconds: 1_790_000_000 + Int64(second))
             let reading = Reading(
-                origin: Origin(subject: test.origin.subject, type: type, source: test.origin.source),
+                origin: Origin(person: test.origin.person, type: type, source: test.origin.source),
                 numeral: try Numeral("\(value)"),
                 unit: type.canonicalUnit,
                 time: .instants(start: start, end: Instant(seconds: 1_790_000_060 + Int64(second)), offset: .utc),
@@ -405,7 +405,7 @@ import Testing
         try test.add(try (20..<40).map { try test.sample(60 + $0, at: $0) })
         try test.delete(try test.sample(60, at: 0))
         try test.finish(try test.run(exporter()))
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         #expect(try sql("SELECT count(*) FROM \(schema).heart_rate") == [["39"]])
         #expect(try comparison(exporter()).compare() == TargetDifferences(equal: 39))
         #expect(try exporter().check().allSatisfy { $0.weight == .good })
@@ -420,14 +420,14 @@ import Testing
                 try test.object(.category, 0, at: 0), try test.object(.workout, 0, at: 1),
             ])
         try test.finish(try test.run(exporter()))
-        var octets: [UInt8] = []
-        let left = try exporter().lines { octets += $0 }
+        var bytes: [UInt8] = []
+        let left = try exporter().lines { bytes += $0 }
         #expect(left == ["workout": 1])
         struct Line: Decodable {
             var uuid: String
             var kind: String
         }
-        let lines = try octets.split(separator: 0x0A).map { try JSONDecoder().decode(Line.self, from: Data($0)) }
+        let lines = try bytes.split(separator: 0x0A).map { try JSONDecoder().decode(Line.self, from: Data($0)) }
         let expected = try test.contents().keys.map(\.description)
         #expect(Set(lines.map(\.uuid)).isSubset(of: expected) && lines.count == expected.count - 1)
     }

@@ -41,7 +41,7 @@ import Testing
     private func exporter(_ store: String, partitions: Int = 0) throws -> PostgreSQLExporter {
         PostgreSQLExporter(
             settings("owner", partitions: partitions),
-            context: try ExportContext(name: "other", store: store, me: test.store.subject, now: { ExportedStore.received }),
+            context: try ExportContext(name: "other", store: store, me: test.store.owner, now: { ExportedStore.received }),
             days: { try SampleStatistics() })
     }
 
@@ -112,7 +112,7 @@ import Testing
             _ type: String, _ value: Int, _ unit: String, at seconds: Int64, for duration: Int64 = 0, source: String = "s"
         ) throws -> GatedSample {
             let origin = Origin(
-                subject: test.store.subject, type: try #require(SampleType(type)),
+                person: test.store.owner, type: try #require(SampleType(type)),
                 source: SourceRevision(id: source, name: source),
                 device: device)
             let start = Instant(seconds: 1_790_000_000 + seconds)

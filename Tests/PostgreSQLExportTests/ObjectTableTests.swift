@@ -29,22 +29,22 @@ import Testing
         let store = store ?? test.store
         return PostgreSQLExporter(
             settings ?? self.settings(),
-            context: try ExportContext(name: "other", store: store.identifier, me: store.subject, now: { ExportedStore.received })
+            context: try ExportContext(name: "other", store: store.identifier, me: store.owner, now: { ExportedStore.received })
         )
     }
 
     private func sql(_ text: String) throws -> [[String?]] { try PostgreSQLConnection(settings()).run(text) }
 
     /// The UUIDs of all tables, twice if two tables contain one.
-    private func held() throws -> [String] {
+    private func stored() throws -> [String] {
         let parts = (["sample"] + ObjectTable.all.map(\.name)).map { "SELECT uuid FROM \(schema).\($0)" }
         return try sql(parts.joined(separator: " UNION ALL ")).compactMap { $0[0] }
     }
 
     private func expectHeld() throws {
-        let held = try held()
-        #expect(try Set(held) == Set(test.contents().keys.map(\.description)))
-        #expect(Set(held).count == held.count)
+        let stored = try stored()
+        #expect(try Set(stored) == Set(test.contents().keys.map(\.description)))
+        #expect(Set(stored).count == stored.count)
     }
 
     /// The content of each kind's table, by the values in the tests' bodies.
@@ -139,23 +139,23 @@ import Testing
             ("cda", Array("<ClinicalDocument>\u{1}</ClinicalDocument>".utf8)),
         ]
         try test.add(try [SampleKind.clinicalRecord, .document].map { try test.object($0, 0, at: 0) })
-        for (index, (type, octets)) in odd.enumerated() {
+        for (index, (type, bytes)) in odd.enumerated() {
             var sample = try test.object(type == "cda" ? .document : .clinicalRecord, index + 1, at: 0)
-            let told =
+            let reported =
                 type == "cda"
                 ? try SampleBody(
                     encoding: ClinicalDocument(title: "", patient: "", custodian: "", author: "", valid: false),
-                    content: PackedContent(octets))
+                    content: PackedContent(bytes))
                 : try SampleBody(
                     encoding: ClinicalRecord(displayName: "", resourceType: "Observation", identifier: "\(index)", version: "R4"),
-                    content: PackedContent(octets))
-            sample.sample.body = told
+                    content: PackedContent(bytes))
+            sample.sample.body = reported
             try test.add([sample])
         }
         try test.finish(try test.run(exporter()))
         try expectHeld()
-        func hex(_ octets: [UInt8]) -> String {
-            "\\x" + octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        func hex(_ bytes: [UInt8]) -> String {
+            "\\x" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }
         let records = try sql(
             "SELECT octets, resource IS NULL FROM \(schema).lab_result_record ORDER BY identifier COLLATE \"C\"")
@@ -204,9 +204,9 @@ import Testing
         for _ in 0..<10 { try proofs[Int.random(in: 0..<2, using: &random)].suffer(6, using: &random) { _ in } }
         for proof in proofs { try proof.finish() }
         let union = try test.contents().merging(other.contents()) { one, _ in one }
-        let held = try held()
-        #expect(held.count == union.count)
-        #expect(Set(held) == Set(union.keys.map(\.description)))
+        let stored = try stored()
+        #expect(stored.count == union.count)
+        #expect(Set(stored) == Set(union.keys.map(\.description)))
         for store in [test, other] {
             var own: Set<String> = []
             try exporter(of: store.store).contents { own.formUnion($0.map(\.identity.description)) }
@@ -223,15 +223,15 @@ import Testing
         try test.finish(run)
         for sample in samples { try test.delete(sample) }
         try test.finish(run)
-        #expect(try held().isEmpty)
+        #expect(try stored().isEmpty)
         #expect(try sql("SELECT count(*) FROM \(schema).deletion") == [["\(samples.count)"]])
         _ = try test.store.samples.restore(samples.map(\.sample.identity), description: test.description(.restore))
         try test.finish(run)
         try expectHeld()
         #expect(try sql("SELECT count(*) FROM \(schema).deletion") == [["0"]])
         let types = Set(samples.map(\.sample.origin.type))
-        let migration = try test.store.repairs.apply(
-            MigrationRequest(
+        let repairID = try test.store.repairs.apply(
+            RepairRequest(
                 .shift(3_600_000_000), of: SampleConditions(types: types), takesAmbiguous: true, now: ExportedStore.received))
         try test.finish(run)
         try expectHeld()
@@ -239,7 +239,7 @@ import Testing
         #expect(moved.flatMap { Int($0) } ?? 0 > 0)
         let first = try sql("SELECT min(time) FROM \(schema).workout_route_point")
         #expect(first == [["2026-09-21 15:13:20+00"]])
-        _ = try test.store.repairs.undo(migration.migration ?? 0, at: ExportedStore.received)
+        _ = try test.store.repairs.undo(repairID.repairID ?? 0, at: ExportedStore.received)
         try test.finish(run)
         try expectHeld()
     }
@@ -268,17 +268,17 @@ import Testing
         var writer = PointsWriter(columns: HeartbeatSeries.columns)
         for _ in 0..<4 { try writer.append([Numeral(coefficient: 1), nil, nil]) }
         var (points, content) = try writer.end()
-        points.count = ObjectRows.mostNumbers
+        points.count = ObjectRows.maximumNumbers
         sample.sample.body = try SampleBody(encoding: HeartbeatSeries(points: points), content: content)
         // A sample whose content does not match its head is set aside, too.
         var damaged = try test.object(.workoutRoute, 0, at: 0)
-        var octets = try #require(damaged.sample.body?.octets)
-        octets[octets.count - 3] ^= 0xFF
-        damaged.sample.body = SampleBody(octets: octets)
+        var bytes = try #require(damaged.sample.body?.bytes)
+        bytes[bytes.count - 3] ^= 0xFF
+        damaged.sample.body = SampleBody(bytes: bytes)
         try test.add([sample, damaged, try test.object(.workout, 0, at: 0), try test.sample(60, at: 0)])
         try test.finish(try test.run(exporter()))
         #expect(try test.store.targets.setAside(by: "other").count == 2)
-        #expect(try held().count == 2)
+        #expect(try stored().count == 2)
     }
 
     /// No two tables and views have one name.

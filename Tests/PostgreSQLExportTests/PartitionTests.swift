@@ -24,7 +24,7 @@ import Testing
         PostgreSQLExporter(
             settings ?? self.settings,
             context: try ExportContext(
-                name: "other", store: test.store.identifier, me: test.store.subject, now: { ExportedStore.received }))
+                name: "other", store: test.store.identifier, me: test.store.owner, now: { ExportedStore.received }))
     }
 
     private static let people = (10..<40).map { "00000000-0000-4000-8000-0000000000\($0)" }
@@ -38,7 +38,7 @@ import Testing
         let readings = try (0..<100).map { index in
             Reading(
                 origin: Origin(
-                    subject: few ? Self.people[index % Self.people.count] : UUIDText.random(), type: .heartRate,
+                    person: few ? Self.people[index % Self.people.count] : UUIDText.random(), type: .heartRate,
                     source: test.origin.source, namesPerson: true),
                 numeral: try Numeral("\(60 + index % 3)"), unit: try Unit(ucum: "/min"),
                 time: .instants(
@@ -63,7 +63,7 @@ import Testing
         #expect(used.count == 4)
         #expect(used.compactMap { $0[1].flatMap { Int($0) } }.reduce(0, +) == 99)
         let plan = try sql(
-            "EXPLAIN (FORMAT TEXT) SELECT * FROM {}.heart_rate WHERE subject = '\(readings[1].sample.origin.subject)'"
+            "EXPLAIN (FORMAT TEXT) SELECT * FROM {}.heart_rate WHERE subject = '\(readings[1].sample.origin.person)'"
         ).compactMap { $0[0] }
         #expect(plan.filter { $0.contains("on sample_") }.count == 1)
         let comparison = TargetComparison(
@@ -84,7 +84,7 @@ import Testing
         var plain = settings
         plain.partitions = 0
         _ = try exporter(plain).create()
-        #expect(try exporter().create().contains { $0.weight == .warning && $0.subject == "partitions" })
+        #expect(try exporter().create().contains { $0.weight == .warning && $0.component == "partitions" })
     }
 
     /// New partitions are counted soon, so that a UUID is found by its index and not among all rows of a person.
@@ -126,11 +126,11 @@ import Testing
         _ = try exporter.deliver(batch(0..<40))
         _ = try exporter.deliver(batch(0..<40))
         _ = try exporter.deliver(batch(30..<60))
-        let gone = ExportBatch(
+        let deleted = ExportBatch(
             changes: readings[..<10].map {
                 .deleted(StoredDeletion(sample: $0.sample, replacedBy: nil, ingest: 0, seq: 0))
             })
-        _ = try exporter.deliver(gone)
+        _ = try exporter.deliver(deleted)
         #expect(try sql("SELECT count(*) FROM {}.sample") == [["50"]])
         #expect(try sql("SELECT count(*) FROM {}.deletion") == [["10"]])
         _ = try exporter.deliver(batch(0..<10))

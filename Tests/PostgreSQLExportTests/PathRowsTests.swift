@@ -24,7 +24,7 @@ import Testing
             PostgreSQLSettings(
                 host: try PostgreSQLServer.shared.get().folder, database: "postgres", user: "vitalgate", schema: schema),
             context: try ExportContext(
-                name: "other", store: store.store.identifier, me: store.store.subject, now: { ExportedStore.received }))
+                name: "other", store: store.store.identifier, me: store.store.owner, now: { ExportedStore.received }))
     }
 
     private func sql(_ text: String) throws -> [[String?]] {
@@ -58,7 +58,7 @@ import Testing
             case .other: Device(key: "tanita-1", name: "Scale", manufacturer: "Tanita", serial: "2")
             }
         let reading = Reading(
-            origin: Origin(subject: store.origin.subject, type: type, source: source, device: device),
+            origin: Origin(person: store.origin.person, type: type, source: source, device: device),
             numeral: try Numeral(numeral),
             unit: try Unit(ucum: unit),
             time: .instants(start: start, end: Instant(seconds: start.microseconds / 1_000_000 + seconds), offset: .utc),

@@ -33,20 +33,20 @@ import Testing
         let store = store ?? test.store
         return PostgreSQLExporter(
             settings ?? self.settings(),
-            context: try ExportContext(name: "other", store: store.identifier, me: store.subject, now: { ExportedStore.received })
+            context: try ExportContext(name: "other", store: store.identifier, me: store.owner, now: { ExportedStore.received })
         )
     }
 
     private func sql(_ text: String) throws -> [[String?]] { try PostgreSQLConnection(settings()).run(text) }
 
     /// The content of the table, with that of a view of its type.
-    private func held(_ table: String = "heart_rate") throws -> [SampleIdentity: Double] {
-        var held: [SampleIdentity: Double] = [:]
+    private func stored(_ table: String = "heart_rate") throws -> [SampleIdentity: Double] {
+        var stored: [SampleIdentity: Double] = [:]
         for row in try sql("SELECT uuid, value FROM \(schema).\(table)") {
             let uuid = try #require(row[0].flatMap { SampleIdentity($0) })
-            held[uuid] = row[1].flatMap { Double($0) }
+            stored[uuid] = row[1].flatMap { Double($0) }
         }
-        return held
+        return stored
     }
 
     @Test func aRowForEachSample() throws {
@@ -59,14 +59,14 @@ import Testing
         try test.add(samples)
         let run = try test.run(exporter)
         try test.finish(run)
-        #expect(try held() == test.contents())
-        #expect(try held("sample") == test.contents())
+        #expect(try stored() == test.contents())
+        #expect(try stored("sample") == test.contents())
         let row = try sql(
             "SELECT start_time, numeral, numeral_unit, zone_offset, source_id, subject, hubs FROM \(schema).sample ORDER BY start_time"
         )[1]
         // A check that was rolled back leaves a gap in the numbers of hubs.
         let hub = try #require(try sql("SELECT id FROM \(schema).hub").first?[0])
-        #expect(row == ["2026-09-21 14:13:21+00", "61", "/min", "0", "strap", test.store.subject, "{\(hub)}"])
+        #expect(row == ["2026-09-21 14:13:21+00", "61", "/min", "0", "strap", test.store.owner, "{\(hub)}"])
         // Told again, out of its turn, and by an exporter that has just begun, nothing changes.
         let before = try sql("SELECT xmin, uuid FROM \(schema).sample ORDER BY uuid")
         try test.store.targets.forget(target: "other")
@@ -75,14 +75,14 @@ import Testing
         // Gone, and what took its place.
         try test.delete(samples[3])
         try test.finish(run)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         #expect(
             try sql("SELECT uuid, type, replaced_by FROM \(schema).deletion") == [
                 [samples[3].sample.identity.description, "heartRate", nil]
             ])
         _ = try test.store.samples.restore([samples[3].sample.identity], description: test.description(.restore))
         try test.finish(run)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         #expect(try sql("SELECT 1 FROM \(schema).deletion").isEmpty)
     }
 
@@ -94,7 +94,7 @@ import Testing
         let name = "a\\N\tb\\.'\"$1;DROP TABLE"
         let note = "a\\N\tb\nc\r\\.\u{2028}'\"$1;DROP TABLE"
         let origin = Origin(
-            subject: test.store.subject, type: .bodyMass, source: SourceRevision(id: "x", name: name, version: name),
+            person: test.store.owner, type: .bodyMass, source: SourceRevision(id: "x", name: name, version: name),
             device: Device(key: name, name: name))
         let start = Instant(microseconds: 1_790_000_000_123_456)
         let reading = Reading(
@@ -130,14 +130,14 @@ import Testing
         try test.add(try (0..<64).map { try test.sample(60 + $0 % 4, at: $0) })
         let run = try test.run(exporter())
         try test.finish(run)
-        #expect(try held() == test.contents().filter { $0.value != 63 })
+        #expect(try stored() == test.contents().filter { $0.value != 63 })
         let aside = try test.store.targets.setAside(by: "other")
         #expect(aside.count == 16)
         #expect(Set(aside.map(\.words)) == ["PostgreSQL does not accept a value (SQLSTATE 23514)"])
         _ = try sql("ALTER TABLE \(schema).sample DROP CONSTRAINT sample_value_check")
         _ = try test.store.targets.retry([], of: "other")
         try test.finish(run)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
     }
 
     /// A row that an index cannot contain has an SQLSTATE (54000) that could also be an error of the server. It is set aside because the
@@ -150,7 +150,7 @@ import Testing
         try test.add([try test.sample(77, at: 20, record: RecordIdentifier(id: String(id.prefix(2900)), version: 1))])
         let run = try test.run(exporter())
         try test.finish(run)
-        #expect(try held() == test.contents().filter { $0.value != 77 })
+        #expect(try stored() == test.contents().filter { $0.value != 77 })
         #expect(try test.store.targets.setAside(by: "other").map(\.words) == ["PostgreSQL: SQLSTATE 54000"])
     }
 
@@ -166,8 +166,8 @@ import Testing
         #expect(try test.run(guest).step() == .stopped)
         #expect(try test.store.targets.target("other")?.words?.contains("permission denied") == true)
         #expect(throws: DeliveryError.self) { try guest.check() }
-        let nobody = thrown { try exporter(settings(user: "nobody-\(schema)")).check() }
-        #expect(nobody?.kind == .unauthorised)
+        let unprivileged = thrown { try exporter(settings(user: "nobody-\(schema)")).check() }
+        #expect(unprivileged?.kind == .unauthorised)
         let nowhere = thrown { try exporter(settings(host: "/nowhere")).check() }
         #expect(nowhere?.kind == .unreachable)
         _ = try sql("INSERT INTO \(schema).version(number) VALUES(99)")
@@ -198,7 +198,7 @@ import Testing
         #expect(relay.count > 0)
         relay.mend()
         try proof.finish()
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         let comparison = TargetComparison(
             TargetSettings(name: "other"), exporter: try exporter(), store: test.store, now: { ExportedStore.received })
         #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
@@ -215,7 +215,7 @@ import Testing
         try proof.suffer(20, using: &random) { _ in }
         try proof.finish()
         #expect(relay.slowLots > 100)
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
     }
 
     /// A repair of many samples and its undo, deletions, and an import that is undone.
@@ -223,8 +223,8 @@ import Testing
         try create(partitions: partitions)
         var (counts, replaced): ([Int], [String?]) = ([], [])
         try test.repair(delivering: test.run(exporter())) {
-            #expect(try held() == test.contents())
-            counts.append(try held().count)
+            #expect(try stored() == test.contents())
+            counts.append(try stored().count)
             replaced.append(try sql("SELECT count(*) FROM \(schema).deletion WHERE replaced_by IS NOT NULL")[0][0])
         }
         #expect(counts == [10_000, 10_000, 10_000, 9000, 0])
@@ -242,15 +242,15 @@ import Testing
         for _ in 0..<12 { try proofs[Int.random(in: 0..<2, using: &random)].suffer(6, using: &random) { _ in } }
         for proof in proofs { try proof.finish() }
         let union = try test.contents().merging(other.contents()) { one, _ in one }
-        #expect(try held() == union)
+        #expect(try stored() == union)
         let rows = try sql("SELECT count(*), count(DISTINCT uuid) FROM \(schema).sample")[0]
         #expect(rows == ["\(union.count)", "\(union.count)"])
         for store in [test, other] {
-            let held = try sql(
+            let stored = try sql(
                 """
                 SELECT uuid FROM \(schema).sample JOIN \(schema).hub ON hubs @> ARRAY[hub.id] WHERE store = '\(store.store.identifier)'
                 """)
-            #expect(try Set(held.compactMap { $0[0] }) == Set(store.contents().keys.map(\.description)))
+            #expect(try Set(stored.compactMap { $0[0] }) == Set(store.contents().keys.map(\.description)))
         }
     }
 
@@ -262,7 +262,7 @@ import Testing
         for store in stores { try store.add(try (0..<2000).map { try store.sample(60 + $0 % 4, at: $0) }) }
         let runs = try stores.map { try $0.run(exporter(of: $0.store), TargetSettings(name: "other", batchSize: 50)) }
         try Together.run(stores.indices.map { index in { try stores[index].finish(runs[index]) } })
-        #expect(try held() == test.contents())
+        #expect(try stored() == test.contents())
         #expect(
             try sql("SELECT count(*), min(cardinality(hubs)), max(cardinality(hubs)) FROM \(schema).sample") == [
                 ["2000", "2", "2"]

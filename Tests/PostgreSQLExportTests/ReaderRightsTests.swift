@@ -19,7 +19,7 @@ import Testing
         _ = try sql("vitalgate", "CREATE SCHEMA \(schema) AUTHORIZATION owner_\(schema)")
         _ = try PostgreSQLExporter(
             settings(role("owner")),
-            context: try ExportContext(name: "other", store: "one", me: test.store.subject, now: { ExportedStore.received })
+            context: try ExportContext(name: "other", store: "one", me: test.store.owner, now: { ExportedStore.received })
         ).create()
     }
 

@@ -32,7 +32,7 @@ import Testing
         PostgreSQLExporter(
             settings ?? self.settings(0),
             context: try ExportContext(
-                name: "other", store: test.store.identifier, me: test.store.subject, now: { ExportedStore.received }))
+                name: "other", store: test.store.identifier, me: test.store.owner, now: { ExportedStore.received }))
     }
 
     private func sql(_ text: String, on server: Int = 0) throws -> [[String?]] {
@@ -81,7 +81,7 @@ import Testing
             let number = second % people
             return Reading(
                 origin: Origin(
-                    subject: "00000000-0000-4000-8000-0000000000\(number < 10 ? "0" : "")\(number)", type: .heartRate,
+                    person: "00000000-0000-4000-8000-0000000000\(number < 10 ? "0" : "")\(number)", type: .heartRate,
                     source: test.origin.source, namesPerson: true),
                 numeral: try Numeral("\(60 + second % 3)"), unit: try Unit(ucum: "/min"),
                 time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
@@ -117,7 +117,7 @@ import Testing
         try connection.run("BEGIN; \(PostgreSQLExporter.planning)")
         let plan = try connection.run(
             "EXPLAIN VERBOSE \(NewRows.nearness(in: "vitalgate", hub: 1))",
-            ["{heartRate}", "{\(test.store.subject)}", "{0}", "{1}", "{}"]
+            ["{heartRate}", "{\(test.store.owner)}", "{0}", "{1}", "{}"]
         ).compactMap { $0[0] }
         let remote = plan.filter { $0.contains("Remote SQL") }
         #expect(remote.count == Self.ofServer[1].count + Self.ofServer[2].count, "\(plan)")
@@ -145,7 +145,7 @@ import Testing
             group.wait()
             if case .wait = try run.step() { failures += 1 }
             try victim.start()
-            for gone in all.prefix(40) { try test.delete(gone) }
+            for deleted in all.prefix(40) { try test.delete(deleted) }
             all = Array(all.dropFirst(40))
             let more = try readings(2000 + 300 * round..<2300 + 300 * round)
             try test.add(more)
@@ -265,7 +265,7 @@ import Testing
             isPartial = try isPartial || count(3 - shard) != before.0
             #expect(try count(shard) == before.1)
             _ = try sql("DROP TRIGGER fail ON vitalgate.sample", on: shard)
-            for gone in added.prefix(50) { try test.delete(gone) }
+            for deleted in added.prefix(50) { try test.delete(deleted) }
             try test.finish(run)
             try expectAll()
         }

@@ -31,7 +31,7 @@ import Testing
     private func steps(_ count: Int, _ source: String, of person: String = me) throws -> SampleChange {
         let start = Instant(seconds: 1_790_000_000)
         let reading = Reading(
-            origin: Origin(subject: person, type: .stepCount, source: SourceRevision(id: source, name: source)),
+            origin: Origin(person: person, type: .stepCount, source: SourceRevision(id: source, name: source)),
             numeral: try Numeral("\(count)"), unit: try Unit(ucum: "{count}"),
             time: .instants(start: start, end: Instant(seconds: 1_790_000_600), offset: .utc), place: Place(.line, 1))
         let sample = try #require(
@@ -61,7 +61,7 @@ import Testing
         try exporter("one").set([order])
         #expect(try PostgreSQLConnection(settings).run("SELECT 1 FROM \(settings.schema).day_due").isEmpty)
         // More specific ones come first, in any order of arrival.
-        try exporter("one").set([order, SourceOrder(subject: Self.me, names: ["My Watch"])])
+        try exporter("one").set([order, SourceOrder(person: Self.me, names: ["My Watch"])])
         #expect(try sums() == ["1000"])
         try exporter("one").set([])
         #expect(try sums() == ["1000"] && rows() == 0)
@@ -85,12 +85,12 @@ import Testing
     @Test func anotherHubsOrder() throws {
         _ = try exporter("one").deliver(ExportBatch(changes: [steps(1000, "My Watch"), steps(700, "My Phone")]))
         try exporter("two").set([
-            SourceOrder(names: ["My Phone"]), SourceOrder(subject: Self.me, type: .stepCount, names: ["My Phone"]),
+            SourceOrder(names: ["My Phone"]), SourceOrder(person: Self.me, type: .stepCount, names: ["My Phone"]),
         ])
         #expect(try sums() == ["1000"])
         _ = try exporter("two").deliver(ExportBatch(changes: [steps(10, "Ring")]))
         #expect(try sums() == ["700"])
-        try exporter("one").set([SourceOrder(subject: Self.me, type: .stepCount, names: ["Ring"])])
+        try exporter("one").set([SourceOrder(person: Self.me, type: .stepCount, names: ["Ring"])])
         #expect(try sums() == ["10"])
     }
 
@@ -98,7 +98,7 @@ import Testing
     @Test func ordersOfErasedPeople() throws {
         let other = "aaaaaaaa-0000-4000-8000-000000000002"
         _ = try exporter("one").deliver(ExportBatch(changes: [steps(1000, "My Watch"), steps(5, "My Watch", of: other)]))
-        let orders = [Self.me, other].map { SourceOrder(subject: $0, names: ["My Phone"]) }
+        let orders = [Self.me, other].map { SourceOrder(person: $0, names: ["My Phone"]) }
         try exporter("one").set(orders)
         #expect(try rows() == 2)
         try exporter("one").erase(person: other)

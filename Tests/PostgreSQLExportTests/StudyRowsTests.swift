@@ -42,7 +42,7 @@ import Testing
     private func exporter(_ store: String, partitions: Int = 0) throws -> PostgreSQLExporter {
         PostgreSQLExporter(
             settings("owner", partitions: partitions),
-            context: try ExportContext(name: "other", store: store, me: test.store.subject, now: { ExportedStore.received }),
+            context: try ExportContext(name: "other", store: store, me: test.store.person, now: { ExportedStore.received }),
             days: { try SampleStatistics() })
     }
 
@@ -64,7 +64,7 @@ import Testing
             try ReadingPath.samples(
                 of: [
                     Reading(
-                        origin: Origin(subject: person, type: .heartRate, source: SourceRevision(id: "s", name: "s")),
+                        origin: Origin(person: person, type: .heartRate, source: SourceRevision(id: "s", name: "s")),
                         numeral: try Numeral("60"), unit: try Unit(ucum: "/min"),
                         time: .instants(start: start, end: start, offset: ZoneOffset(seconds: zone ?? 0)), place: Place(.line, 1))
                 ], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received

@@ -38,7 +38,7 @@ import Testing
         let start = Instant(microseconds: 1_790_000_000_000_000 + milliseconds * 1000)
         let reading = Reading(
             origin: Origin(
-                subject: people[person], type: .heartRate, source: SourceRevision(id: isByReceipt ? "ble" : "file", name: "x"),
+                person: people[person], type: .heartRate, source: SourceRevision(id: isByReceipt ? "ble" : "file", name: "x"),
                 device: isByReceipt ? Device(key: "strap") : nil),
             numeral: try Numeral("\(value)"), unit: try Unit(ucum: "/min"),
             time: .instants(start: start, end: start, offset: .utc), record: record, place: Place(.line, 1))
@@ -145,7 +145,7 @@ import Testing
         let connection = try exporter.connection()
         try connection.run("BEGIN; \(PostgreSQLExporter.planning)")
         let claims = RecordRows.claims(
-            into: [.sample], in: settings.schema, hub: 1, bySubject: partitions > 0)
+            into: [.sample], in: settings.schema, hub: 1, byPerson: partitions > 0)
         for statement in ReceiptRows.joins(in: settings.schema, hub: 1, isSame: exporter.isSame) + claims {
             let plan = try connection.run("EXPLAIN \(statement)").compactMap { $0[0] }
             // An index without a condition is read from one end to the other.

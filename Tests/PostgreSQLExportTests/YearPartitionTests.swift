@@ -29,7 +29,7 @@ import Testing
         return PostgreSQLExporter(
             some,
             context: try ExportContext(
-                name: "other", store: store ?? test.store.identifier, me: test.store.subject, now: { ExportedStore.received }))
+                name: "other", store: store ?? test.store.identifier, me: test.store.owner, now: { ExportedStore.received }))
     }
 
     private func sql(_ text: String) throws -> [[String?]] {
@@ -43,7 +43,7 @@ import Testing
         let readings = try times.flatMap { time in
             try Self.people.map { person in
                 Reading(
-                    origin: Origin(subject: person, type: .heartRate, source: test.origin.source, namesPerson: true),
+                    origin: Origin(person: person, type: .heartRate, source: test.origin.source, namesPerson: true),
                     numeral: try Numeral("\(value)"), unit: try Unit(ucum: "/min"),
                     time: .instants(start: Instant(microseconds: time), end: Instant(microseconds: time), offset: .utc),
                     place: Place(.line, 1))
@@ -109,17 +109,17 @@ import Testing
         // A range that is there already, also a smaller one, changes nothing.
         for years in [2013...2024, 2020...2021] {
             let findings = try exporter(years, people: people).create()
-            #expect(findings.contains { $0.subject == "years" && $0.weight == .good && !$0.text.contains("new") })
+            #expect(findings.contains { $0.component == "years" && $0.weight == .good && !$0.text.contains("new") })
         }
         #expect(try sql(content) == before)
 
         // Readings that are there are found, and the next ones find their partition.
         try deliver(samples, more)
         #expect(try sql(content) == before)
-        let gone = samples.prefix(30)
+        let deleted = samples.prefix(30)
         _ = try more.deliver(
             ExportBatch(
-                changes: gone.map { .deleted(StoredDeletion(sample: $0, replacedBy: nil, ingest: 0, seq: 0)) }))
+                changes: deleted.map { .deleted(StoredDeletion(sample: $0, replacedBy: nil, ingest: 0, seq: 0)) }))
         try deliver(try readings([Self.start(of: 2024)], value: 61).map(\.sample), more)
         #expect(try sql("SELECT count(*), count(DISTINCT uuid) FROM {}.sample") == [["123", "123"]])
         #expect(try counts()["2024"] == 18)
@@ -142,7 +142,7 @@ import Testing
     /// A table without partitions by year gets none, and the warning says so.
     @Test(arguments: [0, 3]) func aTableWithoutYearsStaysAsItIs(people: Int) throws {
         _ = try exporter(nil, people: people).create()
-        #expect(try exporter(people: people).create().contains { $0.weight == .warning && $0.subject == "years" })
+        #expect(try exporter(people: people).create().contains { $0.weight == .warning && $0.component == "years" })
         try deliver(try readings([Self.start(of: 2020)]).map(\.sample), exporter(people: people))
         #expect(try sql("SELECT count(*) FROM {}.sample") == [["9"]])
     }
@@ -151,7 +151,7 @@ import Testing
     @Test func otherPartitionsOfAnAdministrator() throws {
         _ = try exporter(people: 0).create()
         _ = try sql("CREATE TABLE {}.sample_twenties PARTITION OF {}.sample FOR VALUES FROM ('2023-01-01') TO ('2030-07-01')")
-        #expect(try exporter(2020...2029, people: 0).create().contains { $0.subject == "years" && !$0.text.contains("new") })
+        #expect(try exporter(2020...2029, people: 0).create().contains { $0.component == "years" && !$0.text.contains("new") })
         #expect { try exporter(2020...2030, people: 0).create() } throws: {
             ($0 as? DeliveryError)?.reason.contains("sample_twenties has a part of the year 2030") == true
         }

@@ -17,8 +17,8 @@ import Wire
     private static func fields(_ layout: String, _ hex: String, secrets: FrameSecrets = FrameSecrets()) throws -> String {
         let match = try #require(profile(layout).match(channel: "advert:ffff"))
         let interpreter = BinaryInterpreter(
-            match, registry: OriginRegistry(subject: "me"), options: BinaryOptions(isStrict: true, secrets: secrets))
-        switch interpreter.outcome(of: try #require(HexadecimalText.octets(hex))) {
+            match, registry: OriginRegistry(person: "me"), options: BinaryOptions(isStrict: true, secrets: secrets))
+        switch interpreter.outcome(of: try #require(HexadecimalText.bytes(hex))) {
         case .success: return String(decoding: interpreter.fieldsJSON, as: UTF8.self)
         case .failure(let error): return "\(error.offset) \(error.reason)"
         }
@@ -145,17 +145,17 @@ import Wire
     @Test func adverts181AThatAreSealed() throws {
         for (hex, fields) in Self.sealed {
             let interpreter = try BinaryInterpreter(
-                shippedLibrary.match(channel: "advert:181A", profile: "atc-pvvx"), registry: OriginRegistry(subject: "me"),
+                shippedLibrary.match(channel: "advert:181A", profile: "atc-pvvx"), registry: OriginRegistry(person: "me"),
                 options: BinaryOptions(isStrict: true, secrets: Self.secrets))
-            let octets = try #require(HexadecimalText.octets(hex))
-            guard case .success = interpreter.outcome(of: octets) else {
+            let bytes = try #require(HexadecimalText.bytes(hex))
+            guard case .success = interpreter.outcome(of: bytes) else {
                 Issue.record("refused: \(hex)")
                 continue
             }
             #expect(String(decoding: interpreter.fieldsJSON, as: UTF8.self) == fields)
             #expect(interpreter.frame.isSealed && interpreter.packetNumber != nil)
-            for index in octets.indices {
-                var changed = octets
+            for index in bytes.indices {
+                var changed = bytes
                 changed[index] ^= 1
                 guard case .failure(let error) = interpreter.outcome(of: changed) else {
                     Issue.record("taken with octet \(index) changed")
@@ -167,7 +167,7 @@ import Wire
     }
 
     private static let secrets = FrameSecrets(
-        bindKey: HexadecimalText.octets("231d39c1d7cc1ab1aee224cd096db932"), address: [0xA4, 0xC1, 0x38, 0x02, 0x83, 0xF4])
+        bindKey: HexadecimalText.bytes("231d39c1d7cc1ab1aee224cd096db932"), address: [0xA4, 0xC1, 0x38, 0x02, 0x83, 0xF4])
 
     private static let sealed = [
         (

@@ -23,7 +23,7 @@ struct FixedGenerator: RandomNumberGenerator {
     private static func interpret(
         _ interpreter: BinaryInterpreter, _ hex: String
     ) throws -> (readings: [Reading], outcome: FrameOutcome) {
-        let bytes = try #require(HexadecimalText.octets(hex))
+        let bytes = try #require(HexadecimalText.bytes(hex))
         var readings: [Reading] = []
         let result = bytes.withUnsafeBytes { bytes -> Result<FrameOutcome, Refusal> in
             do throws(Refusal) {
@@ -82,7 +82,7 @@ struct FixedGenerator: RandomNumberGenerator {
 
     @Test func aSessionsMinutesNeedItsStart() throws {
         let match = try shippedLibrary.match(channel: "gatt:2AA7")
-        let interpreter = BinaryInterpreter(match, registry: OriginRegistry(subject: "me"))
+        let interpreter = BinaryInterpreter(match, registry: OriginRegistry(person: "me"))
         #expect(throws: Refusal.self) { try Self.interpret(interpreter, "060078000600") }
         interpreter.sessionStart = try Timestamp(iso8601: "2026-11-20T08:00:00+01:00")
         let (readings, _) = try Self.interpret(interpreter, "060078000600 0600790007 00")

@@ -19,17 +19,17 @@ import Testing
         }
     }
 
-    static let telling: [UInt8] = Array("\",;\n\r\0.-:0919{}[]\\".utf8) + [0xFF, 0xC3, 0x80]
+    static let significant: [UInt8] = Array("\",;\n\r\0.-:0919{}[]\\".utf8) + [0xFF, 0xC3, 0x80]
 
     static func damage(_ bytes: [UInt8], _ random: inout SplitMix) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...12, using: &random) {
             let index = Int.random(in: 0..<bytes.count, using: &random)
             switch Int.random(in: 0..<5, using: &random) {
-            case 0: bytes[index] = telling.randomElement(using: &random) ?? 0
+            case 0: bytes[index] = significant.randomElement(using: &random) ?? 0
             case 1: bytes[index] = UInt8.random(in: 0...255, using: &random)
             case 2: bytes.remove(at: index)
-            case 3: bytes.insert(telling.randomElement(using: &random) ?? 0, at: index)
+            case 3: bytes.insert(significant.randomElement(using: &random) ?? 0, at: index)
             default: bytes.insert(contentsOf: bytes[index..<min(index + 40, bytes.count)], at: index)
             }
         }
@@ -49,7 +49,7 @@ import Testing
                 continue
             }
             let source = open(bytes, match.form)
-            let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: "me"))
+            let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(person: "me"))
             var last = 0
             var readings: [Reading] = []
             func read(_ source: some FrameSource) throws {

@@ -15,7 +15,7 @@ import Testing
     private func read(_ script: String, _ profile: String) throws -> [Reading] {
         let match = try #require(try ProfileLibrary.check(file: "\(deviceProfiles)/\(profile).json5").database)
         let source = DatabaseFileSource(script: Array(script.utf8), wanted: match.wanted, received: received)
-        let interpreter = try DatabaseInterpreter(match, registry: OriginRegistry(subject: "me"))
+        let interpreter = try DatabaseInterpreter(match, registry: OriginRegistry(person: "me"))
         var readings: [Reading] = []
         try source.forEachFrame { _ = try interpreter.interpret($0, into: &readings) }
         return readings

@@ -37,8 +37,8 @@ struct DeviceVector: CustomTestStringConvertible, Sendable {
             var vector = DeviceVector(
                 set: set, channel: channel, hex: hex, name: object.text("name"), secrets: FrameSecrets(), expected: nil,
                 note: object.text("note") ?? "")
-            vector.secrets.address = object.text("address").flatMap(HexadecimalText.octets)
-            vector.secrets.bindKey = object.text("bindKey").flatMap(HexadecimalText.octets)
+            vector.secrets.address = object.text("address").flatMap(HexadecimalText.bytes)
+            vector.secrets.bindKey = object.text("bindKey").flatMap(HexadecimalText.bytes)
             if case .object(let fields) = expect { vector.expected = fields }
             return vector
         }
@@ -64,10 +64,10 @@ struct DeviceVector: CustomTestStringConvertible, Sendable {
 
     /// The frame for the profile's channel. `nil` if the profile has no such channel.
     func frame(of profile: Profile) -> (match: BinaryMatch, bytes: [UInt8])? {
-        guard let bytes = HexadecimalText.octets(hex) else { return nil }
+        guard let bytes = HexadecimalText.bytes(hex) else { return nil }
         guard channel.hasPrefix("manufacturer:") else { return profile.match(channel: channel).map { ($0, bytes) } }
         if let match = profile.match(channel: "advert:" + channel) { return (match, bytes) }
-        guard let company = HexadecimalText.octets(channel.dropFirst(13)) else { return nil }
+        guard let company = HexadecimalText.bytes(channel.dropFirst(13)) else { return nil }
         return profile.match(channel: "advert:manufacturer").map { ($0, company.reversed() + bytes) }
     }
 }
@@ -196,7 +196,7 @@ extension [String: JSONValue] {
         let vectors = profile.frameVectors.filter { $0.refused == nil && !$0.channel.hasPrefix("serial:") }
         let interpreters = try vectors.map { vector in
             try BinaryInterpreter(
-                #require(profile.match(channel: vector.channel)), registry: OriginRegistry(subject: "me"), options: vector.options
+                #require(profile.match(channel: vector.channel)), registry: OriginRegistry(person: "me"), options: vector.options
             )
         }
         try #require(!vectors.isEmpty)
@@ -214,8 +214,8 @@ extension [String: JSONValue] {
             default: break
             }
             readings.removeAll(keepingCapacity: true)
-            bytes.withUnsafeBytes { octets in
-                let frame = RawFrame(payload: .bytes(octets), place: Place(.byte, 0), received: Instant(seconds: 1_900_000_000))
+            bytes.withUnsafeBytes { bytes in
+                let frame = RawFrame(payload: .bytes(bytes), place: Place(.byte, 0), received: Instant(seconds: 1_900_000_000))
                 do throws(Refusal) {
                     _ = try interpreters[index].interpret(frame, into: &readings)
                     if round % 16 == 0, interpreters[index].fieldsJSON.isEmpty { Issue.record("no fields: \(id)") }
@@ -239,10 +239,10 @@ extension [String: JSONValue] {
     /// The values of each type in a frame, in the type's unit and as sent. Empty if the frame is refused or skipped.
     static func values(_ match: BinaryMatch, _ bytes: [UInt8], _ secrets: FrameSecrets) -> [String: [Double]] {
         let interpreter = BinaryInterpreter(
-            match, registry: OriginRegistry(subject: "me"), options: BinaryOptions(secrets: secrets))
+            match, registry: OriginRegistry(person: "me"), options: BinaryOptions(secrets: secrets))
         var readings: [Reading] = []
-        bytes.withUnsafeBytes { octets in
-            let frame = RawFrame(payload: .bytes(octets), place: Place(.byte, 0), received: Instant(seconds: 1_900_000_000))
+        bytes.withUnsafeBytes { bytes in
+            let frame = RawFrame(payload: .bytes(bytes), place: Place(.byte, 0), received: Instant(seconds: 1_900_000_000))
             _ = try? interpreter.interpret(frame, into: &readings)
         }
         var values: [String: [Double]] = [:]

@@ -18,7 +18,7 @@ import Testing
 
     /// Every vector's frame through every profile that its advert, characteristic or name may match.
     @Test func noFrameIsTakenByAnotherDevicesProfile() {
-        var met: Set<String> = []
+        var matched: Set<String> = []
         for vector in DeviceVector.all {
             let own = DeviceVector.sets[vector.set]?.profiles ?? []
             for profile in shippedLibrary.profiles where !own.contains(profile.id) {
@@ -29,11 +29,11 @@ import Testing
                 let values = DeviceVectorTests.values(match, bytes, vector.secrets)
                 guard !values.isEmpty else { continue }
                 let key = "\(vector.set) \(profile.id)"
-                met.insert(key)
+                matched.insert(key)
                 #expect(Self.allowed[key] != nil, "\(profile.id) takes \(vector.testDescription): \(values)")
             }
         }
-        #expect(Set(Self.allowed.keys).subtracting(met).isEmpty)
+        #expect(Set(Self.allowed.keys).subtracting(matched).isEmpty)
     }
 
     /// Also the vectors of every profile, if no name excludes the other profile.

@@ -39,7 +39,7 @@ struct SharedVector: CustomTestStringConvertible, Sendable {
         guard case .array(let elements) = try JSONValue.parse(json5: bytes) else { return [] }
         return elements.compactMap { element in
             guard case .object(let object) = element, case .string(let characteristic)? = object["characteristic"],
-                case .string(let hex)? = object["hex"], let bytes = HexadecimalText.octets(hex),
+                case .string(let hex)? = object["hex"], let bytes = HexadecimalText.bytes(hex),
                 case .string(let note)? = object["note"], let expect = object["expect"], hex != mislabelled
             else { return nil }
             var channel = "gatt:" + characteristic
@@ -57,7 +57,7 @@ struct SharedVector: CustomTestStringConvertible, Sendable {
 
     private static func value(_ key: String, _ note: String) -> [UInt8]? {
         guard let range = note.firstRange(of: key) else { return nil }
-        return HexadecimalText.octets(note[range.upperBound...].prefix { $0.isHexDigit || $0 == ":" })
+        return HexadecimalText.bytes(note[range.upperBound...].prefix { $0.isHexDigit || $0 == ":" })
     }
 }
 
@@ -66,7 +66,7 @@ func shippedInterpreter(
     _ channel: String, profile: String? = nil, strict: Bool, secrets: FrameSecrets = FrameSecrets()
 ) throws -> BinaryInterpreter {
     try BinaryInterpreter(
-        shippedLibrary.match(channel: channel, profile: profile), registry: OriginRegistry(subject: "me"),
+        shippedLibrary.match(channel: channel, profile: profile), registry: OriginRegistry(person: "me"),
         options: BinaryOptions(isStrict: strict, secrets: secrets))
 }
 
@@ -125,7 +125,7 @@ extension BinaryInterpreter {
                 for length in 0..<vector.bytes.count - line {
                     guard case .success(let found) = interpreter.outcome(of: vector.bytes.prefix(length)) else { continue }
                     if !strict, let cutOff = interpreter.frame.cutOff {
-                        #expect(cutOff.octets.elementsEqual(vector.bytes[cutOff.offset..<length]))
+                        #expect(cutOff.bytes.elementsEqual(vector.bytes[cutOff.offset..<length]))
                         let isShorter = Self.isShorter(found, than: whole, besides: cutOff.field)
                         #expect(isShorter, "\(vector.testDescription) cut to \(length)")
                         continue

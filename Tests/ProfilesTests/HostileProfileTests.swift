@@ -22,10 +22,10 @@ import Wire
     ) throws -> (fields: String, error: FrameError?, refusal: Refusal?) {
         let match = try #require(profile(layout, more).match(channel: "gatt:ffff"))
         let interpreter = BinaryInterpreter(
-            match, registry: OriginRegistry(subject: "me"), options: BinaryOptions(sessionStart: session))
-        let octets = try #require(HexadecimalText.octets(hex))
+            match, registry: OriginRegistry(person: "me"), options: BinaryOptions(sessionStart: session))
+        let bytes = try #require(HexadecimalText.bytes(hex))
         do {
-            try octets.withUnsafeBytes { try interpreter.decode($0) }
+            try bytes.withUnsafeBytes { try interpreter.decode($0) }
         } catch let error as FrameError {
             return ("", error, nil)
         }
@@ -42,8 +42,8 @@ import Wire
     /// `{über: 1}` in Latin-1: a key that is not UTF-8.
     @Test(arguments: ["7bfc6265723a20317d", "7b226122 3a2022ff227d", "ff", "5bc3285d", "7beda0803a317d", "7b61c0af3a317d"])
     func whatIsNoUTF8IsNoProfile(hex: String) throws {
-        let octets = try #require(HexadecimalText.octets(hex.filter { $0 != " " }))
-        let error = #expect(throws: ProfileErrors.self) { try Profile(json5: octets, file: "test.json5") }
+        let bytes = try #require(HexadecimalText.bytes(hex.filter { $0 != " " }))
+        let error = #expect(throws: ProfileErrors.self) { try Profile(json5: bytes, file: "test.json5") }
         #expect(error?.problems.first?.message.contains("UTF-8") == true)
     }
 
@@ -157,8 +157,8 @@ import Wire
                 """
             let profile = try Profile(json5: Array(text.utf8), file: "test.json5")
             let match = try #require(profile.match(channel: "gatt:FFFF"))
-            let octets = try #require(HexadecimalText.octets(hex))
-            return DeviceVectorTests.values(match, octets, FrameSecrets()).keys.sorted()
+            let bytes = try #require(HexadecimalText.bytes(hex))
+            return DeviceVectorTests.values(match, bytes, FrameSecrets()).keys.sorted()
         }
         #expect(try values("401FF401") == ["bodyImpedance", "bodyMass"])
         #expect(try values("0000F401").isEmpty && values("FFFFF401").isEmpty)
@@ -197,10 +197,10 @@ import Wire
             """#
         let rules = #"session: { start: "start", zone: "zone", summerTime: "summer" }, information: "test""#
         let match = try #require(Self.profile(layout, rules).match(channel: "gatt:ffff"))
-        let interpreter = BinaryInterpreter(match, registry: OriginRegistry(subject: "me"))
+        let interpreter = BinaryInterpreter(match, registry: OriginRegistry(person: "me"))
         func start(_ zone: UInt8, _ summer: UInt8) throws -> Timestamp? {
             try ([0xEA, 0x07, 11, 20, 6, 31, 0, zone, summer] as [UInt8]).withUnsafeBytes { try interpreter.decode($0) }
-            return try #require(interpreter.toldSession()).timestamp
+            return try #require(interpreter.decodedSessionStart()).timestamp
         }
         #expect(try start(4, 4)?.offset == ZoneOffset(seconds: 7200))
         #expect(try start(0x80, 0)?.wall != nil && start(0x80, 0)?.offset == nil)

@@ -18,7 +18,7 @@ struct Account {
         let received = Instant(seconds: 1_800_000_000)
         let match = try ProfileLibrary([profile]).match(firstLines: text)
         let source = open(Array(text.utf8), match.form)
-        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: "me"), options: options)
+        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(person: "me"), options: options)
         let normaliser = Normaliser(zone: try VendorFilesTests.zone(zone), received: received)
         var output = Normaliser.Output()
         if let delimited = source as? DelimitedFileSource { try interpreter.survey(delimited) }
@@ -105,8 +105,8 @@ struct Account {
         let open = try Account(profile(times: Self.orders), text)
         #expect(open.refused[2]?.contains("--date-order DMY, MDY or YMD") == true)
         #expect(open.values == ["82"])
-        let said = try Account(profile(times: Self.orders), text, options: InterpreterOptions(dateOrder: .monthDayYear))
-        #expect(said.starts.first == "2026-03-04T07:00:00.000000Z")
+        let recorded = try Account(profile(times: Self.orders), text, options: InterpreterOptions(dateOrder: .monthDayYear))
+        #expect(recorded.starts.first == "2026-03-04T07:00:00.000000Z")
         // Two rows that exclude each other: a spreadsheet rewrote some. Only what can be read in one way is taken.
         let torn = try Account(
             profile(times: Self.orders), "Time,Weight\n13-04-2026 08:00,81\n04-14-2026 08:00,82\n03-04-2026 08:00,83\n")

@@ -16,8 +16,8 @@ import Wire
     private static func fields(_ layout: String, _ hex: String, strict: Bool = true) throws -> String {
         let match = try #require(profile(layout).match(channel: "gatt:ffff"))
         let interpreter = BinaryInterpreter(
-            match, registry: OriginRegistry(subject: "me"), options: BinaryOptions(isStrict: strict))
-        switch interpreter.outcome(of: try #require(HexadecimalText.octets(hex))) {
+            match, registry: OriginRegistry(person: "me"), options: BinaryOptions(isStrict: strict))
+        switch interpreter.outcome(of: try #require(HexadecimalText.bytes(hex))) {
         case .success: return String(decoding: interpreter.fieldsJSON, as: UTF8.self)
         case .failure(let error): return "\(error.offset) \(error.reason)"
         }

@@ -28,7 +28,7 @@ import Testing
         let profile = try Profile(json5: Array(document.utf8), file: "test.json5")
         let text = lines.joined(separator: "\n")
         let match = try #require(profile.match(firstLines: text))
-        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: "me"))
+        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(person: "me"))
         var readings: [Reading] = []
         let source = DelimitedFileSource(
             bytes: Array(text.utf8), delimiter: UInt8(ascii: ","), received: Instant(seconds: 1_900_000_000))

@@ -130,7 +130,7 @@ func profile(
         let library = ProfileLibrary([try profile(id: "a"), try profile(more: "notes: [\"mine\"]", id: "a")])
         #expect(library.profiles.count == 1)
         let interpreter = try ProfileInterpreter(
-            library.match(firstLines: "Time,Weight\n"), registry: OriginRegistry(subject: "me"))
+            library.match(firstLines: "Time,Weight\n"), registry: OriginRegistry(person: "me"))
         #expect(interpreter.notes == ["mine"])
     }
 
@@ -145,6 +145,6 @@ func profile(
         #expect(!Self.problems { try Profile(json5: Array(draft.utf8), file: "") }.isEmpty)
         let filled = draft.split(separator: "FILL-IN\"").joined(separator: "kg\"")
         #expect(Self.problems { try Profile(json5: Array(filled.utf8), file: "") } == [])
-        for strange in ["", "\n\n", "a", "\"", ",,,\n", "\u{0}"] { _ = ProfileSuggestion(firstLines: strange, id: "x").json5 }
+        for unusual in ["", "\n\n", "a", "\"", ",,,\n", "\u{0}"] { _ = ProfileSuggestion(firstLines: unusual, id: "x").json5 }
     }
 }

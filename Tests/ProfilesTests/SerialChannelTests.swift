@@ -16,7 +16,7 @@ import Wire
             guard case .array(let vectors) = try JSONValue.parse(json5: bytes) else { continue }
             for case .object(let vector) in vectors {
                 guard case .array(let expected)? = vector["expect"], case .string(let hex)? = vector["hex"],
-                    case .string(let channel)? = vector["characteristic"], let octets = HexadecimalText.octets(hex)
+                    case .string(let channel)? = vector["characteristic"], let sent = HexadecimalText.bytes(hex)
                 else { continue }
                 streams += 1
                 let interpreter = try shippedInterpreter(channel, strict: true)
@@ -29,7 +29,7 @@ import Wire
                     }
                     found.append(.object(["spo2": value("spo2"), "pulse_rate": value("pulse_rate")]))
                 }
-                octets.withUnsafeBytes { framer.feed($0, handle) }
+                sent.withUnsafeBytes { framer.feed($0, handle) }
                 framer.finish(isCut: false, handle)
                 #expect(found == expected, "\(hex)")
             }

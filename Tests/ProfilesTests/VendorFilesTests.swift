@@ -35,7 +35,7 @@ import Testing
             case .jsonArray(let paths, let rows, _): JSONArrayFileSource(input, paths: paths, rows: rows, received: received)
             case .database: throw SourceError(.malformed, "none of these is a database")
             }
-        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: "me"))
+        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(person: "me"))
         try interpreter.survey(source)
         let normaliser = Normaliser(zone: zone, received: received)
         var output = Normaliser.Output()

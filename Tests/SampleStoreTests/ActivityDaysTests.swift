@@ -21,7 +21,7 @@ import Testing
         let start = try Instant("\(date)T00:00:00+00:00")
         let reading = Reading(
             origin: Origin(
-                subject: TestStore.subject, type: try type("activitySummary"),
+                person: TestStore.person, type: try type("activitySummary"),
                 source: SourceRevision(id: source, name: source, version: nil), device: nil),
             numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: nil),
             record: RecordIdentifier(id: date, version: version), body: try SampleBody(encoding: summary), place: Place(.line, 1))
@@ -90,8 +90,8 @@ import Testing
             #expect(days.map { $0.summary == nil } == [true, false])
             // It is deleted, and the day is derived. Nothing of it was ever stored.
             let changes = try test.store.lastChange()
-            let told = try #require(days[1].summary)
-            try test.store.samples.delete([told.uuid], description: TestStore.description(.delete))
+            let reported = try #require(days[1].summary)
+            try test.store.samples.delete([reported.uuid], description: TestStore.description(.delete))
             #expect(try test.store.activity.days(ActivityQuery(zone: try .berlin)).map(\.day.move.value) == [100, 200])
             #expect(try test.store.lastChange() == changes + 1)
         }
@@ -116,7 +116,7 @@ import Testing
     @Test func aToldDayIsNotMoved() throws {
         try TestStore.with { test in
             try test.keep([try Self.summary("2026-11-20", energy: "421.5")])
-            let request = MigrationRequest(
+            let request = RepairRequest(
                 .shift(3_600_000_000), of: SampleConditions(), takesAmbiguous: true, now: TestStore.received)
             #expect(try test.store.repairs.apply(request).plan.repaired == 0)
         }
@@ -143,8 +143,8 @@ import Testing
             #expect(try days().map(\.stand.value) == [1, 1, 1])
             // From a day on. Earlier days do not change.
             try test.store.people.set(
-                .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: TestStore.subject, from: "2026-11-20",
-                said: TestStore.received)
+                .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: TestStore.person, from: "2026-11-20",
+                recorded: TestStore.received)
             #expect(try days().map(\.usesWheelchair) == [false, true, true])
             #expect(try days().map(\.steps) == [12, 800, 800])
             #expect(try days().map(\.stand.value) == [1, nil, 1])
@@ -158,8 +158,8 @@ import Testing
             let time = try SampleMaker(Self.type("appleMoveTime"))
             try test.keep([try energy("100", at: 0, lasting: 600), try time("7", at: 0, lasting: 600)])
             try test.store.people.set(
-                .activityMoveMode, to: Characteristic(.activityMoveMode, "appleMoveTime"), of: TestStore.subject,
-                from: "2025-01-01", said: TestStore.received)
+                .activityMoveMode, to: Characteristic(.activityMoveMode, "appleMoveTime"), of: TestStore.person,
+                from: "2025-01-01", recorded: TestStore.received)
             let day = try #require(try test.store.activity.days(ActivityQuery(zone: TimeZoneRules(fixed: .utc))).first?.day)
             #expect(day.move == .init(value: 7, unit: ActivityDay.minute) && day.movesByTime)
         }
@@ -184,14 +184,14 @@ import Testing
     @Test func eachPersonsOwn() throws {
         try TestStore.with { test in
             let other = "a1b2c3d4-0000-4000-8000-000000000001"
-            for (index, subject) in [other, Origin.unassigned, TestStore.subject].enumerated() {
-                try test.keep([try SampleMaker(.stepCount, subject: subject)("\(index + 1)", at: 0)])
+            for (index, person) in [other, Origin.unassigned, TestStore.person].enumerated() {
+                try test.keep([try SampleMaker(.stepCount, person: person)("\(index + 1)", at: 0)])
             }
             var query = ActivityQuery(zone: TimeZoneRules(fixed: .utc))
             #expect(try test.store.activity.days(query).map(\.day.steps) == [3, 1])
-            query.subject = Origin.unassigned
+            query.person = Origin.unassigned
             #expect(try test.store.activity.days(query).map(\.day.steps) == [2])
-            query.subject = "nobody"
+            query.person = "nobody"
             #expect(try test.store.activity.days(query).isEmpty)
         }
     }

@@ -27,14 +27,14 @@ import Testing
 
     @Test(arguments: 0..<40) func anyDays(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
-        let place = Self.zones[seed % Self.zones.count]
-        let zone = try TimeZoneRules(rule: place.rule, identifier: "there")
-        let first = Int(try Instant("\(place.first)T00:00:00+00:00").microseconds / 60_000_000)
+        let key = Self.zones[seed % Self.zones.count]
+        let zone = try TimeZoneRules(rule: key.rule, identifier: "there")
+        let first = Int(try Instant("\(key.first)T00:00:00+00:00").microseconds / 60_000_000)
         let types = [
             "activeEnergyBurned", "appleMoveTime", "appleExerciseTime", "stepCount", "pushCount", "appleStandTime",
             "appleStandHour", "appleStandHour", "appleStandHour",
         ]
-        var told: Set<ReferenceSample> = []
+        var reported: Set<ReferenceSample> = []
         for _ in 0..<Int.random(in: 5..<60, using: &random) {
             let type = types[Int.random(in: 0..<types.count, using: &random)]
             // The days before and after have samples, too, and no day has them all.
@@ -45,7 +45,7 @@ import Testing
             let value =
                 type == "appleStandHour"
                 ? Int.random(in: 0...1, using: &random) : [0, 1, 2, 60][Int.random(in: 0..<4, using: &random)]
-            told.insert(
+            reported.insert(
                 ReferenceSample(type: type, isPhone: Bool.random(using: &random), start: start, length: length, value: value))
         }
         let dates = (-1...4).map { Self.date(first + 1440 * $0 + 720) }
@@ -54,7 +54,7 @@ import Testing
         let summaries = Set(dates.filter { _ in Int.random(in: 0..<5, using: &random) == 0 })
         try TestStore.with { test in
             var batch: [GatedSample] = []
-            for sample in told.sorted(by: { ($0.start, $0.value) < ($1.start, $1.value) }) {
+            for sample in reported.sorted(by: { ($0.start, $0.value) < ($1.start, $1.value) }) {
                 let source = sample.isPhone ? "phone" : "watch"
                 let maker = try SampleMaker(try #require(SampleType(sample.type)), source: source, sourceName: source)
                 batch.append(
@@ -66,16 +66,16 @@ import Testing
             try test.keepExactly(batch)
             if let wheelchairFrom {
                 try test.store.people.set(
-                    .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: TestStore.subject, from: wheelchairFrom,
-                    said: TestStore.received)
+                    .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: TestStore.person, from: wheelchairFrom,
+                    recorded: TestStore.received)
             }
             if let minutesFrom {
                 try test.store.people.set(
-                    .activityMoveMode, to: Characteristic(.activityMoveMode, "appleMoveTime"), of: TestStore.subject,
-                    from: minutesFrom, said: TestStore.received)
+                    .activityMoveMode, to: Characteristic(.activityMoveMode, "appleMoveTime"), of: TestStore.person,
+                    from: minutesFrom, recorded: TestStore.received)
             }
             let days = try test.store.activity.days(ActivityQuery(zone: zone))
-            let reference = Reference(told: told, zone: zone, minutes: first - 3000..<first + 8000)
+            let reference = Reference(reported: reported, zone: zone, minutes: first - 3000..<first + 8000)
             let expected = reference.days(
                 summaries: summaries, wheelchairFrom: wheelchairFrom ?? "9", minutesFrom: minutesFrom ?? "9")
             #expect(days.map(\.day.date) == expected.map(\.date))
@@ -124,14 +124,14 @@ import Testing
             var number: Int
         }
 
-        private let told: Set<ReferenceSample>
+        private let reported: Set<ReferenceSample>
         private let first: Int
         /// By the minute, from the first one on.
         private var hours: [Hour] = []
 
         /// - Parameter minutes: the range of all samples, and the day before it.
-        init(told: Set<ReferenceSample>, zone: TimeZoneRules, minutes: Range<Int>) {
-            self.told = told
+        init(reported: Set<ReferenceSample>, zone: TimeZoneRules, minutes: Range<Int>) {
+            self.reported = reported
             first = minutes.lowerBound
             var (day, date, begun) = (Int64.min, "", 0)
             for minute in minutes {
@@ -148,7 +148,7 @@ import Testing
         /// The sum of a type by the hour. A minute reported by the watch does not count for the phone.
         private func sums(_ type: String) -> [Hour: Double] {
             var sums: [Hour: Double] = [:]
-            let all = told.filter { $0.type == type }
+            let all = reported.filter { $0.type == type }
             let watch = all.filter { !$0.isPhone }.map { $0.start..<$0.start + $0.length }
             for sample in all {
                 let isCovered = sample.isPhone && watch.contains { $0.contains(sample.start) }
@@ -169,11 +169,11 @@ import Testing
             let (energy, minutes) = (byDay(sums("activeEnergyBurned")), byDay(sums("appleMoveTime")))
             let exercise = byDay(sums("appleExerciseTime"))
             let (steps, pushes) = (byDay(sums("stepCount")), byDay(sums("pushCount")))
-            let hours = told.filter { $0.type == "appleStandHour" }
-            let toldHours = Set(hours.map { hour($0.start).date })
+            let hours = reported.filter { $0.type == "appleStandHour" }
+            let reportedHours = Set(hours.map { hour($0.start).date })
             let stood = Set(hours.filter { $0.value == 0 }.map { hour($0.start) })
             let onFeet = sums("appleStandTime")
-            var dates = summaries.union(toldHours)
+            var dates = summaries.union(reportedHours)
             for sums in [energy, minutes, exercise, steps, pushes, byDay(onFeet)] { dates.formUnion(sums.keys) }
             return dates.sorted().compactMap { date in
                 let isWheelchair = date >= wheelchairFrom
@@ -184,7 +184,7 @@ import Testing
                 }
                 day.move = date >= minutesFrom ? minutes[date] : energy[date]
                 day.exercise = exercise[date]
-                if toldHours.contains(date) {
+                if reportedHours.contains(date) {
                     day.stand = Double(stood.count { $0.date == date })
                 } else if !isWheelchair, onFeet.contains(where: { $0.key.date == date }) {
                     day.stand = Double(onFeet.count { $0.key.date == date && $0.value > 0.999999 })

@@ -32,7 +32,7 @@ import Testing
 
     private func add(_ condition: Alert.Condition, _ bound: Double, _ test: TestStore) throws {
         try test.store.alerts.add(
-            of: TestStore.subject, type: .heartRate, condition, bound: bound, at: Instant(seconds: Self.base))
+            of: TestStore.person, type: .heartRate, condition, bound: bound, at: Instant(seconds: Self.base))
     }
 
     @Test func oneCrossingIsOneEvent() throws {
@@ -58,7 +58,7 @@ import Testing
         try TestStore.with { test in
             try add(.below, 50, test)
             try keep([40], at: -100, in: test)
-            try test.keep([try SampleMaker(subject: "99999999-2222-4333-8444-555555555555")("40", at: 5)])
+            try test.keep([try SampleMaker(person: "99999999-2222-4333-8444-555555555555")("40", at: 5)])
             #expect(try check(test, at: 10) == [])
             try keep([40], at: 10, in: test)
             #expect(try check(test, at: 10 + 2 * 86_400) == [])
@@ -73,7 +73,7 @@ import Testing
         try TestStore.with { test in
             for (condition, bound) in [(Alert.Condition.below, 90.0), (.above, 40)] {
                 try test.store.alerts.add(
-                    of: TestStore.subject, type: .oxygenSaturation, condition, bound: bound, at: Instant(seconds: Self.base))
+                    of: TestStore.person, type: .oxygenSaturation, condition, bound: bound, at: Instant(seconds: Self.base))
             }
             let maker = try SampleMaker(.oxygenSaturation)
             func hold(_ percent: String, at second: Double, by rule: GateRule) throws -> SampleIdentity {
@@ -90,7 +90,7 @@ import Testing
             #expect(found.map { "\($0.alert.id) \($0.kind) \(Self.second($0))" } == ["1 began 10", "2 began 10"])
             #expect(try found.allSatisfy(\.isDoubtful) && test.store.alerts.history().allSatisfy { $0.began.isDoubtful })
             let doubtful = try test.store.quarantine.doubtful(
-                at: Instant(seconds: Self.base + 10), type: .oxygenSaturation, of: TestStore.subject)
+                at: Instant(seconds: Self.base + 10), type: .oxygenSaturation, of: TestStore.person)
             #expect(doubtful?.stored.uuid == low)
             // A doubtful reading ends nothing, and its acceptance is not another reading.
             _ = try hold("30", at: 20, by: .implausible)
@@ -260,8 +260,8 @@ import Testing
     @Test func aTimeOfAddingAheadIsNotBelieved() throws {
         try TestStore.with { test in
             let ahead = Instant(seconds: TestStore.received.microseconds / 1_000_000 + 86_400)
-            try test.store.alerts.add(of: TestStore.subject, type: .heartRate, .below, bound: 70, at: ahead)
-            try test.store.alerts.add(of: TestStore.subject, type: .heartRate, .missing, bound: 1, at: ahead)
+            try test.store.alerts.add(of: TestStore.person, type: .heartRate, .below, bound: 70, at: ahead)
+            try test.store.alerts.add(of: TestStore.person, type: .heartRate, .missing, bound: 1, at: ahead)
             #expect(try events(test.store, at: 0) == [])
             try keep([60], at: 10, in: test)
             #expect(try events(test.store, at: 11) == ["began 10"])
@@ -299,7 +299,7 @@ import Testing
     @Test func aValueAroundTheLimitIsOneAlert() throws {
         try TestStore.with { test in
             try test.store.alerts.add(
-                of: TestStore.subject, type: .heartRate, .above, bound: 100, timing: .usual, at: Instant(seconds: Self.base))
+                of: TestStore.person, type: .heartRate, .above, bound: 100, timing: .defaultTiming, at: Instant(seconds: Self.base))
             var all: [String] = []
             for second in Int64(10)..<190 {
                 try keep([second % 2 == 0 ? 101 : 99], at: Double(second), in: test)
@@ -316,7 +316,7 @@ import Testing
     @Test func anAlertMayNeedADurationAndAMargin() throws {
         try TestStore.with { test in
             try test.store.alerts.add(
-                of: TestStore.subject, type: .heartRate, .above, bound: 100,
+                of: TestStore.person, type: .heartRate, .above, bound: 100,
                 timing: AlertTiming(margin: 5, lasting: 60_000_000), at: Instant(seconds: Self.base))
             try keep([120], at: 10, in: test)
             #expect(try events(test.store, at: 11) == [])
@@ -346,13 +346,13 @@ import Testing
                         return try store.alerts.all(of: anna).first
                     }())
             try store.connection.transaction {
-                for second in 0..<(SampleStore.Alerts.mostAlertEvents + 10) {
+                for second in 0..<(SampleStore.Alerts.maximumAlertEvents + 10) {
                     let time = Instant(seconds: Self.base + second)
                     _ = try store.alerts.add(second % 2 == 0 ? .began : .ended, of: other, time: time, isLate: false, at: time)
                 }
             }
-            #expect(try store.alerts.events(after: 0, limit: 1).map(\.alert.subject) == [TestStore.subject])
-            #expect(try store.alerts.events(after: 0, limit: 100_000).count == Int(SampleStore.Alerts.mostAlertEvents) + 1)
+            #expect(try store.alerts.events(after: 0, limit: 1).map(\.alert.person) == [TestStore.person])
+            #expect(try store.alerts.events(after: 0, limit: 100_000).count == Int(SampleStore.Alerts.maximumAlertEvents) + 1)
         }
     }
 
@@ -371,7 +371,7 @@ import Testing
             #expect(try store.alerts.all().first?.acknowledged == Instant(seconds: Self.base + 20))
             try keep([80], at: 30, in: test)
             #expect(try events(store, at: 30) == ["ended 30"])
-            let episode = try #require(try store.alerts.history(of: TestStore.subject).first)
+            let episode = try #require(try store.alerts.history(of: TestStore.person).first)
             #expect(episode.began.acknowledged == Instant(seconds: Self.base + 20))
             #expect(episode.receipts == [AlertReceipt(receiver: "phone", time: Instant(seconds: Self.base + 11))])
             #expect(episode.ended?.time == Instant(seconds: Self.base + 30))
@@ -399,20 +399,20 @@ import Testing
 
     @Test func boundsAreChecked() throws {
         try TestStore.with { test in
-            let (store, subject) = (try test.store, TestStore.subject)
+            let (store, person) = (try test.store, TestStore.person)
             #expect(throws: StoreError.self) {
-                try store.alerts.add(of: subject, type: .heartRate, .missing, bound: 0, at: TestStore.received)
+                try store.alerts.add(of: person, type: .heartRate, .missing, bound: 0, at: TestStore.received)
             }
             #expect(throws: StoreError.self) {
-                try store.alerts.add(of: subject, type: .heartRate, .above, bound: .nan, at: TestStore.received)
+                try store.alerts.add(of: person, type: .heartRate, .above, bound: .nan, at: TestStore.received)
             }
-            #expect(throws: StoreError.self) { try store.people.save(Goal(type: .heartRate, span: .day, value: 0), of: subject) }
+            #expect(throws: StoreError.self) { try store.people.save(Goal(type: .heartRate, span: .day, value: 0), of: person) }
             for (day, tags, note) in [
                 ("2026-01-01", [], ""), ("noon", [], "x"), ("2026-01-01", ["a\nb"], ""),
                 ("2026-01-01", [], String(repeating: "a", count: 2001)),
                 ("2026-01-01", (0..<11).map { "\($0)" }, ""),
             ] as [(String, [String], String)] {
-                #expect(throws: StoreError.self) { try store.people.annotate(subject, day: day, tags: tags, note: note) }
+                #expect(throws: StoreError.self) { try store.people.annotate(person, day: day, tags: tags, note: note) }
             }
         }
     }
@@ -420,25 +420,25 @@ import Testing
     @Test func erasureRemovesWhatAPersonNoted() throws {
         try TestStore.with { test in
             let (store, anna) = (try test.store, "99999999-2222-4333-8444-555555555555")
-            for subject in [anna, TestStore.subject] {
-                try store.people.annotate(subject, day: "2026-01-01", tags: ["flu"], note: "in bed")
-                try store.people.save(Goal(type: .heartRate, span: .day, value: 1), of: subject)
-                try store.alerts.add(of: subject, type: .heartRate, .above, bound: 2, at: Instant(seconds: Self.base))
+            for person in [anna, TestStore.person] {
+                try store.people.annotate(person, day: "2026-01-01", tags: ["flu"], note: "in bed")
+                try store.people.save(Goal(type: .heartRate, span: .day, value: 1), of: person)
+                try store.alerts.add(of: person, type: .heartRate, .above, bound: 2, at: Instant(seconds: Self.base))
             }
             try keep([60], at: 1, in: test)
-            try test.keep([try SampleMaker(subject: anna)("60", at: 1)])
+            try test.keep([try SampleMaker(person: anna)("60", at: 1)])
             #expect(try events(store, at: 2) == ["began 1", "began 1"])
             let counts = try store.erasure.counts(of: anna)
             #expect(counts.annotations == 1 && counts.goals == 1 && counts.alerts == 1 && !counts.isEmpty)
             _ = try store.erasure.erase(anna, at: TestStore.received)
             #expect(try store.erasure.counts(of: anna).isEmpty)
             #expect(
-                try store.people.annotations(of: TestStore.subject, from: "2026-01-01", through: "2026-01-01").map(\.tags) == [
+                try store.people.annotations(of: TestStore.person, from: "2026-01-01", through: "2026-01-01").map(\.tags) == [
                     ["flu"]
                 ])
-            #expect(try store.alerts.events(after: 0).map(\.alert.subject) == [TestStore.subject])
+            #expect(try store.alerts.events(after: 0).map(\.alert.person) == [TestStore.person])
             #expect(
-                try store.people.goals(of: TestStore.subject).count == 1 && store.alerts.all(of: TestStore.subject).count == 1)
+                try store.people.goals(of: TestStore.person).count == 1 && store.alerts.all(of: TestStore.person).count == 1)
         }
     }
 
@@ -451,7 +451,7 @@ import Testing
             try keep([80], at: 300, in: test)
             var conditions = SampleConditions(types: [.heartRate])
             conditions.to = Instant(seconds: Self.base + 100)
-            let request = MigrationRequest(
+            let request = RepairRequest(
                 .shift(5_000_000), of: conditions, takesAmbiguous: true, now: Instant(seconds: Self.base + 305))
             #expect(try test.store.repairs.apply(request).plan.repaired == 1)
             #expect(try events(test.store, at: 310) == ["ended 300"])

@@ -53,10 +53,10 @@ import Testing
                 var seen: [SampleIdentity] = []
                 let stop = Int.random(in: 0...max(0, history.count), using: &random)
                 var anchor = Anchor.beginning
-                try writers[1].changes.read(after: .beginning, types: nil) { change, behind in
+                try writers[1].changes.read(after: .beginning, types: nil) { change, after in
                     guard seen.count < stop, case .added(let stored) = change else { return }
                     seen.append(stored.uuid)
-                    anchor = behind
+                    anchor = after
                 }
                 #expect(Anchor(anchor.description) == anchor)
                 readers.append(Reader(anchor: anchor, seen: seen))

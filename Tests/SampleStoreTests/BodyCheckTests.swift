@@ -13,7 +13,7 @@ import Testing
         let start = Instant(seconds: 1_790_000_000 + second)
         let reading = Reading(
             origin: Origin(
-                subject: TestStore.subject, type: try #require(SampleType(type)),
+                person: TestStore.person, type: try #require(SampleType(type)),
                 source: SourceRevision(id: "watch", name: "watch", version: nil), device: nil),
             numeral: Numeral(coefficient: number), unit: .one, time: .instants(start: start, end: start, offset: .utc),
             body: body, place: Place(.line, 1))
@@ -79,21 +79,21 @@ import Testing
         let test = try TestStore()
         test.isSound = false
         try test.keep([Self.record()])
-        let octets = try #require(try test.samples().first?.sample.body?.octets)
-        func set(_ octets: [UInt8]) throws {
-            try test.store.connection.run("UPDATE body SET octets = ?", .blob(octets))
+        let bytes = try #require(try test.samples().first?.sample.body?.bytes)
+        func set(_ bytes: [UInt8]) throws {
+            try test.store.connection.run("UPDATE body SET octets = ?", .blob(bytes))
         }
-        for length in octets.indices {
-            try set(Array(octets[..<length]))
+        for length in bytes.indices {
+            try set(Array(bytes[..<length]))
             #expect(try !check(test).problems.isEmpty, "cut to \(length)")
         }
-        for index in octets.indices {
-            var changed = octets
+        for index in bytes.indices {
+            var changed = bytes
             changed[index] ^= 0x11
             try set(changed)
             #expect(try !check(test).problems.isEmpty, "changed at \(index)")
         }
-        try set(octets)
+        try set(bytes)
         #expect(try check(test).problems.isEmpty)
         try test.close()
     }

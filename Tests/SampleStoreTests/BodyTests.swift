@@ -15,7 +15,7 @@ import Testing
         let end = Instant(seconds: 1_790_000_000 + second + (type == "workout" ? 600 : 0))
         let reading = Reading(
             origin: Origin(
-                subject: TestStore.subject, type: try #require(SampleType(type)),
+                person: TestStore.person, type: try #require(SampleType(type)),
                 source: SourceRevision(id: source, name: source, version: nil), device: nil),
             numeral: Numeral(coefficient: number), unit: .one, time: .instants(start: start, end: end, offset: .utc),
             record: record,
@@ -55,7 +55,7 @@ import Testing
             #expect(try workouts(test).map(\.events.count) == [2, 3])
             // A repair of time moves its laps with it, and its undoing brings all back.
             let before = try test.lines()
-            let shift = MigrationRequest(
+            let shift = RepairRequest(
                 .shift(3_600_000_000), of: SampleConditions(), takesAmbiguous: true, now: TestStore.received)
             let done = try test.store.repairs.apply(shift)
             #expect(done.plan.repaired == 2)
@@ -96,16 +96,16 @@ import Testing
             #expect(try test.keep([rings("100", exported: 1)]).account.stored == 1)
             #expect(try test.keep([rings("100", exported: 2)]).account.duplicate == 1)
             #expect(try test.keep([rings("180", exported: 3)]).account.stored == 1)
-            func told() throws -> [String?] {
+            func reported() throws -> [String?] {
                 try test.samples().map { try $0.sample.body?.decoded(as: ActivitySummary.self).activeEnergyBurned?.numeral.text }
             }
-            #expect(try told() == ["180"])
+            #expect(try reported() == ["180"])
             // An earlier export knows no better.
             #expect(try test.keep([rings("150", exported: 2)]).account.stored == 0)
-            #expect(try told() == ["180"])
+            #expect(try reported() == ["180"])
             try test.delete(rings("180", exported: 3))
             #expect(try test.keep([rings("180", exported: 4)]).account.stored == 0)
-            #expect(try told() == [])
+            #expect(try reported() == [])
             #expect(try test.store.check(deep: true) == [])
         }
     }

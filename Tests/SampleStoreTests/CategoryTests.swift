@@ -71,8 +71,8 @@ import Testing
     @Test func repairs() throws {
         try TestStore.with { test in
             try test.keep([try sleep()("3", at: 0, lasting: 600)])
-            func repair(_ repair: Repair) throws -> MigrationPlan {
-                let request = MigrationRequest(repair, of: SampleConditions(), takesAmbiguous: true, now: TestStore.received)
+            func repair(_ repair: Repair) throws -> RepairPlan {
+                let request = RepairRequest(repair, of: SampleConditions(), takesAmbiguous: true, now: TestStore.received)
                 return try test.store.repairs.apply(request).plan
             }
             let steps = try #require(SampleType("stepCount"))

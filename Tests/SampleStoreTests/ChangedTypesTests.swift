@@ -33,9 +33,9 @@ import Testing
                     let changed = try test.store.changes.changedTypes(after: anchor)
                     #expect(changed.types == touched)
                     #expect(changed.anchor == anchors.last?.anchor)
-                    var told: Set<SampleType> = []
-                    try test.store.changes.read(after: anchor, types: nil) { change, _ in told.insert(change.sample.origin.type) }
-                    #expect(told.isSubset(of: changed.types))
+                    var reported: Set<SampleType> = []
+                    try test.store.changes.read(after: anchor, types: nil) { change, _ in reported.insert(change.sample.origin.type) }
+                    #expect(reported.isSubset(of: changed.types))
                 }
             }
             #expect(anchors.map(\.anchor).sorted() == anchors.map(\.anchor))

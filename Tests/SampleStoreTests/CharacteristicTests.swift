@@ -15,51 +15,51 @@ import Testing
     /// Imports the values of an export from that day.
     @discardableResult
     private static func take(
-        _ told: [Characteristic], exported: String?, in test: TestStore, today: String = "2026-11-24"
-    ) throws -> (ingest: Int64, set: [CharacteristicType], kept: [CharacteristicType]) {
+        _ reported: [Characteristic], exported: String?, in test: TestStore, today: String = "2026-11-24"
+    ) throws -> (ingest: Int64, set: [CharacteristicType], retained: [CharacteristicType]) {
         let ingest = try test.store.beginIngest(TestStore.description())
         let taken = try test.store.people.take(
-            told, of: TestStore.subject, date: exported, said: try exported.map(time), today: today, ingest: ingest.id)
+            reported, of: TestStore.person, date: exported, recorded: try exported.map(time), today: today, ingest: ingest.id)
         _ = try ingest.finish(at: TestStore.received.microseconds)
-        return (ingest.id, taken.set, taken.kept)
+        return (ingest.id, taken.set, taken.retained)
     }
 
     private static func now(_ type: CharacteristicType, in test: TestStore, on day: String = "2026-11-24") throws -> String? {
-        try test.store.people.characteristics(of: TestStore.subject).value(of: type, on: day)?.value
+        try test.store.people.characteristics(of: TestStore.person).value(of: type, on: day)?.value
     }
 
     @Test func whatIsSaidLaterCounts() throws {
         try TestStore.with { test in
             let (yes, no) = (try Self.value(.wheelchairUse, "yes"), try Self.value(.wheelchairUse, "no"))
             try test.store.people.set(
-                .wheelchairUse, to: yes, of: TestStore.subject, from: "2026-11-10", said: Self.time("2026-11-10"))
+                .wheelchairUse, to: yes, of: TestStore.person, from: "2026-11-10", recorded: Self.time("2026-11-10"))
             #expect(try Self.now(.wheelchairUse, in: test) == "yes")
             #expect(try Self.now(.wheelchairUse, in: test, on: "2026-11-09") == nil)
             // An earlier export applies to earlier days.
             let old = try Self.take([no], exported: "2026-10-01", in: test)
-            #expect(old.set.isEmpty && old.kept == [.wheelchairUse])
+            #expect(old.set.isEmpty && old.retained == [.wheelchairUse])
             #expect(try Self.now(.wheelchairUse, in: test) == "yes")
             #expect(try Self.now(.wheelchairUse, in: test, on: "2026-11-09") == "no")
             // An export without a date overrides nothing.
             let undated = try Self.take([no], exported: nil, in: test)
-            #expect(undated.kept == [.wheelchairUse])
+            #expect(undated.retained == [.wheelchairUse])
             #expect(try Self.now(.wheelchairUse, in: test, on: "2026-09-01") == "no")
             // One of after counts.
             let new = try Self.take([no], exported: "2026-11-20", in: test)
-            #expect(new.set == [.wheelchairUse] && new.kept.isEmpty)
+            #expect(new.set == [.wheelchairUse] && new.retained.isEmpty)
             #expect(try Self.now(.wheelchairUse, in: test) == "no")
             #expect(try Self.now(.wheelchairUse, in: test, on: "2026-11-15") == "yes")
             // So does a person's word, from any day on.
             try test.store.people.set(
-                .wheelchairUse, to: yes, of: TestStore.subject, from: "2026-01-01", said: Self.time("2026-11-22"))
+                .wheelchairUse, to: yes, of: TestStore.person, from: "2026-01-01", recorded: Self.time("2026-11-22"))
             #expect(try Self.now(.wheelchairUse, in: test) == "yes")
             #expect(try Self.now(.wheelchairUse, in: test, on: "2025-12-31") == "no")
             try test.store.people.set(
-                .wheelchairUse, to: nil, of: TestStore.subject, from: "2026-11-23", said: Self.time("2026-11-23"))
+                .wheelchairUse, to: nil, of: TestStore.person, from: "2026-11-23", recorded: Self.time("2026-11-23"))
             #expect(try Self.now(.wheelchairUse, in: test) == nil)
             #expect(try Self.now(.wheelchairUse, in: test, on: "2026-11-22") == "yes")
             try test.reopen()
-            #expect(try test.store.people.characteristics(of: TestStore.subject).entries.count == 6)
+            #expect(try test.store.people.characteristics(of: TestStore.person).entries.count == 6)
         }
     }
 
@@ -68,12 +68,12 @@ import Testing
             let blood = try Self.value(.bloodType, "aPositive")
             try Self.take([blood, try Self.value(.biologicalSex, "female")], exported: "2026-11-01", in: test)
             let taken = try Self.take([try Self.value(.bloodType, "notSet")], exported: "2026-11-02", in: test)
-            #expect(taken.set.isEmpty && taken.kept.isEmpty)
+            #expect(taken.set.isEmpty && taken.retained.isEmpty)
             #expect(try Self.now(.bloodType, in: test) == "aPositive")
             // The same export again is nothing new.
             let again = try Self.take([blood], exported: "2026-11-01", in: test)
-            #expect(try !test.store.people.hasCharacteristics(broughtBy: again.ingest))
-            #expect(try test.store.people.subjectsWithCharacteristics() == [TestStore.subject])
+            #expect(try !test.store.people.hasCharacteristics(ingestedBy: again.ingest))
+            #expect(try test.store.people.peopleWithCharacteristics() == [TestStore.person])
         }
     }
 
@@ -108,20 +108,20 @@ import Testing
             let blood = try Self.value(.bloodType, "oNegative")
             let error = thrown(StoreError.self) {
                 try test.store.people.set(
-                    .bloodType, to: blood, of: Origin.unassigned, from: "2026-11-01", said: TestStore.received)
+                    .bloodType, to: blood, of: Origin.unassigned, from: "2026-11-01", recorded: TestStore.received)
             }
             #expect(error?.kind == .invalid)
             #expect(
                 thrown(StoreError.self) {
                     try test.store.people.set(
-                        .bloodType, to: blood, of: TestStore.subject, from: "2026-02-30", said: TestStore.received)
+                        .bloodType, to: blood, of: TestStore.person, from: "2026-02-30", recorded: TestStore.received)
                 }?.kind == .invalid)
             #expect(
                 thrown(StoreError.self) {
                     try test.store.people.set(
-                        .biologicalSex, to: blood, of: TestStore.subject, from: "2026-02-01", said: TestStore.received)
+                        .biologicalSex, to: blood, of: TestStore.person, from: "2026-02-01", recorded: TestStore.received)
                 }?.kind == .invalid)
-            #expect(try test.store.people.subjectsWithCharacteristics().isEmpty)
+            #expect(try test.store.people.peopleWithCharacteristics().isEmpty)
         }
     }
 
@@ -146,7 +146,7 @@ import Testing
     @Test(arguments: 0..<30) func anySequence(seed: Int) throws {
         struct Word {
             var from: String
-            var said: Int
+            var recorded: Int
             var value: String?
             var ingest: Int64?
             var number: Int
@@ -159,20 +159,20 @@ import Testing
             var undone: Set<Int64> = []
             var latestUndo: [Int64: Int64] = [:]
             for step in 0..<40 {
-                let said = Int.random(in: 0..<6, using: &random)
+                let recorded = Int.random(in: 0..<6, using: &random)
                 let value = values[Int.random(in: 0..<3, using: &random)]
                 switch Int.random(in: 0..<5, using: &random) {
                 case 0:
                     let from = Int.random(in: 0..<8, using: &random)
                     let isCleared = Int.random(in: 0..<4, using: &random) == 0
                     try test.store.people.set(
-                        .bloodType, to: isCleared ? nil : Self.value(.bloodType, value), of: TestStore.subject, from: day(from),
-                        said: Self.time(day(said)))
-                    words.append(Word(from: day(from), said: said, value: isCleared ? nil : value, number: step))
+                        .bloodType, to: isCleared ? nil : Self.value(.bloodType, value), of: TestStore.person, from: day(from),
+                        recorded: Self.time(day(recorded)))
+                    words.append(Word(from: day(from), recorded: recorded, value: isCleared ? nil : value, number: step))
                 case 1, 2:
-                    let known = words.contains { $0.ingest != nil && $0.said == said && $0.value == value }
-                    let ingest = try Self.take([Self.value(.bloodType, value)], exported: day(said), in: test).ingest
-                    if !known { words.append(Word(from: day(said), said: said, value: value, ingest: ingest, number: step)) }
+                    let known = words.contains { $0.ingest != nil && $0.recorded == recorded && $0.value == value }
+                    let ingest = try Self.take([Self.value(.bloodType, value)], exported: day(recorded), in: test).ingest
+                    if !known { words.append(Word(from: day(recorded), recorded: recorded, value: value, ingest: ingest, number: step)) }
                 case 3:
                     guard let ingest = words.compactMap(\.ingest).randomElement(using: &random), !undone.contains(ingest) else {
                         break
@@ -193,7 +193,7 @@ import Testing
                 }
                 for number in 0..<8 {
                     let counting = words.filter { !undone.contains($0.ingest ?? -1) && $0.from <= day(number) }
-                    let last = counting.max { ($0.said, $0.number) < ($1.said, $1.number) }
+                    let last = counting.max { ($0.recorded, $0.number) < ($1.recorded, $1.number) }
                     #expect(try Self.now(.bloodType, in: test, on: day(number)) == last?.value, "step \(step), day \(number)")
                 }
             }

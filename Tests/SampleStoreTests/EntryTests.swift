@@ -8,12 +8,12 @@ import Testing
 /// The one door: a file, a device and a program are given one verdict on an object, and what entered is sound.
 @Suite struct EntryTests {
     private static func sample(
-        _ type: String = "heartRate", subject: String = TestStore.subject, source: SourceRevision? = nil, device: Device? = nil,
+        _ type: String = "heartRate", person: String = TestStore.person, source: SourceRevision? = nil, device: Device? = nil,
         value: Double = 61, start: Int64 = 1_790_000_000, end: Int64? = nil, metadata: Metadata? = nil, body: SampleBody? = nil
     ) throws -> GatedSample {
         let type = try #require(SampleType(type))
         let origin = Origin(
-            subject: subject, type: type, source: source ?? SourceRevision(id: "s", name: "S"), device: device)
+            person: person, type: type, source: source ?? SourceRevision(id: "s", name: "S"), device: device)
         let numeral = value.isFinite ? Numeral(shortest: value) : Numeral(coefficient: 0)
         let (first, last) = (Instant(seconds: start), Instant(seconds: end ?? start))
         let identity = SampleIdentity(
@@ -27,16 +27,16 @@ import Testing
             rule: nil, repeats: nil, place: Place(.line, 1))
     }
 
-    private static func document(_ octets: String?) throws -> SampleBody {
+    private static func document(_ bytes: String?) throws -> SampleBody {
         try SampleBody(
             encoding: ClinicalDocument(title: "t", patient: "p", custodian: "c", author: "a", valid: true),
-            content: octets.map { try PackedContent($0.utf8) })
+            content: bytes.map { try PackedContent($0.utf8) })
     }
 
-    private static func record(_ octets: String?) throws -> SampleBody {
+    private static func record(_ bytes: String?) throws -> SampleBody {
         try SampleBody(
             encoding: ClinicalRecord(displayName: "x", resourceType: "Immunization", identifier: "1", version: "R4"),
-            content: octets.map { try PackedContent($0.utf8) })
+            content: bytes.map { try PackedContent($0.utf8) })
     }
 
     /// The reason for a refusal on each path. `nil` if it is stored.
@@ -70,10 +70,10 @@ import Testing
             (try Self.sample("heartRate", body: Self.document("<ClinicalDocument/>")), "body"),
             (try Self.sample("workout", value: 37, body: Self.document("<ClinicalDocument/>")), "body"),
             (
-                try Self.sample("bloodPressure", value: 0, body: SampleBody(octets: Array("{\"objects\":[\"x\"]}".utf8))),
+                try Self.sample("bloodPressure", value: 0, body: SampleBody(bytes: Array("{\"objects\":[\"x\"]}".utf8))),
                 "objects"
             ),
-            (try Self.sample(subject: "not-a-uuid"), "subject"), (try Self.sample(subject: ""), "subject"),
+            (try Self.sample(person: "not-a-uuid"), "subject"), (try Self.sample(person: ""), "subject"),
             (try Self.sample(source: source("", "S")), "source: id"),
             (try Self.sample(source: source("s\0", "S")), "source: id"),
             (try Self.sample(source: source("s", "S\nT")), "source: name"),
@@ -101,11 +101,11 @@ import Testing
     /// Clinical records are imported, and no program saves them.
     @Test func clinicalRecords() throws {
         try TestStore.with { test in
-            for octets in [
+            for bytes in [
                 nil, "{\"a\":1}", "{", "{\"resourceType\":\"Condition\"}", "<a/>", "{\"resourceType\":\"Immunization\"} x",
             ] {
-                let sample = try Self.sample("immunizationRecord", value: 0, body: Self.record(octets))
-                #expect(try verdicts(sample, test).allSatisfy { $0 != nil }, "\(octets ?? "")")
+                let sample = try Self.sample("immunizationRecord", value: 0, body: Self.record(bytes))
+                #expect(try verdicts(sample, test).allSatisfy { $0 != nil }, "\(bytes ?? "")")
             }
             let sample = try Self.sample(
                 "immunizationRecord", value: 0,
@@ -135,7 +135,7 @@ import Testing
                 let type = types[Int.random(in: 0..<types.count, using: &random)]
                 return try Self.sample(
                     type.id, value: 0, start: 1_790_000_000 + Int64(round * 250 + number),
-                    body: SampleBody(octets: Array(text.utf8)))
+                    body: SampleBody(bytes: Array(text.utf8)))
             }
             let ingest = try test.store.beginIngest(TestStore.description(round % 2 == 0 ? .import : .live))
             let outcomes = try ingest.store(batch)

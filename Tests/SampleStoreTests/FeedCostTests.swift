@@ -93,13 +93,13 @@ import Testing
             let series = Dictionary(
                 uniqueKeysWithValues: try test.store.samples.series(matching: SampleQuery()).map { ($0.id, $0) })
             let reader = ChangeReader(connection: try test.store.connection, series: series)
-            var (told, most) = (0, 0)
+            var (reported, maximum) = (0, 0)
             try reader.read(after: 0) { _ in
-                told += 1
-                most = max(most, reader.held)
+                reported += 1
+                maximum = max(maximum, reader.bufferedCount)
             }
-            #expect(told == 26_000)
-            #expect(most <= 2200)
+            #expect(reported == 26_000)
+            #expect(maximum <= 2200)
         }
     }
 }

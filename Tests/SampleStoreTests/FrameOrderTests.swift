@@ -34,12 +34,12 @@ import Testing
         return try test.samples(query).map(\.sample.value)
     }
 
-    private func told(_ test: TestStore, after anchor: Int64 = 0) throws -> [Double] {
-        var told: [Double] = []
+    private func reported(_ test: TestStore, after anchor: Int64 = 0) throws -> [Double] {
+        var reported: [Double] = []
         try test.store.changes.read(after: anchor, types: [beats]) {
-            if case .added(let stored) = $0 { told.append(stored.sample.value) }
+            if case .added(let stored) = $0 { reported.append(stored.sample.value) }
         }
-        return told
+        return reported
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64]) func inQueryAndFeed(seed: UInt64) throws {
@@ -50,7 +50,7 @@ import Testing
             _ = try ingest.finish(at: 0)
             #expect(try queried(test) == sent(frames))
             #expect(try queried(test, descending: true) == sent(frames).reversed())
-            #expect(try told(test) == sent(frames))
+            #expect(try reported(test) == sent(frames))
         }
     }
 
@@ -70,14 +70,14 @@ import Testing
     }
 
     @Test func afterARepairAndItsUndoing() throws {
-        let frames = try frames(MigrationReader.chunk / 2, seed: 9)
+        let frames = try frames(RepairReader.chunk / 2, seed: 9)
         try TestStore.with { test in
             try test.keep(Array(frames.joined()))
             let anchor = try test.store.lastChange()
-            let (_, migration) = try test.migrate(TestStore.request(.shift(1_000_000)))
+            let (_, repairID) = try test.migrate(TestStore.request(.shift(1_000_000)))
             #expect(try queried(test) == sent(frames))
-            #expect(try told(test, after: anchor) == sent(frames))
-            try test.undo(try #require(migration))
+            #expect(try reported(test, after: anchor) == sent(frames))
+            try test.undo(try #require(repairID))
             #expect(try queried(test) == sent(frames))
         }
     }
@@ -87,8 +87,8 @@ import Testing
         let intervals = try ["832", "808", "840", "816", "800", "824"].map { try maker($0, at: 1, rule: rule) }
         try TestStore.with { test in
             try test.keep(intervals)
-            let held = try test.store.quarantine.all().map(\.id)
-            try test.store.quarantine.accept(held.reversed(), description: TestStore.description(.accept))
+            let quarantined = try test.store.quarantine.all().map(\.id)
+            try test.store.quarantine.accept(quarantined.reversed(), description: TestStore.description(.accept))
             #expect(try queried(test) == intervals.map(\.sample.value))
         }
     }

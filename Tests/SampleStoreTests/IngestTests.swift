@@ -70,10 +70,10 @@ import Testing
     @Test func crowdsAtOneInstant() throws {
         try TestStore.with { test in
             let maker = try SampleMaker()
-            let crowd = try (0..<300).map { try maker("\(20 + $0)", at: 100) }
+            let readings = try (0..<300).map { try maker("\(20 + $0)", at: 100) }
             let around = [try maker("1", at: 99), try maker("1", at: 101), try maker("1", at: 5000)]
-            try test.keep(crowd.filter { Int($0.sample.value) % 2 == 0 } + around)
-            let (outcomes, _) = try test.keep(crowd.shuffledBy(seed: 4) + around)
+            try test.keep(readings.filter { Int($0.sample.value) % 2 == 0 } + around)
+            let (outcomes, _) = try test.keep(readings.shuffledBy(seed: 4) + around)
             #expect(outcomes[0].count { $0 == .stored } == 150)
             #expect(outcomes[0].suffix(3) == [.duplicate, .duplicate, .duplicate])
             #expect(try test.samples().count == 303)
@@ -85,7 +85,7 @@ import Testing
         var random = SeededGenerator(seed: 77)
         try TestStore.with { test in
             let maker = try SampleMaker()
-            var kept: Set<SampleIdentity> = []
+            var retained: Set<SampleIdentity> = []
             for _ in 0..<30 {
                 let size = [1, 3, 20, 1000].randomElement(using: &random) ?? 1
                 let step = [1, 60, 5000].randomElement(using: &random) ?? 1
@@ -94,10 +94,10 @@ import Testing
                     seed: random.next())
                 let outcomes = try test.keep(batch).outcomes[0]
                 for (gated, outcome) in zip(batch, outcomes) {
-                    #expect((outcome == .stored) == kept.insert(gated.sample.identity).inserted)
+                    #expect((outcome == .stored) == retained.insert(gated.sample.identity).inserted)
                 }
             }
-            #expect(Set(try test.identities()) == kept)
+            #expect(Set(try test.identities()) == retained)
         }
     }
 
@@ -191,15 +191,15 @@ import Testing
             let one = try SampleMaker(source: "one", device: Device(key: "d1", name: "First"))
             let other = try SampleMaker(
                 .bodyTemperature, source: "other", device: Device(key: "d2", name: "Second"), unit: "[degF]")
-            let said = Metadata([("a", .string("b"))])
+            let recorded = Metadata([("a", .string("b"))])
             let ingest = try test.store.beginIngest(TestStore.description())
             try test.execute(
                 "CREATE TEMP TRIGGER full BEFORE UPDATE OF stored ON ingest BEGIN SELECT RAISE(ABORT, 'no space'); END")
-            #expect(throws: StoreError.self) { try ingest.store([try one("72", at: 0, metadata: said)]) }
+            #expect(throws: StoreError.self) { try ingest.store([try one("72", at: 0, metadata: recorded)]) }
             try test.execute("DROP TRIGGER full")
             // Takes the numbers that the first ones had.
             let second = try other("98.60", at: 1, metadata: Metadata([("c", .boolean(true))]))
-            let first = try one("72", at: 0, metadata: said)
+            let first = try one("72", at: 0, metadata: recorded)
             #expect(try ingest.store([second]) == [.stored])
             #expect(try ingest.store([first]) == [.stored])
             _ = try ingest.finish(at: 0)
@@ -274,7 +274,7 @@ import Testing
             full.unit = full.unit.with(molarMass: 180.156)
             full.timeOrigin = .deviceCorrected
             full.received = Instant(microseconds: TestStore.received.microseconds - 123_456_789)
-            var receipt = try SampleMaker(.bodyMass, subject: "unassigned")
+            var receipt = try SampleMaker(.bodyMass, person: "unassigned")
             receipt.timeOrigin = .receipt
             receipt.received = Instant(microseconds: TestStore.received.microseconds + 17)
             let samples = [
@@ -314,8 +314,8 @@ import Testing
             var others: [GatedSample] = []
             for index in 0..<1500 {
                 // Thirty of a person: all of one person's are compared with one another.
-                let subject = "00000000-0000-4000-8000-0000000000\(10 + index / 30)"
-                others.append(try SampleMaker(source: "s\(index)", subject: subject)("72", at: 0))
+                let person = "00000000-0000-4000-8000-0000000000\(10 + index / 30)"
+                others.append(try SampleMaker(source: "s\(index)", person: person)("72", at: 0))
             }
             let ingest = try test.store.beginIngest(TestStore.description())
             #expect(try ingest.store(others).allSatisfy { $0 == .stored })

@@ -54,7 +54,7 @@ import Testing
         }
 
         /// The limit of instructions for each row of another sample.
-        fileprivate var mostForARow: Int {
+        fileprivate var maximumForARow: Int {
             switch self {
             case .undoDeletion, .undoImport: 3
             default: 1
@@ -112,7 +112,7 @@ import Testing
         return Target(samples: samples, entry: try test.keep(samples).account.id)
     }
 
-    private static func cost(of command: Command, beside count: Int) throws -> Int {
+    private static func cost(of command: Command, others count: Int) throws -> Int {
         try TestStore.with { test in
             try fill(test, count)
             var target = try keepTarget(test)
@@ -129,9 +129,9 @@ import Testing
     /// instructions for each row.
     @Test(arguments: Command.allCases) func otherRowsCostNothing(command: Command) throws {
         let (few, many) = (60, 1200)
-        let costs = [try Self.cost(of: command, beside: few), try Self.cost(of: command, beside: many)]
+        let costs = [try Self.cost(of: command, others: few), try Self.cost(of: command, others: many)]
         #expect(costs[0] > 0)
-        #expect(costs[1] - costs[0] < (many - few) * command.mostForARow, "\(command): \(costs)")
+        #expect(costs[1] - costs[0] < (many - few) * command.maximumForARow, "\(command): \(costs)")
     }
 
     /// The deep check reads every row once. A correlation adds the same cost to it, whatever else there is.

@@ -12,12 +12,12 @@ import Testing
     }
 
     static func correlation(
-        _ objects: [GatedSample], at second: Double, subject: String = TestStore.subject, source: String = "s"
+        _ objects: [GatedSample], at second: Double, person: String = TestStore.person, source: String = "s"
     ) throws -> GatedSample {
         let start = Instant(microseconds: 1_767_225_600_000_000 + Int64(second * 1e6))
         let reading = Reading(
             origin: Origin(
-                subject: subject, type: try #require(SampleType("food")),
+                person: person, type: try #require(SampleType("food")),
                 source: SourceRevision(id: source, name: source, version: nil), device: nil),
             numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: .utc),
             body: try SampleBody(encoding: Correlation(objects: objects.map(\.sample.identity))), place: Place(.line, 1))
@@ -102,9 +102,9 @@ import Testing
         try TestStore.with { test in
             let anna = "7f9c0000-0000-4000-8000-000000000001"
             let theirs = try Self.beats(2)
-            let own = [try SampleMaker(subject: anna)("70", at: 10)]
+            let own = [try SampleMaker(person: anna)("70", at: 10)]
             let saved = [try SampleMaker(source: "client.7")("80", at: 20)]
-            let member = try Self.correlation(theirs + own, at: 30, subject: anna)
+            let member = try Self.correlation(theirs + own, at: 30, person: anna)
             let client = try Self.correlation(theirs + saved, at: 31, source: "client.7")
             try test.keep(theirs + own + saved, [member, client])
             let samples = try test.store.samples
@@ -160,7 +160,7 @@ import Testing
             try test.keep(theirs)
             try test.store.samples.delete([uuid], description: TestStore.description(.delete))
             let metadata = Metadata([(Correction.key, .string(uuid.description))])
-            let forged = try SampleMaker(source: HandEntry.source.id, subject: anna)("70", at: 10, metadata: metadata)
+            let forged = try SampleMaker(source: HandEntry.source.id, person: anna)("70", at: 10, metadata: metadata)
             try test.keep([forged])
             #expect(throws: StoreError.self) {
                 try test.store.samples.undoCorrection(forged.sample.identity, received: TestStore.received)
@@ -175,7 +175,7 @@ import Testing
             let beats = try Self.beats(2)
             let whole = try Self.correlation(beats, at: 0)
             try test.keep(beats, [whole])
-            let shift = MigrationRequest(
+            let shift = RepairRequest(
                 .shift(3_600_000_000), of: SampleConditions(), takesAmbiguous: true, now: TestStore.received)
             #expect(try test.store.repairs.apply(shift).plan.repaired == 3)
             let repaired = try test.lines()

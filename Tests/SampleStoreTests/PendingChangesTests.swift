@@ -54,14 +54,14 @@ import Testing
 
     /// The final content of a reader of the change log.
     private static func replayed(_ store: SampleStore) throws -> [String] {
-        var held: [SampleIdentity: String] = [:]
+        var known: [SampleIdentity: String] = [:]
         try store.changes.read(after: .beginning, types: nil) { change, _ in
             switch change {
-            case .added(let stored): held[stored.uuid] = TestStore.line(stored.sample)
-            case .deleted(let deletion): held[deletion.sample.identity] = nil
+            case .added(let stored): known[stored.uuid] = TestStore.line(stored.sample)
+            case .deleted(let deletion): known[deletion.sample.identity] = nil
             }
         }
-        return held.values.sorted()
+        return known.values.sorted()
     }
 
     /// The result of one transaction.
@@ -81,7 +81,7 @@ import Testing
             let store = try test.store
             store.stepRows = Self.rows
             let (reader, person) = (try test.another(.read), try test.another(.read))
-            try person.restrict(toPerson: TestStore.subject)
+            try person.restrict(toPerson: TestStore.person)
             var seen: [[String]] = []
             store.connection.onChange = { () throws(StoreError) in
                 for each in [reader, person] {
@@ -250,24 +250,24 @@ import Testing
             try test.keep(try (0..<200).map { try SampleMaker()("\(60 + $0 % 9)", at: Double($0)) })
             let store = try test.store
             store.stepRows = 10
-            var (last, most) = (Int64(0), Int64(0))
+            var (last, maximum) = (Int64(0), Int64(0))
             store.connection.onChange = { () throws(StoreError) in
                 let now = try store.lastChange()
-                (last, most) = (now, max(most, last == 0 ? 0 : now - last))
+                (last, maximum) = (now, max(maximum, last == 0 ? 0 : now - last))
             }
             _ = try store.samples.delete(matching: SampleQuery(), description: TestStore.description(.delete))
             _ = try store.ledger.undo(2, forget: false, description: TestStore.description(.undo))
             store.connection.onChange = nil
-            #expect(most == 10)
+            #expect(maximum == 10)
             #expect(try test.samples().count == 200)
-            var (forgotten, mostForgotten) = (0, 0)
+            var (forgotten, maximumForgotten) = (0, 0)
             store.connection.onChange = { () throws(StoreError) in
                 let now = Int(try store.connection.integer("SELECT count(*) FROM deleted WHERE forgotten") ?? 0)
-                (forgotten, mostForgotten) = (now, max(mostForgotten, now - forgotten))
+                (forgotten, maximumForgotten) = (now, max(maximumForgotten, now - forgotten))
             }
             _ = try store.ledger.undo(1, forget: true, description: TestStore.description(.undo))
             store.connection.onChange = nil
-            #expect(mostForgotten == 10 && forgotten == 200)
+            #expect(maximumForgotten == 10 && forgotten == 200)
         }
     }
 }

@@ -64,7 +64,7 @@ import Testing
             _ = try reader.summary()
             try test.keep([try SampleMaker()("73", at: 1)])
             let start = ContinuousClock.now
-            #expect(thrown(StoreError.self) { _ = try PinnedStore(path: test.path, patience: .milliseconds(300)) }?.kind == .busy)
+            #expect(thrown(StoreError.self) { _ = try PinnedStore(path: test.path, timeout: .milliseconds(300)) }?.kind == .busy)
             #expect(ContinuousClock.now - start < .seconds(10))
             snapshot.end()
             #expect(try PinnedStore(path: test.path).store.summary().samples == 2)

@@ -6,7 +6,7 @@ import Testing
 @testable import SampleStore
 
 @Suite struct QuarantineTests {
-    @Test func held() throws {
+    @Test func quarantined() throws {
         for skew in [0, 3] {
             try TestStore.with { test in
                 let maker = try SampleMaker().local(skew)
@@ -15,25 +15,25 @@ import Testing
                 let worse = try maker("1000", at: 1, rule: .impossible)
                 #expect(try test.keep([bad, worse, bad]).outcomes == [[.quarantined, .quarantined, .duplicate]])
                 #expect(try test.samples().isEmpty)
-                let held = try test.store.quarantine.all()
-                #expect(held.map { TestStore.line($0.stored.sample) } == [bad, worse].map { TestStore.line($0.sample) })
-                #expect(held.map(\.rule) == ["impossible-value", "impossible-value"])
-                #expect(held.map(\.place) == ["line 1", "line 1"])
-                #expect(held.map(\.stored.ingest) == [1, 1])
+                let quarantined = try test.store.quarantine.all()
+                #expect(quarantined.map { TestStore.line($0.stored.sample) } == [bad, worse].map { TestStore.line($0.sample) })
+                #expect(quarantined.map(\.rule) == ["impossible-value", "impossible-value"])
+                #expect(quarantined.map(\.place) == ["line 1", "line 1"])
+                #expect(quarantined.map(\.stored.ingest) == [1, 1])
                 // The same readings again, under this zone and another.
                 #expect(try test.keep([bad]).outcomes == [[.duplicate]])
                 #expect(try test.keep([try maker.local(-2)("1000", at: 1, rule: .impossible)]).outcomes == [[.duplicate]])
 
                 let later = Instant(seconds: 1_900_000_000)
-                try test.store.quarantine.accept([held[0].id], description: TestStore.description(.accept, received: later))
-                try test.store.quarantine.reject([held[1].id], description: TestStore.description(.reject, received: later))
+                try test.store.quarantine.accept([quarantined[0].id], description: TestStore.description(.accept, received: later))
+                try test.store.quarantine.reject([quarantined[1].id], description: TestStore.description(.reject, received: later))
                 var accepted = bad.sample
                 accepted.metadata = Metadata([("a", .boolean(true)), ("acceptedAgainst", .string("impossible-value"))])
                 #expect(try test.lines() == [TestStore.line(accepted)])
                 #expect(try test.keep([bad, worse]).outcomes == [[.duplicate, .duplicate]])
                 #expect(try test.store.quarantine.all().isEmpty)
-                #expect(try test.store.quarantine.all(state: "accepted").map(\.id) == [held[0].id])
-                #expect(try test.store.quarantine.all(state: "rejected").map(\.id) == [held[1].id])
+                #expect(try test.store.quarantine.all(state: "accepted").map(\.id) == [quarantined[0].id])
+                #expect(try test.store.quarantine.all(state: "rejected").map(\.id) == [quarantined[1].id])
                 guard case .live(let found) = try test.store.samples.lookup(bad.sample.identity) else {
                     Issue.record("the accepted sample is not found")
                     return
@@ -54,7 +54,7 @@ import Testing
         var steps: [Int] = []
         for others in [10, 1000] {
             try TestStore.with { test in
-                let (maker, own) = (try SampleMaker(subject: "9f2c0000-0000-4000-8000-000000000001"), try SampleMaker())
+                let (maker, own) = (try SampleMaker(person: "9f2c0000-0000-4000-8000-000000000001"), try SampleMaker())
                 try test.keep((0..<others).map { try maker("999", at: Double($0), rule: .impossible) })
                 try test.keep((0..<3).map { try own("998", at: Double($0), rule: .impossible) })
                 var count = 0
@@ -64,9 +64,9 @@ import Testing
                     return false
                 }
                 defer { connection.onProgress(every: 0, nil) }
-                let held = try test.store.quarantine.all(of: TestStore.subject, limit: 2)
-                #expect(held.map(\.id) == [Int64(others) + 1, Int64(others) + 2])
-                #expect(try test.store.quarantine.counts(of: TestStore.subject) == [.heartRate: 3])
+                let quarantined = try test.store.quarantine.all(of: TestStore.person, limit: 2)
+                #expect(quarantined.map(\.id) == [Int64(others) + 1, Int64(others) + 2])
+                #expect(try test.store.quarantine.counts(of: TestStore.person) == [.heartRate: 3])
                 steps.append(count)
             }
         }
@@ -89,7 +89,7 @@ import Testing
                 defer { connection.onProgress(every: 0, nil) }
                 #expect(try test.store.quarantine.summary().map(\.count) == [number])
                 #expect(try test.store.quarantine.count() == number)
-                #expect(try test.store.quarantine.counts(of: TestStore.subject) == [.heartRate: number])
+                #expect(try test.store.quarantine.counts(of: TestStore.person) == [.heartRate: number])
                 steps.append(count)
             }
         }
@@ -99,18 +99,18 @@ import Testing
     /// The counts are those of the rows, after decisions, undo, and erasure.
     @Test func countsFollowEveryChange() throws {
         try TestStore.with { test in
-            let (own, other) = (try SampleMaker(), try SampleMaker(subject: "9f2c0000-0000-4000-8000-000000000001"))
+            let (own, other) = (try SampleMaker(), try SampleMaker(person: "9f2c0000-0000-4000-8000-000000000001"))
             func check() throws {
-                let held = try test.store.quarantine.all()
-                let rules = Dictionary(grouping: held, by: \.rule)
+                let quarantined = try test.store.quarantine.all()
+                let rules = Dictionary(grouping: quarantined, by: \.rule)
                 let summary = try test.store.quarantine.summary()
                 #expect(Dictionary(uniqueKeysWithValues: summary.map { ($0.rule, $0.count) }) == rules.mapValues(\.count))
                 #expect(summary.map(\.count) == summary.map(\.count).sorted(by: >))
                 for each in summary { #expect(each.since == rules[each.rule]?.first?.stored.sample.received) }
-                #expect(try test.store.quarantine.count() == held.count)
-                for subject in [TestStore.subject, other.origin.subject] {
-                    let count = held.count { $0.stored.sample.origin.subject == subject }
-                    #expect(try test.store.quarantine.counts(of: subject) == (count == 0 ? [:] : [.heartRate: count]))
+                #expect(try test.store.quarantine.count() == quarantined.count)
+                for person in [TestStore.person, other.origin.person] {
+                    let count = quarantined.count { $0.stored.sample.origin.person == person }
+                    #expect(try test.store.quarantine.counts(of: person) == (count == 0 ? [:] : [.heartRate: count]))
                 }
             }
             try check()
@@ -138,13 +138,13 @@ import Testing
     /// Readings of files and clients that would exceed a person's share are refused. Those of devices, of others, and known ones are not.
     @Test func aPersonHasAShare() throws {
         try TestStore.with { test in
-            let (own, other) = (try SampleMaker(), try SampleMaker(subject: "9f2c0000-0000-4000-8000-000000000001"))
+            let (own, other) = (try SampleMaker(), try SampleMaker(person: "9f2c0000-0000-4000-8000-000000000001"))
             func bad(_ maker: SampleMaker, _ second: Int) throws -> GatedSample {
                 try maker("999", at: Double(second), rule: .impossible)
             }
             func store(_ kind: IngestKind, _ batch: [GatedSample]) throws -> [SampleOutcome] {
                 let ingest = try test.store.beginIngest(TestStore.description(kind))
-                if ingest.room != nil { ingest.room = QuarantineRoom(try test.store.connection, most: 3) }
+                if ingest.room != nil { ingest.room = QuarantineRoom(try test.store.connection, maximum: 3) }
                 defer { _ = try? ingest.finish(at: 0) }
                 return try ingest.store(batch)
             }
@@ -165,20 +165,20 @@ import Testing
     /// Readings that may be right are read in pieces, and only those of the given series.
     @Test func doubtfulReadingsInPieces() throws {
         try TestStore.with { test in
-            let (own, other) = (try SampleMaker(), try SampleMaker(subject: "9f2c0000-0000-4000-8000-000000000001"))
+            let (own, other) = (try SampleMaker(), try SampleMaker(person: "9f2c0000-0000-4000-8000-000000000001"))
             let batch = try (0..<1200).map { (index: Int) throws -> GatedSample in
                 let maker = index % 7 == 3 ? other : own
                 let rule: GateRule = index % 5 == 4 ? .sentinel : .implausible
                 return try maker("999", at: Double(index), rule: rule)
             }
             try test.keep(batch)
-            let series = try test.store.allSeries().filter { $0.subject == TestStore.subject }.map(\.id)
+            let series = try test.store.allSeries().filter { $0.person == TestStore.person }.map(\.id)
             var read: [Int64] = []
             try test.store.quarantine.readDoubtful(after: 2, through: 1100, of: series) { read.append($0.id) }
-            let held = try test.store.quarantine.all().filter { held in
-                held.stored.sample.origin.subject == TestStore.subject && held.rule == GateRule.implausible.name
+            let quarantined = try test.store.quarantine.all().filter { quarantined in
+                quarantined.stored.sample.origin.person == TestStore.person && quarantined.rule == GateRule.implausible.name
             }
-            let expected = held.map(\.id).filter { $0 > 2 && $0 <= 1100 }
+            let expected = quarantined.map(\.id).filter { $0 > 2 && $0 <= 1100 }
             #expect(read == expected)
             try test.store.quarantine.readDoubtful(after: 0, through: 1200, of: []) { _ in Issue.record("it has no series") }
         }
@@ -257,10 +257,10 @@ import Testing
     /// A rejected reading stays out, even if the gate would let it pass now.
     @Test func rejectedStaysRejected() throws {
         try TestStore.with { test in
-            let held = try SampleMaker()("350", at: 0, rule: .impossible)
-            try test.keep([held])
+            let quarantined = try SampleMaker()("350", at: 0, rule: .impossible)
+            try test.keep([quarantined])
             try test.store.quarantine.reject([1], description: TestStore.description(.reject))
-            var passing = held
+            var passing = quarantined
             passing.rule = nil
             #expect(try test.keep([passing]).outcomes == [[.duplicate]])
             #expect(try test.samples().isEmpty)
@@ -281,9 +281,9 @@ import Testing
     /// The gate changes: a reading that was quarantined passes now and leaves quarantine.
     @Test func acceptingWhatIsStored() throws {
         try TestStore.with { test in
-            let held = try SampleMaker()("350", at: 0, rule: .impossible)
-            try test.keep([held])
-            var passing = held
+            let quarantined = try SampleMaker()("350", at: 0, rule: .impossible)
+            try test.keep([quarantined])
+            var passing = quarantined
             passing.rule = nil
             let released = try test.keep([passing]).account.id
             #expect(try test.store.quarantine.all().isEmpty)
@@ -292,7 +292,7 @@ import Testing
                 _ = try test.store.quarantine.accept([1], description: TestStore.description(.accept))
             }
             #expect(error?.kind == .invalid)
-            #expect(try test.identities() == [held.sample.identity])
+            #expect(try test.identities() == [quarantined.sample.identity])
             try test.store.ledger.undo(released, forget: false, description: TestStore.description(.undo))
             #expect(try test.samples().isEmpty)
             #expect(try test.store.quarantine.all().map(\.id) == [1])

@@ -125,30 +125,30 @@ import Testing
         try TestStore.with { test in
             let beats = try self.beats(0..<10)
             try test.keep(Array(beats[..<3]))
-            var (behind, ahead) = (Anchor.beginning, Anchor.beginning)
-            try test.store.changes.read(after: .beginning, types: nil) { behind = $1 }
+            var (old, ahead) = (Anchor.beginning, Anchor.beginning)
+            try test.store.changes.read(after: .beginning, types: nil) { old = $1 }
             try test.keep(Array(beats[3...]))
-            try test.store.changes.read(after: behind, types: nil) { ahead = $1 }
+            try test.store.changes.read(after: old, types: nil) { ahead = $1 }
             let result = try prune(test, [.heartRate: Self.at(50)])
-            let error = thrown(StoreError.self) { try test.store.changes.read(after: behind, types: nil) { _, _ in } }
+            let error = thrown(StoreError.self) { try test.store.changes.read(after: old, types: nil) { _, _ in } }
             #expect(error?.kind == .invalid && error?.message.contains("--after 0") == true)
-            #expect(try !test.store.changes.knows(behind) && test.store.changes.knows(ahead))
-            var (told, changes): ([Pruning], Int) = ([], 0)
+            #expect(try !test.store.changes.knows(old) && test.store.changes.knows(ahead))
+            var (reported, changes): ([Pruning], Int) = ([], 0)
             try test.store.changes.read(
                 after: ahead, types: nil,
                 pruned: {
-                    told.append($0)
+                    reported.append($0)
                     ahead = $1
                 }, { _, _ in changes += 1 })
             let origin = beats[0].sample.origin
-            let series = (origin.subject, SampleType.heartRate, origin.source.id, origin.device?.key ?? "")
+            let series = (origin.person, SampleType.heartRate, origin.source.id, origin.device?.key ?? "")
             #expect(
-                told == [Pruning(of: series, from: Self.at(0), before: Self.at(50), ingest: result.ingest, seq: 11)]
+                reported == [Pruning(of: series, from: Self.at(0), before: Self.at(50), ingest: result.ingest, seq: 11)]
                     && changes == 0)
             // Told once.
-            told = []
-            try test.store.changes.read(after: ahead, types: nil, pruned: { pruning, _ in told.append(pruning) }, { _, _ in })
-            #expect(told.isEmpty)
+            reported = []
+            try test.store.changes.read(after: ahead, types: nil, pruned: { pruning, _ in reported.append(pruning) }, { _, _ in })
+            #expect(reported.isEmpty)
             var seen: [SampleIdentity] = []
             try test.store.changes.read(after: .beginning, types: nil) { change, _ in seen.append(change.uuid) }
             #expect(seen == beats[5...].map(\.sample.identity))
@@ -181,10 +181,10 @@ import Testing
             let repair = TestStore.request(MigrationTests.fahrenheit, .bodyTemperature) {
                 $0.condition = try? SamplePredicate("value > 50")
             }
-            let migration = try #require(try test.migrate(repair).migration)
+            let repairID = try #require(try test.migrate(repair).repairID)
             let result = try prune(test, [.bodyTemperature: Self.at(100)])
             #expect((result.samples, result.tombstones, result.repaired) == (2, 0, 2))
-            try test.undo(migration)
+            try test.undo(repairID)
             #expect(try test.samples().map(\.sample.value) == [98.6])
             #expect(try test.store.check(deep: true) == [])
         }
@@ -196,8 +196,8 @@ import Testing
             let maker = try SampleMaker(.stepCount)
             try test.keep([try maker("10", at: 0, lasting: 3600), try maker("11", at: 3600, lasting: 3600)])
             let request = TestStore.request(.shift(3_600_000_000), .stepCount)
-            let migration = try #require(try test.migrate(request).migration)
-            try test.undo(migration)
+            let repairID = try #require(try test.migrate(request).repairID)
+            try test.undo(repairID)
             // Of the second one the tombstone of the repaired sample ended later.
             let result = try prune(test, [.stepCount: Self.at(7300)])
             #expect((result.samples, result.tombstones, result.repaired) == (2, 1, 0))
@@ -310,16 +310,16 @@ import Testing
             var (copy, end) = (samples, anchor)
             try store.changes.read(
                 after: anchor, types: nil,
-                pruned: { pruning, behind in
+                pruned: { pruning, old in
                     copy.removeAll { pruning.removes($0) }
-                    end = behind
+                    end = old
                 },
-                { change, behind in
+                { change, old in
                     switch change {
                     case .added(let stored): copy.append(stored)
                     case .deleted(let deletion): copy.removeAll { $0.uuid == deletion.uuid }
                     }
-                    end = behind
+                    end = old
                 })
             (samples, anchor) = (copy, end)
         }
@@ -327,9 +327,9 @@ import Testing
 
     /// The ends up to which the change log reports pruned samples.
     private func announced(_ store: SampleStore) throws -> [Instant] {
-        var told: [Instant] = []
-        try store.changes.read(after: .beginning, types: nil, pruned: { pruning, _ in told.append(pruning.before) }, { _, _ in })
-        return told
+        var reported: [Instant] = []
+        try store.changes.read(after: .beginning, types: nil, pruned: { pruning, _ in reported.append(pruning.before) }, { _, _ in })
+        return reported
     }
 
     /// The cost of a pruning does not grow with what repairs touched in other series.
@@ -392,11 +392,11 @@ import Testing
                     #expect(Set(try test.identities()) == Set(live.keys))
                     try copy.follow(test.store)
                     #expect(Set(copy.samples.map(\.uuid)) == Set(live.keys))
-                    var told: Set<SampleIdentity> = []
+                    var reported: Set<SampleIdentity> = []
                     try test.store.changes.read(after: .beginning, types: nil) { change, _ in
-                        if case .added = change { told.insert(change.uuid) }
+                        if case .added = change { reported.insert(change.uuid) }
                     }
-                    #expect(told == Set(live.keys))
+                    #expect(reported == Set(live.keys))
                 }
                 #expect(try test.store.check(deep: true) == [])
             }

@@ -81,13 +81,13 @@ import Testing
             let makers = [
                 try SampleMaker(source: "ble", sourceName: "Bluetooth", device: strap),
                 try SampleMaker(.bodyMass, source: "csv", sourceName: "File"),
-                try SampleMaker(source: "csv", sourceName: "File", subject: "unassigned"),
+                try SampleMaker(source: "csv", sourceName: "File", person: "unassigned"),
             ]
             try test.keep(try makers.map { try $0("60", at: 0) })
             func count(_ query: SampleQuery) throws -> Int { try test.samples(query).count }
             #expect(try count(SampleQuery(types: [.heartRate])) == 2)
             #expect(try count(SampleQuery(types: [])) == 0)
-            #expect(try count(SampleQuery(subject: "unassigned")) == 1)
+            #expect(try count(SampleQuery(person: "unassigned")) == 1)
             #expect(try count(SampleQuery(source: "csv")) == 2)
             #expect(try count(SampleQuery(source: "Bluetooth")) == 1)
             for device in ["k1", "My strap", "H10", "77"] { #expect(try count(SampleQuery(device: device)) == 1) }
@@ -188,7 +188,7 @@ import Testing
             let summary = try test.store.summary()
             #expect((summary.samples, summary.deleted, summary.quarantined, summary.ingests) == (7, 2, 1, 2))
             #expect(summary.lastChange == 11)
-            #expect(summary.subject == TestStore.subject)
+            #expect(summary.person == TestStore.person)
             #expect(summary.series.count == 1)
             #expect(summary.series[0].first == samples[1].sample.start)
             #expect(summary.series[0].last == samples[7].sample.start)

@@ -8,7 +8,7 @@ import Testing
 
 /// Schema version 1 never changes, and an older store is upgraded by later steps.
 @Suite struct SchemaTests {
-    private static let creation = SampleStore.Creation(subject: TestStore.subject, time: 0)
+    private static let creation = SampleStore.Creation(person: TestStore.person, time: 0)
 
     /// A later version's steps, which add a column and fill it.
     private static let later =
@@ -118,7 +118,7 @@ import Testing
             var strap = AdoptedDevice(
                 address: "bluetooth:C0:01:02:03:04:01", key: "bluetooth:C0:01:02:03:04:01", profiles: ["sig-heart-rate"],
                 name: "Strap",
-                subject: store.subject, adopted: 1)
+                person: store.owner, adopted: 1)
             try store.devices.save(strap)
             strap.device = Device(key: "Maker/Strap/123", manufacturer: "Maker", model: "Strap", serial: "123")
             strap.key = "Maker/Strap/123"

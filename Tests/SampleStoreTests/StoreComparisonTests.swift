@@ -49,13 +49,13 @@ import Testing
             if kind == .deleted {
                 try test.store.samples.delete(samples.map(\.sample.identity), description: TestStore.description(.delete))
             }
-            let held = kind == .missing ? [] : samples.map { HeldSample($0.sample.identity) }
+            let known = kind == .missing ? [] : samples.map { TargetSample($0.sample.identity) }
             let steps = try Steps(test.store)
             defer { steps.end() }
             let comparison = try StoreComparison(test.store)
             var records = 0
             let differences = try comparison.compare(
-                contents: { try $0(held) },
+                contents: { try $0(known) },
                 differing: kind == .asked
                     ? { asked in
                         records += asked.count { $0.record != nil }
@@ -89,14 +89,14 @@ import Testing
     }
 
     /// Deleting, checking and pruning look for records by their place, too.
-    @Test(arguments: ["delete", "check", "prune"]) func fourTimesTheRecordsElsewhere(_ what: String) throws {
+    @Test(arguments: ["delete", "check", "prune"]) func fourTimesTheRecordsElsewhere(_ change: String) throws {
         func steps(_ count: Int) throws -> Int {
             try TestStore.with { test in
                 let samples = try records(count, series: 1)
                 try test.keep(samples)
                 let steps = try Steps(test.store)
                 defer { steps.end() }
-                switch what {
+                switch change {
                 case "delete":
                     try test.store.samples.delete(samples.map(\.sample.identity), description: TestStore.description(.delete))
                 case "check": #expect(try test.store.check() == [])
@@ -121,8 +121,8 @@ import Testing
             try test.keep([own, deleted, deletedLocal])
             try test.delete(deleted, deletedLocal)
             let comparison = try StoreComparison(test.store)
-            let held = [own, deleted, deletedLocal, foreign].map { HeldSample($0.sample.identity) }
-            let differences = try comparison.compare(contents: { try $0(held) }) { _ in true }
+            let known = [own, deleted, deletedLocal, foreign].map { TargetSample($0.sample.identity) }
+            let differences = try comparison.compare(contents: { try $0(known) }) { _ in true }
             #expect(differences == TargetDifferences(equal: 1, surplus: 2, foreign: 1))
             #expect(
                 Set(try comparison.next(limit: 10).changes.map(\.uuid))

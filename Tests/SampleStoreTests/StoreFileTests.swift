@@ -9,7 +9,7 @@ import Testing
 /// Other files at the store's path, and damage to its files.
 @Suite struct StoreFileTests {
     private static func kind(_ path: String, _ access: SampleStore.Access = .write, create: Bool = true) -> StoreError.Kind? {
-        let creation = SampleStore.Creation(subject: "me", time: 0)
+        let creation = SampleStore.Creation(person: "me", time: 0)
         do throws(StoreError) {
             _ = try SampleStore(path: path, access: access, creation: create ? creation : nil)
             return nil
@@ -21,23 +21,23 @@ import Testing
     /// A closed store with this many samples.
     private static func folder(samples: Int) throws -> (folder: TemporaryFolder, samples: [GatedSample]) {
         let test = try TestStore()
-        let kept = try (0..<samples).map { try SampleMaker()("\(60 + $0 % 40)", at: Double($0)) }
-        try test.keep(kept)
+        let retained = try (0..<samples).map { try SampleMaker()("\(60 + $0 % 40)", at: Double($0)) }
+        try test.keep(retained)
         try test.close()
-        return (test.folder, kept)
+        return (test.folder, retained)
     }
 
     /// A hub's commits are small, and a card is written in pages. A store keeps its page size forever, whichever process opens it.
     @Test func aHubsStoreHasSmallPages() throws {
         let folder = try TemporaryFolder()
         for (name, takesStreams, size) in [("hub.db", true, Int64(1024)), ("file.db", false, 4096)] {
-            let creation = SampleStore.Creation(subject: "me", time: 0, takesStreams: takesStreams)
+            let creation = SampleStore.Creation(person: "me", time: 0, takesStreams: takesStreams)
             var store: SampleStore? = try SampleStore(path: folder.file(name), access: .write, creation: creation)
             let ingest = try store?.beginIngest(IngestDescription(kind: .live, received: 0))
             _ = try ingest?.store(try (0..<5000).map { try SampleMaker()("\(60 + $0 % 40)", at: Double($0)) })
             _ = try ingest?.finish(at: 1)
             store = nil
-            let other = SampleStore.Creation(subject: "me", time: 0, takesStreams: !takesStreams)
+            let other = SampleStore.Creation(person: "me", time: 0, takesStreams: !takesStreams)
             let again = try SampleStore(path: folder.file(name), access: .write, creation: other)
             #expect(try again.connection.integer("PRAGMA page_size") == size)
             #expect(try again.check(deep: true).isEmpty)
@@ -52,7 +52,7 @@ import Testing
             try test.keep([try SampleMaker()("72", at: 0)])
             for name in test.folder.names() { #expect(test.folder.mode(name) == 0o600, "\(name)") }
             #expect(test.folder.names().first == "store.db")
-            #expect(try test.store.subject == TestStore.subject)
+            #expect(try test.store.owner == TestStore.person)
         }
     }
 
@@ -155,11 +155,11 @@ import Testing
     @Test func databaseAndLogAsTheyLie() throws {
         let test = try TestStore()
         let ingest = try test.store.beginIngest(TestStore.description())
-        var kept: [GatedSample] = []
+        var retained: [GatedSample] = []
         for round in 0..<12 {
             let batch = try (0..<100).map { try SampleMaker().local(round % 2)("\(60 + $0)", at: Double(round * 100 + $0)) }
             _ = try ingest.store(batch)
-            kept += batch
+            retained += batch
             guard round % 4 == 3 else { continue }
             let copy = try TemporaryFolder()
             try copy.write(try test.folder.read("store.db"), to: "store.db")
@@ -168,10 +168,10 @@ import Testing
             if round == 11 { log += log.suffix(5000) }
             try copy.write(log, to: "store.db-wal")
             let recovered = try TestStore(folder: copy)
-            #expect(try recovered.lines() == Set(kept.map { TestStore.line($0.sample) }))
+            #expect(try recovered.lines() == Set(retained.map { TestStore.line($0.sample) }))
             #expect(try recovered.store.ledger.account(of: ingest.id)?.state == "running")
-            #expect(try recovered.store.ledger.account(of: ingest.id)?.stored == kept.count)
-            #expect(try recovered.keep(kept).account.duplicate == kept.count)
+            #expect(try recovered.store.ledger.account(of: ingest.id)?.stored == retained.count)
+            #expect(try recovered.keep(retained).account.duplicate == retained.count)
             try recovered.close()
             // A log that was cut in a commit: that commit is missing whole, those before it are there.
             try copy.write(try test.folder.read("store.db"), to: "store.db")
@@ -371,7 +371,7 @@ import Testing
         let folder = try TemporaryFolder()
         let one = try TestStore.open(folder.file("store.db"))
         let other = try TestStore.open(folder.file("store.db"))
-        #expect(one.subject == other.subject)
+        #expect(one.owner == other.owner)
         #expect(try one.summary().schema == Schema.steps.count)
         try folder.write([], to: "empty.db")
         let empty = try TestStore.open(folder.file("empty.db"))

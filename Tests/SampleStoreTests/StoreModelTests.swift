@@ -11,7 +11,7 @@ import Testing
     private struct Model {
         private var core = MeasurementModel<SampleIdentity>()
         private var lines: [SampleIdentity: String] = [:]
-        var held: Set<SampleIdentity> = []
+        var quarantined: Set<SampleIdentity> = []
 
         var live: [SampleIdentity: String] {
             let live = core.live
@@ -24,9 +24,9 @@ import Testing
 
         mutating func keep(_ gated: GatedSample, ingest: Int64) -> SampleOutcome {
             let identity = gated.sample.identity
-            guard lines[identity] == nil, !held.contains(identity) else { return .duplicate }
+            guard lines[identity] == nil, !quarantined.contains(identity) else { return .duplicate }
             if gated.rule != nil {
-                held.insert(identity)
+                quarantined.insert(identity)
                 return .quarantined
             }
             lines[identity] = TestStore.line(gated.sample)
@@ -45,10 +45,10 @@ import Testing
             if core.ledger.isActive(undone) { core.ledger.note(ingest, undoes: undone) }
             let after = core.live
             if forget {
-                let gone = Set(core.reports.filter { $0.entry == undone && !after.contains($0.place) }.map(\.place))
-                core.forgetReports(of: gone)
-                core.decisions.removeAll { gone.contains($0.place) }
-                for identity in gone { lines[identity] = nil }
+                let deleted = Set(core.reports.filter { $0.entry == undone && !after.contains($0.key) }.map(\.key))
+                core.forgetReports(of: deleted)
+                core.decisions.removeAll { deleted.contains($0.key) }
+                for identity in deleted { lines[identity] = nil }
             }
             return before.symmetricDifference(after).count
         }
@@ -111,8 +111,8 @@ import Testing
                 // Quarantined readings are not in the model. Those of a forgotten import would be judged again.
                 let (ingest, count) = try test.store.ledger.undo(undone, forget: forget, description: description(.undo))
                 if forget {
-                    let held = try (test.store.quarantine.all() + test.store.quarantine.all(state: "rejected")).map(\.stored.uuid)
-                    model.held = Set(held)
+                    let quarantined = try (test.store.quarantine.all() + test.store.quarantine.all(state: "rejected")).map(\.stored.uuid)
+                    model.quarantined = Set(quarantined)
                 }
                 story.append("\(ingest): undo \(undone) \(forget)")
                 let expected = model.undo(undone, forget: forget, ingest: ingest)

@@ -18,10 +18,10 @@ import Testing
             let others = try (0..<120).map { try other("36.\($0 % 8)", at: Double($0) * 86_400 + 7200) }
             try test.keep(right + wrong + later + others)
             let found = try test.store.repairs.suspicions(window: window)
-            #expect(found.map(\.stretch.count) == [60])
-            let stretch = try #require(found.first?.stretch)
-            #expect((stretch.from, stretch.to) == (wrong[0].sample.start, wrong[59].sample.start))
-            #expect((stretch.taken.code, stretch.fits.code) == ("Cel", "[degF]"))
+            #expect(found.map(\.range.count) == [60])
+            let range = try #require(found.first?.range)
+            #expect((range.from, range.to) == (wrong[0].sample.start, wrong[59].sample.start))
+            #expect((range.taken.code, range.fits.code) == ("Cel", "[degF]"))
             #expect(found.first?.series.source == "own")
         }
     }
@@ -39,18 +39,18 @@ import Testing
             let (wrong, right) = (try glucose("meter", "mmol/L"), try glucose(source, "mg/dL"))
             let accounts = try (isRightFirst ? [right, wrong] : [wrong, right]).map { try test.keep($0).account }
             let found = try test.store.repairs.suspicions()
-            #expect(found.map(\.stretch.count) == [200])
-            #expect(found.map(\.stretch.taken.code) == ["mmol/L"])
-            #expect(found.map(\.stretch.fits.code) == ["mg/dL"])
+            #expect(found.map(\.range.count) == [200])
+            #expect(found.map(\.range.taken.code) == ["mmol/L"])
+            #expect(found.map(\.range.fits.code) == ["mg/dL"])
             #expect(found.map(\.explanations) == [[.unit]])
-            #expect(try test.store.repairs.suspicions(broughtBy: accounts[isRightFirst ? 1 : 0].id).map(\.stretch.count) == [200])
+            #expect(try test.store.repairs.suspicions(ingestedBy: accounts[isRightFirst ? 1 : 0].id).map(\.range.count) == [200])
 
             let suspicion = try #require(found.first)
             var conditions = SampleConditions(types: [.bloodGlucose])
-            (conditions.source, conditions.from, conditions.to) = ("meter", suspicion.stretch.from, suspicion.end)
+            (conditions.source, conditions.from, conditions.to) = ("meter", suspicion.range.from, suspicion.end)
             conditions.condition = try suspicion.condition.map { try SamplePredicate($0) }
-            let request = MigrationRequest(
-                .unit(suspicion.stretch.fits), of: conditions, takesAmbiguous: true, now: TestStore.received)
+            let request = RepairRequest(
+                .unit(suspicion.range.fits), of: conditions, takesAmbiguous: true, now: TestStore.received)
             let plan = try test.store.repairs.plan(request)
             #expect(plan.repaired + plan.merged == 200)
             var merging = request
@@ -71,7 +71,7 @@ import Testing
             }
             let found = try test.store.repairs.suspicions()
             #expect(found.map(\.explanations) == [hasSentPounds ? [.unit, .anotherPerson] : [.anotherPerson, .unit]])
-            #expect(found.map(\.stretch.count) == [20])
+            #expect(found.map(\.range.count) == [20])
             #expect(found.first?.condition == "value > 124 kg")
         }
     }
@@ -82,7 +82,7 @@ import Testing
             let own = try SampleMaker(.bodyTemperature)
             try test.keep(try (0..<100).map { try own($0 % 2 == 0 ? "36.\($0 % 9)" : "98.\($0 % 7)", at: Double($0) * 86_400) })
             let found = try test.store.repairs.suspicions(window: window)
-            #expect(found.map(\.stretch.count) == [50])
+            #expect(found.map(\.range.count) == [50])
             #expect(found.map(\.explanations) == [[.unit]])
         }
     }
@@ -93,7 +93,7 @@ import Testing
             var random = SeededGenerator(seed: seed)
             let makers = try ["own", "other"].map { try SampleMaker(.bodyTemperature, source: $0) }
             let weights = try SampleMaker(.bodyMass, source: "scale")
-            var (known, kept, end) = (KnownSuspicions(), [GatedSample](), 0)
+            var (known, retained, end) = (KnownSuspicions(), [GatedSample](), 0)
             for _ in 0..<25 {
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0..<6:
@@ -105,16 +105,16 @@ import Testing
                         try maker(isWrong ? "98.\($0 % 7)" : "36.\($0 % 9)", at: Double($0) * 86_400)
                     }
                     try test.keep(batch)
-                    kept += batch
+                    retained += batch
                     end = max(end, start + count)
                 case 6: try test.keep([try weights("7\(end % 10)", at: Double(end) * 86_400)])
                 case 7: try test.reopen()
                 default:
                     let live = Set(try test.identities())
-                    let chosen = kept.filter { live.contains($0.sample.identity) }.randomElement(using: &random)
+                    let chosen = retained.filter { live.contains($0.sample.identity) }.randomElement(using: &random)
                     if let chosen { _ = try test.delete(chosen) }
                 }
-                try test.store.repairs.update(&known, of: TestStore.subject, window: 20)
+                try test.store.repairs.update(&known, of: TestStore.person, window: 20)
                 let all = try test.store.repairs.suspicions(window: 20)
                 #expect(known.all.map(Self.text) == all.map(Self.text))
             }
@@ -122,9 +122,9 @@ import Testing
     }
 
     private static func text(_ suspicion: Suspicion) -> String {
-        let stretch = suspicion.stretch
+        let range = suspicion.range
         return """
-            \(suspicion.series.id) \(stretch.from) \(stretch.to) \(stretch.count) \(stretch.taken.code) \(stretch.fits.code) \
+            \(suspicion.series.id) \(range.from) \(range.to) \(range.count) \(range.taken.code) \(range.fits.code) \
             \(suspicion.explanations) \(suspicion.condition ?? "")
             """
     }

@@ -7,8 +7,8 @@ import Testing
 /// A change of several statements is written completely or not at all. A trigger simulates the kill between two of them.
 @Suite struct WholeWritesTests {
     static let device = AdoptedDevice(
-        address: "serial:1", key: "serial:1", profiles: ["generic-lines"], name: "scale", subject: Origin.unassigned, adopted: 1)
-    static let use = SharedUse(subject: TestStore.subject, weights: 50...65)
+        address: "serial:1", key: "serial:1", profiles: ["generic-lines"], name: "scale", person: Origin.unassigned, adopted: 1)
+    static let use = SharedUse(person: TestStore.person, weights: 50...65)
 
     static func fail(_ when: String, _ test: TestStore) throws {
         try test.execute("CREATE TEMP TRIGGER cut BEFORE \(when) BEGIN SELECT RAISE(ABORT, 'cut'); END")
@@ -30,9 +30,9 @@ import Testing
             try test.store.devices.assign(device: Self.device.address, to: Origin.unassigned, sharedBy: [Self.use])
             try Self.fail("DELETE ON main.shared_use", test)
             var own = Self.device
-            own.subject = TestStore.subject
+            own.person = TestStore.person
             #expect(throws: StoreError.self) { try test.store.devices.save(own) }
-            #expect(try test.store.devices.adopted().map(\.subject) == [Origin.unassigned])
+            #expect(try test.store.devices.adopted().map(\.person) == [Origin.unassigned])
         }
     }
 

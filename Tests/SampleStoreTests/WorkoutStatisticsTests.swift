@@ -17,7 +17,7 @@ import Testing
         }
         let reading = Reading(
             origin: Origin(
-                subject: TestStore.subject, type: try #require(SampleType("workout")),
+                person: TestStore.person, type: try #require(SampleType("workout")),
                 source: SourceRevision(id: "watch", name: "watch", version: nil), device: nil),
             numeral: Numeral(coefficient: 37), unit: .one,
             time: .instants(start: start, end: Instant(seconds: 1_767_225_600 + 1800), offset: .utc),
@@ -26,25 +26,25 @@ import Testing
             try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: TestStore.received).first)
     }
 
-    private static func maker(_ id: String, _ source: String = "watch", subject: String = TestStore.subject) throws -> SampleMaker
+    private static func maker(_ id: String, _ source: String = "watch", person: String = TestStore.person) throws -> SampleMaker
     {
-        try SampleMaker(try #require(SampleType(id)), source: source, sourceName: source, subject: subject)
+        try SampleMaker(try #require(SampleType(id)), source: source, sourceName: source, person: person)
     }
 
     @Test func ofItsSamples() throws {
         try TestStore.with { test in
             let (heart, energy) = (try Self.maker("heartRate"), try Self.maker("activeEnergyBurned"))
-            let told: [Workout.Statistics] = [
+            let reported: [Workout.Statistics] = [
                 .init(type: "activeEnergyBurned", sum: Amount(try Numeral("999"), try Unit(ucum: "kcal"))),
                 .init(type: "distanceWalkingRunning", sum: Amount(try Numeral("5.2"), try Unit(ucum: "km"))),
                 .init(type: "HKQuantityTypeIdentifierNew", average: Amount(try Numeral("3"), nil)),
             ]
-            let workout = try Self.workout(pauses: [(600, 900)], statistics: told)
+            let workout = try Self.workout(pauses: [(600, 900)], statistics: reported)
             try test.keep([
                 workout,
                 try heart("90", at: -1), try heart("100", at: 0), try heart("140", at: 599), try heart("10", at: 600),
                 try heart("10", at: 899), try heart("150", at: 900), try heart("10", at: 1800),
-                try Self.maker("heartRate", "strap")("200", at: 30), try Self.maker("heartRate", subject: "anna")("210", at: 30),
+                try Self.maker("heartRate", "strap")("200", at: 30), try Self.maker("heartRate", person: "anna")("210", at: 30),
                 // Half before the start, a third within the pause, completely within it, half after the end.
                 try energy("20", at: -60, lasting: 120), try energy("30", at: 500, lasting: 150),
                 try energy("40", at: 700, lasting: 60), try energy("50", at: 1770, lasting: 60),
@@ -88,8 +88,8 @@ import Testing
 
     @Test func withoutSamples() throws {
         try TestStore.with { test in
-            let told = Workout.Statistics(type: "heartRate", average: Amount(try Numeral("120"), .one))
-            let workout = try Self.workout(pauses: [(0, nil)], statistics: [told])
+            let reported = Workout.Statistics(type: "heartRate", average: Amount(try Numeral("120"), .one))
+            let workout = try Self.workout(pauses: [(0, nil)], statistics: [reported])
             try test.keep([workout, try Self.maker("heartRate")("100", at: 10)])
             let figures = try test.store.workoutStatistics(of: workout.sample)
             // An amount in a unit of another dimension does not change.

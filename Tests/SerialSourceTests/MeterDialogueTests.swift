@@ -36,7 +36,7 @@ import Testing
         let (bench, meter) = try play(kind)
         var done: (() -> Void)?
         bench.onCollected = { done = $0 }
-        bench.turn(until: { done != nil }, meanwhile: { serve(meter, bench) })
+        bench.turn(until: { done != nil }, during: { serve(meter, bench) })
         #expect(bench.frames.count == 2 && zip(bench.frames, meter.records).allSatisfy { $0.hasPrefix($1) })
         #expect(bench.devices.allSatisfy { $0.serial == meter.serial && $0.key.hasSuffix("/" + meter.serial) })
         #expect(bench.clocks.map(\.description) == ["2026-11-20T07:31:00.000000"])
@@ -46,7 +46,7 @@ import Testing
         #expect(bench.source.state(of: meter.pty.path) == "resting")
         // It is requested again after a while, because connecting a meter to its cable gives no event.
         bench.pass(.seconds(300))
-        bench.turn(until: { bench.collections == 2 }, meanwhile: { serve(meter, bench) })
+        bench.turn(until: { bench.collections == 2 }, during: { serve(meter, bench) })
         bench.source.stop()
         #expect(bench.loop.load == (0, 0))
     }
@@ -56,19 +56,19 @@ import Testing
     ) throws {
         let (bench, meter) = try play(kind) { meter in
             meter.ignores = 1
-            meter.damage = { number, octets in
-                guard number == (kind == .oneTouchUltra2 ? 3 : 1) else { return octets }
-                var octets = octets
+            meter.damage = { number, bytes in
+                guard number == (kind == .oneTouchUltra2 ? 3 : 1) else { return bytes }
+                var bytes = bytes
                 // A digit of a value: 106 becomes 107.
-                let starts = octets.indices.dropLast(2).filter { octets[$0..<$0 + 3].elementsEqual("106".utf8) }
-                for start in starts { octets[start + 2] ^= 1 }
-                return octets
+                let starts = bytes.indices.dropLast(2).filter { bytes[$0..<$0 + 3].elementsEqual("106".utf8) }
+                for start in starts { bytes[start + 2] ^= 1 }
+                return bytes
             }
         }
         var time = 0
         bench.turn(
             until: { bench.collections == 1 },
-            meanwhile: {
+            during: {
                 meter.serve()
                 time += 1
                 // Silence is waited for on the clock of the test.
@@ -88,20 +88,20 @@ import Testing
         meter.serve()
         meter.ignores = 0
         bench.pass(.seconds(60))
-        bench.turn(until: { bench.collections == 1 }, meanwhile: { serve(meter, bench) })
+        bench.turn(until: { bench.collections == 1 }, during: { serve(meter, bench) })
         bench.source.stop()
     }
 
     /// The sum at the end is all that vouches for these records: without it nothing is taken.
     @Test func nothingIsTakenWithoutItsSum() throws {
         let (bench, meter) = try play(.freeStyleOptium) { meter in
-            meter.damage = { _, octets in
-                var octets = octets
-                octets[octets.count - 8] ^= 1
-                return octets
+            meter.damage = { _, bytes in
+                var bytes = bytes
+                bytes[bytes.count - 8] ^= 1
+                return bytes
             }
         }
-        bench.turn(until: { bench.source.state(of: meter.pty.path) == "resting" }, meanwhile: { serve(meter, bench) })
+        bench.turn(until: { bench.source.state(of: meter.pty.path) == "resting" }, during: { serve(meter, bench) })
         #expect(bench.frames.isEmpty && bench.collections == 0 && meter.commands.count == 3)
         #expect(bench.notices.last?.text == "nothing was imported: the sum of its memory is wrong")
         bench.source.stop()
@@ -109,9 +109,9 @@ import Testing
 
     @Test func pulledInTheMidstOfItsMemory() throws {
         let (bench, meter) = try play(.oneTouchUltra2) { meter in
-            meter.damage = { number, octets in number == 3 ? Array(octets.dropLast(20)) : octets }
+            meter.damage = { number, bytes in number == 3 ? Array(bytes.dropLast(20)) : bytes }
         }
-        bench.turn(until: { meter.commands.count == 3 }, meanwhile: { serve(meter, bench) })
+        bench.turn(until: { meter.commands.count == 3 }, during: { serve(meter, bench) })
         meter.pty.pull()
         bench.turn(until: { bench.endings == 1 })
         #expect(bench.collections == 0 && bench.frames.isEmpty)
@@ -121,7 +121,7 @@ import Testing
     /// The answer to DMF begins with `F`, the one to DMT with `T` (an independent driver). Both contain the clock.
     @Test(arguments: ["F", "T"]) func bothAnswersTellTheClock(letter: String) throws {
         let (bench, meter) = try play(.oneTouchUltra2) { $0.clock = "\(letter) \"FRI\",\"11/20/26\",\"07:31:00   \"" }
-        bench.turn(until: { bench.collections == 1 }, meanwhile: { serve(meter, bench) })
+        bench.turn(until: { bench.collections == 1 }, during: { serve(meter, bench) })
         #expect(bench.clocks.map(\.description) == ["2026-11-20T07:31:00.000000"])
         bench.source.stop()
     }
@@ -131,7 +131,7 @@ import Testing
         let (bench, meter) = try play(.oneTouchUltra2) {
             $0.clock = "T \"FRI\",\"11/20/9223372036854775807\",\"07:31:00   \""
         }
-        bench.turn(until: { bench.collections == 1 }, meanwhile: { serve(meter, bench) })
+        bench.turn(until: { bench.collections == 1 }, during: { serve(meter, bench) })
         #expect(bench.clocks.isEmpty && bench.frames.count == 2)
         bench.source.stop()
     }
@@ -162,7 +162,7 @@ import Testing
         var turns = 0
         bench.turn(
             until: { bench.source.state(of: meter.pty.path) == "resting" },
-            meanwhile: {
+            during: {
                 meter.serve()
                 if ["DMP", "$xmem"].contains(meter.commands.last) { meter.pty.write(more) }
                 turns += 1
@@ -177,7 +177,7 @@ import Testing
         kind: ScriptedMeter.Kind
     ) throws {
         let bench = try rests(kind, more: [UInt8](repeating: UInt8(ascii: "P"), count: 500)) { meter in
-            meter.damage = { number, octets in number >= (kind == .oneTouchUltra2 ? 3 : 1) ? [] : octets }
+            meter.damage = { number, bytes in number >= (kind == .oneTouchUltra2 ? 3 : 1) ? [] : bytes }
         }
         #expect(bench.frames.isEmpty && bench.collections == 0)
     }
@@ -189,9 +189,9 @@ import Testing
         let record = kind == .oneTouchUltra2 ? Self.oneTouch[0] : Self.freeStyle[0]
         let line = kind == .oneTouchUltra2 ? ScriptedMeter.oneTouchLine(record) : Array("\(record)\r\n".utf8)
         let bench = try rests(kind, more: Array([line, line, line, line, line].joined())) { meter in
-            meter.damage = { number, octets in
-                guard number >= (kind == .oneTouchUltra2 ? 3 : 1) else { return octets }
-                return kind == .oneTouchUltra2 ? octets.prefix { $0 != 0x0D } + [0x0D] : []
+            meter.damage = { number, bytes in
+                guard number >= (kind == .oneTouchUltra2 ? 3 : 1) else { return bytes }
+                return kind == .oneTouchUltra2 ? bytes.prefix { $0 != 0x0D } + [0x0D] : []
             }
         }
         // The OneTouch announced two, and two with correct checksums are read. The other's checksum never arrived.
@@ -202,7 +202,7 @@ import Testing
         kind: ScriptedMeter.Kind
     ) throws {
         let bench = try rests(kind) { meter in
-            meter.damage = { _, octets in octets.map { $0 == UInt8(ascii: "1") ? UInt8(ascii: "2") : $0 } }
+            meter.damage = { _, bytes in bytes.map { $0 == UInt8(ascii: "1") ? UInt8(ascii: "2") : $0 } }
         }
         #expect(bench.frames.isEmpty && bench.collections == 0)
     }
@@ -211,8 +211,8 @@ import Testing
         kind: ScriptedMeter.Kind
     ) throws {
         let bench = try rests(kind) { meter in
-            meter.damage = { number, octets in
-                number >= (kind == .oneTouchUltra2 ? 3 : 1) ? Array(octets.prefix(octets.count / 2)) : octets
+            meter.damage = { number, bytes in
+                number >= (kind == .oneTouchUltra2 ? 3 : 1) ? Array(bytes.prefix(bytes.count / 2)) : bytes
             }
         }
         #expect(bench.frames.isEmpty && bench.collections == 0)
@@ -222,7 +222,7 @@ import Testing
     @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func aWrongCountIsAskedForAgain(
         kind: ScriptedMeter.Kind
     ) throws {
-        let bench = try rests(kind) { $0.told = 5 }
+        let bench = try rests(kind) { $0.reported = 5 }
         #expect(bench.frames.isEmpty && bench.collections == 0)
     }
 }

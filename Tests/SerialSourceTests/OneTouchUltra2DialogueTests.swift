@@ -24,7 +24,7 @@ import Testing
         return nil
     }
 
-    private static func isAskedFor(_ commands: [MeterCommand], _ command: String) -> Bool {
+    private static func isRequested(_ commands: [MeterCommand], _ command: String) -> Bool {
         commands.contains {
             if case .write(let bytes) = $0 { String(decoding: bytes, as: UTF8.self).contains(command) } else { false }
         }
@@ -35,14 +35,14 @@ import Testing
         var dialogue = Self.askedForItsClock()
         let commands = dialogue.handle(.line(Self.line(#"\#(letter) "SAT","08/03/13","22:12:00   ""#)))
         #expect(Self.clock(commands)?.description == "2013-08-03T22:12:00.000000")
-        #expect(Self.isAskedFor(commands, "DMP"))
+        #expect(Self.isRequested(commands, "DMP"))
     }
 
     @Test(arguments: ["9223372036854775807", "-1", "100", "-9223372036854775808", "x"]) func aYearThatIsNone(year: String) {
         var dialogue = Self.askedForItsClock()
         let commands = dialogue.handle(.line(Self.line(#"F "SAT","08/03/\#(year)","22:12:00   ""#)))
         #expect(Self.clock(commands) == nil)
-        #expect(Self.isAskedFor(commands, "DMP"), "its records are wanted all the same")
+        #expect(Self.isRequested(commands, "DMP"), "its records are wanted all the same")
     }
 
     @Test(arguments: ["-10", "+10", " 10", "1e2"]) func aCountThatIsNone(count: String) {

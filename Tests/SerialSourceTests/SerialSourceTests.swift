@@ -42,7 +42,7 @@ import Wire
         pty.pull()
         bench.turn(until: { bench.endings == 1 })
         #expect(bench.frames == ["whole"])
-        #expect(bench.skips.map(\.count) == [3] && bench.skips[0].holdsFrame)
+        #expect(bench.skips.map(\.count) == [3] && bench.skips[0].containsLostFrame)
         #expect(bench.source.state(of: pty.path) == "unplugged")
     }
 
@@ -150,14 +150,14 @@ import Wire
         description.closing = [[4]]
         bench.source.adopt(description)
         try bench.source.start()
-        var heard = pty.read(waiting: 300_000)
+        var received = pty.read(waiting: 300_000)
         for _ in 0..<3 {
             bench.pass(.seconds(5))
-            heard += pty.read(waiting: 300_000)
+            received += pty.read(waiting: 300_000)
         }
         bench.source.stop()
-        heard += pty.read(waiting: 300_000)
-        #expect(heard == [1, 2, 3, 3, 3, 4])
+        received += pty.read(waiting: 300_000)
+        #expect(received == [1, 2, 3, 3, 3, 4])
     }
 
     /// Story of machines that die of a loose plug: nothing is kept of a plug that is gone.
@@ -221,8 +221,8 @@ private final class LockHolder {
         posix_spawn_file_actions_destroy(&actions)
         for argument in arguments { free(argument) }
         close(ends[1])
-        var octets = [UInt8](repeating: 0, count: 16)
-        _ = read(ends[0], &octets, octets.count)
+        var bytes = [UInt8](repeating: 0, count: 16)
+        _ = read(ends[0], &bytes, bytes.count)
         close(ends[0])
     }
 

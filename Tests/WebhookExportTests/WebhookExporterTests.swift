@@ -35,17 +35,17 @@ private final class Receiver: @unchecked Sendable {
         }
     }
 
-    var told: [String] { lock.holding { lines } }
+    var reported: [String] { lock.holding { lines } }
     var last: HTTPStub.Request? { lock.holding { requests.last } }
 
     /// The final content of a receiver that compares UUIDs.
     func contents() -> Set<String> {
-        var held: Set<String> = []
-        for line in told {
+        var stored: Set<String> = []
+        for line in reported {
             let quoted = line.split(separator: "\"")
-            if quoted[1] == "deleted" { held.remove(String(quoted[3])) } else { held.insert(String(quoted[3])) }
+            if quoted[1] == "deleted" { stored.remove(String(quoted[3])) } else { stored.insert(String(quoted[3])) }
         }
-        return held
+        return stored
     }
 }
 
@@ -100,16 +100,16 @@ private struct Posted: Decodable {
     }
 
     private func exporter(secret: String? = nil, form: WebhookExporter.Form = .lines) throws -> WebhookExporter {
-        var kept: Secret?
+        var retained: Secret?
         if let secret {
             try test.folder.write(Array(secret.utf8), to: "secret")
             chmod(test.folder.file("secret"), 0o600)
-            kept = .file(test.folder.file("secret"))
+            retained = .file(test.folder.file("secret"))
         }
         return WebhookExporter(
-            .init(url: stub.url + "/hook", form: form, secret: kept),
+            .init(url: stub.url + "/hook", form: form, secret: retained),
             context: try ExportContext(
-                name: "hook", me: test.store.subject, packet: PresentSamples(test.store, TargetSettings(name: "hook")).packet,
+                name: "hook", me: test.store.owner, packet: PresentSamples(test.store, TargetSettings(name: "hook")).packet,
                 now: { Instant(seconds: 1_614_265_330) }))
     }
 
@@ -125,7 +125,7 @@ private struct Posted: Decodable {
         defer { stub.close() }
         try test.add(try (0..<30).map { try test.sample(60, at: $0) })
         try test.finish(try test.run(exporter(secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")))
-        #expect(receiver.told.count == 30)
+        #expect(receiver.reported.count == 30)
         let request = try #require(receiver.last)
         #expect(request.path == "/hook" && request.headers["content-type"] == "application/x-ndjson")
         #expect(request.headers["webhook-timestamp"] == "1614265330")
@@ -142,7 +142,7 @@ private struct Posted: Decodable {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
         let reading = Reading(
             origin: Origin(
-                subject: test.origin.subject, type: try #require(SampleType(id)),
+                person: test.origin.person, type: try #require(SampleType(id)),
                 source: SourceRevision(id: "file.app", name: "App")),
             numeral: try Numeral(value), unit: try Unit(ucum: unit),
             time: .instants(start: start, end: start, offset: ZoneOffset(seconds: -3600)), group: group, place: Place(.line, 1))
@@ -187,12 +187,12 @@ private struct Posted: Decodable {
         try test.add([try sample("bodyMass", "80.50", "kg", at: 0), try sample("bodyImpedance", "500", "Ohm", at: 5)])
         let run = try test.run(exporter(form: .openMHealth))
         try test.finish(run)
-        #expect(receiver.told.count == 1 && run.target.leftOut == 1)
-        #expect(receiver.told.first?.contains(#""body":{"body_weight":{"value":80.50,"unit":"kg"}"#) == true)
+        #expect(receiver.reported.count == 1 && run.target.leftOut == 1)
+        #expect(receiver.reported.first?.contains(#""body":{"body_weight":{"value":80.50,"unit":"kg"}"#) == true)
         // Where nothing of a batch has a place, nothing is posted.
         try test.add([try sample("bodyImpedance", "501", "Ohm", at: 6)])
         try test.finish(run)
-        #expect(receiver.told.count == 1 && run.target.leftOut == 2)
+        #expect(receiver.reported.count == 1 && run.target.leftOut == 2)
     }
 
     @Test func aSecretThatOthersMayRead() throws {
@@ -201,7 +201,7 @@ private struct Posted: Decodable {
         chmod(test.folder.file("secret"), 0o644)
         try test.add([try test.sample(60, at: 0)])
         #expect(try test.run(exporter).step() == .stopped)
-        #expect(receiver.told.isEmpty)
+        #expect(receiver.reported.isEmpty)
     }
 
     @Test(arguments: [(401, true), (404, true), (500, false), (503, false), (429, false), (0, false)]) func whoHasToAct(
@@ -215,7 +215,7 @@ private struct Posted: Decodable {
         #expect(outcome != .upToDate(again: nil))
         receiver.set(nil)
         try test.finish(try test.run(exporter()))
-        #expect(receiver.told.count == 1)
+        #expect(receiver.reported.count == 1)
     }
 
     /// A receiver that refuses a hundred records, or all, receives the others, and the refused ones again after the user retries.
@@ -225,14 +225,14 @@ private struct Posted: Decodable {
         receiver.setRefusal { String(decoding: $0.body, as: UTF8.self).contains("\"value\":60.0") ? 422 : nil }
         let run = try test.run(exporter())
         try test.finish(run)
-        #expect(receiver.told.count == 300 - refused)
+        #expect(receiver.reported.count == 300 - refused)
         #expect(try test.store.targets.target("other")?.state == .delivering)
         #expect(try test.store.targets.setAsideSummary(of: "other").count == refused)
         #expect(try test.store.targets.setAsideSummary(of: "other").words == "HTTP 422")
         // Live readings go on.
         try test.add([try test.sample(62, at: 1000)])
         try test.finish(run)
-        #expect(receiver.told.count == 301 - refused)
+        #expect(receiver.reported.count == 301 - refused)
         receiver.setRefusal { _ in nil }
         _ = try test.store.targets.retry([], of: "other")
         try test.finish(run)
@@ -246,7 +246,7 @@ private struct Posted: Decodable {
         receiver.setRefusal { String(decoding: $0.body, as: UTF8.self).contains("\"value\":60.0") ? 403 : nil }
         let run = try test.run(exporter())
         try test.finish(run)
-        #expect(receiver.told.count == 30)
+        #expect(receiver.reported.count == 30)
         #expect(try test.store.targets.target("other")?.state == .delivering)
         #expect(try test.store.targets.setAsideSummary(of: "other").count == 10)
         receiver.setRefusal { _ in 403 }
@@ -269,7 +269,7 @@ private struct Posted: Decodable {
         try test.add([try test.sample(60, at: 0)])
         let exporter = WebhookExporter(
             .init(url: moved.url + "/hook"),
-            context: try ExportContext(name: "hook", me: test.store.subject, now: { Instant(seconds: 1_614_265_330) }))
+            context: try ExportContext(name: "hook", me: test.store.owner, now: { Instant(seconds: 1_614_265_330) }))
         let run = try test.run(exporter)
         guard case .wait = try run.step() else {
             Issue.record("it does not wait")
@@ -286,7 +286,7 @@ private struct Posted: Decodable {
         try test.finish(try test.run(exporter()))
         let other = WebhookExporter(
             .init(url: stub.url + "/other"),
-            context: try ExportContext(name: "hook", me: test.store.subject, now: { Instant(seconds: 1_614_265_330) }))
+            context: try ExportContext(name: "hook", me: test.store.owner, now: { Instant(seconds: 1_614_265_330) }))
         #expect(try test.run(other).step() == .stopped)
         #expect(try test.store.targets.target("other")?.words?.contains("its address differs") == true)
     }

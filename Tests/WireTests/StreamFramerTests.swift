@@ -30,7 +30,7 @@ import Testing
                 size: .field(offset: 2, width: 1, bigEndian: false, plus: 4), check: .xor8)))
 
     static let kinds: [Kind] = [
-        Kind(name: "a sync bit", framing: five) { noise in [noise.octet() | 0x80] + (0..<4).map { _ in noise.octet() & 0x7F } },
+        Kind(name: "a sync bit", framing: five) { noise in [noise.byte() | 0x80] + (0..<4).map { _ in noise.byte() & 0x7F } },
         Kind(
             name: "sizes by kind",
             framing: Framing(
@@ -39,23 +39,23 @@ import Testing
                         marks: [.init(at: 0, mask: 0x80, value: 0)], others: .init(at: 0, mask: 0x80, value: 0x80),
                         size: .byFirst([1: 9, 2: 4]))))
         ) { noise in
-            let kind = noise.octet() % 2 + 1
-            return [kind] + (0..<(kind == 1 ? 8 : 3)).map { _ in noise.octet() | 0x80 }
+            let kind = noise.byte() % 2 + 1
+            return [kind] + (0..<(kind == 1 ? 8 : 3)).map { _ in noise.byte() | 0x80 }
         },
         Kind(name: "blocks with sums", framing: nonin) { noise in
             (0..<25).flatMap { block -> [UInt8] in
-                let start = [noise.octet() & 0x7E | (block == 0 ? 0x81 : 0x80)] + (0..<3).map { _ in noise.octet() }
+                let start = [noise.byte() & 0x7E | (block == 0 ? 0x81 : 0x80)] + (0..<3).map { _ in noise.byte() }
                 return start + [start.reduce(0) { $0 &+ $1 }]
             }
         },
         Kind(name: "a length field", framing: measured) { noise in
-            let count = Int(noise.octet() % 40)
-            let start = [0xAA, 0x55, UInt8(count)] + (0..<count).map { _ in noise.octet() }
+            let count = Int(noise.byte() % 40)
+            let start = [0xAA, 0x55, UInt8(count)] + (0..<count).map { _ in noise.byte() }
             return start + [start.reduce(0) { $0 ^ $1 }]
         },
         Kind(
             name: "lines", framing: lines,
-            frame: { noise in (0..<Int(noise.octet() % 60)).map { _ in noise.octet() % 90 + 0x20 } + [0x0A] }, noiseEnd: [0x0A]),
+            frame: { noise in (0..<Int(noise.byte() % 60)).map { _ in noise.byte() % 90 + 0x20 } + [0x0A] }, noiseEnd: [0x0A]),
     ]
 
     /// Whatever is between frames, and in whichever pieces the stream arrives, each frame is found at its place, and every byte is returned
@@ -66,8 +66,8 @@ import Testing
             var stream: [UInt8] = []
             var expected: [Int: [UInt8]] = [:]
             for _ in 0..<30 {
-                let count = noise.octet() % 3 == 0 ? Int(noise.octet() % 100) : 0
-                if count > 0 { stream += (0..<count).map { _ in noise.octet() } + kind.noiseEnd }
+                let count = noise.byte() % 3 == 0 ? Int(noise.byte() % 100) : 0
+                if count > 0 { stream += (0..<count).map { _ in noise.byte() } + kind.noiseEnd }
                 let frame = kind.frame(&noise)
                 expected[stream.count] = frame
                 stream += frame
@@ -78,7 +78,7 @@ import Testing
             var pieces: [[UInt8]] = []
             var rest = stream[...]
             while !rest.isEmpty {
-                let count = min(Int(noise.octet() % 20) + 1, rest.count)
+                let count = min(Int(noise.byte() % 20) + 1, rest.count)
                 pieces.append(Array(rest.prefix(count)))
                 rest = rest.dropFirst(count)
             }
@@ -163,7 +163,7 @@ struct Noise: Sendable {
     private var state: UInt64
     init(seed: UInt64) { state = seed }
 
-    mutating func octet() -> UInt8 {
+    mutating func byte() -> UInt8 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB

@@ -58,9 +58,9 @@ import Wire
             var window = reader.window(2)
             #expect(window?.unsigned(2, bigEndian: true) == 0x8000)
             #expect(window?.isAtEnd == true && window?.unsigned(1) == nil)
-            #expect(reader.octets(since: 2).elementsEqual([0xFF, 0xFE]))
+            #expect(reader.readBytes(since: 2).elementsEqual([0xFF, 0xFE]))
             #expect(reader.signed(1) == -128)
-            #expect(reader.octets(3) == nil && reader.octets(2)?.count == 2 && reader.isAtEnd)
+            #expect(reader.readBytes(3) == nil && reader.readBytes(2)?.count == 2 && reader.isAtEnd)
         }
     }
 
@@ -71,8 +71,8 @@ import Wire
             var reader = ByteReader(bytes)
             #expect(reader.signed(width) == value)
         }
-        let most = [UInt8](repeating: 0xFF, count: 8)
-        most.withUnsafeBytes { bytes in
+        let maximum = [UInt8](repeating: 0xFF, count: 8)
+        maximum.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
             #expect(reader.signed(8) == -1)
         }
@@ -85,10 +85,10 @@ import Wire
     }
 
     @Test func hexadecimalText() {
-        #expect(HexadecimalText.octets("16480C03") == [0x16, 0x48, 0x0C, 0x03])
-        #expect(HexadecimalText.octets("16 48:0c-03") == [0x16, 0x48, 0x0C, 0x03])
-        #expect(HexadecimalText.octets("") == [])
-        for bad in ["1", "1 6", "0x16", "16480C0", "zz", "1６"] { #expect(HexadecimalText.octets(bad) == nil) }
+        #expect(HexadecimalText.bytes("16480C03") == [0x16, 0x48, 0x0C, 0x03])
+        #expect(HexadecimalText.bytes("16 48:0c-03") == [0x16, 0x48, 0x0C, 0x03])
+        #expect(HexadecimalText.bytes("") == [])
+        for bad in ["1", "1 6", "0x16", "16480C0", "zz", "1６"] { #expect(HexadecimalText.bytes(bad) == nil) }
         #expect(HexadecimalText.text([0x00, 0xAB, 0x9F]) == "00ab9f")
     }
 }

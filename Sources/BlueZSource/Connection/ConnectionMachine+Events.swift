@@ -61,8 +61,8 @@ extension ConnectionMachine {
         /// The link is up. BlueZ may have connected a bonded device by itself.
         case connected
         case connectFailed(LinkFailure)
-        /// The services are known, or changed on the same link. `kept` are the unchanged ones.
-        case resolved(Set<CharacteristicName>, kept: Set<CharacteristicName> = [])
+        /// The services are known, or changed on the same link. `unchanged` are the unchanged ones.
+        case resolved(Set<CharacteristicName>, unchanged: Set<CharacteristicName> = [])
         case linkLost
         case finished(Step, Outcome)
         /// One of a step's several requests was answered.
@@ -70,7 +70,7 @@ extension ConnectionMachine {
         /// A frame of the profile arrived.
         case frame
         /// BlueZ removed services that are in use. It may add them again at another path.
-        case servicesGone
+        case servicesLost
         case bonded
         /// The bond was removed, or was never kept.
         case unbonded
@@ -83,7 +83,7 @@ extension ConnectionMachine {
         case connect
         case disconnect
         case perform(Step)
-        case tell(ConnectionNotice)
+        case notify(ConnectionNotice)
         /// Make BlueZ forget the device and its table of services.
         case dropCache
         /// For the recovery, which observes all devices of an adapter.

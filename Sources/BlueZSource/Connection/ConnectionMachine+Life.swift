@@ -6,15 +6,15 @@ extension ConnectionMachine {
         guard let expected = description.expectedInterval, !subscribed.isDisjoint(with: description.allSubscriptions) else {
             return nil
         }
-        let patience = max(expected * 3, limits.silence)
-        return min(patience * Int(1 << min(silence.rounds, 8)), max(limits.longestSilence, patience))
+        let timeout = max(expected * 3, limits.silence)
+        return min(timeout * Int(1 << min(silence.rounds, 8)), max(limits.maximumSilence, timeout))
     }
 
     mutating func frame(_ now: Duration) -> [Command] {
         lastFrame = now
         silence = Silence()
         hadGoodSession = true
-        told.remove(.silent)
+        reportedNotices.remove(.silent)
         if state == .live { deadline = quietLimit.map { now + $0 } }
         return [.observe(.worked)]
     }
@@ -23,13 +23,13 @@ extension ConnectionMachine {
     mutating func progress(_ step: Step, _ now: Duration) -> [Command] {
         guard state == .working(step), deadline != nil else { return [] }
         deadline = now + limits.step
-        return tellIfSlow(now)
+        return notifyIfSlow(now)
     }
 
     /// Reports a slow device, so that users can find out why no data arrives.
-    mutating func tellIfSlow(_ now: Duration) -> [Command] {
-        guard let asksSince, now - asksSince > limits.patience else { return [] }
-        return tell(.slow)
+    mutating func notifyIfSlow(_ now: Duration) -> [Command] {
+        guard let asksSince, now - asksSince > limits.timeout else { return [] }
+        return notify(.slow)
     }
 
     mutating func tick(_ now: Duration) -> [Command] {
@@ -40,7 +40,7 @@ extension ConnectionMachine {
             state = .idle
             return wasSeen(now) ? queue() : []
         case .connecting: return fail(.noAnswer, now)
-        case .resolving: return tell(.notResolved) + fail(.other, now)
+        case .resolving: return notify(.notResolved) + fail(.other, now)
         case .working(let step):
             // Either a pause before a repetition is over, or the step got no answer.
             if steps.first == step { return next(now) }
@@ -71,7 +71,7 @@ extension ConnectionMachine {
         }
         silence.tier = 0
         silence.rounds += 1
-        let notice = silence.rounds >= 3 ? tell(.silent) : []
+        let notice = silence.rounds >= 3 ? notify(.silent) : []
         return notice + [.observe(.silent(.link))] + leave(after: limits.pause, now)
     }
 

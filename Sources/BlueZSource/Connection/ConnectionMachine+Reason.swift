@@ -3,7 +3,7 @@ extension ConnectionMachine {
     /// Returns the reason, or `nil` while the device delivers or only its next advertisement is missing.
     func waitsFor(_ address: BluetoothAddress) -> String? {
         switch state {
-        case .live: told.contains(.silent) ? ConnectionNotice.silent.text(for: address) : nil
+        case .live: reportedNotices.contains(.silent) ? ConnectionNotice.silent.text(for: address) : nil
         case .stopped: "BlueZ does not know the device: it was not in range, or there is no adapter"
         case .idle where description.presence == .adverts: nil
         case .idle: "the device is out of range, asleep, or connected to another program" + becauseOfLast

@@ -44,10 +44,10 @@ struct ConnectionMachine {
     private var staleFailures: [CharacteristicName: Int] = [:]
     private var repeats = 0
     var silence = Silence()
-    var told: Set<ConnectionNotice> = []
+    var reportedNotices: Set<ConnectionNotice> = []
     private var lastSeen: Duration?
     var lastFrame: Duration = .zero
-    private var holdsTurn = false
+    private var hasTurn = false
 
     struct Silence {
         /// 0: no measure taken. 1: resubscribed.
@@ -76,14 +76,14 @@ struct ConnectionMachine {
         case .turn: return turn(now)
         case .connected: return connected(now)
         case .connectFailed(let failure): return connectFailed(failure, now)
-        case .resolved(let names, let kept): return resolved(names, kept, now)
+        case .resolved(let names, let unchanged): return resolved(names, unchanged, now)
         case .linkLost:
             giveUpAccompaniment()
             return linkLost(now)
         case .finished(let step, let outcome): return finished(step, outcome, now)
         case .progress(let step): return progress(step, now)
         case .frame: return frame(now)
-        case .servicesGone:
+        case .servicesLost:
             // The device is silent until BlueZ shows the services again. That is not a reason to disconnect.
             if state == .live || isWorking { deadline = now + limits.resolve + limits.pause }
             return []
@@ -109,7 +109,7 @@ struct ConnectionMachine {
         state = .idle
         deadline = nil
         authenticationFailures = 0
-        told.subtract([.needsPairing, .bondRefused])
+        reportedNotices.subtract([.needsPairing, .bondRefused])
         return wasSeen(now) ? queue() : []
     }
 
@@ -140,7 +140,7 @@ struct ConnectionMachine {
 
     private mutating func turn(_ now: Duration) -> [Command] {
         guard state == .queued else { return [.releaseTurn] }
-        holdsTurn = true
+        hasTurn = true
         state = .connecting
         deadline = now + limits.connect
         return [.connect]
@@ -163,14 +163,14 @@ struct ConnectionMachine {
     }
 
     private mutating func resolved(
-        _ names: Set<CharacteristicName>, _ kept: Set<CharacteristicName>, _ now: Duration
+        _ names: Set<CharacteristicName>, _ unchanged: Set<CharacteristicName>, _ now: Duration
     ) -> [Command] {
         switch state {
         case .connecting, .idle, .waiting, .queued, .resolving:
             if lacksBond { return awaitBond() }
             done = []
         // The services moved (Service Changed). Steps on unchanged services stay done, and the others are repeated.
-        case .live, .working, .blocked(.moved): done = done.filter { $0.stands(on: kept, of: description) }
+        case .live, .working, .blocked(.moved): done = done.filter { $0.remainsDone(on: unchanged, of: description) }
         case .stopped, .leaving, .blocked: return []
         }
         let isLiving = state == .live || isWorking || isBlocked
@@ -187,7 +187,7 @@ struct ConnectionMachine {
         // The first table may be incomplete, for example if the link was lost while BlueZ bonded. So report only what is missing twice.
         let again = missing.filter { missingBefore.contains($0) }
         missingBefore = Set(missing)
-        return release() + again.flatMap { tell(.missing($0)) } + next(now)
+        return release() + again.flatMap { notify(.missing($0)) } + next(now)
     }
 
     // MARK: The steps
@@ -197,10 +197,10 @@ struct ConnectionMachine {
         let step = steps.removeFirst()
         state = .working(step)
         // Records and dialogues have their own time limits, and the commit depends on the caller.
-        let takesItsTime = step == .converse || step == .collect || step == .commit
-        deadline = takesItsTime ? nil : now + limits.step
-        let slow = tellIfSlow(now)
-        if takesItsTime { asksSince = nil }
+        let hasOwnTimeLimit = step == .converse || step == .collect || step == .commit
+        deadline = hasOwnTimeLimit ? nil : now + limits.step
+        let slow = notifyIfSlow(now)
+        if hasOwnTimeLimit { asksSince = nil }
         return slow + [.perform(step)]
     }
 
@@ -216,7 +216,7 @@ struct ConnectionMachine {
                 unanswered.remove(name)
                 staleFailures[name] = nil
                 distrusted.remove(name)
-                told.subtract([.staleCache(name), .notEnabled(name), .missing(name)])
+                reportedNotices.subtract([.staleCache(name), .notEnabled(name), .missing(name)])
             }
             if case .unsubscribe(let name) = step {
                 subscribed.remove(name)
@@ -274,9 +274,9 @@ struct ConnectionMachine {
             if distrusts([name]) { return dropCache(now) }
             staleFailures[name, default: 0] += 1
             if staleFailures[name] == 1 { return fail(.stale, now) }
-            return tell(.staleCache(name)) + next(now)
+            return notify(.staleCache(name)) + next(now)
         }
-        return tell(.notEnabled(name)) + next(now)
+        return notify(.notEnabled(name)) + next(now)
     }
 
     /// Makes BlueZ forget the device over the link whose table was wrong. BlueZ then disconnects by itself. After another link it would
@@ -303,8 +303,8 @@ struct ConnectionMachine {
         lastFailure = nil
         authenticationFailures = 0
         asksSince = nil
-        told = told.filter { if case .unanswered = $0 { false } else { true } }
-        told.subtract([.needsPairing, .bondRefused, .accessDenied, .notResolved])
+        reportedNotices = reportedNotices.filter { if case .unanswered = $0 { false } else { true } }
+        reportedNotices.subtract([.needsPairing, .bondRefused, .accessDenied, .notResolved])
         lastFrame = now
         deadline = quietLimit.map { now + $0 }
         return [.observe(.worked)]
@@ -329,7 +329,7 @@ struct ConnectionMachine {
             return [.observe(.noAnswer)] + leave(after: backOff(), now)
         case .noAnswer:
             if case .working(.subscribe(let name)) = state { unanswered.insert(name) }
-            if case .working(let step) = state { return tell(.unanswered(step.waitedFor)) + leave(after: backOff(), now) }
+            if case .working(let step) = state { return notify(.unanswered(step.waitedFor)) + leave(after: backOff(), now) }
         case .absent, .inProgress, .notReady, .notConnected, .stale, .acquired, .procedureRunning, .unknownObject, .other: break
         }
         return leave(after: backOff(), now)
@@ -345,7 +345,7 @@ struct ConnectionMachine {
         deadline = nil
         steps = []
         subscribed = []
-        return release() + tell(notice) + (disconnects ? [.disconnect] : [])
+        return release() + notify(notice) + (disconnects ? [.disconnect] : [])
     }
 
     mutating func leave(after delay: Duration, _ now: Duration) -> [Command] {
@@ -364,14 +364,14 @@ struct ConnectionMachine {
     /// 1, 2, 4 … seconds up to the limit. The upper half is random, so that twenty devices do not reconnect at once.
     func backOff() -> Duration {
         let doubled = limits.backOff * Int(1 << min(max(failures - 1, 0), 12))
-        return min(doubled, limits.longestBackOff) * (0.5 + 0.5 * random())
+        return min(doubled, limits.maximumBackOff) * (0.5 + 0.5 * random())
     }
 
     private mutating func release() -> [Command] {
-        guard holdsTurn || state == .stopped else { return [] }
-        holdsTurn = false
+        guard hasTurn || state == .stopped else { return [] }
+        hasTurn = false
         return [.releaseTurn]
     }
 
-    mutating func tell(_ notice: ConnectionNotice) -> [Command] { told.insert(notice).inserted ? [.tell(notice)] : [] }
+    mutating func notify(_ notice: ConnectionNotice) -> [Command] { reportedNotices.insert(notice).inserted ? [.notify(notice)] : [] }
 }

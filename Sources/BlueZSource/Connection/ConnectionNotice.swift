@@ -61,7 +61,7 @@ public enum ConnectionNotice: Hashable, Sendable {
         case .accessDenied: Self.accessDeniedText
         case .slow:
             "the device responds slowly: its measurements are stored after it has reported its device information and services"
-        case .unanswered(let what): "no response to the request for \(what): disconnected, reconnecting shortly"
+        case .unanswered(let request): "no response to the request for \(request): disconnected, reconnecting shortly"
         case .notResolved: "the device's services are never resolved: it is too far away, or connected to another hub"
         }
     }

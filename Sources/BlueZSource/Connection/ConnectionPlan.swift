@@ -8,15 +8,15 @@ struct ConnectionLimits: Sendable {
     /// The pause after a temporary failure.
     var pause: Duration = .seconds(1)
     /// The time after which a device is reported as slow.
-    var patience: Duration = .seconds(15)
+    var timeout: Duration = .seconds(15)
     var repeats = 3
     var backOff: Duration = .seconds(1)
-    var longestBackOff: Duration = .seconds(300)
+    var maximumBackOff: Duration = .seconds(300)
     /// The time for which an advertisement means that the device is in range.
     var seenFor: Duration = .seconds(60)
     /// The minimum time before a link counts as silent.
     var silence: Duration = .seconds(5)
-    var longestSilence: Duration = .seconds(600)
+    var maximumSilence: Duration = .seconds(600)
     var authenticationRetries = 2
 }
 
@@ -52,14 +52,14 @@ enum ConnectionPlan {
 
 extension ConnectionMachine.Step {
     /// Whether the step stays done on the same link if only these characteristics are unchanged.
-    func stands(on kept: Set<CharacteristicName>, of description: DeviceDescription) -> Bool {
+    func remainsDone(on unchanged: Set<CharacteristicName>, of description: DeviceDescription) -> Bool {
         switch self {
         case .information: true
-        case .read(let name), .subscribe(let name), .unsubscribe(let name): kept.contains(name)
-        case .write(let write): kept.contains(write.name)
+        case .read(let name), .subscribe(let name), .unsubscribe(let name): unchanged.contains(name)
+        case .write(let write): unchanged.contains(write.name)
         case .converse: false
-        case .readClock, .setClock: description.clock.map { kept.contains($0.name) } ?? true
-        case .collect, .commit: description.recordAccess.map { kept.isSuperset(of: [$0.measurement, $0.controlPoint]) } ?? true
+        case .readClock, .setClock: description.clock.map { unchanged.contains($0.name) } ?? true
+        case .collect, .commit: description.recordAccess.map { unchanged.isSuperset(of: [$0.measurement, $0.controlPoint]) } ?? true
         }
     }
 }

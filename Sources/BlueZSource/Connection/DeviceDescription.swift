@@ -77,12 +77,12 @@ public struct OpeningWrite: Hashable, Sendable {
     /// The characteristic to write.
     public var name: CharacteristicName
     /// The bytes to write.
-    public var octets: [UInt8]
+    public var bytes: [UInt8]
 
-    /// - Parameter octets: at most 512 bytes, the size of an attribute.
-    public init(name: CharacteristicName, octets: [UInt8]) {
+    /// - Parameter bytes: at most 512 bytes, the size of an attribute.
+    public init(name: CharacteristicName, bytes: [UInt8]) {
         self.name = name
-        self.octets = octets
+        self.bytes = bytes
     }
 }
 
@@ -154,8 +154,8 @@ public enum AdvertisedData: Hashable, Sendable {
     /// Returns the frames of this channel in the advertised data.
     public func frames(in data: [AdvertisedData: [UInt8]]) -> [[UInt8]] {
         guard self == .anyManufacturer else { return data[self].map { [$0] } ?? [] }
-        return data.compactMap { part, octets in
-            if case .manufacturer(let company) = part { Self.frame(company: company, octets) } else { nil }
+        return data.compactMap { part, bytes in
+            if case .manufacturer(let company) = part { Self.frame(company: company, bytes) } else { nil }
         }
     }
 }

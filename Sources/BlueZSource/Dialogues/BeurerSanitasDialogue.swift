@@ -20,11 +20,11 @@
 struct BeurerSanitasDialogue: DeviceDialogue {
     static let name = CharacteristicName(0xFFE0, 0xFFE1)
     /// The scale in ble-scale-sync's issue needed a greeting every five seconds.
-    static let patience: Duration = .seconds(5)
+    static let timeout: Duration = .seconds(5)
     private static let greetings = 3
     /// In seconds. A person steps on the scale before the hub receives it.
     private static let early: Int64 = 300
-    private static let mostParts = 8
+    private static let maximumParts = 8
     private static let size = 16
 
     private(set) var deadline: Duration?
@@ -38,7 +38,7 @@ struct BeurerSanitasDialogue: DeviceDialogue {
     private var parts: [UInt8: [UInt8]] = [:]
     /// The delivered weighing. If the scale repeats a part, it did not receive the acknowledgement.
     private var delivered: [UInt8] = []
-    private var hasToldOfParts = false
+    private var didReportIncompleteWeighing = false
 
     /// - Parameter high: the upper half of all first bytes, `E0` (BF710, SBF70) or `F0` (BF700, BF800, Libra).
     init(high: UInt8) { self.high = high }
@@ -46,7 +46,7 @@ struct BeurerSanitasDialogue: DeviceDialogue {
     mutating func handle(_ event: DialogueEvent, at now: DialogueTime) -> [DialogueCommand] {
         switch event {
         case .start: return greeted == 0 ? greet(now) : []
-        case .received(Self.name, let octets): return heard(octets, now)
+        case .received(Self.name, let bytes): return receive(bytes, now)
         case .tick:
             guard let due = deadline, now.uptime >= due else { return [] }
             deadline = nil
@@ -62,7 +62,7 @@ struct BeurerSanitasDialogue: DeviceDialogue {
 
     private mutating func greet(_ now: DialogueTime) -> [DialogueCommand] {
         greeted += 1
-        deadline = now.uptime + Self.patience
+        deadline = now.uptime + Self.timeout
         return [.write(Self.name, [high | 6, 0x01])]
     }
 
@@ -76,29 +76,29 @@ struct BeurerSanitasDialogue: DeviceDialogue {
         return [.ready, .write(Self.name, [high | 9] + time)]
     }
 
-    private mutating func heard(_ octets: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
-        guard greeted > 0, let first = octets.first else { return [] }
+    private mutating func receive(_ bytes: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
+        guard greeted > 0, let first = bytes.first else { return [] }
         if first == high | 6 { return begin(now) }
-        guard first == high | 7, octets.count >= 4, [0x34, 0x42, 0x59].contains(octets[1]) else { return [] }
-        let taken = DialogueCommand.write(Self.name, [high | 7, 0xF1] + octets[1...3])
-        return octets[1] == 0x59 ? [taken] + weighed(octets) : [taken]
+        guard first == high | 7, bytes.count >= 4, [0x34, 0x42, 0x59].contains(bytes[1]) else { return [] }
+        let taken = DialogueCommand.write(Self.name, [high | 7, 0xF1] + bytes[1...3])
+        return bytes[1] == 0x59 ? [taken] + weighed(bytes) : [taken]
     }
 
-    private mutating func weighed(_ octets: [UInt8]) -> [DialogueCommand] {
-        let (count, part) = (octets[2], octets[3])
-        guard (2...UInt8(Self.mostParts)).contains(count), (1...count).contains(part) else { return [] }
+    private mutating func weighed(_ bytes: [UInt8]) -> [DialogueCommand] {
+        let (count, part) = (bytes[2], bytes[3])
+        guard (2...UInt8(Self.maximumParts)).contains(count), (1...count).contains(part) else { return [] }
         if part == 1 {
-            (user, parts) = (octets.count >= 13 ? octets[12] : nil, [:])
+            (user, parts) = (bytes.count >= 13 ? bytes[12] : nil, [:])
             return []
         }
-        parts[part] = Array(octets[4...])
+        parts[part] = Array(bytes[4...])
         guard part == count else { return [] }
         let all = (2...count).compactMap { parts[$0] }
         let whole = Array(all.joined())
         guard let user, all.count == Int(count) - 1, whole.count >= Self.size else {
-            guard !hasToldOfParts else { return [] }
-            hasToldOfParts = true
-            return [.tell(.weighingIncomplete)]
+            guard !didReportIncompleteWeighing else { return [] }
+            didReportIncompleteWeighing = true
+            return [.notify(.weighingIncomplete)]
         }
         guard whole != delivered else { return [] }
         delivered = whole

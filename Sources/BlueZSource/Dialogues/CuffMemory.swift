@@ -36,10 +36,10 @@ public struct CuffMemory: Hashable, Sendable {
     static let clockSize = 6
 
     /// Parses `month, year since 2000, hour, day, second, minute`. Returns nil if that is not a valid time.
-    static func clock(_ octets: [UInt8]) -> WallTime? {
-        guard octets.count == clockSize else { return nil }
-        let year = 2000 + Int(octets[1])
-        let date: [UInt8] = [UInt8(year & 0xFF), UInt8(year >> 8), octets[0], octets[3], octets[2], octets[5], octets[4]]
+    static func clock(_ bytes: [UInt8]) -> WallTime? {
+        guard bytes.count == clockSize else { return nil }
+        let year = 2000 + Int(bytes[1])
+        let date: [UInt8] = [UInt8(year & 0xFF), UInt8(year >> 8), bytes[0], bytes[3], bytes[2], bytes[5], bytes[4]]
         return DeviceTime.read(date, layout: .dateTime)
     }
 }
@@ -54,10 +54,10 @@ extension CuffMemory.Form {
     ///                                     hour 5 · 52 minute 6 · second 6
     ///     little, bytes reversed:         68 minute 6 · second 6 · moved · irregular · month 4 · day 5 · hour 5 · 98 year 6 · pulse 8 ·
     ///                                     diastolic 8 · systolic - 25, 8
-    func told(_ record: [UInt8]) -> [UInt8] {
-        let octets = self == .big ? record : record.reversed()
+    func decodedRecord(_ record: [UInt8]) -> [UInt8] {
+        let bytes = self == .big ? record : record.reversed()
         func bits(_ range: ClosedRange<Int>) -> Int {
-            range.reduce(0) { $0 << 1 | Int(octets[$1 / 8] >> UInt8(7 - $1 % 8) & 1) }
+            range.reduce(0) { $0 << 1 | Int(bytes[$1 / 8] >> UInt8(7 - $1 % 8) & 1) }
         }
         let isBig = self == .big
         let systolic = bits(isBig ? 8...15 : 120...127) + 25

@@ -53,7 +53,7 @@ enum DialogueCommand: Equatable {
     /// The time on the device's clock.
     case clock(WallTime)
     /// Notify the user. Never contains a value.
-    case tell(DialogueNotice)
+    case notify(DialogueNotice)
     /// The device is in use from now on. It counts as live and may be left when it is quiet.
     case ready
     /// The dialogue cannot continue for this reason.

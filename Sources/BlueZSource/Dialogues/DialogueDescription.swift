@@ -12,12 +12,12 @@ public enum DialogueDescription: Hashable, Sendable {
     case beurerSanitas(high: UInt8)
 
     /// The default key. It is omblepy's, so that a cuff that was already read with omblepy can be read at once.
-    public static let usualKey: [UInt8] = [
+    public static let defaultKey: [UInt8] = [
         0xDE, 0xAD, 0xBE, 0xAF, 0x12, 0x34, 0x12, 0x34, 0xDE, 0xAD, 0xBE, 0xAF, 0x12, 0x34, 0x12, 0x34,
     ]
 
     /// Whether the dialogue returns stored records together with the device's clock. Records are not accepted until the clock is known.
-    public var tellsRecords: Bool {
+    public var reportsRecordsWithClock: Bool {
         switch self {
         case .omronCuff(let memory, _): memory.clock != nil
         case .o2Ring: true

@@ -32,11 +32,11 @@ struct O2RingDialogue: DeviceDialogue {
         service, BluetoothUUID("0734594A-A8E7-4B1A-A6B1-CD5243059A57") ?? BluetoothUUID(0))
     static let requests = CharacteristicName(
         service, BluetoothUUID("8B00ACE7-EB0B-49B0-BBE9-9AEE0A26E1A3") ?? BluetoothUUID(0))
-    static let patience: Duration = .seconds(5)
+    static let timeout: Duration = .seconds(5)
     private static let tries = 5
     /// A night of twelve hours has a fifth of this size.
-    private static let longest = 512 * 1024
-    private static let longestAnswer = 8192
+    private static let maximumLength = 512 * 1024
+    private static let maximumAnswerLength = 8192
     private static let headSize = 40
     private static let recordSize = 5
 
@@ -87,7 +87,7 @@ struct O2RingDialogue: DeviceDialogue {
     mutating func handle(_ event: DialogueEvent, at now: DialogueTime) -> [DialogueCommand] {
         switch event {
         case .start: return state == .idle ? ask(0x14, .asking, now) : []
-        case .received(Self.answers, let octets): return received(octets, now)
+        case .received(Self.answers, let bytes): return received(bytes, now)
         case .committed:
             guard state == .committing else { return [] }
             return openNext(now)
@@ -107,13 +107,13 @@ struct O2RingDialogue: DeviceDialogue {
         _ command: UInt8, _ next: State, _ now: DialogueTime, block: UInt16 = 0, data: [UInt8] = []
     ) -> [DialogueCommand] {
         let lengths = [UInt8(block & 0xFF), UInt8(block >> 8), UInt8(data.count & 0xFF), UInt8(data.count >> 8)]
-        let octets: [UInt8] = [0xAA, command, command ^ 0xFF] + lengths + data
-        (state, request, attempts) = (next, octets + [Self.check(octets[...])], 1)
+        let bytes: [UInt8] = [0xAA, command, command ^ 0xFF] + lengths + data
+        (state, request, attempts) = (next, bytes + [Self.check(bytes[...])], 1)
         return askAgain(now)
     }
 
     private mutating func askAgain(_ now: DialogueTime) -> [DialogueCommand] {
-        deadline = now.uptime + Self.patience
+        deadline = now.uptime + Self.timeout
         buffer = []
         return stride(from: 0, to: request.count, by: 20).map { start in
             .write(Self.requests, Array(request[start..<min(start + 20, request.count)]))
@@ -124,7 +124,7 @@ struct O2RingDialogue: DeviceDialogue {
         state = .ended
         deadline = nil
         let nights: DialogueNotice? = unread.isEmpty ? nil : .nightsUnread(unread.count)
-        return [notice, nights].compactMap { $0.map { .tell($0) } } + [.ready]
+        return [notice, nights].compactMap { $0.map { .notify($0) } } + [.ready]
     }
 
     /// The ring does not answer. A file that it does not return must not block the files after it.
@@ -150,12 +150,12 @@ struct O2RingDialogue: DeviceDialogue {
 
     // MARK: Answers
 
-    private mutating func received(_ octets: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
+    private mutating func received(_ bytes: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
         guard [State.asking, .opening, .reading, .closing].contains(state) else { return [] }
-        buffer += octets
+        buffer += bytes
         guard buffer.count >= 8 else { return [] }
         let size = 7 + (Int(buffer[5]) | Int(buffer[6]) << 8) + 1
-        guard buffer[0] == 0x55, buffer[1] == buffer[2] ^ 0xFF, size <= Self.longestAnswer else {
+        guard buffer[0] == 0x55, buffer[1] == buffer[2] ^ 0xFF, size <= Self.maximumAnswerLength else {
             // The request is repeated after its timeout.
             buffer = []
             return []
@@ -178,7 +178,7 @@ struct O2RingDialogue: DeviceDialogue {
             wasSilent = false
             guard status == 0, data.count >= 4 else { return leave(now) }
             file.size = Int(data[0]) | Int(data[1]) << 8 | Int(data[2]) << 16 | Int(data[3]) << 24
-            guard file.size >= Self.headSize, file.size <= Self.longest else { return notKnown(now) }
+            guard file.size >= Self.headSize, file.size <= Self.maximumLength else { return notKnown(now) }
             return ask(0x04, .reading, now)
         case .reading where status != 0 && block == file.block: return notKnown(now)
         case .reading where status == 0 && block == file.block && !data.isEmpty: return took(data, now)
@@ -216,10 +216,10 @@ struct O2RingDialogue: DeviceDialogue {
 
     private mutating func took(_ data: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
         // The last block may be longer than the file.
-        let octets = data.prefix(file.size - file.got)
-        file.got += octets.count
+        let bytes = data.prefix(file.size - file.got)
+        file.got += bytes.count
         file.block &+= 1
-        file.rest += octets
+        file.rest += bytes
         if file.start == nil, file.rest.count >= Self.headSize {
             guard readHead() else { return notKnown(now) }
         }
@@ -238,7 +238,7 @@ struct O2RingDialogue: DeviceDialogue {
                 }
                 // OSCAR: the third byte is FF if the ring measured nothing. No pulse has that value.
                 guard record.first != 0xFF, record.dropFirst(2).first != 0xFF else { continue }
-                commands.append(.deliver(Self.answers, Array(record.prefix(4)) + DeviceTime.octets(time, layout: .dateTime)))
+                commands.append(.deliver(Self.answers, Array(record.prefix(4)) + DeviceTime.bytes(time, layout: .dateTime)))
             }
             file.rest.removeFirst(place)
         }
@@ -251,8 +251,8 @@ struct O2RingDialogue: DeviceDialogue {
         guard Self.versions.contains(head[0]), let start = Self.start(head, name: file.name) else { return false }
         let count = (file.size - Self.headSize) / Self.recordSize
         guard let step = Self.step(seconds: Int(head[13]) | Int(head[14]) << 8, records: count) else { return false }
-        let said = Int(head[9]) | Int(head[10]) << 8 | Int(head[11]) << 16 | Int(head[12]) << 24
-        file.isTwice = step == 2 && said == Self.headSize + count / 2 * Self.recordSize
+        let declaredLength = Int(head[9]) | Int(head[10]) << 8 | Int(head[11]) << 16 | Int(head[12]) << 24
+        file.isTwice = step == 2 && declaredLength == Self.headSize + count / 2 * Self.recordSize
         (file.start, file.step) = (start, Int64(step))
         file.rest.removeFirst(Self.headSize)
         return true
@@ -302,15 +302,15 @@ struct O2RingDialogue: DeviceDialogue {
     /// Returns the start. If the header has no date, or one that differs from the name, the name is correct (SomnoTrace's pull request
     /// 162).
     private static func start(_ head: [UInt8], name: UInt64) -> WallTime? {
-        func time(_ octets: [UInt8]) -> WallTime? {
-            years.contains(Int(octets[0]) | Int(octets[1]) << 8) ? DeviceTime.read(octets, layout: .dateTime) : nil
+        func time(_ bytes: [UInt8]) -> WallTime? {
+            years.contains(Int(bytes[0]) | Int(bytes[1]) << 8) ? DeviceTime.read(bytes, layout: .dateTime) : nil
         }
         let parts = [100_000_000, 1_000_000, 10_000, 100, 1].map { UInt8(name / $0 % 100) }
         let year = Int(name / 10_000_000_000)
         let named = time([UInt8(year & 0xFF), UInt8(year >> 8)] + parts)
-        guard let told = time(Array(head[2..<9])) else { return named }
-        guard let named else { return told }
-        return abs(told.microseconds - named.microseconds) <= day ? told : named
+        guard let startTime = time(Array(head[2..<9])) else { return named }
+        guard let named else { return startTime }
+        return abs(startTime.microseconds - named.microseconds) <= day ? startTime : named
     }
 
     /// Returns the seconds in a record, 2 or 4, whichever is closer. A night may differ by at most two records.
@@ -336,15 +336,15 @@ struct O2RingDialogue: DeviceDialogue {
         guard parts.count == 6, (2000...2100).contains(parts[0]), parts.dropFirst().allSatisfy({ (0...99).contains($0) }) else {
             return nil
         }
-        let octets = [parts[0] & 0xFF, parts[0] >> 8] + parts.dropFirst()
-        return DeviceTime.read(octets.map { UInt8($0) }, layout: .dateTime)
+        let bytes = [parts[0] & 0xFF, parts[0] >> 8] + parts.dropFirst()
+        return DeviceTime.read(bytes.map { UInt8($0) }, layout: .dateTime)
     }
 
     /// Returns the CRC-8 with the polynomial 07.
-    static func check(_ octets: ArraySlice<UInt8>) -> UInt8 {
+    static func check(_ bytes: ArraySlice<UInt8>) -> UInt8 {
         var check: UInt8 = 0
-        for octet in octets {
-            check ^= octet
+        for byte in bytes {
+            check ^= byte
             for _ in 0..<8 { check = check & 0x80 == 0 ? check << 1 : (check << 1) ^ 0x07 }
         }
         return check

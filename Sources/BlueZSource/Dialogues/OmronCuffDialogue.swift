@@ -28,7 +28,7 @@ struct OmronCuffDialogue: DeviceDialogue {
         name("5128CE60-AEE8-11E1-B84B-0002A5D5C51B"), name("560F1420-AEE8-11E1-8184-0002A5D5C51B"),
     ]
     /// An answer takes a tenth of a second.
-    static let patience: Duration = .seconds(2)
+    static let timeout: Duration = .seconds(2)
     private static let tries = 5
 
     private(set) var deadline: Duration?
@@ -66,10 +66,10 @@ struct OmronCuffDialogue: DeviceDialogue {
     mutating func handle(_ event: DialogueEvent, at now: DialogueTime) -> [DialogueCommand] {
         switch event {
         case .start: return state == .idle ? ask([0x01] + key, .unlocking, now) : []
-        case .received(Self.unlock, let octets): return unlocked(octets, now)
-        case .received(let name, let octets):
+        case .received(Self.unlock, let bytes): return unlocked(bytes, now)
+        case .received(let name, let bytes):
             guard let place = Self.answers.firstIndex(of: name) else { return [] }
-            return received(octets, place, now)
+            return received(bytes, place, now)
         case .refused(let name, let failure):
             guard name == Self.unlock, failure == .authentication, state == .unlocking else { return [] }
             state = .ended
@@ -83,13 +83,13 @@ struct OmronCuffDialogue: DeviceDialogue {
 
     // MARK: Requests
 
-    private mutating func ask(_ octets: [UInt8], _ next: State, _ now: DialogueTime) -> [DialogueCommand] {
-        (state, request, attempts) = (next, octets, 1)
+    private mutating func ask(_ bytes: [UInt8], _ next: State, _ now: DialogueTime) -> [DialogueCommand] {
+        (state, request, attempts) = (next, bytes, 1)
         return askAgain(now)
     }
 
     private mutating func askAgain(_ now: DialogueTime) -> [DialogueCommand] {
-        deadline = now.uptime + Self.patience
+        deadline = now.uptime + Self.timeout
         pieces = [nil, nil, nil, nil]
         let isKey = [State.unlocking, .entering, .programming].contains(state)
         return [.write(isKey ? Self.unlock : Self.requests, request)]
@@ -107,7 +107,7 @@ struct OmronCuffDialogue: DeviceDialogue {
     private mutating func finish(_ notice: DialogueNotice? = nil) -> [DialogueCommand] {
         state = .ended
         deadline = nil
-        return (notice.map { [.tell($0)] } ?? []) + [.ready]
+        return (notice.map { [.notify($0)] } ?? []) + [.ready]
     }
 
     private mutating func tick(_ now: DialogueTime) -> [DialogueCommand] {
@@ -125,9 +125,9 @@ struct OmronCuffDialogue: DeviceDialogue {
 
     // MARK: Answers
 
-    private mutating func unlocked(_ octets: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
-        guard octets.count >= 2 else { return [] }
-        switch (state, octets[0], octets[1]) {
+    private mutating func unlocked(_ bytes: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
+        guard bytes.count >= 2 else { return [] }
+        switch (state, bytes[0], bytes[1]) {
         case (.unlocking, 0x81, 0x00): return begin(isNew: false, now)
         // The cuff has another key, or none. In pairing mode it accepts ours.
         case (.unlocking, 0x81, _): return ask([0x02] + [UInt8](repeating: 0, count: 16), .entering, now)
@@ -145,9 +145,9 @@ struct OmronCuffDialogue: DeviceDialogue {
     }
 
     /// Assembles the pieces of an answer.
-    private mutating func received(_ octets: [UInt8], _ place: Int, _ now: DialogueTime) -> [DialogueCommand] {
-        guard octets.count <= 64 else { return [] }
-        pieces[place] = octets
+    private mutating func received(_ bytes: [UInt8], _ place: Int, _ now: DialogueTime) -> [DialogueCommand] {
+        guard bytes.count <= 64 else { return [] }
+        pieces[place] = bytes
         guard let first = pieces[0], let size = first.first.map(Int.init), (8...64).contains(size) else { return [] }
         let needed = pieces.prefix((size + 15) / 16)
         guard !needed.contains(nil) else { return [] }
@@ -177,26 +177,26 @@ struct OmronCuffDialogue: DeviceDialogue {
 
     private static let indexSize = 8
 
-    private mutating func took(_ octets: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
+    private mutating func took(_ bytes: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
         switch state {
         case .readingIndex:
-            let found = RecordNumber.hash(octets[...])
+            let found = RecordNumber.hash(bytes[...])
             if let cursor, cursor.fingerprint == found { return end(now) }
             index = found
             return clock(now)
         case .readingClock:
-            let shown = CuffMemory.clock(octets).map { [DialogueCommand.clock($0)] } ?? []
+            let shown = CuffMemory.clock(bytes).map { [DialogueCommand.clock($0)] } ?? []
             return shown + records(of: 0, from: 0, now)
         case .reading(let user, let offset):
-            rest += octets
+            rest += bytes
             var commands: [DialogueCommand] = []
             while rest.count >= memory.form.size {
                 let record = Array(rest.prefix(memory.form.size))
                 rest.removeFirst(memory.form.size)
                 guard record.contains(where: { $0 != 0xFF }) else { continue }
-                commands.append(.deliver(Self.answers[0], memory.mark + [UInt8(user + 1)] + memory.form.told(record)))
+                commands.append(.deliver(Self.answers[0], memory.mark + [UInt8(user + 1)] + memory.form.decodedRecord(record)))
             }
-            return commands + records(of: user, from: offset + octets.count, now)
+            return commands + records(of: user, from: offset + bytes.count, now)
         default: return []
         }
     }
@@ -211,8 +211,8 @@ struct OmronCuffDialogue: DeviceDialogue {
         guard user < memory.users.count else {
             state = .committing
             deadline = nil
-            let kept = index.map { [DialogueCommand.remember(RecordCursor(number: 0, fingerprint: $0, count: nil))] } ?? []
-            return kept + [.commit]
+            let remembered = index.map { [DialogueCommand.remember(RecordCursor(number: 0, fingerprint: $0, count: nil))] } ?? []
+            return remembered + [.commit]
         }
         guard offset < size else {
             rest = []

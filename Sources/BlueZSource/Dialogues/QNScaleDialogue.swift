@@ -29,9 +29,9 @@ struct QNScaleDialogue: DeviceDialogue {
     private var isLong = false
     private var hasStarted = false
     private var isReady = false
-    private var hasToldOfForm = false
+    private var didReportUnknownForm = false
     private var hasConfigured = false
-    private var hasToldTime = false
+    private var didSendTime = false
     private var hasBegun = false
     /// Final weights: the one that the scale may forget, the one that is being committed, and the next one.
     private var durable: [UInt8]?
@@ -39,7 +39,7 @@ struct QNScaleDialogue: DeviceDialogue {
     private var following: [UInt8]?
 
     /// No scale takes longer to identify itself.
-    static let patience: Duration = .seconds(10)
+    static let timeout: Duration = .seconds(10)
     /// The pause between consecutive answers, as in the makers' apps.
     static let gap: Duration = .milliseconds(200)
     /// Shorter frames contain the unit of weights in byte 10.
@@ -68,12 +68,12 @@ struct QNScaleDialogue: DeviceDialogue {
             guard !hasStarted else { return [] }
             hasStarted = true
             guard type == nil else { return ready() }
-            deadline = now.uptime + Self.patience
+            deadline = now.uptime + Self.timeout
             return []
-        case .received(let name, let octets):
+        case .received(let name, let bytes):
             // Ignore damaged or truncated frames.
-            guard notify.contains(name), octets.count >= 4, Self.isWhole(octets) else { return [] }
-            return heard(name, octets, now)
+            guard notify.contains(name), bytes.count >= 4, Self.isWhole(bytes) else { return [] }
+            return receive(name, bytes, now)
         case .committed:
             guard let committing else { return [] }
             durable = committing
@@ -90,12 +90,12 @@ struct QNScaleDialogue: DeviceDialogue {
         }
     }
 
-    private mutating func heard(_ name: CharacteristicName, _ octets: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
-        switch octets[0] {
-        case 0x12: return informed(octets)
+    private mutating func receive(_ name: CharacteristicName, _ bytes: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
+        switch bytes[0] {
+        case 0x12: return informed(bytes)
         case 0x14:
-            guard let type, !hasToldTime else { return [] }
-            hasToldTime = true
+            guard let type, !didSendTime else { return [] }
+            didSendTime = true
             let seconds = UInt32(truncatingIfNeeded: max(0, now.now.microseconds / 1_000_000 - Self.epoch))
             let time = (0..<4).map { UInt8(truncatingIfNeeded: seconds >> (8 * UInt32($0))) }
             return [.write(writingTime, Self.summed([0x20, 0x08, type] + time))]
@@ -107,56 +107,56 @@ struct QNScaleDialogue: DeviceDialogue {
                 .write(writing, Self.summed([0xA0, 0x0D, 0x02, 0x01, 0x00, 0x08, 0x00, 0x21, 0x06, 0xB8, 0x04, 0x02])),
                 .pause(Self.gap), .write(writing, Self.summed([0x22, 0x06, type, 0x00, 0x03])),
             ]
-        case 0x10: return weighed(name, octets)
+        case 0x10: return weighed(name, bytes)
         case 0x23:
             guard type != nil else { return [] }
-            return octets.count == 19 ? [.deliver(name, [0] + octets)] : unknownForm()
+            return bytes.count == 19 ? [.deliver(name, [0] + bytes)] : unknownForm()
         default: return []
         }
     }
 
-    private mutating func weighed(_ name: CharacteristicName, _ octets: [UInt8]) -> [DialogueCommand] {
+    private mutating func weighed(_ name: CharacteristicName, _ bytes: [UInt8]) -> [DialogueCommand] {
         guard type != nil else { return [] }
-        let isNewForm = octets[2] == 0xFF
-        let isShortForm = isNewForm && octets.count == 14
+        let isNewForm = bytes[2] == 0xFF
+        let isShortForm = isNewForm && bytes.count == 14
         // A moving weight is useless.
-        if isShortForm, octets[4] != 2 { return [] }
-        let isKnown = isShortForm && Int(octets[5]) << 8 | Int(octets[6]) >= Self.surelyHundredths
-        guard isKnown || (isNewForm ? octets.count == 15 && isLong : octets.count == 11) else {
+        if isShortForm, bytes[4] != 2 { return [] }
+        let isKnown = isShortForm && Int(bytes[5]) << 8 | Int(bytes[6]) >= Self.surelyHundredths
+        guard isKnown || (isNewForm ? bytes.count == 15 && isLong : bytes.count == 11) else {
             return unknownForm()
         }
-        let delivery = DialogueCommand.deliver(name, [isNewForm || hundredths ? 1 : 0] + octets)
+        let delivery = DialogueCommand.deliver(name, [isNewForm || hundredths ? 1 : 0] + bytes)
         // Byte 4 is the state, 2 at the end. In the older form byte 5 is 1.
-        guard isNewForm ? octets[4] == 2 : octets[5] == 1 else { return [delivery] }
+        guard isNewForm ? bytes[4] == 2 : bytes[5] == 1 else { return [delivery] }
         // If the scale repeats a weight, it did not receive the acknowledgement.
-        if octets == durable, committing == nil { return [delivery] + acknowledgement() }
+        if bytes == durable, committing == nil { return [delivery] + acknowledgement() }
         guard let committing else {
-            self.committing = octets
+            self.committing = bytes
             return [delivery, .commit]
         }
-        if octets != committing { following = octets }
+        if bytes != committing { following = bytes }
         return [delivery]
     }
 
     private mutating func unknownForm() -> [DialogueCommand] {
-        guard !hasToldOfForm else { return [] }
-        hasToldOfForm = true
-        return [.tell(.unknownForm)]
+        guard !didReportUnknownForm else { return [] }
+        didReportUnknownForm = true
+        return [.notify(.unknownForm)]
     }
 
     private func acknowledgement() -> [DialogueCommand] {
         type.map { [.write(writing, Self.summed([0x1F, 0x05, $0, 0x10]))] } ?? []
     }
 
-    private mutating func informed(_ octets: [UInt8]) -> [DialogueCommand] {
-        guard octets.count > 10 else { return [] }
-        type = octets[2]
-        isLong = octets.count >= Self.longInformation
-        hundredths = octets[10] == 1
+    private mutating func informed(_ bytes: [UInt8]) -> [DialogueCommand] {
+        guard bytes.count > 10 else { return [] }
+        type = bytes[2]
+        isLong = bytes.count >= Self.longInformation
+        hundredths = bytes[10] == 1
         deadline = nil
         guard !hasConfigured else { return ready() }
         hasConfigured = true
-        return ready() + [.write(writing, Self.summed([0x13, 0x09, octets[2], 0x01, 0x10, 0x00, 0x00, 0x00]))]
+        return ready() + [.write(writing, Self.summed([0x13, 0x09, bytes[2], 0x01, 0x10, 0x00, 0x00, 0x00]))]
     }
 
     private mutating func ready() -> [DialogueCommand] {
@@ -165,9 +165,9 @@ struct QNScaleDialogue: DeviceDialogue {
         return [.ready]
     }
 
-    private static func isWhole(_ octets: [UInt8]) -> Bool {
-        Int(octets[1]) == octets.count && octets.dropLast().reduce(0, &+) == octets[octets.count - 1]
+    private static func isWhole(_ bytes: [UInt8]) -> Bool {
+        Int(bytes[1]) == bytes.count && bytes.dropLast().reduce(0, &+) == bytes[bytes.count - 1]
     }
 
-    private static func summed(_ octets: [UInt8]) -> [UInt8] { octets + [octets.reduce(0, &+)] }
+    private static func summed(_ bytes: [UInt8]) -> [UInt8] { bytes + [bytes.reduce(0, &+)] }
 }

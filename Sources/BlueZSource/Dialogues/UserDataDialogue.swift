@@ -21,7 +21,7 @@ struct UserDataDialogue: DeviceDialogue {
         CharacteristicName(0xFFF0, 0xFFF3),
     ]
     /// No answer comes later than this.
-    static let patience: Duration = .seconds(10)
+    static let timeout: Duration = .seconds(10)
     /// After this time without a measurement, the user's data is complete.
     static let quiet: Duration = .seconds(4)
     static let rounds = 3
@@ -33,7 +33,7 @@ struct UserDataDialogue: DeviceDialogue {
     private let hasIncrement: Bool
     private var isReady = false
     /// Whether data arrived that is not durable yet.
-    private var hasNews = false
+    private var hasChanges = false
     private var turns = 0
     /// The fields of the current user that are being read, their values, and pending writes. The next user consents only after these are
     /// done, so that the fields of one user are never written to another.
@@ -62,18 +62,18 @@ struct UserDataDialogue: DeviceDialogue {
             guard state == .idle else { return [] }
             guard !users.isEmpty else {
                 state = .resting
-                return [.tell(.needsUsers)] + ready()
+                return [.notify(.needsUsers)] + ready()
             }
             return consent(0, now)
-        case .received(Self.controlPoint, let octets): return answered(octets, now)
-        case .received(let name, let octets):
-            hasNews = true
+        case .received(Self.controlPoint, let bytes): return answered(bytes, now)
+        case .received(let name, let bytes):
+            hasChanges = true
             if case .listening = state { deadline = now.uptime + Self.quiet }
-            return [.deliver(name, octets)]
-        case .read(let name, let octets):
+            return [.deliver(name, bytes)]
+        case .read(let name, let bytes):
             guard reading.remove(name) != nil else { return [] }
             // An empty field is not written, so the value on the scale stays.
-            if !octets.isEmpty { values[name] = octets }
+            if !bytes.isEmpty { values[name] = bytes }
             return writeBack()
         case .written(let name):
             isAnswered(name)
@@ -82,7 +82,7 @@ struct UserDataDialogue: DeviceDialogue {
             guard case .consenting(let place) = state else { return [] }
             // The connection reports a missing bond.
             if !isReady, failure == .authentication { return [.fail(failure)] }
-            return [.tell(.consentUnanswered(user: users[place].number))] + next(after: place, now)
+            return [.notify(.consentUnanswered(user: users[place].number))] + next(after: place, now)
         case .refused(let name, _):
             // A field that cannot be read is not written.
             if reading.remove(name) != nil { return writeBack() }
@@ -99,7 +99,7 @@ struct UserDataDialogue: DeviceDialogue {
         guard let due = deadline, now.uptime >= due else { return [] }
         deadline = nil
         switch state {
-        case .consenting(let place): return [.tell(.consentUnanswered(user: users[place].number))] + next(after: place, now)
+        case .consenting(let place): return [.notify(.consentUnanswered(user: users[place].number))] + next(after: place, now)
         case .listening(let place):
             guard reading.isEmpty, writing.isEmpty else {
                 deadline = now.uptime + Self.quiet
@@ -112,16 +112,16 @@ struct UserDataDialogue: DeviceDialogue {
 
     private mutating func consent(_ place: Int, _ now: DialogueTime) -> [DialogueCommand] {
         state = .consenting(place)
-        deadline = now.uptime + Self.patience
+        deadline = now.uptime + Self.timeout
         let user = users[place]
         return [.write(Self.controlPoint, [0x02, user.number, UInt8(user.code & 0xFF), UInt8(user.code >> 8)])]
     }
 
     /// Handles `20 02 <value>`. Answers to other requests are ignored.
-    private mutating func answered(_ octets: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
-        guard case .consenting(let place) = state, octets.count >= 3, octets[0] == 0x20, octets[1] == 0x02 else { return [] }
-        guard octets[2] == 0x01 else {
-            return [.tell(.consentRefused(user: users[place].number))] + next(after: place, now)
+    private mutating func answered(_ bytes: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
+        guard case .consenting(let place) = state, bytes.count >= 3, bytes[0] == 0x20, bytes[1] == 0x02 else { return [] }
+        guard bytes[2] == 0x01 else {
+            return [.notify(.consentRefused(user: users[place].number))] + next(after: place, now)
         }
         state = .listening(place)
         deadline = now.uptime + Self.quiet
@@ -149,8 +149,8 @@ struct UserDataDialogue: DeviceDialogue {
 
     /// Ends a user's turn. Received data is made durable before the next turn begins.
     private mutating func next(after place: Int, _ now: DialogueTime) -> [DialogueCommand] {
-        guard hasNews else { return consentNext(after: place, now) }
-        hasNews = false
+        guard hasChanges else { return consentNext(after: place, now) }
+        hasChanges = false
         state = .committing(place)
         deadline = nil
         return ready() + [.commit]
@@ -159,8 +159,8 @@ struct UserDataDialogue: DeviceDialogue {
     private mutating func consentNext(after place: Int, _ now: DialogueTime) -> [DialogueCommand] {
         let commands = ready()
         turns += 1
-        let most = users.count == 1 ? 1 : Self.rounds * users.count
-        guard turns < most else {
+        let maximum = users.count == 1 ? 1 : Self.rounds * users.count
+        guard turns < maximum else {
             // The last user stays active, so that new weighings of that user arrive.
             state = .resting
             deadline = nil

@@ -63,7 +63,7 @@ public final class BluetoothDoctor {
             tree?.stop()
             bus.onLost = nil
             bus.close()
-            completion(Self.judge(radios) + Self.judge(version) + findings)
+            completion(Self.evaluate(radios) + Self.evaluate(version) + findings)
         }
     }
 
@@ -107,7 +107,7 @@ public final class BluetoothDoctor {
         return findings
     }
 
-    static func judge(_ radios: Radios) -> [Finding] {
+    static func evaluate(_ radios: Radios) -> [Finding] {
         var findings: [Finding] = []
         if let failure = radios.failure {
             findings.append(Finding(.broken, "kernel", failure, command: "sudo modprobe bluetooth btusb"))
@@ -137,7 +137,7 @@ public final class BluetoothDoctor {
         return findings
     }
 
-    static func judge(_ version: DaemonVersion?) -> [Finding] {
+    static func evaluate(_ version: DaemonVersion?) -> [Finding] {
         guard let version else { return [] }
         guard let fault = version.fault else { return [Finding(.good, "bluetoothd", "version \(version)")] }
         return [

@@ -51,11 +51,11 @@ struct DaemonVersion: Hashable, Comparable, CustomStringConvertible {
         let result = posix_spawn(&process, program, &actions, nil, &arguments, environ)
         close(ends[1])
         guard result == 0 else { return nil }
-        var octets = [UInt8](repeating: 0, count: 64)
-        let count = read(ends[0], &octets, octets.count)
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = read(ends[0], &bytes, bytes.count)
         // Kill the program, so that one with more output cannot block.
         kill(process, SIGKILL)
         waitpid(process, nil, 0)
-        return count > 0 ? DaemonVersion(String(decoding: octets[..<count], as: UTF8.self)) : nil
+        return count > 0 ? DaemonVersion(String(decoding: bytes[..<count], as: UTF8.self)) : nil
     }
 }

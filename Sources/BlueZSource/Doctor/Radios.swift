@@ -78,10 +78,10 @@ public struct Radios: Sendable {
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var octets = [UInt8](repeating: 0, count: 256)
-        let count = read(file, &octets, octets.count)
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = read(file, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        return String(decoding: octets[..<count].prefix { $0 != 0x0A }, as: UTF8.self)
+        return String(decoding: bytes[..<count].prefix { $0 != 0x0A }, as: UTF8.self)
     }
 }
 

@@ -34,7 +34,7 @@ struct RecordAccess {
     private var isPutOff = false
 
     /// The procedure is abandoned after this time without traffic.
-    static let patience: Duration = .seconds(30)
+    static let timeout: Duration = .seconds(30)
 
     init(_ description: RecordAccessDescription, from cursor: RecordCursor?) {
         self.description = description
@@ -79,14 +79,14 @@ struct RecordAccess {
     private var isAborting: Bool { if case .aborting = state { true } else { false } }
 
     private mutating func extend(_ now: Duration) {
-        if isRunning || isAborting, !isPutOff { deadline = now + Self.patience }
+        if isRunning || isAborting, !isPutOff { deadline = now + Self.timeout }
     }
 
     // MARK: Requests
 
     private mutating func request(_ bytes: [UInt8], _ next: State, _ now: Duration) -> [Command] {
         state = next
-        deadline = now + Self.patience
+        deadline = now + Self.timeout
         lastRequest = bytes
         isPutOff = false
         return [.write(bytes)]
@@ -121,7 +121,7 @@ struct RecordAccess {
 
     private mutating func writeFailed(_ failure: LinkFailure, _ now: Duration) -> [Command] {
         switch failure {
-        case .procedureRunning where isRunning: startAnew(now)
+        case .procedureRunning where isRunning: restart(now)
         case .procedureRunning where isAborting, .inProgress where isRunning || isAborting: putOff(now)
         default: end(.incomplete("the request was rejected"))
         }
@@ -129,7 +129,7 @@ struct RecordAccess {
 
     /// Handles another running procedure, for example after a hub crashed in the middle of one. It is aborted and this one restarts, but
     /// only once. After that, the device has answered the procedure and only has to finish it.
-    private mutating func startAnew(_ now: Duration) -> [Command] {
+    private mutating func restart(_ now: Duration) -> [Command] {
         if restarted { return putOff(now) }
         restarted = true
         return abort(again: true, now)
@@ -174,7 +174,7 @@ struct RecordAccess {
         default: return []
         }
         switch RecordResponse(code) {
-        case .busy: return startAnew(now)
+        case .busy: return restart(now)
         case .noRecords: return noRecords(now)
         case .success: return succeeded(now)
         case .notSupported: return notSupported(now)

@@ -25,7 +25,7 @@ struct Recovery {
         case reconnect
         case restartDiscovery
         case powerCycle
-        case tellPerson
+        case notifyUser
     }
 
     /// A decision, for the log.
@@ -34,23 +34,23 @@ struct Recovery {
         var action: Action
         var reason: String
         /// Whether the source must carry it out. A device's machine does the other actions by itself.
-        var isOurs: Bool { action == .restartDiscovery || action == .powerCycle || action == .tellPerson }
+        var isOurs: Bool { action == .restartDiscovery || action == .powerCycle || action == .notifyUser }
     }
 
     /// The number of consecutive unanswered calls before a shared layer is restarted. One may be a device's own fault.
     private let evidenceNeeded = 2
     /// The time within which calls count as consecutive.
     private let window: Duration = .seconds(600)
-    /// The minimum time between two tries of one tier. It doubles up to `longestPause`.
+    /// The minimum time between two tries of one tier. It doubles up to `maximumPause`.
     private let pause: Duration = .seconds(120)
-    private let longestPause: Duration = .seconds(21_600)
+    private let maximumPause: Duration = .seconds(21_600)
 
     private var evidence: [Duration] = []
     private var tier = 0
     private var tries = 0
     private var notBefore: Duration = .zero
     private var lastWorked: Duration?
-    private var told = false
+    private var didReport = false
 
     init() {}
 
@@ -85,13 +85,13 @@ struct Recovery {
         case 0: decision = Decision(layer: .discovery, action: .restartDiscovery, reason: reason)
         case 1: decision = Decision(layer: .adapter, action: .powerCycle, reason: reason)
         default:
-            if told { return nil }
-            told = true
-            decision = Decision(layer: .daemon, action: .tellPerson, reason: reason)
+            if didReport { return nil }
+            didReport = true
+            decision = Decision(layer: .daemon, action: .notifyUser, reason: reason)
         }
         if tier < 2 { tier += 1 }
         tries += 1
-        notBefore = now + min(pause * Int(1 << min(tries - 1, 12)), longestPause)
+        notBefore = now + min(pause * Int(1 << min(tries - 1, 12)), maximumPause)
         return decision
     }
 }

@@ -3,11 +3,11 @@ extension AdvertisedData {
     static func all(in properties: ObjectTree.Properties) -> [AdvertisedData: [UInt8]] {
         var parts: [AdvertisedData: [UInt8]] = [:]
         for (name, value) in properties["ServiceData"]?.members ?? [:] {
-            if let uuid = BluetoothUUID(name), let data = value.octets { parts[.service(uuid)] = data }
+            if let uuid = BluetoothUUID(name), let data = value.bytes { parts[.service(uuid)] = data }
         }
         if case .dictionary(_, _, let entries)? = properties["ManufacturerData"]?.unwrapped {
             for entry in entries {
-                if case .uint16(let company) = entry.key, let data = entry.value.octets { parts[.manufacturer(company)] = data }
+                if case .uint16(let company) = entry.key, let data = entry.value.bytes { parts[.manufacturer(company)] = data }
             }
         }
         return parts

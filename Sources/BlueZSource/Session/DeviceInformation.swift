@@ -12,7 +12,7 @@ public struct DeviceInformation: Sendable {
     static let keyFields: [BluetoothUUID] = [BluetoothUUID(0x2A29), BluetoothUUID(0x2A24), BluetoothUUID(0x2A25)]
 
     /// Whether there is a serial number that identifies the device.
-    var hasKey: Bool { texts[BluetoothUUID(0x2A25)].map(Self.tellsApart) ?? false }
+    var hasKey: Bool { texts[BluetoothUUID(0x2A25)].map(Self.isRealSerialNumber) ?? false }
 
     private var texts: [BluetoothUUID: String] = [:]
     private var systemIdentifier: String?
@@ -39,7 +39,7 @@ public struct DeviceInformation: Sendable {
         let text = { (number: UInt16) in texts[BluetoothUUID(number)] }
         let (manufacturer, model, serial) = (text(0x2A29), text(0x2A24), text(0x2A25))
         let key: String
-        if let serial, Self.tellsApart(serial) {
+        if let serial, Self.isRealSerialNumber(serial) {
             key = [manufacturer, model, serial].compactMap { $0 }.joined(separator: "/")
         } else if let systemIdentifier {
             key = "system:\(systemIdentifier)"
@@ -54,7 +54,7 @@ public struct DeviceInformation: Sendable {
     }
 
     /// Whether a serial number is a real one. Makers who do not number their devices use 0, 0000 or a word.
-    private static func tellsApart(_ serial: String) -> Bool { serial.contains { $0.isNumber && $0 != "0" } }
+    private static func isRealSerialNumber(_ serial: String) -> Bool { serial.contains { $0.isNumber && $0 != "0" } }
 
     /// Whether an address is durable. A public or static random address is, but a resolvable or non-resolvable private one changes every
     /// few minutes (Core specification, vol 6, part B, 1.3.2). For a bonded device BlueZ reports the identity address.

@@ -8,9 +8,9 @@ extension DeviceSession {
     /// Uses BlueZ's reading of the level if the service itself reports nothing on this link.
     func batteryChanged() {
         guard isRead(Self.batteryLevel), machine.state == .live, let path,
-            let level = host.tree[path: path, interface: BlueZ.battery]?["Percentage"]?.integer, let octet = UInt8(exactly: level)
+            let level = host.tree[path: path, interface: BlueZ.battery]?["Percentage"]?.integer, let byte = UInt8(exactly: level)
         else { return }
-        tellBattery([octet], isOfService: false)
+        deliverBatteryLevel([byte], isOfService: false)
     }
 
     private func isRead(_ name: CharacteristicName) -> Bool {
@@ -21,10 +21,10 @@ extension DeviceSession {
     /// observed.
     private static let together = Duration.seconds(2)
 
-    func tellBattery(_ value: [UInt8], isOfService: Bool) {
+    func deliverBatteryLevel(_ value: [UInt8], isOfService: Bool) {
         let now = loop.clock.uptime
         if let battery, value == [battery.level] {
-            if now - battery.heard < Self.together {
+            if now - battery.received < Self.together {
                 self.battery?.isOfService = battery.isOfService || isOfService
                 return
             }
@@ -40,13 +40,13 @@ extension DeviceSession {
         deliver("gatt:2A19", value)
     }
 
-    func tellAccompaniment(_ name: CharacteristicName, _ value: [UInt8]) {
-        if name == Self.batteryLevel { return tellBattery(value, isOfService: true) }
+    func deliverAccompaniment(_ name: CharacteristicName, _ value: [UInt8]) {
+        if name == Self.batteryLevel { return deliverBatteryLevel(value, isOfService: true) }
         deliver("gatt:\(name.characteristic)", value)
     }
 
     func readAnswer(_ name: CharacteristicName, _ value: [UInt8]) {
-        if name == Self.batteryLevel { return tellBattery(value, isOfService: true) }
+        if name == Self.batteryLevel { return deliverBatteryLevel(value, isOfService: true) }
         deliver("gatt:\(name.characteristic)", value, isAhead: description.descriptions.contains(name))
     }
 }

@@ -23,7 +23,7 @@ extension DeviceSession {
     }
 
     /// More than any dialogue requests at once. A device that triggers endless requests gets no more answers.
-    private static let mostRequests = 256
+    private static let maximumRequests = 256
 
     /// Begins the dialogue for a new table of services. It receives all events from here on.
     func beginConversation() {
@@ -66,9 +66,9 @@ extension DeviceSession {
     private func carryOut(_ command: DialogueCommand) {
         switch command {
         case .write, .read, .pause:
-            guard let waiting = conversation?.requests.count, waiting < Self.mostRequests else { return }
+            guard let waiting = conversation?.requests.count, waiting < Self.maximumRequests else { return }
             conversation?.requests.append(command)
-        case .deliver(let name, let octets): deliver("gatt:\(name.characteristic)", octets)
+        case .deliver(let name, let bytes): deliver("gatt:\(name.characteristic)", bytes)
         case .commit:
             conversation?.awaitsCommit = true
             pendingCursor = conversation?.cursor ?? memory.records
@@ -78,8 +78,8 @@ extension DeviceSession {
             let now = loop.clock.now
             host.delegate?.learned(
                 ClockEvidence(shown: shown, received: now, expected: host.configuration.wallTime(now)), for: address)
-        case .tell(let notice):
-            host.delegate?.told(SourceNotice(.action, address.description, notice.text(for: address)))
+        case .notify(let notice):
+            host.delegate?.didReceive(SourceNotice(.action, address.description, notice.text(for: address)))
         case .ready: handle(.finished(.converse, .done))
         case .fail(let failure): handle(.finished(.converse, .failed(failure)))
         }
@@ -98,11 +98,11 @@ extension DeviceSession {
                 conversation?.isAsking = false
                 askNext()
             }
-        case .write(let name, let octets):
-            ask(name, "WriteValue", [.bytes(octets), .options([:])]) { .written($0) }
+        case .write(let name, let bytes):
+            ask(name, "WriteValue", [.bytes(bytes), .options([:])]) { .written($0) }
         case .read(let name):
-            ask(name, "ReadValue", [.options([:])]) { name, values in .read(name, values.first?.octets ?? []) }
-        case .deliver, .commit, .remember, .clock, .tell, .ready, .fail: conversation?.isAsking = false
+            ask(name, "ReadValue", [.options([:])]) { name, values in .read(name, values.first?.bytes ?? []) }
+        case .deliver, .commit, .remember, .clock, .notify, .ready, .fail: conversation?.isAsking = false
         }
     }
 
@@ -129,7 +129,7 @@ extension DeviceSession {
             switch answer {
             case .success(let values): dialogueEvent(event(name, values))
             case .failure(let error):
-                host.delegate?.told(SourceNotice(.detail, address.description, "writing \(name) failed: \(error.name)"))
+                host.delegate?.didReceive(SourceNotice(.detail, address.description, "writing \(name) failed: \(error.name)"))
                 dialogueEvent(.refused(name, LinkFailure(error)))
             }
         }

@@ -8,21 +8,21 @@ extension DeviceSession {
         /// The characteristic at this path in BlueZ's table when the value arrived.
         var name: CharacteristicName?
         var value: [UInt8]
-        var heard: Duration
+        var received: Duration
     }
 
     /// More than a device stores. Further values are passed on as doubtful at once.
-    private static let mostEarly = 1024
+    private static let maximumEarlyValues = 1024
 
-    func cameEarly(_ path: String, _ value: [UInt8]) {
+    func didReceiveEarlyValue(_ path: String, _ value: [UInt8]) {
         guard machine.state != .stopped, !machine.lacksBond else { return }
         let name = host.tree.characteristic(at: path)
         // A value that no profile requested belongs to another program.
         if let name, !isWanted(name) { return }
-        early.append(EarlyValue(path: path, name: name, value: value, heard: loop.clock.uptime))
-        if early.count >= Self.mostEarly { return handOnEarly(isKnown: false) }
+        early.append(EarlyValue(path: path, name: name, value: value, received: loop.clock.uptime))
+        if early.count >= Self.maximumEarlyValues { return handOnEarly(isKnown: false) }
         guard earlyTimer == nil else { return }
-        earlyTimer = loop.after(Self.longestHold) { [weak self] in self?.handOnEarly(isKnown: false) }
+        earlyTimer = loop.after(Self.maximumBufferTime) { [weak self] in self?.handOnEarly(isKnown: false) }
     }
 
     /// Passes on the early values. If the table is known, it determines their characteristics. If it is not, or if it has another
@@ -35,10 +35,10 @@ extension DeviceSession {
         for value in values {
             let name = isKnown ? table.names[value.path] : nil
             if let name, value.name == nil || value.name == name {
-                if isWanted(name) { notified(name, value.value, heard: value.heard) }
+                if isWanted(name) { notified(name, value.value, received: value.received) }
             } else {
                 deliver(
-                    "gatt:\(value.name.map { "\($0.characteristic)" } ?? "")\(Self.doubtful)", value.value, heard: value.heard)
+                    "gatt:\(value.name.map { "\($0.characteristic)" } ?? "")\(Self.doubtful)", value.value, received: value.received)
             }
         }
     }

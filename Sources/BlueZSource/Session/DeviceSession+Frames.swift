@@ -4,67 +4,67 @@ import Pipeline
 
 /// Passes on frames, each with its device.
 extension DeviceSession {
-    struct HeldFrame {
+    struct BufferedFrame {
         var channel: String
         var bytes: [UInt8]
         var continues: Bool
         /// The monotonic time of receipt.
-        var heard: Duration
+        var received: Duration
     }
 
     /// More than an hour of one beat a second. Further frames are not dropped but passed on with the device known so far.
-    private static let mostHeld = 4096
+    private static let maximumBufferedFrames = 4096
     /// The time for which a stream's readings may wait for a commit (Decisions/0020), which limits the loss in a power cut.
-    static let longestHold = Duration.seconds(30)
+    static let maximumBufferTime = Duration.seconds(30)
 
     /// Passes on a frame, or keeps it until the device has identified itself, so that all its readings belong to one device.
     /// - Parameters:
     ///   - continues: whether it belongs to the previous frame and shares its place.
     ///   - isAhead: whether it describes held frames and is passed on before them.
-    ///   - heard: the time of receipt, or nil for now.
-    func deliver(_ channel: String, _ bytes: [UInt8], continues: Bool = false, isAhead: Bool = false, heard: Duration? = nil) {
+    ///   - received: the time of receipt, or nil for now.
+    func deliver(_ channel: String, _ bytes: [UInt8], continues: Bool = false, isAhead: Bool = false, received: Duration? = nil) {
         if machine.lacksBond { return }
-        var frame = HeldFrame(channel: channel, bytes: bytes, continues: continues, heard: heard ?? loop.clock.uptime)
-        if isAhead, let first = held.first {
-            frame.heard = min(frame.heard, first.heard)
-            held.insert(frame, at: 0)
+        var frame = BufferedFrame(channel: channel, bytes: bytes, continues: continues, received: received ?? loop.clock.uptime)
+        if isAhead, let first = bufferedFrames.first {
+            frame.received = min(frame.received, first.received)
+            bufferedFrames.insert(frame, at: 0)
         } else {
-            held.append(frame)
+            bufferedFrames.append(frame)
         }
-        if !isHeldBack || held.count >= Self.mostHeld { return handOnHeld() }
-        guard holdTimer == nil else { return }
-        holdTimer = loop.after(Self.longestHold) { [weak self] in
+        if !isAwaitingDescription || bufferedFrames.count >= Self.maximumBufferedFrames { return deliverBuffered() }
+        guard bufferTimer == nil else { return }
+        bufferTimer = loop.after(Self.maximumBufferTime) { [weak self] in
             guard let self else { return }
-            holdsNoMore = true
+            isBufferingDisabled = true
             if memory.device == nil, !isKeyKnown { firstKey = device.key }
-            handOnHeld()
+            deliverBuffered()
         }
     }
 
     /// Passes on the held frames if they have nothing more to wait for.
-    func releaseHeld() {
-        guard !held.isEmpty else { return }
+    func deliverBufferedIfReady() {
+        guard !bufferedFrames.isEmpty else { return }
         switch machine.state {
-        case .live, .working: if !isHeldBack { handOnHeld() }
+        case .live, .working: if !isAwaitingDescription { deliverBuffered() }
         // Frames from an ended link belong to the device that identifies itself on the next one.
         case .stopped, .idle, .waiting, .queued, .connecting, .resolving, .leaving, .blocked:
-            if memory.device != nil { handOnHeld() }
+            if memory.device != nil { deliverBuffered() }
         }
     }
 
     /// Passes on the held frames with the device as far as it is known.
-    func handOnHeld() {
-        holdTimer?.cancel()
-        holdTimer = nil
-        let waiting = held
-        held = []
+    func deliverBuffered() {
+        bufferTimer?.cancel()
+        bufferTimer = nil
+        let waiting = bufferedFrames
+        bufferedFrames = []
         for frame in waiting { handOn(frame) }
     }
 
-    private func handOn(_ frame: HeldFrame) {
+    private func handOn(_ frame: BufferedFrame) {
         if !frame.continues { frames += 1 }
         // The clock may have been set while the frame was held.
-        let (seconds, attoseconds) = (loop.clock.uptime - frame.heard).components
+        let (seconds, attoseconds) = (loop.clock.uptime - frame.received).components
         let received = Instant(microseconds: loop.clock.now.microseconds - seconds * 1_000_000 - attoseconds / 1_000_000_000_000)
         frame.bytes.withUnsafeBytes { raw in
             host.delegate?.received(
@@ -76,15 +76,15 @@ extension DeviceSession {
     }
 
     /// Whether the device's identity, clock or sensor location is still to be read.
-    private var isHeldBack: Bool {
-        if holdsNoMore { return false }
+    private var isAwaitingDescription: Bool {
+        if isBufferingDisabled { return false }
         switch machine.state {
         case .live: return false
         case .working(let step): return isAwaited(step) || machine.steps.contains(where: isAwaited)
         case .stopped, .idle, .waiting, .queued, .connecting, .resolving, .leaving, .blocked:
             // For frames from an ended link, the next link identifies the device.
             guard memory.device == nil else { return false }
-            return held.count > 1 || table.characteristics.keys.contains { $0.service == ConnectionPlan.deviceInformation }
+            return bufferedFrames.count > 1 || table.characteristics.keys.contains { $0.service == ConnectionPlan.deviceInformation }
         }
     }
 

@@ -6,21 +6,21 @@ extension DeviceSession {
         var name: CharacteristicName
         var value: [UInt8]
         var number: UInt16?
-        var heard: Duration
+        var received: Duration
     }
 
     /// The context is the next notification (Glucose Service 1.0.1, 3.3.1).
-    private static let contextPatience = Duration.seconds(5)
+    private static let contextTimeout = Duration.seconds(5)
 
     /// Keeps a measurement that announces a context until the context arrives.
-    func keepsLoose(_ name: CharacteristicName, _ value: [UInt8], _ heard: Duration?) -> Bool {
+    func buffersUntilContext(_ name: CharacteristicName, _ value: [UInt8], _ received: Duration?) -> Bool {
         guard let access = description.recordAccess, name == access.measurement, access.context != nil,
             let bit = access.contextBit, let flags = value.first, flags >> UInt8(bit) & 1 == 1
         else { return false }
         handOnLoose()
         let number = RecordNumber.number(in: value[...], at: access.numberOffset)
-        loose = LooseRecord(name: name, value: value, number: number, heard: heard ?? loop.clock.uptime)
-        looseTimer = loop.after(Self.contextPatience) { [weak self] in self?.handOnLoose() }
+        loose = LooseRecord(name: name, value: value, number: number, received: received ?? loop.clock.uptime)
+        looseTimer = loop.after(Self.contextTimeout) { [weak self] in self?.handOnLoose() }
         return true
     }
 
@@ -31,8 +31,8 @@ extension DeviceSession {
         else { return false }
         loose = nil
         looseTimer?.cancel()
-        deliver("gatt:\(name.characteristic)", value, heard: record.heard)
-        deliver("gatt:\(record.name.characteristic)", record.value, continues: true, heard: record.heard)
+        deliver("gatt:\(name.characteristic)", value, received: record.received)
+        deliver("gatt:\(record.name.characteristic)", record.value, continues: true, received: record.received)
         return true
     }
 
@@ -41,6 +41,6 @@ extension DeviceSession {
         looseTimer?.cancel()
         guard let record = loose else { return }
         loose = nil
-        deliver("gatt:\(record.name.characteristic)", record.value, heard: record.heard)
+        deliver("gatt:\(record.name.characteristic)", record.value, received: record.received)
     }
 }

@@ -4,14 +4,14 @@ import EventLoopKit
 extension DeviceSession {
     func resolve() {
         rearrangement?.cancel()
-        let gone = lost
+        let lostServices = lost
         lost = []
         // A link that is being closed needs no plan, and its last values still arrive.
         guard machine.state != .leaving, let path, host.tree[path: path, interface: BlueZ.device] != nil else { return }
         let found = GattTable(of: path, in: host.tree)
-        let kept = found.kept(from: table)
-        if hasServices, gone.isEmpty, found.characteristics.keys.filter(isUsed).allSatisfy(kept.contains),
-            table.characteristics.keys.filter(isUsed).allSatisfy(kept.contains)
+        let unchangedNames = found.unchangedNames(from: table)
+        if hasServices, lostServices.isEmpty, found.characteristics.keys.filter(isUsed).allSatisfy(unchangedNames.contains),
+            table.characteristics.keys.filter(isUsed).allSatisfy(unchangedNames.contains)
         {
             // The services were only repeated, or only unused ones moved. Starting over would lose pending data.
             table = found
@@ -20,10 +20,10 @@ extension DeviceSession {
         generation += 1
         records = nil
         recordTimer?.cancel()
-        for name in pipes.keys where !kept.contains(name) { endPipe(name) }
+        for name in pipes.keys where !unchangedNames.contains(name) { endPipe(name) }
         table = found
         beginConversation()
-        handle(.resolved(Set(found.characteristics.keys), kept: kept))
+        handle(.resolved(Set(found.characteristics.keys), unchanged: unchangedNames))
         handOnEarly(isKnown: true)
     }
 
@@ -34,7 +34,7 @@ extension DeviceSession {
         let isWhole = lost.isSubset(of: GattTable(of: path, in: host.tree).characteristics.keys)
         let limits = host.configuration.limits
         rearrangement?.cancel()
-        if !isWhole { handle(.servicesGone) }
+        if !isWhole { handle(.servicesLost) }
         rearrangement = loop.after(isWhole ? limits.pause : limits.resolve) { [weak self] in self?.resolve() }
     }
 
@@ -55,7 +55,7 @@ extension DeviceSession {
     /// Drops BlueZ's table. BlueZ reads it again when it discovers the device again.
     func dropCache() {
         guard let path, let adapter = host.tree[path: path, interface: BlueZ.device]?["Adapter"]?.text else { return }
-        host.delegate?.told(
+        host.delegate?.didReceive(
             SourceNotice(
                 .information, address.description, "BlueZ's cached table of its services is wrong, and BlueZ reads it again"))
         host.bus.call(.adapter(adapter, "RemoveDevice"), [.path(path)]) { [weak self] answer in

@@ -23,7 +23,7 @@ extension DeviceSession {
     /// Ends the step, unless its link is gone.
     private func finish(_ step: ConnectionMachine.Step, _ generation: Int, _ error: BusError?) {
         guard generation == self.generation else { return }
-        if let error { host.delegate?.told(SourceNotice(.detail, address.description, "\(step) failed: \(error.name)")) }
+        if let error { host.delegate?.didReceive(SourceNotice(.detail, address.description, "\(step) failed: \(error.name)")) }
         handle(.finished(step, error.map { .failed(LinkFailure($0)) } ?? .done))
     }
 
@@ -37,8 +37,8 @@ extension DeviceSession {
         {
             [weak self] answer in
             guard let self, generation == self.generation else { return }
-            let value = (try? answer.get())?.first?.octets
-            if let told = echoes.end(name, value, at: loop.clock.uptime) { notified(name, told) }
+            let value = (try? answer.get())?.first?.bytes
+            if let remaining = echoes.end(name, value, at: loop.clock.uptime) { notified(name, remaining) }
             if let value { use(self, value) }
             finish(step, generation, answer.failure)
         }
@@ -46,7 +46,7 @@ extension DeviceSession {
 
     private func readInformation(_ fields: ArraySlice<BluetoothUUID>) {
         let rest = fields.drop {
-            said.contains($0) || table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, $0)] == nil
+            reportedServices.contains($0) || table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, $0)] == nil
         }
         guard let field = rest.first,
             let characteristic = table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, field)]
@@ -58,8 +58,8 @@ extension DeviceSession {
             guard let self, generation == self.generation else { return }
             switch answer {
             case .success(let values):
-                if let value = values.first?.octets { information.add(field, value) }
-                said.insert(field)
+                if let value = values.first?.bytes { information.add(field, value) }
+                reportedServices.insert(field)
             case .failure(let error):
                 // An unreadable field counts as absent, but a link failure does not.
                 let failure = LinkFailure(error)
@@ -98,9 +98,9 @@ extension DeviceSession {
         guard let clock = description.clock, let characteristic = table.characteristics[clock.name],
             evidence.map({ abs($0.ahead) > 2_000_000 }) ?? true
         else { return handle(.finished(.setClock, .done)) }
-        let octets = DeviceTime.octets(host.configuration.wallTime(loop.clock.now), layout: clock.layout)
+        let bytes = DeviceTime.bytes(host.configuration.wallTime(loop.clock.now), layout: clock.layout)
         let generation = generation
-        write(characteristic.path, octets) { [weak self] error in
+        write(characteristic.path, bytes) { [weak self] error in
             guard let self else { return }
             if error == nil, generation == self.generation {
                 // From now on the device's times follow the new clock.
@@ -112,9 +112,9 @@ extension DeviceSession {
         }
     }
 
-    func write(_ path: String, _ octets: [UInt8], completion: @escaping (BusError?) -> Void) {
+    func write(_ path: String, _ bytes: [UInt8], completion: @escaping (BusError?) -> Void) {
         host.bus.call(
-            .characteristic(path, "WriteValue"), [.bytes(octets), .options(["type": .string("request")])],
+            .characteristic(path, "WriteValue"), [.bytes(bytes), .options(["type": .string("request")])],
             timeout: host.configuration.limits.step
         ) { completion($0.failure) }
     }
@@ -127,7 +127,7 @@ extension DeviceSession {
         }
         let generation = generation
         host.bus.call(
-            .characteristic(characteristic.path, "WriteValue"), [.bytes(write.octets), .options([:])],
+            .characteristic(characteristic.path, "WriteValue"), [.bytes(write.bytes), .options([:])],
             timeout: host.configuration.limits.step
         ) { [weak self] answer in self?.finish(.write(write), generation, answer.failure) }
     }
@@ -136,7 +136,7 @@ extension DeviceSession {
 
     private func subscribe(_ name: CharacteristicName) {
         // The characteristic is moving to another path. It is enabled when it appears, or reported as missing.
-        if lost.contains(name) { return handle(.servicesGone) }
+        if lost.contains(name) { return handle(.servicesLost) }
         guard let characteristic = table.characteristics[name] else {
             return handle(.finished(.subscribe(name), .failed(.stale)))
         }
@@ -220,12 +220,12 @@ extension DeviceSession {
 
     private func carryOut(_ command: RecordAccess.Command) {
         switch command {
-        case .write(let octets):
+        case .write(let bytes):
             guard let access = description.recordAccess, let path = table.characteristics[access.controlPoint]?.path else {
                 return
             }
             let generation = generation
-            write(path, octets) { [weak self] error in
+            write(path, bytes) { [weak self] error in
                 guard let self, generation == self.generation else { return }
                 recordEvent(error.map { .writeFailed(LinkFailure($0)) } ?? .written)
             }
@@ -250,10 +250,10 @@ extension DeviceSession {
         recordTimer?.cancel()
         switch ending {
         case .complete(let records):
-            host.delegate?.told(SourceNotice(.information, address.description, "stored records collected: \(records)"))
+            host.delegate?.didReceive(SourceNotice(.information, address.description, "stored records collected: \(records)"))
         case .incomplete(let reason):
             pendingCursor = memory.records
-            host.delegate?.told(
+            host.delegate?.didReceive(
                 SourceNotice(
                     .warning, address.description,
                     "not all stored records were collected (\(reason)): the rest follows the next time"))

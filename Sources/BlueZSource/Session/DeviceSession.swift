@@ -42,10 +42,10 @@ final class DeviceSession {
     /// The number of frames passed on so far.
     var frames = 0
     /// Frames that arrived before the device had identified itself.
-    var held: [HeldFrame] = []
-    var holdTimer: EventLoop.Timer?
+    var bufferedFrames: [BufferedFrame] = []
+    var bufferTimer: EventLoop.Timer?
     /// Whether held frames were passed on after the maximum time. Then no more are held on this link.
-    var holdsNoMore = false
+    var isBufferingDisabled = false
     /// The key under which readings were passed on before the device had identified itself.
     var firstKey: String?
     /// Values that arrived before the services were known.
@@ -57,9 +57,9 @@ final class DeviceSession {
     /// Pending reads, and the values that BlueZ signals twice because of them.
     var echoes = ReadEchoes()
     /// The Device Information fields read on this link or an earlier one.
-    var said: Set<BluetoothUUID> = []
+    var reportedServices: Set<BluetoothUUID> = []
     /// The battery level that was last passed on since the link came up, and whether the battery service itself reported it.
-    var battery: (level: UInt8, isOfService: Bool, heard: Duration)?
+    var battery: (level: UInt8, isOfService: Bool, received: Duration)?
     private var lastAdverts: [AdvertisedData: [UInt8]] = [:]
     private var lastManufacturers: [UInt16: [UInt8]] = [:]
 
@@ -77,7 +77,7 @@ final class DeviceSession {
     func handle(_ event: ConnectionMachine.Event) {
         let before = machine.state
         let commands = machine.handle(event, at: loop.clock.uptime)
-        releaseHeld()
+        deliverBufferedIfReady()
         // The level may have been known before the device. It is passed on when the device's key is final.
         if machine.state != before, machine.state == .live { batteryChanged() }
         if machine.state != before, [.waiting, .stopped].contains(machine.state) || machine.isBlocked { endLink() }
@@ -96,8 +96,8 @@ final class DeviceSession {
         case .disconnect:
             if let path { host.bus.call(.device(path, "Disconnect")) }
         case .perform(let step): perform(step)
-        case .tell(let notice):
-            host.delegate?.told(SourceNotice(notice.weight, address.description, notice.text(for: address)))
+        case .notify(let notice):
+            host.delegate?.didReceive(SourceNotice(notice.weight, address.description, notice.text(for: address)))
         case .dropCache: dropCache()
         case .observe(let observation): host.observed(observation, by: self)
         }
@@ -109,7 +109,7 @@ final class DeviceSession {
         host.bus.call(.device(path, "Connect"), timeout: host.configuration.limits.connect * 2) { [weak self] answer in
             guard let self, let error = answer.failure else { return }
             if error.name == "org.bluez.Error.AlreadyConnected" { return handle(.connected) }
-            host.delegate?.told(SourceNotice(.detail, address.description, "connecting failed: \(error.name)"))
+            host.delegate?.didReceive(SourceNotice(.detail, address.description, "connecting failed: \(error.name)"))
             handle(.connectFailed(LinkFailure(error)))
         }
     }
@@ -150,7 +150,7 @@ final class DeviceSession {
     }
 
     /// Called when the object was removed, possibly with its adapter or the daemon (story 4).
-    func gone() {
+    func didDisappear() {
         path = nil
         handle(.linkLost)
         handle(.stop)
@@ -165,7 +165,7 @@ final class DeviceSession {
             handle(properties["Connected"]?.truth == true ? .connected : .linkLost)
         }
         if names.contains("ServicesResolved"), properties["ServicesResolved"]?.truth == true { servicesChanged() }
-        if names.contains("ServiceData") || names.contains("ManufacturerData") { heardAdvert() }
+        if names.contains("ServiceData") || names.contains("ManufacturerData") { didReceiveAdvertisement() }
     }
 
     private func endLink() {
@@ -175,7 +175,7 @@ final class DeviceSession {
         for pipe in pipes.values { pipe.drain() }
         handOnLoose()
         echoes = ReadEchoes()
-        holdsNoMore = false
+        isBufferingDisabled = false
         generation += 1
         pipes.removeAll()
         table = GattTable()
@@ -188,10 +188,10 @@ final class DeviceSession {
     }
 
     func characteristicChanged(_ path: String) {
-        guard let value = host.tree[path: path, interface: BlueZ.characteristic]?["Value"]?.octets else { return }
-        guard let name = table.names[path] else { return cameEarly(path, value) }
+        guard let value = host.tree[path: path, interface: BlueZ.characteristic]?["Value"]?.bytes else { return }
+        guard let name = table.names[path] else { return didReceiveEarlyValue(path, value) }
         guard machine.subscribed.contains(name) || isWanted(name) else { return }
-        for value in echoes.heard(name, value, at: loop.clock.uptime) { notified(name, value) }
+        for value in echoes.receive(name, value, at: loop.clock.uptime) { notified(name, value) }
     }
 
     func isWanted(_ name: CharacteristicName) -> Bool {
@@ -201,10 +201,10 @@ final class DeviceSession {
     // MARK: Frames
 
     /// Handles a notification or an indication.
-    /// - Parameter heard: the time of receipt, or nil for now.
-    func notified(_ name: CharacteristicName, _ value: [UInt8], heard: Duration? = nil) {
+    /// - Parameter received: the time of receipt, or nil for now.
+    func notified(_ name: CharacteristicName, _ value: [UInt8], received: Duration? = nil) {
         if machine.lacksBond { return }
-        if description.accompaniments.contains(name) { return tellAccompaniment(name, value) }
+        if description.accompaniments.contains(name) { return deliverAccompaniment(name, value) }
         if joinsLoose(name, value) { return }
         let isRecord = description.recordAccess.map { $0.measurement == name || $0.context == name } ?? false
         if let access = description.recordAccess, name == access.controlPoint {
@@ -214,9 +214,9 @@ final class DeviceSession {
         } else if conversation != nil {
             dialogueEvent(.received(name, value))
         } else if name == Self.batteryLevel {
-            tellBattery(value, isOfService: true)
-        } else if !keepsLoose(name, value, heard) {
-            deliver("gatt:\(name.characteristic)", value, heard: heard)
+            deliverBatteryLevel(value, isOfService: true)
+        } else if !buffersUntilContext(name, value, received) {
+            deliver("gatt:\(name.characteristic)", value, received: received)
         }
         // Only notifications that had to be enabled prove that the device accepts the hub, because plain reads need no bond.
         if !memory.hadGoodSession {
@@ -245,9 +245,9 @@ final class DeviceSession {
 
     /// Whether all fields for the key were read, even if others are missing.
     var isKeyKnown: Bool {
-        guard !said.isEmpty else { return false }
+        guard !reportedServices.isEmpty else { return false }
         return DeviceInformation.keyFields.allSatisfy { field in
-            said.contains(field)
+            reportedServices.contains(field)
                 || table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, field)] == nil
         } && information.hasKey
     }
@@ -259,7 +259,7 @@ final class DeviceSession {
 
     /// Handles an advertisement with data. Only a change is an arrival, so data that BlueZ remembers from before is never passed on (story
     /// 13).
-    func heardAdvert() {
+    func didReceiveAdvertisement() {
         guard !description.adverts.isEmpty, let path, let properties = host.tree[path: path, interface: BlueZ.device] else {
             return
         }
@@ -272,12 +272,12 @@ final class DeviceSession {
             lastAdverts[part] = data
             deliver(part.channel, data)
         }
-        if description.adverts.contains(.anyManufacturer) { hearManufacturers(parts) }
+        if description.adverts.contains(.anyManufacturer) { deliverManufacturerData(parts) }
     }
 
     /// Handles devices that send readings instead of a company's number. BlueZ keeps many old ones. The new one is known from the second
     /// change on, or at once if there is only one.
-    private func hearManufacturers(_ parts: [AdvertisedData: [UInt8]]) {
+    private func deliverManufacturerData(_ parts: [AdvertisedData: [UInt8]]) {
         var fresh: [(UInt16, [UInt8])] = []
         for (part, data) in parts {
             guard case .manufacturer(let company) = part, parts.count == 1 || lastManufacturers[company] != data else { continue }

@@ -16,20 +16,20 @@ public enum DeviceTime {
         return WallTime(microseconds: days * Calendar.day + seconds * 1_000_000 + fractions)
     }
 
-    static func octets(_ time: WallTime, layout: DeviceClock.Layout) -> [UInt8] {
+    static func bytes(_ time: WallTime, layout: DeviceClock.Layout) -> [UInt8] {
         let days = (Double(time.microseconds) / Double(Calendar.day)).rounded(.down)
         let rest = time.microseconds - Int64(days) * Calendar.day
         let date = Calendar.date(days: Int(days))
         let seconds = rest / 1_000_000
-        var octets = [
+        var bytes = [
             UInt8(date.year & 0xFF), UInt8(date.year >> 8 & 0xFF), UInt8(date.month), UInt8(date.day), UInt8(seconds / 3600),
             UInt8(seconds / 60 % 60), UInt8(seconds % 60),
         ]
         if layout == .currentTime {
             // 1970-01-01 was a Thursday, and Monday is 1. The reason is an external reference.
             let weekday = ((Int(days) + 3) % 7 + 7) % 7 + 1
-            octets += [UInt8(weekday), UInt8(rest % 1_000_000 * 256 / 1_000_000), 0x02]
+            bytes += [UInt8(weekday), UInt8(rest % 1_000_000 * 256 / 1_000_000), 0x02]
         }
-        return octets
+        return bytes
     }
 }

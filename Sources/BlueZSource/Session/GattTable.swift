@@ -13,7 +13,7 @@ struct GattTable: Equatable {
     init() {}
 
     /// Returns the names of all characteristics with the same path as in another table.
-    func kept(from other: GattTable) -> Set<CharacteristicName> {
+    func unchangedNames(from other: GattTable) -> Set<CharacteristicName> {
         Set(characteristics.filter { other.characteristics[$0.key]?.path == $0.value.path }.keys)
     }
 

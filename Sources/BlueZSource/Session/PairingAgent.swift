@@ -19,7 +19,7 @@ final class PairingAgent {
     private static let path = "/org/vitalgate/agent"
     private static let rejected = BusError("org.bluez.Error.Rejected", "not this device")
     private static let canceled = BusError("org.bluez.Error.Canceled", "given up")
-    private static let stranger = BusError("org.freedesktop.DBus.Error.AccessDenied", "only BlueZ asks here")
+    private static let accessDenied = BusError("org.freedesktop.DBus.Error.AccessDenied", "only BlueZ asks here")
 
     init(bus: SystemBus, daemon: @escaping () -> String) {
         self.bus = bus
@@ -34,7 +34,7 @@ final class PairingAgent {
     }
 
     private func answer(_ call: IncomingCall) {
-        guard call.sender == daemon() else { return call.fail(Self.stranger) }
+        guard call.sender == daemon() else { return call.fail(Self.accessDenied) }
         guard call.interface == BlueZ.agent else {
             return call.fail(BusError("org.freedesktop.DBus.Error.UnknownInterface"))
         }

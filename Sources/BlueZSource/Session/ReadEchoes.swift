@@ -7,13 +7,13 @@ struct ReadEchoes {
     private var expected: [CharacteristicName: (value: [UInt8], until: Duration)] = [:]
 
     /// The time limit for an echo, which comes with the answer.
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
 
     mutating func begin(_ name: CharacteristicName) { reading[name] = .some(nil) }
 
     /// - Returns: the values that the device itself sent. The last change before an answer may be the read's echo, so it is held until
     ///   then.
-    mutating func heard(_ name: CharacteristicName, _ value: [UInt8], at now: Duration) -> [[UInt8]] {
+    mutating func receive(_ name: CharacteristicName, _ value: [UInt8], at now: Duration) -> [[UInt8]] {
         if let last = reading[name] {
             reading[name] = .some(value)
             return last.map { [$0] } ?? []
@@ -30,7 +30,7 @@ struct ReadEchoes {
     mutating func end(_ name: CharacteristicName, _ answer: [UInt8]?, at now: Duration) -> [UInt8]? {
         guard let last = reading.removeValue(forKey: name) else { return nil }
         // Some versions signal it once more.
-        if let answer { expected[name] = (answer, now + Self.patience) }
+        if let answer { expected[name] = (answer, now + Self.timeout) }
         return last == answer ? nil : last
     }
 }

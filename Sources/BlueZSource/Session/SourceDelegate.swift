@@ -15,7 +15,7 @@ public protocol BlueZSourceDelegate: AnyObject {
     /// Called when the device's clock was read, before its records and before it is set, and again after it was set.
     func learned(_ evidence: ClockEvidence, for address: BluetoothAddress)
     /// Receives a notice for the log and for users. It never contains a value.
-    func told(_ notice: SourceNotice)
+    func didReceive(_ notice: SourceNotice)
 }
 
 /// The identifier of one pending commit.

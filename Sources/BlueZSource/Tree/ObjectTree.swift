@@ -23,7 +23,7 @@ public final class ObjectTree {
         /// The service exists but did not return its objects.
         case refused(BusError)
         /// The service has more objects than are kept.
-        case crowded
+        case full
     }
 
     /// The objects by path, then by interface, such as `org.bluez.Device1`. Empty until the service has answered.
@@ -31,7 +31,7 @@ public final class ObjectTree {
     /// Whether the service has returned its objects.
     public private(set) var isFilled = false
     /// Whether objects were omitted since the service last returned them.
-    public private(set) var isCrowded = false
+    public private(set) var isFull = false
     /// Called for each change, on the loop's thread.
     public var onChange: ((Change) -> Void)?
     /// Returns the rank of an object with these interfaces, or nil if it has the rank of the object that contains it.
@@ -99,7 +99,7 @@ public final class ObjectTree {
         objects.removeAll()
         ranks.removeAll()
         counts.removeAll()
-        isCrowded = false
+        isFull = false
     }
 
     /// Reads all objects of the service, including omitted ones.
@@ -134,7 +134,7 @@ public final class ObjectTree {
         }
         isFilled = true
         onChange?(.filled)
-        if isCrowded { onChange?(.crowded) }
+        if isFull { onChange?(.full) }
     }
 
     private func read(_ answer: BusMessage, parts: Bool) throws(BusError) {
@@ -143,7 +143,7 @@ public final class ObjectTree {
             guard let path = key.text, (rank(interfaces) == nil) == parts else { return }
             keep(path, interfaces)
         }
-        if passed > 0 { isCrowded = true }
+        if passed > 0 { isFull = true }
     }
 
     /// Stores the object with these interfaces. Returns whether it was kept.
@@ -171,7 +171,7 @@ public final class ObjectTree {
     }
 
     /// Updates the rank of an object. Its parts that are added later use the new rank.
-    func rankAnew(_ path: String) {
+    func updateRank(_ path: String) {
         guard let old = ranks[path], let interfaces = objects[path], let new = rank(interfaces), new != old,
             counts[new, default: 0] < new.limit
         else { return }
@@ -181,8 +181,8 @@ public final class ObjectTree {
     }
 
     private func leftOut() {
-        isCrowded = true
-        if isFilled { onChange?(.crowded) }
+        isFull = true
+        if isFilled { onChange?(.full) }
     }
 
     /// Whether a signal comes from the service. Any process can send a signal to this program's address, regardless of the rule. sd-bus

@@ -31,25 +31,25 @@ public final class DocumentInterpreter: FrameInterpreter {
     ///
     /// - Throws: ``Refusal`` with the first invalid line.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
-        let octets: UnsafeRawBufferPointer
+        let content: UnsafeRawBufferPointer
         var source = ""
         switch frame.payload {
         case .malformed(let reason): throw Refusal(reason, at: frame.place)
-        case .bytes(let bytes): octets = bytes
-        case .row(let row): (octets, source) = (row[ResourceRow.octets], row.text(ResourceRow.source))
+        case .bytes(let bytes): content = bytes
+        case .row(let row): (content, source) = (row[ResourceRow.bytes], row.text(ResourceRow.source))
         }
-        if isOwnExport || Self.isOwnExport(octets) { return .skipped(Self.ownExport) }
-        guard octets.count <= ResourceRow.maximumLength else {
+        if isOwnExport || Self.isOwnExport(content) { return .skipped(Self.ownExport) }
+        guard content.count <= ResourceRow.maximumLength else {
             throw Refusal("the document is longer than \(ResourceRow.maximumLength >> 20) MiB", at: frame.place)
         }
         let read: DocumentReader.Reading
         let problem: DocumentReader.Problem?
         do throws(DocumentReader.Problem) {
-            read = try DocumentReader.read(octets)
+            read = try DocumentReader.read(content)
             guard read.root == DocumentReader.root else {
                 throw DocumentReader.Problem(line: 1, reason: "its root element is not a ClinicalDocument of HL7's CDA")
             }
-            problem = try validate(octets)
+            problem = try validate(content)
         } catch {
             throw Refusal("the document is not read: \(error.reason)", at: Place(.line, error.line))
         }
@@ -59,25 +59,25 @@ public final class DocumentInterpreter: FrameInterpreter {
                 throw Refusal("the document is not valid: \(problem.reason)", at: Place(.line, problem.line))
             }
         }
-        readings.append(try reading(read.header, problem, octets, source, frame))
+        readings.append(try reading(read.header, problem, content, source, frame))
         return .readings
     }
 
     /// Returns `nil` if one of the schemas accepts the document, else the problem reported by the schema with extensions.
-    private func validate(_ octets: UnsafeRawBufferPointer) throws(DocumentReader.Problem) -> DocumentReader.Problem? {
+    private func validate(_ content: UnsafeRawBufferPointer) throws(DocumentReader.Problem) -> DocumentReader.Problem? {
         guard let extended = schema.schema(.extended) else {
             throw DocumentReader.Problem(
                 line: 1, reason: "HL7's schema is missing: put the folder CDASchema next to the device profiles")
         }
-        guard let problem = try DocumentReader.validate(octets, extended) else { return nil }
-        guard let normative = schema.schema(.normative), try DocumentReader.validate(octets, normative) == nil else {
+        guard let problem = try DocumentReader.validate(content, extended) else { return nil }
+        guard let normative = schema.schema(.normative), try DocumentReader.validate(content, normative) == nil else {
             return problem
         }
         return nil
     }
 
     private func reading(
-        _ header: DocumentHeader, _ problem: DocumentReader.Problem?, _ octets: UnsafeRawBufferPointer, _ source: String,
+        _ header: DocumentHeader, _ problem: DocumentReader.Problem?, _ content: UnsafeRawBufferPointer, _ source: String,
         _ frame: RawFrame
     ) throws(Refusal) -> Reading {
         guard let type = SampleType("cda") else { throw Refusal("the catalogue has no documents", at: frame.place) }
@@ -85,12 +85,12 @@ public final class DocumentInterpreter: FrameInterpreter {
         let document = ClinicalDocument(
             title: header.title, patient: header.patient, custodian: header.custodian,
             author: header.authors.joined(separator: ", "), valid: reason == nil, reason: reason)
-        let digest = Digest.sha256(Array(octets))
+        let digest = Digest.sha256(Array(content))
         let ordinal = digest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
         let (time, resolution) = try time(header.effectiveTime, frame)
         let body: SampleBody
         do {
-            body = try SampleBody(encoding: document, content: PackedContent(octets))
+            body = try SampleBody(encoding: document, content: PackedContent(content))
         } catch {
             throw Refusal("the document cannot be stored: \(error)", at: frame.place)
         }
@@ -120,8 +120,8 @@ public final class DocumentInterpreter: FrameInterpreter {
     private static let ownExport = SkipKind("exportCDA")
 
     /// Whether the document has the identifier of the Health app's own export.
-    static func isOwnExport(_ octets: UnsafeRawBufferPointer) -> Bool {
-        let beginning = octets.prefix(16 << 10)
+    static func isOwnExport(_ content: UnsafeRawBufferPointer) -> Bool {
+        let beginning = content.prefix(16 << 10)
         guard let mark = beginning.firstIndex(of: UInt8(ascii: "H")) else { return false }
         return String(decoding: beginning[mark...], as: UTF8.self).contains("Health Export CDA")
     }

@@ -17,15 +17,15 @@ public struct DocumentNarrative: Sendable {
     /// Whether the text is longer than the limit, so that the rest is missing.
     public private(set) var isCut = false
 
-    private static let (mostCharacters, mostSections) = (500_000, 1000)
+    private static let (maximumCharacters, maximumSections) = (500_000, 1000)
     /// Elements that end a line.
     private static let blocks: Set<String> = ["paragraph", "item", "tr", "br", "caption", "list", "table", "text", "footnote"]
     private static let cells: Set<String> = ["td", "th"]
 
     /// Reads a document. Bytes that are not XML have no sections.
-    public init(_ octets: [UInt8]) {
-        octets.withUnsafeBytes { octets in
-            guard DocumentProlog.obstacle(octets) == nil, let reader = try? DocumentReader.parser(octets) else { return }
+    public init(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { bytes in
+            guard DocumentProlog.rejectionReason(bytes) == nil, let reader = try? DocumentReader.parser(bytes) else { return }
             defer { xmlFreeTextReader(reader) }
             read(reader)
         }
@@ -56,7 +56,7 @@ public struct DocumentNarrative: Sendable {
                 path.removeSubrange(min(depth, path.count)...)
                 path.append(name)
                 if name == "section" {
-                    guard sections.count < Self.mostSections else {
+                    guard sections.count < Self.maximumSections else {
                         isCut = true
                         return
                     }
@@ -74,7 +74,7 @@ public struct DocumentNarrative: Sendable {
                 let text = DocumentReader.string(xmlTextReaderConstValue(reader))
                 if block >= 0 {
                     count += text.utf8.count
-                    guard count <= Self.mostCharacters else {
+                    guard count <= Self.maximumCharacters else {
                         end(&line)
                         isCut = true
                         return

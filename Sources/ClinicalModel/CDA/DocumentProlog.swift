@@ -7,11 +7,11 @@ import Pipeline
 /// so such documents are not parsed. To make sure that none is hidden, only UTF-16 and encodings that extend ASCII are accepted.
 enum DocumentProlog {
     /// The reason not to parse a document, as a sentence, or `nil`.
-    static func obstacle(_ octets: UnsafeRawBufferPointer) -> String? {
-        let mark = ByteOrderMark(octets)
-        let isWide = mark == .utf16LittleEndian || mark == .utf16BigEndian || octets.prefix(4).contains(0)
+    static func rejectionReason(_ bytes: UnsafeRawBufferPointer) -> String? {
+        let mark = ByteOrderMark(bytes)
+        let isWide = mark == .utf16LittleEndian || mark == .utf16BigEndian || bytes.prefix(4).contains(0)
         // In UTF-16 only ASCII characters matter, because markup uses no others.
-        var text = isWide ? octets.filter { $0 != 0 } : Array(octets.prefix(maximumLength))
+        var text = isWide ? bytes.filter { $0 != 0 } : Array(bytes.prefix(maximumLength))
         if let mark = ByteOrderMark(text) { text.removeFirst(mark.length) }
         var index = 0
         while index < text.count {
@@ -20,7 +20,7 @@ enum DocumentProlog {
                 index += 1
             } else if rest.starts(with: "<?".utf8) {
                 guard let end = find("?>", rest) else { return "it ends in the middle" }
-                if rest.starts(with: "<?xml".utf8), let obstacle = encodingObstacle(rest[..<end], isWide) { return obstacle }
+                if rest.starts(with: "<?xml".utf8), let rejectionReason = encodingRejectionReason(rest[..<end], isWide) { return rejectionReason }
                 index = end
             } else if rest.starts(with: "<!--".utf8) {
                 guard let end = find("-->", rest.dropFirst(4)) else { return "it ends in the middle" }
@@ -31,24 +31,24 @@ enum DocumentProlog {
                 return rest[index] == UInt8(ascii: "<") ? nil : "it is not XML"
             }
         }
-        return octets.count > maximumLength && !isWide
+        return bytes.count > maximumLength && !isWide
             ? "more than \(maximumLength >> 10) KiB precede its root element" : "it is empty"
     }
 
     /// The maximum length of the prolog in bytes, longer than comments of real systems.
     private static let maximumLength = 1 << 20
 
-    private static func find(_ mark: String, _ octets: ArraySlice<UInt8>) -> Int? {
+    private static func find(_ mark: String, _ bytes: ArraySlice<UInt8>) -> Int? {
         let mark = Array(mark.utf8)
-        var index = octets.startIndex
-        while index + mark.count <= octets.endIndex {
-            if octets[index] == mark[0], octets[index...].starts(with: mark) { return index + mark.count }
+        var index = bytes.startIndex
+        while index + mark.count <= bytes.endIndex {
+            if bytes[index] == mark[0], bytes[index...].starts(with: mark) { return index + mark.count }
             index += 1
         }
         return nil
     }
 
-    private static func encodingObstacle(_ declaration: ArraySlice<UInt8>, _ isWide: Bool) -> String? {
+    private static func encodingRejectionReason(_ declaration: ArraySlice<UInt8>, _ isWide: Bool) -> String? {
         let text = String(decoding: declaration, as: UTF8.self)
         guard let match = text.firstMatch(of: /encoding\s*=\s*["']([^"']*)["']/) else { return nil }
         let name = match.1.lowercased()

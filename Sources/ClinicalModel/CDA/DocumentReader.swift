@@ -22,9 +22,9 @@ struct DocumentReader {
     /// Parses the bytes and reads the header.
     ///
     /// - Throws: ``Problem`` if the document is not XML or exceeds a limit.
-    static func read(_ octets: UnsafeRawBufferPointer) throws(Problem) -> Reading {
-        if let obstacle = DocumentProlog.obstacle(octets) { throw Problem(line: 1, reason: obstacle) }
-        let reader = try parser(octets)
+    static func read(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> Reading {
+        if let rejectionReason = DocumentProlog.rejectionReason(bytes) { throw Problem(line: 1, reason: rejectionReason) }
+        let reader = try parser(bytes)
         defer { xmlFreeTextReader(reader) }
         let problem = ProblemBox()
         vitalgate_xml_listen(reader, problem.first)
@@ -47,8 +47,8 @@ struct DocumentReader {
     /// no messages anyway, because it has parsed the same bytes before.
     ///
     /// - Returns: the first problem, or `nil` if the document is valid.
-    static func validate(_ octets: UnsafeRawBufferPointer, _ schema: OpaquePointer) throws(Problem) -> Problem? {
-        let reader = try parser(octets)
+    static func validate(_ bytes: UnsafeRawBufferPointer, _ schema: OpaquePointer) throws(Problem) -> Problem? {
+        let reader = try parser(bytes)
         defer { xmlFreeTextReader(reader) }
         guard let context = xmlSchemaNewValidCtxt(schema) else { throw Problem(line: 1, reason: "out of memory") }
         defer { xmlSchemaFreeValidCtxt(context) }
@@ -68,10 +68,10 @@ struct DocumentReader {
 
     /// Creates a parser without network, DTD and entities, which writes nothing to standard error. Without XML_PARSE_HUGE, nesting and
     /// texts are limited.
-    static func parser(_ octets: UnsafeRawBufferPointer) throws(Problem) -> xmlTextReaderPtr {
+    static func parser(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> xmlTextReaderPtr {
         let options = Int32(XML_PARSE_NONET.rawValue | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue)
-        guard let start = octets.baseAddress?.assumingMemoryBound(to: CChar.self),
-            let reader = xmlReaderForMemory(start, Int32(clamping: octets.count), nil, nil, options)
+        guard let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+            let reader = xmlReaderForMemory(start, Int32(clamping: bytes.count), nil, nil, options)
         else { throw Problem(line: 1, reason: "it is empty") }
         return reader
     }

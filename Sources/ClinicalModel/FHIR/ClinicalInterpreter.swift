@@ -39,24 +39,24 @@ public final class ClinicalInterpreter: FrameInterpreter {
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .malformed(let reason): throw Refusal(reason, at: frame.place)
-        case .bytes(let octets): return try interpret(octets, nil, frame, &readings)
-        case .row(let row): return try interpret(row[ResourceRow.octets], row, frame, &readings)
+        case .bytes(let bytes): return try interpret(bytes, nil, frame, &readings)
+        case .row(let row): return try interpret(row[ResourceRow.bytes], row, frame, &readings)
         }
     }
 
     private func interpret(
-        _ octets: UnsafeRawBufferPointer, _ row: TextRow?, _ frame: RawFrame, _ readings: inout [Reading]
+        _ bytes: UnsafeRawBufferPointer, _ row: TextRow?, _ frame: RawFrame, _ readings: inout [Reading]
     ) throws(Refusal) -> FrameOutcome {
-        guard octets.count <= ResourceRow.maximumLength else {
+        guard bytes.count <= ResourceRow.maximumLength else {
             throw Refusal("the resource is longer than \(ResourceRow.maximumLength >> 20) MiB", at: frame.place)
         }
         // An entry of a Bundle without a resource, such as a deletion or the outcome of a search.
-        guard !octets.isEmpty else { return .skipped(SkipKind("fhir.entry-without-resource")) }
+        guard !bytes.isEmpty else { return .skipped(SkipKind("fhir.entry-without-resource")) }
         do throws(ResourceFault) {
             let used = room
             room = []
-            let tape = try JSONTape(octets, reusing: used)
-            defer { room = tape.nodes.count <= Self.keptRoom ? tape.nodes : [] }
+            let tape = try JSONTape(bytes, reusing: used)
+            defer { room = tape.nodes.count <= Self.retainedRoom ? tape.nodes : [] }
             guard tape.nodes[0].kind == .object else { throw ResourceFault("", "is not a resource: not a JSON object") }
             guard let type = tape.text("resourceType", of: 0) else {
                 throw ResourceFault("resourceType", tape.member("resourceType", of: 0) == nil ? "is missing" : "is not a text")
@@ -66,7 +66,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
             case .none(let kind):
                 // Some observations are stored, so an invalid one is rejected instead of skipped.
                 if type == "Observation" {
-                    try choice.check(tape, type: type, source: row?.text(ResourceRow.source) ?? "", told: release)
+                    try choice.check(tape, type: type, source: row?.text(ResourceRow.source) ?? "", declared: release)
                 }
                 return .skipped(kind)
             case .type(let sampleType):
@@ -79,21 +79,21 @@ public final class ClinicalInterpreter: FrameInterpreter {
     }
 
     /// The maximum number of nodes whose memory is reused for the next resource.
-    private static let keptRoom = 4096
+    private static let retainedRoom = 4096
 
     private func reading(
         _ sampleType: SampleType, _ type: String, _ tape: borrowing JSONTape, _ row: TextRow?, _ frame: RawFrame
     ) throws(ResourceFault) -> Reading {
-        let told = release ?? row.flatMap { FHIRRelease($0.text(ResourceRow.version)) }
-        let toldSource = row?.text(ResourceRow.source) ?? ""
+        let declared = release ?? row.flatMap { FHIRRelease($0.text(ResourceRow.version)) }
+        let sourceName = row?.text(ResourceRow.source) ?? ""
         let isReferenced = ClinicalRecord.referencedResources.contains(type)
         let release =
             isReferenced
-            ? choice.release(ofReferenced: tape, type: type, source: toldSource, told: told)
-            : try choice.release(of: tape, type: type, source: toldSource, told: told)
+            ? choice.release(ofReferenced: tape, type: type, source: sourceName, declared: declared)
+            : try choice.release(of: tape, type: type, source: sourceName, declared: declared)
         let address = row?.text(ResourceRow.sourceURL) ?? ""
         let identifier = identifier(tape, row, address)
-        let source = RecordSource.of(tape, type: type, told: toldSource, address: address)
+        let source = RecordSource.of(tape, type: type, declared: sourceName, address: address)
         let name = DisplayName(of: type, tape)
         let updated = tape.member("lastUpdated", of: tape.member("meta", of: 0))
         let record = ClinicalRecord(
@@ -104,7 +104,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
         let added = try added(row, frame)
         var nominal = added
         if let updated {
-            guard let instant = DateForms.instant(tape.octets(of: updated)), instant >= Normaliser.earliest else {
+            guard let instant = DateForms.instant(tape.bytes(of: updated)), instant >= Normaliser.earliest else {
                 throw ResourceFault("\(type).meta.lastUpdated", "lies before 1971")
             }
             guard instant.microseconds <= frame.received.microseconds + Calendar.day else {
@@ -114,7 +114,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
         }
         let content: PackedContent
         do throws(ContentError) {
-            content = try PackedContent(tape.octets)
+            content = try PackedContent(tape.bytes)
         } catch {
             throw ResourceFault(type, "cannot be stored: \(error)")
         }
@@ -150,19 +150,19 @@ public final class ClinicalInterpreter: FrameInterpreter {
     /// Returns the resource's id, else the one from its context, else the end of a `urn:uuid:` or `urn:oid:` address, else a digest.
     private func identifier(_ tape: borrowing JSONTape, _ row: TextRow?, _ address: String) -> String {
         if let id = tape.text("id", of: 0), !id.isEmpty { return id }
-        if let told = row?.text(ResourceRow.identifier), !told.isEmpty { return String(told.prefix(Self.longestIdentifier)) }
+        if let declared = row?.text(ResourceRow.identifier), !declared.isEmpty { return String(declared.prefix(Self.maximumIdentifierLength)) }
         if address.hasPrefix("urn:uuid:") || address.hasPrefix("urn:oid:") {
-            return String(address.split(separator: ":", maxSplits: 2).last ?? "").prefix(Self.longestIdentifier).description
+            return String(address.split(separator: ":", maxSplits: 2).last ?? "").prefix(Self.maximumIdentifierLength).description
         }
         return Self.digest(tape)
     }
 
     private static func digest(_ tape: borrowing JSONTape) -> String {
-        let digits = Digest.sha256(Array(tape.octets)).prefix(16).map { octet in
-            (octet < 16 ? "0" : "") + String(octet, radix: 16)
+        let digits = Digest.sha256(Array(tape.bytes)).prefix(16).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
         return "sha256-" + digits.joined()
     }
 
-    private static let longestIdentifier = 128
+    private static let maximumIdentifierLength = 128
 }

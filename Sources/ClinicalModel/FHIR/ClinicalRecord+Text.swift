@@ -3,8 +3,8 @@ import HealthModel
 extension ClinicalRecord {
     /// The record as JSON with sorted keys, as an encoder would write it. This is faster, for thousands of records per second.
     var json: [UInt8] {
-        var octets: [UInt8] = []
-        octets.reserveCapacity(1024)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(1024)
         Part.object([
             ("codes", Self.list(codes, Self.part)),
             ("dates", .object(dates.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) })),
@@ -22,8 +22,8 @@ extension ClinicalRecord {
             ),
             ("resourceType", .text(resourceType)), ("result", result.map(Self.part)), ("sourceURL", Self.text(sourceURL)),
             ("version", .text(version)),
-        ]).append(to: &octets)
-        return octets
+        ]).append(to: &bytes)
+        return bytes
     }
 
     private static func text(_ text: String?) -> Part? { text.map { .text($0) } }
@@ -77,61 +77,61 @@ private enum Part {
     /// Members without a value are omitted.
     case object([(String, Part?)])
 
-    func append(to octets: inout [UInt8]) {
+    func append(to bytes: inout [UInt8]) {
         switch self {
-        case .text(let text): Self.append(text, to: &octets)
+        case .text(let text): Self.append(text, to: &bytes)
         case .list(let parts):
-            octets.append(UInt8(ascii: "["))
+            bytes.append(UInt8(ascii: "["))
             for (index, part) in parts.enumerated() {
-                if index > 0 { octets.append(UInt8(ascii: ",")) }
-                part.append(to: &octets)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                part.append(to: &bytes)
             }
-            octets.append(UInt8(ascii: "]"))
+            bytes.append(UInt8(ascii: "]"))
         case .object(let members):
-            octets.append(UInt8(ascii: "{"))
+            bytes.append(UInt8(ascii: "{"))
             var isFirst = true
             for case (let name, let part?) in members {
-                if !isFirst { octets.append(UInt8(ascii: ",")) }
+                if !isFirst { bytes.append(UInt8(ascii: ",")) }
                 isFirst = false
-                Self.append(name, to: &octets)
-                octets.append(UInt8(ascii: ":"))
-                part.append(to: &octets)
+                Self.append(name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                part.append(to: &bytes)
             }
-            octets.append(UInt8(ascii: "}"))
+            bytes.append(UInt8(ascii: "}"))
         }
     }
 
-    private static func append(_ text: String, to octets: inout [UInt8]) {
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
-        octets.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: "\""))
         text.withUTF8 { text in
             if text.contains(where: isEscaped) {
-                for octet in text { append(octet, to: &octets) }
+                for byte in text { append(byte, to: &bytes) }
             } else {
-                octets.append(contentsOf: text)
+                bytes.append(contentsOf: text)
             }
         }
-        octets.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: "\""))
     }
 
-    private static func isEscaped(_ octet: UInt8) -> Bool {
-        octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\")
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    private static func append(_ octet: UInt8, to octets: inout [UInt8]) {
-        switch octet {
+    private static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            octets.append(UInt8(ascii: "\\"))
-            octets.append(octet)
-        case 0x08: octets += "\\b".utf8
-        case 0x09: octets += "\\t".utf8
-        case 0x0A: octets += "\\n".utf8
-        case 0x0C: octets += "\\f".utf8
-        case 0x0D: octets += "\\r".utf8
+            bytes.append(UInt8(ascii: "\\"))
+            bytes.append(byte)
+        case 0x08: bytes += "\\b".utf8
+        case 0x09: bytes += "\\t".utf8
+        case 0x0A: bytes += "\\n".utf8
+        case 0x0C: bytes += "\\f".utf8
+        case 0x0D: bytes += "\\r".utf8
         case 0..<0x20:
-            let digits = String(octet, radix: 16)
-            octets += "\\u00\(digits.utf8.count < 2 ? "0" : "")\(digits)".utf8
-        default: octets.append(octet)
+            let digits = String(byte, radix: 16)
+            bytes += "\\u00\(digits.utf8.count < 2 ? "0" : "")\(digits)".utf8
+        default: bytes.append(byte)
         }
     }
 }

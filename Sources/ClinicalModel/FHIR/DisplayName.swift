@@ -25,8 +25,8 @@ struct DisplayName {
     ]
 
     /// The maximum length of a name in characters, and the maximum number of codes.
-    static let longest = 512
-    static let mostCodes = 64
+    static let maximumLength = 512
+    static let maximumCodes = 64
 
     /// Reads the name of a resource.
     ///
@@ -34,8 +34,8 @@ struct DisplayName {
     init(of type: String, _ tape: borrowing JSONTape, at resource: Int = 0) {
         let concept = Self.concept(of: type, resource, tape)
         codes = Self.codings(concept, tape)
-        let name = Self.name(codes, concept, tape) ?? Self.beside(type, resource, tape)
-        own = name.map { $0.count > Self.longest ? String($0.prefix(Self.longest)) : $0 }
+        let name = Self.name(codes, concept, tape) ?? Self.siblingText(type, resource, tape)
+        own = name.map { $0.count > Self.maximumLength ? String($0.prefix(Self.maximumLength)) : $0 }
         self.name = own ?? type
     }
 
@@ -49,7 +49,7 @@ struct DisplayName {
 
     private static func codingNodes(_ concept: Int?, _ tape: borrowing JSONTape) -> [Int] {
         let isCoding = concept.map { tape.member("coding", of: $0) == nil && tape.member("code", of: $0) != nil } ?? false
-        return Array((isCoding ? tape.list(concept) : tape.list(tape.member("coding", of: concept))).prefix(mostCodes))
+        return Array((isCoding ? tape.list(concept) : tape.list(tape.member("coding", of: concept))).prefix(maximumCodes))
     }
 
     /// The name of a concept with these codings, or `nil` if it has none.
@@ -58,7 +58,7 @@ struct DisplayName {
         let selected = zip(codings, nodes).map { coding, node in
             (coding: coding, isSelected: tape.member("userSelected", of: node).map { tape.nodes[$0].kind == .yes } ?? false)
         }
-        return name(selected) ?? told(tape.text("text", of: concept))
+        return name(selected) ?? nonBlank(tape.text("text", of: concept))
             ?? codings.lazy.compactMap { coding in
                 coding.system.flatMap(CodeSystems.name) == "loinc" ? coding.code.flatMap { LOINCNames.names[$0] } : nil
             }.first
@@ -69,18 +69,18 @@ struct DisplayName {
             if let name = coding.code.flatMap({ VaccineNames.names[$0] }) { return name }
         }
         for (coding, isSelected) in codings where isSelected {
-            if let name = told(coding.display) { return name }
+            if let name = nonBlank(coding.display) { return name }
         }
         for system in systems {
             for (coding, _) in codings where coding.system == system {
-                if let name = told(coding.display) { return name }
+                if let name = nonBlank(coding.display) { return name }
             }
         }
-        return codings.lazy.compactMap { told($0.coding.display) }.first
+        return codings.lazy.compactMap { nonBlank($0.coding.display) }.first
     }
 
     /// Returns the text, or `nil` if it is blank.
-    private static func told(_ text: String?) -> String? {
+    private static func nonBlank(_ text: String?) -> String? {
         guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
         return text
     }
@@ -103,30 +103,30 @@ struct DisplayName {
         tape.text("reference", of: tape.member("medicationReference", of: 0)).flatMap { RecordReferences.contained($0, tape) }
     }
 
-    private static func beside(_ type: String, _ resource: Int, _ tape: borrowing JSONTape) -> String? {
+    private static func siblingText(_ type: String, _ resource: Int, _ tape: borrowing JSONTape) -> String? {
         switch type {
-        case "DocumentReference": told(tape.text("description", of: resource))
+        case "DocumentReference": nonBlank(tape.text("description", of: resource))
         case "Coverage":
-            told(tape.text("plan", of: resource))
-                ?? told(tape.text("display", of: tape.list(tape.member("payor", of: resource)).first))
+            nonBlank(tape.text("plan", of: resource))
+                ?? nonBlank(tape.text("display", of: tape.list(tape.member("payor", of: resource)).first))
         case "Practitioner", "Organization", "Location":
-            told(tape.text("name", of: resource)) ?? person(tape.list(tape.member("name", of: resource)).first, tape)
-        case "PractitionerRole": told(tape.text("display", of: tape.member("practitioner", of: resource)))
+            nonBlank(tape.text("name", of: resource)) ?? person(tape.list(tape.member("name", of: resource)).first, tape)
+        case "PractitionerRole": nonBlank(tape.text("display", of: tape.member("practitioner", of: resource)))
         // DSTU2 has a code here, and R4 a coding.
         case "Encounter":
-            told(tape.text("display", of: tape.member("class", of: resource)))
-                ?? told(tape.text("code", of: tape.member("class", of: resource))) ?? told(tape.text("class", of: resource))
-        default: told(tape.text("display", of: tape.member("medicationReference", of: resource)))
+            nonBlank(tape.text("display", of: tape.member("class", of: resource)))
+                ?? nonBlank(tape.text("code", of: tape.member("class", of: resource))) ?? nonBlank(tape.text("class", of: resource))
+        default: nonBlank(tape.text("display", of: tape.member("medicationReference", of: resource)))
         }
     }
 
     /// A person's name: its text, or the prefix, the given names and the family name.
     private static func person(_ name: Int?, _ tape: borrowing JSONTape) -> String? {
-        if let text = told(tape.text("text", of: name)) { return text }
+        if let text = nonBlank(tape.text("text", of: name)) { return text }
         // DSTU2 has a list of family names.
         let parts = (["prefix", "given", "family"] as [StaticString]).flatMap { part in
             tape.list(tape.member(part, of: name)).map { tape.text($0) }
         }
-        return told(parts.filter { !$0.isEmpty }.joined(separator: " "))
+        return nonBlank(parts.filter { !$0.isEmpty }.joined(separator: " "))
     }
 }

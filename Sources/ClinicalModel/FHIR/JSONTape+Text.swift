@@ -3,13 +3,13 @@ import HealthModel
 // Access to names and values.
 extension JSONTape {
     /// The bytes of a value. Those of a string are as written, without quotation marks.
-    @inline(__always) func octets(of node: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: octets[Int(nodes[node].start)..<Int(nodes[node].end)])
+    @inline(__always) func bytes(of node: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[Int(nodes[node].start)..<Int(nodes[node].end)])
     }
 
     /// The bytes of the value's name.
     @inline(__always) func name(of node: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: octets[Int(nodes[node].nameStart)..<Int(nodes[node].nameEnd)])
+        UnsafeRawBufferPointer(rebasing: bytes[Int(nodes[node].nameStart)..<Int(nodes[node].nameEnd)])
     }
 
     @inline(__always) func name(of node: Int, is name: StaticString) -> Bool { self.name(of: node).isEqual(to: name) }
@@ -51,7 +51,7 @@ extension JSONTape {
     func text(_ node: Int?) -> String {
         guard let node, nodes[node].kind == .string else { return "" }
         let range = Int(nodes[node].start)..<Int(nodes[node].end)
-        return JSONString(range, isEscaped: nodes[node].isEscaped).text(in: octets)
+        return JSONString(range, isEscaped: nodes[node].isEscaped).text(in: bytes)
     }
 
     /// The text of a member, or `nil` if it is not a string.
@@ -72,10 +72,10 @@ extension UnsafeRawBufferPointer {
 /// Makes foreign names safe for a path.
 enum NameText {
     /// Returns a name of at most 64 letters, digits and `_`. Anything else is shown as `?`.
-    static func shown(_ octets: UnsafeRawBufferPointer) -> String {
-        let isName = octets.allSatisfy { octet in
-            octet &- UInt8(ascii: "0") < 10 || (octet | 0x20) &- UInt8(ascii: "a") < 26 || octet == UInt8(ascii: "_")
+    static func shown(_ bytes: UnsafeRawBufferPointer) -> String {
+        let isName = bytes.allSatisfy { byte in
+            byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "_")
         }
-        return isName && !octets.isEmpty && octets.count <= 64 ? String(decoding: octets, as: UTF8.self) : "?"
+        return isName && !bytes.isEmpty && bytes.count <= 64 ? String(decoding: bytes, as: UTF8.self) : "?"
     }
 }

@@ -32,7 +32,7 @@ struct JSONTape {
     /// The maximum number of values in a text.
     static let maximumCount = 200_000
 
-    let octets: UnsafeRawBufferPointer
+    let bytes: UnsafeRawBufferPointer
     private(set) var nodes: [Node] = []
     /// Hashes of the names in the objects that are open.
     private var names: [UInt64] = []
@@ -42,20 +42,20 @@ struct JSONTape {
     ///
     /// - Parameter nodes: an array whose memory is reused.
     /// - Throws: ``ResourceFault`` with a path that begins with the outermost object's `resourceType`.
-    init(_ octets: UnsafeRawBufferPointer, reusing nodes: consuming [Node] = []) throws(ResourceFault) {
-        self.octets = octets
-        reader = JSONReader(octets, checks: .characters, maximumDepth: Self.maximumDepth)
+    init(_ bytes: UnsafeRawBufferPointer, reusing nodes: consuming [Node] = []) throws(ResourceFault) {
+        self.bytes = bytes
+        reader = JSONReader(bytes, checks: .characters, maximumDepth: Self.maximumDepth)
         self.nodes = nodes
         self.nodes.removeAll(keepingCapacity: true)
-        guard octets.count < Int(Int32.max) else { throw ResourceFault("", "it is too long") }
-        if let wrong = UTF8Text.firstFault(octets) { throw ResourceFault("", "it is not UTF-8", octet: wrong) }
+        guard bytes.count < Int(Int32.max) else { throw ResourceFault("", "it is too long") }
+        if let wrong = UTF8Text.firstFault(bytes) { throw ResourceFault("", "it is not UTF-8", byte: wrong) }
         do throws(ResourceFault) {
             reader.skipBlanks()
             try value(depth: 0)
             reader.skipBlanks()
             guard reader.isAtEnd else { throw fault("there is text after the resource") }
         } catch {
-            throw ResourceFault(root + error.path, error.reason, octet: error.octet)
+            throw ResourceFault(root + error.path, error.reason, byte: error.byte)
         }
     }
 
@@ -72,7 +72,7 @@ struct JSONTape {
         return "Resource"
     }
 
-    private func fault(_ reason: String) -> ResourceFault { ResourceFault("", reason, octet: reader.index) }
+    private func fault(_ reason: String) -> ResourceFault { ResourceFault("", reason, byte: reader.index) }
 
     private mutating func value(depth: Int, name: Range<Int> = 0..<0, hash: UInt64 = 0) throws(ResourceFault) {
         let kind = try reader.kind()
@@ -108,14 +108,14 @@ struct JSONTape {
         try reader.open("{")
         while let name = try reader.nextName(after: count) {
             guard !name.isEscaped else { throw fault("a name is written with an escape") }
-            let hash = StableHash.hash(UnsafeRawBufferPointer(rebasing: octets[name.range]))
+            let hash = StableHash.hash(UnsafeRawBufferPointer(rebasing: bytes[name.range]))
             do throws(ResourceFault) {
                 names.append(hash)
                 if isTwice(from: first) { throw fault("occurs twice in one object") }
                 try reader.colon()
                 try value(depth: depth + 1, name: name.range, hash: hash)
             } catch {
-                throw ResourceFault("." + shownName(name.range) + error.path, error.reason, octet: error.octet)
+                throw ResourceFault("." + shownName(name.range) + error.path, error.reason, byte: error.byte)
             }
             count += 1
         }
@@ -130,7 +130,7 @@ struct JSONTape {
             do throws(ResourceFault) {
                 try value(depth: depth + 1)
             } catch {
-                throw ResourceFault("[\(count)]" + error.path, error.reason, octet: error.octet)
+                throw ResourceFault("[\(count)]" + error.path, error.reason, byte: error.byte)
             }
             count += 1
         }
@@ -152,5 +152,5 @@ struct JSONTape {
     }
 
     /// A name for a path. Foreign names may be long or contain control characters.
-    private func shownName(_ name: Range<Int>) -> String { NameText.shown(UnsafeRawBufferPointer(rebasing: octets[name])) }
+    private func shownName(_ name: Range<Int>) -> String { NameText.shown(UnsafeRawBufferPointer(rebasing: bytes[name])) }
 }

@@ -6,51 +6,51 @@ enum Primitive: String, Hashable, Sendable {
     case markdown, unsignedInt, positiveInt, uuid, xhtml
 
     /// The maximum length of a text in bytes, 1024 * 1024. Attachments are limited only by the resource.
-    static let longestText = 1 << 20
+    static let maximumTextLength = 1 << 20
     /// The maximum number of digits. Measurements have fewer.
-    static let longestNumber = 128
+    static let maximumNumberLength = 128
 
     /// The error in a value of this type, or `nil` if it is valid.
     func fault(of node: Int, in tape: borrowing JSONTape) -> String? {
         let value = tape.nodes[node]
-        let octets = tape.octets(of: node)
+        let bytes = tape.bytes(of: node)
         switch self {
         case .boolean: return value.kind == .yes || value.kind == .no ? nil : "is not true or false"
-        case .integer, .unsignedInt, .positiveInt: return value.kind == .number ? wholeNumberFault(octets) : "is not a number"
+        case .integer, .unsignedInt, .positiveInt: return value.kind == .number ? wholeNumberFault(bytes) : "is not a number"
         case .decimal:
             guard value.kind == .number else { return "is not a number" }
-            return octets.count <= Self.longestNumber ? nil : "has more than \(Self.longestNumber) digits"
+            return bytes.count <= Self.maximumNumberLength ? nil : "has more than \(Self.maximumNumberLength) digits"
         default: break
         }
         guard value.kind == .string else { return "is not a text" }
-        guard !octets.isEmpty else { return "is empty" }
-        if self == .base64Binary { return Self.isBase64(octets, isEscaped: value.isEscaped) ? nil : "is not Base64" }
-        guard octets.count <= Self.longestText else { return "is longer than \(Self.longestText >> 20) MiB" }
-        return textFault(octets, isEscaped: value.isEscaped, node, tape)
+        guard !bytes.isEmpty else { return "is empty" }
+        if self == .base64Binary { return Self.isBase64(bytes, isEscaped: value.isEscaped) ? nil : "is not Base64" }
+        guard bytes.count <= Self.maximumTextLength else { return "is longer than \(Self.maximumTextLength >> 20) MiB" }
+        return textFault(bytes, isEscaped: value.isEscaped, node, tape)
     }
 
-    private func textFault(_ octets: UnsafeRawBufferPointer, isEscaped: Bool, _ node: Int, _ tape: borrowing JSONTape) -> String?
+    private func textFault(_ bytes: UnsafeRawBufferPointer, isEscaped: Bool, _ node: Int, _ tape: borrowing JSONTape) -> String?
     {
         switch self {
         case .string, .markdown: return nil
         case .xhtml:
             let start =
-                isEscaped ? Substring(tape.text(node).prefix(64)) : Substring(String(decoding: octets.prefix(64), as: UTF8.self))
+                isEscaped ? Substring(tape.text(node).prefix(64)) : Substring(String(decoding: bytes.prefix(64), as: UTF8.self))
             return start.drop(while: \.isWhitespace).hasPrefix("<div") ? nil : "is not a div of XHTML"
         case .uri, .url, .canonical, .oid, .uuid:
-            return octets.contains { $0 <= 0x20 } ? "is not a URI" : nil
-        case .code: return isCode(octets) ? nil : "is not a code"
-        case .id: return Self.isIdentifier(octets) ? nil : "is not an id of letters, digits, - and ."
-        case .date: return DateForms.isDate(octets) ? nil : "is not a date (YYYY, YYYY-MM or YYYY-MM-DD)"
-        case .dateTime: return DateForms.isDateTime(octets) ? nil : "is not a date, or a time with a zone"
-        case .instant: return DateForms.isInstant(octets) ? nil : "is not an instant (YYYY-MM-DDThh:mm:ss with a zone)"
-        case .time: return DateForms.isTime(octets) ? nil : "is not a time of day (hh:mm:ss)"
+            return bytes.contains { $0 <= 0x20 } ? "is not a URI" : nil
+        case .code: return isCode(bytes) ? nil : "is not a code"
+        case .id: return Self.isIdentifier(bytes) ? nil : "is not an id of letters, digits, - and ."
+        case .date: return DateForms.isDate(bytes) ? nil : "is not a date (YYYY, YYYY-MM or YYYY-MM-DD)"
+        case .dateTime: return DateForms.isDateTime(bytes) ? nil : "is not a date, or a time with a zone"
+        case .instant: return DateForms.isInstant(bytes) ? nil : "is not an instant (YYYY-MM-DDThh:mm:ss with a zone)"
+        case .time: return DateForms.isTime(bytes) ? nil : "is not a time of day (hh:mm:ss)"
         default: return nil
         }
     }
 
-    private func wholeNumberFault(_ octets: UnsafeRawBufferPointer) -> String? {
-        guard octets.count <= 11, let number = Int64(String(decoding: octets, as: UTF8.self)), Int32(exactly: number) != nil
+    private func wholeNumberFault(_ bytes: UnsafeRawBufferPointer) -> String? {
+        guard bytes.count <= 11, let number = Int64(String(decoding: bytes, as: UTF8.self)), Int32(exactly: number) != nil
         else {
             return "is not a whole number of 32 bits"
         }
@@ -60,32 +60,32 @@ enum Primitive: String, Hashable, Sendable {
     }
 
     /// Whether the code has no blank at either end and no two blanks in sequence.
-    private func isCode(_ octets: UnsafeRawBufferPointer) -> Bool {
+    private func isCode(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var wasBlank = true
-        for octet in octets {
-            guard octet >= 0x20 else { return false }
-            if octet == 0x20, wasBlank { return false }
-            wasBlank = octet == 0x20
+        for byte in bytes {
+            guard byte >= 0x20 else { return false }
+            if byte == 0x20, wasBlank { return false }
+            wasBlank = byte == 0x20
         }
         return !wasBlank
     }
 
     /// Whether the text is 1 to 64 letters, digits, `-` and `.`.
-    static func isIdentifier(_ octets: some Collection<UInt8>) -> Bool {
-        (1...64).contains(octets.count)
-            && octets.allSatisfy { octet in
-                octet &- UInt8(ascii: "0") < 10 || (octet | 0x20) &- UInt8(ascii: "a") < 26 || octet == UInt8(ascii: "-")
-                    || octet == UInt8(ascii: ".")
+    static func isIdentifier(_ bytes: some Collection<UInt8>) -> Bool {
+        (1...64).contains(bytes.count)
+            && bytes.allSatisfy { byte in
+                byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "-")
+                    || byte == UInt8(ascii: ".")
             }
     }
 
     /// Whether the text has the alphabet of RFC 4648 in groups of four. Blanks are allowed.
-    private static func isBase64(_ octets: UnsafeRawBufferPointer, isEscaped: Bool) -> Bool {
+    private static func isBase64(_ bytes: UnsafeRawBufferPointer, isEscaped: Bool) -> Bool {
         var (count, padding, index) = (0, 0, 0)
-        while index < octets.count {
-            let octet = octets[index]
+        while index < bytes.count {
+            let byte = bytes[index]
             index += 1
-            switch octet {
+            switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "+"), UInt8(ascii: "/"):
@@ -93,9 +93,9 @@ enum Primitive: String, Hashable, Sendable {
                 count += 1
             case UInt8(ascii: "="): padding += 1
             case 0x20: break
-            case UInt8(ascii: "\\") where isEscaped && index < octets.count:
+            case UInt8(ascii: "\\") where isEscaped && index < bytes.count:
                 // Escaped line breaks, and the slash, which some programs escape.
-                let letter = octets[index]
+                let letter = bytes[index]
                 index += 1
                 if letter == UInt8(ascii: "/") {
                     guard padding == 0 else { return false }

@@ -4,8 +4,8 @@ import HealthModel
 ///
 /// References to the person are omitted. A reference to a resource within this one gets that resource's name.
 enum RecordReferences {
-    private static let most = 64
-    private static let longest = 2048
+    private static let maximum = 64
+    private static let maximumLength = 2048
     private static let persons: Set<String> = ["subject", "patient", "beneficiary", "subscriber", "policyHolder"]
     private static let others: Set<String> = ["contained", "text", "meta", "extension", "modifierExtension"]
 
@@ -22,7 +22,7 @@ enum RecordReferences {
             guard tape.nodes[child].kind == .object || tape.nodes[child].kind == .array else { return }
             let name = String(decoding: tape.name(of: child), as: UTF8.self)
             guard !others.contains(name), !(path.isEmpty && persons.contains(name)) else { return }
-            for node in tape.list(child) where tape.nodes[node].kind == .object && found.count < most {
+            for node in tape.list(child) where tape.nodes[node].kind == .object && found.count < maximum {
                 if let reference = reference(node, path + name, tape) {
                     found.append(reference)
                 } else if path.isEmpty {
@@ -33,8 +33,8 @@ enum RecordReferences {
     }
 
     private static func reference(_ node: Int, _ element: String, _ tape: borrowing JSONTape) -> ClinicalReference? {
-        let address = tape.text("reference", of: node).map { String($0.prefix(longest)) }
-        var display = tape.text("display", of: node).map { String($0.prefix(DisplayName.longest)) }
+        let address = tape.text("reference", of: node).map { String($0.prefix(maximumLength)) }
+        var display = tape.text("display", of: node).map { String($0.prefix(DisplayName.maximumLength)) }
         // A code has a name, too.
         guard address != nil || (display != nil && tape.member("code", of: node) == nil && tape.member("system", of: node) == nil)
         else { return nil }

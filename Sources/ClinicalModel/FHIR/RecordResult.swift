@@ -4,15 +4,15 @@ import HealthModel
 ///
 /// Nothing is computed or guessed. Numbers keep their digits. A value of another type than a number becomes words.
 struct RecordResult {
-    private static let mostComponents = 64
-    private static let mostTexts = 16
-    private static let longest = 4096
+    private static let maximumComponents = 64
+    private static let maximumTexts = 16
+    private static let maximumLength = 4096
 
     /// The result of the resource, or `nil` if it is not an Observation or has none.
     static func result(of type: String, _ tape: borrowing JSONTape) -> ClinicalResult? {
         guard type == "Observation" else { return nil }
         var result = read(0, tape)
-        let components = tape.list(tape.member("component", of: 0)).prefix(mostComponents).map { node in
+        let components = tape.list(tape.member("component", of: 0)).prefix(maximumComponents).map { node in
             let concept = tape.member("code", of: node)
             let codes = DisplayName.codings(concept, tape)
             return ClinicalResult.Component(
@@ -38,7 +38,7 @@ struct RecordResult {
     }
 
     private static func ranges(_ nodes: [Int], _ tape: borrowing JSONTape) -> [ClinicalResult.ReferenceRange]? {
-        let ranges = nodes.prefix(mostTexts).map { node in
+        let ranges = nodes.prefix(maximumTexts).map { node in
             // DSTU2 has the meaning of a range, and R4 has its type and the people that it applies to.
             var people = (["type", "meaning"] as [StaticString]).compactMap { concept(tape.member($0, of: node), tape) }
             people += tape.list(tape.member("appliesTo", of: node)).compactMap { concept($0, tape) }
@@ -55,14 +55,14 @@ struct RecordResult {
         guard let value = tape.member("value", of: node), tape.nodes[value].kind == .number else { return nil }
         let code = text("code", of: node, tape)
         return ClinicalResult.Quantity(
-            value: String(decoding: tape.octets(of: value), as: UTF8.self), comparator: text("comparator", of: node, tape),
+            value: String(decoding: tape.bytes(of: value), as: UTF8.self), comparator: text("comparator", of: node, tape),
             unit: text("unit", of: node, tape) ?? code,
             code: text("system", of: node, tape).flatMap { CodeSystems.name(of: $0) } == "ucum" ? code : nil)
     }
 
     private static func integer(_ node: Int, _ tape: borrowing JSONTape) -> ClinicalResult.Quantity? {
         guard let value = tape.member("valueInteger", of: node), tape.nodes[value].kind == .number else { return nil }
-        return ClinicalResult.Quantity(value: String(decoding: tape.octets(of: value), as: UTF8.self))
+        return ClinicalResult.Quantity(value: String(decoding: tape.bytes(of: value), as: UTF8.self))
     }
 
     private static func range(_ node: Int?, _ tape: borrowing JSONTape) -> ClinicalResult.ReferenceRange? {
@@ -100,8 +100,8 @@ struct RecordResult {
 
     private static func text(_ name: StaticString, of node: Int?, _ tape: borrowing JSONTape) -> String? {
         guard let text = tape.text(name, of: node), text.contains(where: { !$0.isWhitespace }) else { return nil }
-        return text.count > longest ? String(text.prefix(longest)) : text
+        return text.count > maximumLength ? String(text.prefix(maximumLength)) : text
     }
 
-    private static func texts(_ list: [String]) -> [String]? { list.isEmpty ? nil : Array(list.prefix(mostTexts)) }
+    private static func texts(_ list: [String]) -> [String]? { list.isEmpty ? nil : Array(list.prefix(maximumTexts)) }
 }

@@ -11,8 +11,8 @@ struct RecordSource: Hashable {
     var id: String
     var name: String
 
-    static func of(_ tape: borrowing JSONTape, type: String, told: String, address: String) -> RecordSource {
-        if !told.isEmpty { return RecordSource(id: "fhir/" + told, name: told) }
+    static func of(_ tape: borrowing JSONTape, type: String, declared: String, address: String) -> RecordSource {
+        if !declared.isEmpty { return RecordSource(id: "fhir/" + declared, name: declared) }
         if let source = tape.text("source", of: tape.member("meta", of: 0)) {
             let system = source.prefix { $0 != "#" }
             if !system.isEmpty { return RecordSource(id: "fhir/" + system, name: String(system)) }
@@ -20,8 +20,8 @@ struct RecordSource: Hashable {
         if let server = server(of: address, type) { return RecordSource(id: "fhir/" + server, name: server) }
         for name in ["patient", "subject", "beneficiary", "subscriber"] as [StaticString] {
             guard let reference = tape.text("reference", of: tape.member(name, of: 0)) else { continue }
-            let digest = Digest.sha256(Array(reference.utf8)).prefix(4).map { octet in
-                (octet < 16 ? "0" : "") + String(octet, radix: 16)
+            let digest = Digest.sha256(Array(reference.utf8)).prefix(4).map { byte in
+                (byte < 16 ? "0" : "") + String(byte, radix: 16)
             }
             return RecordSource(id: "fhir/" + digest.joined(), name: "FHIR")
         }

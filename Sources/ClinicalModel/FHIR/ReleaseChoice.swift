@@ -33,10 +33,10 @@ public enum FHIRRelease: String, Hashable, Sendable {
 struct ReleaseChoice {
     /// The release of each source's last resource that was not ambiguous.
     private var shown: [String: FHIRRelease] = [:]
-    private static let mostSources = 1000
+    private static let maximumSources = 1000
 
     private mutating func note(_ release: FHIRRelease, of source: String) -> FHIRRelease {
-        if shown.count >= Self.mostSources { shown.removeAll() }
+        if shown.count >= Self.maximumSources { shown.removeAll() }
         shown[source] = release
         return release
     }
@@ -44,12 +44,12 @@ struct ReleaseChoice {
     /// Checks that a resource is valid in any release.
     ///
     /// - Throws: ``ResourceFault`` if it is not.
-    func check(_ tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?) throws(ResourceFault) {
-        let release = told ?? Self.hint(tape) ?? shown[source] ?? .r4
+    func check(_ tape: borrowing JSONTape, type: String, source: String, declared: FHIRRelease?) throws(ResourceFault) {
+        let release = declared ?? Self.hint(tape) ?? shown[source] ?? .r4
         let one = StructureValidator(tape, type: type, as: release.structure)
         guard let fault = one.fault else { return }
         var near = (fault: fault, count: one.count, release: release)
-        if told == nil {
+        if declared == nil {
             let two = StructureValidator(tape, type: type, as: release.other.structure)
             guard let fault = two.fault else { return }
             if two.count < near.count { near = (fault, two.count, release.other) }
@@ -59,8 +59,8 @@ struct ReleaseChoice {
 
     /// Returns the release of a resource that records refer to. It is not validated, so that an error in an address does not lose the name
     /// of a drug. Without a hint, its form decides, then the last known release of the same source, and then it is R4.
-    func release(ofReferenced tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?) -> FHIRRelease {
-        told ?? Self.hint(tape) ?? Self.form(tape, type: type) ?? shown[source] ?? .r4
+    func release(ofReferenced tape: borrowing JSONTape, type: String, source: String, declared: FHIRRelease?) -> FHIRRelease {
+        declared ?? Self.hint(tape) ?? Self.form(tape, type: type) ?? shown[source] ?? .r4
     }
 
     /// Returns the release that has an element of a resource in this form: one value in DSTU2, and a list or an object in R4.
@@ -87,11 +87,11 @@ struct ReleaseChoice {
     ///
     /// - Throws: ``ResourceFault``. If it is valid in no release, the error is that of the release with fewer errors.
     mutating func release(
-        of tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?
+        of tape: borrowing JSONTape, type: String, source: String, declared: FHIRRelease?
     ) throws(ResourceFault) -> FHIRRelease {
-        if let told {
-            if let fault = StructureValidator(tape, type: type, as: told.structure).fault { throw Self.fault(fault, told) }
-            return told
+        if let declared {
+            if let fault = StructureValidator(tape, type: type, as: declared.structure).fault { throw Self.fault(fault, declared) }
+            return declared
         }
         let hint = Self.hint(tape)
         let first = hint ?? shown[source] ?? .r4
@@ -114,24 +114,24 @@ struct ReleaseChoice {
     /// The release that the resource hints at.
     private static func hint(_ tape: borrowing JSONTape) -> FHIRRelease? {
         for profile in tape.list(tape.member("profile", of: tape.member("meta", of: 0))) {
-            let address = tape.octets(of: profile)
+            let address = tape.bytes(of: profile)
             // US Core is a guide for R4. Argonaut, its predecessor, is one for DSTU2.
-            if holds("/fhir/us/core/", address) { return .r4 }
-            if holds("/argonaut", address) { return .dstu2 }
+            if contains("/fhir/us/core/", address) { return .r4 }
+            if contains("/argonaut", address) { return .dstu2 }
         }
         // HL7's code systems have these addresses since R4.
         let terminology: StaticString = "http://terminology.hl7.org/"
         let length = terminology.utf8CodeUnitCount
         for index in tape.nodes.indices where tape.nodes[index].kind == .string {
-            let octets = tape.octets(of: index)
-            if octets.count > length, UnsafeRawBufferPointer(rebasing: octets[..<length]).isEqual(to: terminology) { return .r4 }
+            let bytes = tape.bytes(of: index)
+            if bytes.count > length, UnsafeRawBufferPointer(rebasing: bytes[..<length]).isEqual(to: terminology) { return .r4 }
         }
         return nil
     }
 
-    private static func holds(_ text: StaticString, _ octets: UnsafeRawBufferPointer) -> Bool {
+    private static func contains(_ text: StaticString, _ bytes: UnsafeRawBufferPointer) -> Bool {
         let length = text.utf8CodeUnitCount
-        guard let start = octets.baseAddress, octets.count >= length else { return false }
-        return (0...(octets.count - length)).contains { memcmp(start + $0, text.utf8Start, length) == 0 }
+        guard let start = bytes.baseAddress, bytes.count >= length else { return false }
+        return (0...(bytes.count - length)).contains { memcmp(start + $0, text.utf8Start, length) == 0 }
     }
 }

@@ -10,21 +10,21 @@ public struct ResourceFault: JSONFailure, Hashable, CustomStringConvertible {
     /// The error, without the value.
     public var reason: String
     /// The index of the invalid byte, or `nil` if the text is well-formed.
-    public var octet: Int?
+    public var byte: Int?
 
     /// Creates a fault.
-    public init(_ path: String, _ reason: String, octet: Int? = nil) {
-        (self.path, self.reason, self.octet) = (path, reason, octet)
+    public init(_ path: String, _ reason: String, byte: Int? = nil) {
+        (self.path, self.reason, self.byte) = (path, reason, byte)
     }
 
     public init(_ fault: JSONFault) {
         let isDepth = fault.kind == .depth
         self.init(
-            "", isDepth ? "it is nested more than \(JSONTape.maximumDepth) levels deep" : fault.reason, octet: fault.start)
+            "", isDepth ? "it is nested more than \(JSONTape.maximumDepth) levels deep" : fault.reason, byte: fault.start)
     }
 
     public var description: String {
-        let place = octet.map { " (byte \($0))" } ?? ""
+        let place = byte.map { " (byte \($0))" } ?? ""
         return (path.isEmpty ? "" : path + ": ") + reason + place
     }
 }

@@ -34,7 +34,7 @@ struct StructureValidator {
         }
         for resource in tape.list(tape.member("contained", of: 0)) {
             guard let id = tape.member("id", of: resource), let type = tape.member("resourceType", of: resource) else { continue }
-            contained.append((Array(tape.octets(of: id)), Array(tape.octets(of: type))))
+            contained.append((Array(tape.bytes(of: id)), Array(tape.bytes(of: type))))
         }
         check(0, number, isResource: true, tape)
     }
@@ -45,8 +45,8 @@ struct StructureValidator {
         guard fault == nil else { return }
         var text = root
         for (node, index) in path {
-            let octets = tape.name(of: node)
-            if !octets.isEmpty { text += "." + NameText.shown(octets) }
+            let bytes = tape.name(of: node)
+            if !bytes.isEmpty { text += "." + NameText.shown(bytes) }
             if index >= 0 { text += "[\(index)]" }
         }
         if let name { text += "." + name }
@@ -115,8 +115,8 @@ struct StructureValidator {
             path.append((value, index))
             if tape.nodes[item].kind == .null, element.isPrimitive {
                 // A null in a list needs a companion object with extensions.
-                let beside = companion(of: value, at: index, in: object, tape)
-                if beside.map({ tape.nodes[$0].kind != .object }) ?? true { report("is null", tape) }
+                let sibling = companion(of: value, at: index, in: object, tape)
+                if sibling.map({ tape.nodes[$0].kind != .object }) ?? true { report("is null", tape) }
             } else {
                 checkValue(item, element, tape)
             }
@@ -147,8 +147,8 @@ struct StructureValidator {
             if let reason = primitive.fault(of: value, in: tape) { report(reason, tape) }
         case .code(let list):
             if let reason = Primitive.code.fault(of: value, in: tape) { return report(reason, tape) }
-            let octets = tape.octets(of: value)
-            if octets.count > 64 || !structure.codeLists[list].contains(Array(octets)) {
+            let bytes = tape.bytes(of: value)
+            if bytes.count > 64 || !structure.codeLists[list].contains(Array(bytes)) {
                 report("is not a code of its list", tape)
             }
         case .type(let number):
@@ -227,8 +227,8 @@ struct StructureValidator {
 
     private mutating func checkReference(_ object: Int, _ allowed: Set<[UInt8]>?, _ tape: borrowing JSONTape) {
         guard let reference = tape.member("reference", of: object), tape.nodes[reference].kind == .string else { return }
-        let octets = Array(tape.text(reference).utf8)
-        if let reason = ReferenceForm.fault(of: octets, contained: contained, isContained: isContained, allowed: allowed) {
+        let bytes = Array(tape.text(reference).utf8)
+        if let reason = ReferenceForm.fault(of: bytes, contained: contained, isContained: isContained, allowed: allowed) {
             report(reason, tape, name: "reference")
         }
     }
@@ -252,28 +252,28 @@ enum ReferenceForm {
     /// `Type?query` is a conditional reference, which a server resolves when it runs a transaction
     /// (https://hl7.org/fhir/R4/http.html#trules). Records are stored as they are, so it needs no resolution here.
     static func fault(
-        of octets: [UInt8], contained: [(id: [UInt8], type: [UInt8])], isContained: Bool, allowed: Set<[UInt8]>?
+        of bytes: [UInt8], contained: [(id: [UInt8], type: [UInt8])], isContained: Bool, allowed: Set<[UInt8]>?
     ) -> String? {
-        if octets.first == UInt8(ascii: "#") {
+        if bytes.first == UInt8(ascii: "#") {
             // The containing resource.
-            if octets.count == 1, isContained { return nil }
-            guard let target = contained.first(where: { $0.id.elementsEqual(octets.dropFirst()) }) else {
+            if bytes.count == 1, isContained { return nil }
+            guard let target = contained.first(where: { $0.id.elementsEqual(bytes.dropFirst()) }) else {
                 return "refers to a contained resource that is not there"
             }
             return allowed?.contains(target.type) ?? true ? nil : wrongType
         }
-        guard !octets.contains(where: { $0 <= 0x20 }) else { return "is not a reference" }
-        if let colon = octets.firstIndex(of: UInt8(ascii: ":")), isScheme(octets[..<colon]), colon + 1 < octets.count {
+        guard !bytes.contains(where: { $0 <= 0x20 }) else { return "is not a reference" }
+        if let colon = bytes.firstIndex(of: UInt8(ascii: ":")), isScheme(bytes[..<colon]), colon + 1 < bytes.count {
             return nil
         }
-        if let mark = octets.firstIndex(of: UInt8(ascii: "?")) {
-            guard ResourceTypes.all.contains(String(decoding: octets[..<mark], as: UTF8.self)),
-                octets[(mark + 1)...].split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).allSatisfy(
+        if let mark = bytes.firstIndex(of: UInt8(ascii: "?")) {
+            guard ResourceTypes.all.contains(String(decoding: bytes[..<mark], as: UTF8.self)),
+                bytes[(mark + 1)...].split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).allSatisfy(
                     isParameter)
             else { return noReference }
-            return allowed?.contains(Array(octets[..<mark])) ?? true ? nil : wrongType
+            return allowed?.contains(Array(bytes[..<mark])) ?? true ? nil : wrongType
         }
-        let parts = octets.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 4, ResourceTypes.all.contains(String(decoding: parts[0], as: UTF8.self)),
             Primitive.isIdentifier(parts[1])
         else { return noReference }
@@ -286,19 +286,19 @@ enum ReferenceForm {
     private static let noReference = "is not a reference (Type/id, Type?query, #id or a URI)"
     private static let wrongType = "refers to a resource of another type"
 
-    /// Whether the text is `name=value`, where the name may have a modifier or a chain (`subject:Patient.name`).
-    private static func isParameter(_ octets: ArraySlice<UInt8>) -> Bool {
-        guard let sign = octets.firstIndex(of: UInt8(ascii: "=")), sign > octets.startIndex else { return false }
-        return octets[..<sign].allSatisfy { octet in
-            octet &- UInt8(ascii: "0") < 10 || (octet | 0x20) &- UInt8(ascii: "a") < 26 || "_.:-".utf8.contains(octet)
+    /// Whether the text is `name=value`, where the name may have a modifier or a chain (`person:Patient.name`).
+    private static func isParameter(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let sign = bytes.firstIndex(of: UInt8(ascii: "=")), sign > bytes.startIndex else { return false }
+        return bytes[..<sign].allSatisfy { byte in
+            byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26 || "_.:-".utf8.contains(byte)
         }
     }
 
-    private static func isScheme(_ octets: ArraySlice<UInt8>) -> Bool {
-        guard let first = octets.first, (first | 0x20) &- UInt8(ascii: "a") < 26 else { return false }
-        return octets.allSatisfy { octet in
-            octet &- UInt8(ascii: "0") < 10 || (octet | 0x20) &- UInt8(ascii: "a") < 26 || octet == UInt8(ascii: "+")
-                || octet == UInt8(ascii: "-") || octet == UInt8(ascii: ".")
+    private static func isScheme(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let first = bytes.first, (first | 0x20) &- UInt8(ascii: "a") < 26 else { return false }
+        return bytes.allSatisfy { byte in
+            byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "+")
+                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
         }
     }
 }

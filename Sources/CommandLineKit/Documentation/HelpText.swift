@@ -16,7 +16,7 @@ private struct HelpText {
     let width: Int
 
     /// Longer labels get a line of their own.
-    private static let longestLabel = 28
+    private static let maximumLabelLength = 28
 
     var text: String {
         let command = chain.current
@@ -44,10 +44,10 @@ private struct HelpText {
             let title = command.group ?? "Commands"
             if titles.last != title { titles.append(title) }
         }
-        let longest = chain.current.subcommands.map { TerminalText.width($0.name) }.max() ?? 0
+        let maximumWidth = chain.current.subcommands.map { TerminalText.width($0.name) }.max() ?? 0
         return titles.map { title in
             let commands = chain.current.subcommands.filter { ($0.group ?? "Commands") == title }
-            return list(title + ":", commands.map { ($0.name, $0.summary) }, longest: longest)
+            return list(title + ":", commands.map { ($0.name, $0.summary) }, maximumWidth: maximumWidth)
         }
     }
 
@@ -68,12 +68,12 @@ private struct HelpText {
             }
     }
 
-    /// - Parameter longest: the width of the longest label of lists that are aligned alike.
-    private func list(_ title: String, _ entries: [(label: String, help: String)], longest aligned: Int = 0) -> [String] {
+    /// - Parameter maximumWidth: the width of the longest label of lists that are aligned alike.
+    private func list(_ title: String, _ entries: [(label: String, help: String)], maximumWidth aligned: Int = 0) -> [String] {
         guard !entries.isEmpty else { return [] }
         let widths = entries.map { TerminalText.width($0.label) }
-        let longest = min(Self.longestLabel, width / 3)
-        let indent = 2 + max(min(aligned, longest), widths.filter { $0 <= longest }.max() ?? longest) + 2
+        let maximumWidth = min(Self.maximumLabelLength, width / 3)
+        let indent = 2 + max(min(aligned, maximumWidth), widths.filter { $0 <= maximumWidth }.max() ?? maximumWidth) + 2
         var lines = [title]
         for (entry, labelWidth) in zip(entries, widths) {
             var prefix = "  " + entry.label

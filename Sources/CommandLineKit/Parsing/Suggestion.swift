@@ -2,7 +2,7 @@
 public enum Suggestion {
     /// Returns the nearest candidate, the first if several are equally near, or `nil` if none is near enough.
     public static func nearest(to word: String, among candidates: [String]) -> String? {
-        let typed = Array(word.unicodeScalars.prefix(longest))
+        let typed = Array(word.unicodeScalars.prefix(maximumLength))
         var best: (candidate: String, distance: Int)?
         for candidate in candidates {
             let letters = Array(candidate.unicodeScalars)
@@ -18,7 +18,7 @@ public enum Suggestion {
     }
 
     /// The maximum length of a word. Longer words are cut to limit the time.
-    private static let longest = 64
+    private static let maximumLength = 64
 
     /// The number of insertions, deletions, substitutions and transpositions of neighbors (optimal string alignment).
     static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {

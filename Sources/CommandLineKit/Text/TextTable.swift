@@ -79,8 +79,8 @@ public struct TextTable: Sendable {
         let cells = rows.map { $0[column] }
         guard columns[column].alignment == .decimal else { return cells }
         let fractions = cells.map { cell in cell.firstIndex(of: ".").map { TerminalText.width(cell[$0...]) } ?? 0 }
-        let longest = fractions.max() ?? 0
-        return zip(cells, fractions).map { $0 + Self.spaces(longest - $1) }
+        let maximumWidth = fractions.max() ?? 0
+        return zip(cells, fractions).map { $0 + Self.spaces(maximumWidth - $1) }
     }
 
     /// Narrows the widest cuttable column until all columns fit, or no column can be cut further.

@@ -30,10 +30,10 @@ public final class Certificate {
             guard let one = vitalgate_alternative_name(all, index), let text = vitalgate_name_text(one),
                 let start = ASN1_STRING_get0_data(text)
             else { continue }
-            let octets = Array(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(text))))
+            let bytes = Array(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(text))))
             if vitalgate_name_is_address(one) != 0 {
-                names.insert(.address(octets))
-            } else if let name = HostName(String(decoding: octets, as: UTF8.self)) {
+                names.insert(.address(bytes))
+            } else if let name = HostName(String(decoding: bytes, as: UTF8.self)) {
                 names.insert(name)
             }
         }
@@ -57,8 +57,8 @@ public final class Certificate {
 
 /// Returns the result of a function that reads the text. OpenSSL does not copy the bytes, so they stay in place during the call.
 func reading(_ text: String, _ body: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {
-    Array(text.utf8).withUnsafeBytes { octets in
-        guard let bio = BIO_new_mem_buf(octets.baseAddress, Int32(clamping: octets.count)) else { return nil }
+    Array(text.utf8).withUnsafeBytes { bytes in
+        guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
         defer { BIO_free(bio) }
         return body(bio)
     }

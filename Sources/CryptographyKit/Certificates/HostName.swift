@@ -9,11 +9,11 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     /// Parses a name or an address, or returns `nil` for other texts. A name has only letters, digits, dashes and dots (RFC 1123), so it
     /// contains no syntax of OpenSSL's configuration.
     public init?(_ text: String) {
-        var octets = [UInt8](repeating: 0, count: 16)
-        if inet_pton(AF_INET, text, &octets) == 1 {
-            self = .address(Array(octets[..<4]))
-        } else if inet_pton(AF_INET6, text, &octets) == 1 {
-            self = .address(octets)
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, text, &bytes) == 1 {
+            self = .address(Array(bytes[..<4]))
+        } else if inet_pton(AF_INET6, text, &bytes) == 1 {
+            self = .address(bytes)
         } else {
             let labels = text.split(separator: ".", omittingEmptySubsequences: false)
             let isName =
@@ -33,9 +33,9 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .name(let name): return name
-        case .address(let octets):
+        case .address(let bytes):
             var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-            guard inet_ntop(octets.count == 4 ? AF_INET : AF_INET6, octets, &buffer, socklen_t(buffer.count)) != nil else {
+            guard inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &buffer, socklen_t(buffer.count)) != nil else {
                 return ""
             }
             return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -54,8 +54,8 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     var constraint: String {
         switch self {
         case .name(let name): "permitted;DNS:\(name)"
-        case .address(let octets):
-            octets.count == 4 ? "permitted;IP:\(description)/255.255.255.255" : "permitted;IP:\(description)/\(Self.whole)"
+        case .address(let bytes):
+            bytes.count == 4 ? "permitted;IP:\(description)/255.255.255.255" : "permitted;IP:\(description)/\(Self.whole)"
         }
     }
 

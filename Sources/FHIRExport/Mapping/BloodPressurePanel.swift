@@ -19,7 +19,7 @@ struct BloodPressurePanel {
     }
 
     /// Whether both pressures are gone.
-    var isGone: Bool { systolic == nil && diastolic == nil }
+    var isEmpty: Bool { systolic == nil && diastolic == nil }
 
     /// Returns the panel's id, derived from the subject, the source, the device, the packet and the times, so that both pressures
     /// have the same id. A pressure without a packet is a separate panel.
@@ -27,7 +27,7 @@ struct BloodPressurePanel {
         guard let group = sample.group else { return "bp-\(sample.identity)" }
         let origin = sample.origin
         let key = SeriesKey(
-            subject: origin.subject, type: .bloodPressureSystolic, source: origin.source.id, device: origin.device?.key ?? "")
+            person: origin.person, type: .bloodPressureSystolic, source: origin.source.id, device: origin.device?.key ?? "")
         let record = RecordIdentifier(
             id: "vitalgate-panel-1 \(group) \(sample.start.microseconds) \(sample.end.microseconds)", version: 1)
         return "bp-\(SampleIdentity(series: key, start: sample.start.microseconds, record: record))"
@@ -36,46 +36,46 @@ struct BloodPressurePanel {
     /// Appends the Observation.
     ///
     /// - Parameter id: the resource's id, or `nil` if the server chooses it.
-    func append(id: String?, panel: String, replacedBy: String?, _ encoder: ObservationEncoder, to octets: inout [UInt8]) {
-        octets += "{\"resourceType\":\"Observation\",".utf8
-        if let id { ObservationEncoder.append(id: id, to: &octets) }
-        octets += ObservationCodes.meta(profile: "bp").utf8
-        octets += ",\"identifier\":[{\"system\":\"\(ObservationCodes.made)\",\"value\":\"\(panel)\"}".utf8
+    func append(id: String?, panel: String, replacedBy: String?, _ encoder: ObservationEncoder, to bytes: inout [UInt8]) {
+        bytes += "{\"resourceType\":\"Observation\",".utf8
+        if let id { ObservationEncoder.append(id: id, to: &bytes) }
+        bytes += ObservationCodes.meta(profile: "bp").utf8
+        bytes += ",\"identifier\":[{\"system\":\"\(ObservationCodes.made)\",\"value\":\"\(panel)\"}".utf8
         for half in [systolic, diastolic] {
             guard let half else { continue }
-            octets +=
+            bytes +=
                 ",{\"type\":{\"text\":\"\(half.origin.type.id)\"},\"system\":\"\(ObservationCodes.uri)\",\"value\":\"urn:uuid:"
                 .utf8
-            ObservationEncoder.append(half.identity, to: &octets)
-            octets += "\"}".utf8
+            ObservationEncoder.append(half.identity, to: &bytes)
+            bytes += "\"}".utf8
         }
-        octets += "],\"status\":\"\(isGone ? "entered-in-error" : "final")\",\(ObservationCodes.vitalSigns),\"code\":".utf8
-        ObservationCodes.append([.init(system: ObservationCodes.loinc, code: "85354-9")], text: "Blood Pressure", to: &octets)
-        octets.append(UInt8(ascii: ","))
-        encoder.appendSubject(of: sample.origin, to: &octets)
-        encoder.times.append(sample.start, sample.end, sample.zone, to: &octets)
-        octets += ",\"component\":[".utf8
-        Self.append(systolic, .bloodPressureSystolic, encoder, to: &octets)
-        octets.append(UInt8(ascii: ","))
-        Self.append(diastolic, .bloodPressureDiastolic, encoder, to: &octets)
-        octets.append(UInt8(ascii: "]"))
-        encoder.appendDevice(of: sample.origin, to: &octets)
-        if isGone, let replacedBy { ObservationEncoder.append(replacedBy: replacedBy, to: &octets) }
-        octets.append(UInt8(ascii: "}"))
+        bytes += "],\"status\":\"\(isEmpty ? "entered-in-error" : "final")\",\(ObservationCodes.vitalSigns),\"code\":".utf8
+        ObservationCodes.append([.init(system: ObservationCodes.loinc, code: "85354-9")], text: "Blood Pressure", to: &bytes)
+        bytes.append(UInt8(ascii: ","))
+        encoder.appendSubject(of: sample.origin, to: &bytes)
+        encoder.times.append(sample.start, sample.end, sample.zone, to: &bytes)
+        bytes += ",\"component\":[".utf8
+        Self.append(systolic, .bloodPressureSystolic, encoder, to: &bytes)
+        bytes.append(UInt8(ascii: ","))
+        Self.append(diastolic, .bloodPressureDiastolic, encoder, to: &bytes)
+        bytes.append(UInt8(ascii: "]"))
+        encoder.appendDevice(of: sample.origin, to: &bytes)
+        if isEmpty, let replacedBy { ObservationEncoder.append(replacedBy: replacedBy, to: &bytes) }
+        bytes.append(UInt8(ascii: "}"))
     }
 
     private static func append(
-        _ half: Sample?, _ type: SampleType, _ encoder: ObservationEncoder, to octets: inout [UInt8]
+        _ half: Sample?, _ type: SampleType, _ encoder: ObservationEncoder, to bytes: inout [UInt8]
     ) {
-        octets += "{\"code\":".utf8
-        ObservationCodes.append(ObservationCodes.codings(of: type), text: type.displayName, to: &octets)
+        bytes += "{\"code\":".utf8
+        ObservationCodes.append(ObservationCodes.codings(of: type), text: type.displayName, to: &bytes)
         if let half {
-            octets += ",\"valueQuantity\":".utf8
-            encoder.quantities.append(half, to: &octets)
+            bytes += ",\"valueQuantity\":".utf8
+            encoder.quantities.append(half, to: &bytes)
         } else {
-            octets +=
+            bytes +=
                 ",\"dataAbsentReason\":{\"coding\":[{\"system\":\"\(ObservationCodes.absentReason)\",\"code\":\"unknown\"}]}".utf8
         }
-        octets.append(UInt8(ascii: "}"))
+        bytes.append(UInt8(ascii: "}"))
     }
 }

@@ -31,34 +31,34 @@ struct DocumentResource {
             title = (try? sample.body?.decoded(as: ClinicalDocument.self))?.title ?? ""
         }
         guard let content = sample.body?.content else { throw .damaged }
-        data = try content.octets()
+        data = try content.bytes()
     }
 
     /// Appends the resource. A deleted sample has no content.
-    func append(id: String?, fate: ObservationEncoder.Fate, _ encoder: ObservationEncoder, to octets: inout [UInt8]) {
-        octets += "{\"resourceType\":\"\(Self.type)\",".utf8
-        if let id { ObservationEncoder.append(id: id, to: &octets) }
-        octets += "\(ObservationCodes.meta(profileURL: nil)),\"identifier\":[{\"system\":\"\(ObservationCodes.uri)\",".utf8
-        octets += "\"value\":\"urn:uuid:\(sample.identity)\"}],".utf8
+    func append(id: String?, state: ObservationEncoder.SampleState, _ encoder: ObservationEncoder, to bytes: inout [UInt8]) {
+        bytes += "{\"resourceType\":\"\(Self.type)\",".utf8
+        if let id { ObservationEncoder.append(id: id, to: &bytes) }
+        bytes += "\(ObservationCodes.meta(profileURL: nil)),\"identifier\":[{\"system\":\"\(ObservationCodes.uri)\",".utf8
+        bytes += "\"value\":\"urn:uuid:\(sample.identity)\"}],".utf8
         var isLive = false
-        if case .live = fate { isLive = true }
-        octets += "\"status\":\"\(isLive ? "current" : "entered-in-error")\",\"type\":".utf8
+        if case .live = state { isLive = true }
+        bytes += "\"status\":\"\(isLive ? "current" : "entered-in-error")\",\"type\":".utf8
         let type = sample.origin.type
         let coding = ObservationCodes.Coding(
             system: ObservationCodes.healthKit, code: type.healthKitIdentifier ?? type.id, display: type.displayName)
-        ObservationCodes.append([coding], text: nil, to: &octets)
-        octets.append(UInt8(ascii: ","))
-        encoder.appendSubject(of: sample.origin, to: &octets)
-        octets += "\"date\":\"\(sample.received)\",\"content\":[{\"attachment\":{\"contentType\":\"\(contentType)\"".utf8
+        ObservationCodes.append([coding], text: nil, to: &bytes)
+        bytes.append(UInt8(ascii: ","))
+        encoder.appendSubject(of: sample.origin, to: &bytes)
+        bytes += "\"date\":\"\(sample.received)\",\"content\":[{\"attachment\":{\"contentType\":\"\(contentType)\"".utf8
         if isLive {
-            octets += ",\"data\":\"\(Base64.text(data))\",\"size\":\(data.count)".utf8
+            bytes += ",\"data\":\"\(Base64.text(data))\",\"size\":\(data.count)".utf8
             if !title.isEmpty {
-                octets += ",\"title\":".utf8
-                JSONText.append(string: title, to: &octets)
+                bytes += ",\"title\":".utf8
+                JSONText.append(string: title, to: &bytes)
             }
         }
-        octets += "}}]".utf8
-        if case .gone(let next?) = fate { ObservationEncoder.append(replacedBy: next, type: Self.type, to: &octets) }
-        octets.append(UInt8(ascii: "}"))
+        bytes += "}}]".utf8
+        if case .deleted(let next?) = state { ObservationEncoder.append(replacedBy: next, type: Self.type, to: &bytes) }
+        bytes.append(UInt8(ascii: "}"))
     }
 }

@@ -91,39 +91,39 @@ struct ObjectObservation {
 extension ObservationEncoder {
     /// Appends the Observation of a sample that is not a quantity.
     func append(
-        _ object: ObjectObservation, of sample: Sample, id: String?, fate: Fate, to octets: inout [UInt8]
+        _ object: ObjectObservation, of sample: Sample, id: String?, state: SampleState, to bytes: inout [UInt8]
     ) {
-        octets += "{\"resourceType\":\"Observation\",".utf8
-        if let id { Self.append(id: id, to: &octets) }
-        octets +=
+        bytes += "{\"resourceType\":\"Observation\",".utf8
+        if let id { Self.append(id: id, to: &bytes) }
+        bytes +=
             "\(ObservationCodes.meta(profileURL: object.profile)),\"identifier\":[{\"system\":\"\(ObservationCodes.uri)\",".utf8
-        octets += "\"value\":\"urn:uuid:".utf8
-        Self.append(sample.identity, to: &octets)
-        switch fate {
-        case .live: octets += "\"}],\"status\":\"final\"".utf8
-        case .gone: octets += "\"}],\"status\":\"entered-in-error\"".utf8
+        bytes += "\"value\":\"urn:uuid:".utf8
+        Self.append(sample.identity, to: &bytes)
+        switch state {
+        case .live: bytes += "\"}],\"status\":\"final\"".utf8
+        case .deleted: bytes += "\"}],\"status\":\"entered-in-error\"".utf8
         }
-        octets += "\(object.category),\"code\":".utf8
-        ObservationCodes.append(object.codings, text: sample.origin.type.displayName, to: &octets)
-        octets.append(UInt8(ascii: ","))
-        appendSubject(of: sample.origin, to: &octets)
-        times.append(sample.start, sample.end, sample.zone, to: &octets)
-        appendPerformer(of: sample.origin, to: &octets)
-        octets += ",\"valueCodeableConcept\":".utf8
-        ObservationCodes.append(object.value, text: sample.origin.type.caseName(of: sample.value), to: &octets)
+        bytes += "\(object.category),\"code\":".utf8
+        ObservationCodes.append(object.codings, text: sample.origin.type.displayName, to: &bytes)
+        bytes.append(UInt8(ascii: ","))
+        appendSubject(of: sample.origin, to: &bytes)
+        times.append(sample.start, sample.end, sample.zone, to: &bytes)
+        appendPerformer(of: sample.origin, to: &bytes)
+        bytes += ",\"valueCodeableConcept\":".utf8
+        ObservationCodes.append(object.value, text: sample.origin.type.caseName(of: sample.value), to: &bytes)
         if !object.components.isEmpty {
-            octets += ",\"component\":[".utf8
+            bytes += ",\"component\":[".utf8
             for (index, component) in object.components.enumerated() {
-                octets += (index > 0 ? ",{\"code\":" : "{\"code\":").utf8
-                ObservationCodes.append(component.codings, text: nil, to: &octets)
-                octets += ",\"valueQuantity\":".utf8
-                QuantityText.append(component.amount, to: &octets)
-                octets.append(UInt8(ascii: "}"))
+                bytes += (index > 0 ? ",{\"code\":" : "{\"code\":").utf8
+                ObservationCodes.append(component.codings, text: nil, to: &bytes)
+                bytes += ",\"valueQuantity\":".utf8
+                QuantityText.append(component.amount, to: &bytes)
+                bytes.append(UInt8(ascii: "}"))
             }
-            octets.append(UInt8(ascii: "]"))
+            bytes.append(UInt8(ascii: "]"))
         }
-        appendDevice(of: sample.origin, to: &octets)
-        if case .gone(let next?) = fate { Self.append(replacedBy: next, to: &octets) }
-        octets.append(UInt8(ascii: "}"))
+        appendDevice(of: sample.origin, to: &bytes)
+        if case .deleted(let next?) = state { Self.append(replacedBy: next, to: &bytes) }
+        bytes.append(UInt8(ascii: "}"))
     }
 }

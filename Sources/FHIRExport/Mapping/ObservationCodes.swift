@@ -72,25 +72,25 @@ enum ObservationCodes {
     }
 
     /// `{"coding":[…],"text":"…"}`.
-    static func append(_ codings: [Coding], text: String?, to octets: inout [UInt8]) {
-        octets += "{\"coding\":[".utf8
+    static func append(_ codings: [Coding], text: String?, to bytes: inout [UInt8]) {
+        bytes += "{\"coding\":[".utf8
         for (index, coding) in codings.enumerated() {
-            octets += (index > 0 ? ",{\"system\":" : "{\"system\":").utf8
-            JSONText.append(string: coding.system, to: &octets)
-            octets += ",\"code\":".utf8
-            JSONText.append(string: coding.code, to: &octets)
+            bytes += (index > 0 ? ",{\"system\":" : "{\"system\":").utf8
+            JSONText.append(string: coding.system, to: &bytes)
+            bytes += ",\"code\":".utf8
+            JSONText.append(string: coding.code, to: &bytes)
             if let display = coding.display {
-                octets += ",\"display\":".utf8
-                JSONText.append(string: display, to: &octets)
+                bytes += ",\"display\":".utf8
+                JSONText.append(string: display, to: &bytes)
             }
-            octets.append(UInt8(ascii: "}"))
+            bytes.append(UInt8(ascii: "}"))
         }
-        octets.append(UInt8(ascii: "]"))
+        bytes.append(UInt8(ascii: "]"))
         if let text {
-            octets += ",\"text\":".utf8
-            JSONText.append(string: text, to: &octets)
+            bytes += ",\"text\":".utf8
+            JSONText.append(string: text, to: &bytes)
         }
-        octets.append(UInt8(ascii: "}"))
+        bytes.append(UInt8(ascii: "}"))
     }
 
     /// Returns `"meta":{…}` with the tag that identifies our resources.

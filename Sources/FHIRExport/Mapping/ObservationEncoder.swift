@@ -14,10 +14,10 @@ public final class ObservationEncoder {
     }
 
     /// The state of the sample.
-    enum Fate {
+    enum SampleState {
         case live
         /// Deleted, or replaced by the sample with this UUID.
-        case gone(replacedBy: String?)
+        case deleted(replacedBy: String?)
     }
 
     let ids: IDs
@@ -32,7 +32,7 @@ public final class ObservationEncoder {
         let origin: Origin
         /// `"meta":{…},"identifier":[{… "value":"urn:uuid:`
         let meta: [UInt8]
-        /// `,"category":[…],"code":{…},"subject":{…},`
+        /// `,"category":[…],"code":{…},"person":{…},`
         let code: [UInt8]
         /// `,"device":{…}`
         let device: [UInt8]
@@ -53,7 +53,7 @@ public final class ObservationEncoder {
     /// Whether the sample can be represented: it is about a person who has a patient on the server.
     public func hasPlace(for sample: Sample) -> Bool {
         let origin = sample.origin
-        guard patients[origin.subject] != nil else { return false }
+        guard patients[origin.person] != nil else { return false }
         if DocumentResource.kinds.contains(origin.kind) { return DocumentResource.hasPlace(for: sample) }
         return origin.kind == .quantity ? ObservationCodes.isAboutAPerson(origin.type) : ObjectObservation(sample) != nil
     }
@@ -61,66 +61,66 @@ public final class ObservationEncoder {
     /// Appends a sample's Observation. A blood pressure is a component of ``BloodPressurePanel``.
     ///
     /// - Parameter id: the resource's id, or `nil` if the server chooses it.
-    func append(_ sample: Sample, id: String?, fate: Fate, to octets: inout [UInt8]) {
+    func append(_ sample: Sample, id: String?, state: SampleState, to bytes: inout [UInt8]) {
         if sample.origin.kind != .quantity, let object = ObjectObservation(sample) {
-            return append(object, of: sample, id: id, fate: fate, to: &octets)
+            return append(object, of: sample, id: id, state: state, to: &bytes)
         }
         let template = template(for: sample.origin)
-        octets += "{\"resourceType\":\"Observation\",".utf8
-        if let id { Self.append(id: id, to: &octets) }
-        octets += template.meta
-        Self.append(sample.identity, to: &octets)
-        switch fate {
-        case .live: octets += "\"}],\"status\":\"final\"".utf8
-        case .gone: octets += "\"}],\"status\":\"entered-in-error\"".utf8
+        bytes += "{\"resourceType\":\"Observation\",".utf8
+        if let id { Self.append(id: id, to: &bytes) }
+        bytes += template.meta
+        Self.append(sample.identity, to: &bytes)
+        switch state {
+        case .live: bytes += "\"}],\"status\":\"final\"".utf8
+        case .deleted: bytes += "\"}],\"status\":\"entered-in-error\"".utf8
         }
-        octets += template.code
-        times.append(sample.start, sample.end, sample.zone, to: &octets)
-        octets += ",\"valueQuantity\":".utf8
-        quantities.append(sample, to: &octets)
-        octets += template.device
-        if case .gone(let next?) = fate { Self.append(replacedBy: next, to: &octets) }
-        octets.append(UInt8(ascii: "}"))
+        bytes += template.code
+        times.append(sample.start, sample.end, sample.zone, to: &bytes)
+        bytes += ",\"valueQuantity\":".utf8
+        quantities.append(sample, to: &bytes)
+        bytes += template.device
+        if case .deleted(let next?) = state { Self.append(replacedBy: next, to: &bytes) }
+        bytes.append(UInt8(ascii: "}"))
     }
 
-    /// `"subject":{"reference":"…"},`
-    func appendSubject(of origin: Origin, to octets: inout [UInt8]) {
-        octets += "\"subject\":{\"reference\":".utf8
-        JSONText.append(string: patients[origin.subject] ?? "", to: &octets)
-        octets += "},".utf8
+    /// `"person":{"reference":"…"},`
+    func appendSubject(of origin: Origin, to bytes: inout [UInt8]) {
+        bytes += "\"subject\":{\"reference\":".utf8
+        JSONText.append(string: patients[origin.person] ?? "", to: &bytes)
+        bytes += "},".utf8
     }
 
     /// `,"performer":[{"reference":"…"}]`: the person, with what they wear.
-    func appendPerformer(of origin: Origin, to octets: inout [UInt8]) {
-        octets += ",\"performer\":[{\"reference\":".utf8
-        JSONText.append(string: patients[origin.subject] ?? "", to: &octets)
-        octets += "}]".utf8
+    func appendPerformer(of origin: Origin, to bytes: inout [UInt8]) {
+        bytes += ",\"performer\":[{\"reference\":".utf8
+        JSONText.append(string: patients[origin.person] ?? "", to: &bytes)
+        bytes += "}]".utf8
     }
 
     /// `,"device":{"reference":"…"}` if there is a device. A server that chooses ids replaces the UUID with its own.
-    func appendDevice(of origin: Origin, to octets: inout [UInt8]) {
+    func appendDevice(of origin: Origin, to bytes: inout [UInt8]) {
         guard let device = origin.device else { return }
         let id = DeviceResource(device).id
-        octets += ",\"device\":{\"reference\":\"\(ids == .client ? "Device/device-" : "urn:uuid:")\(id)\"}".utf8
+        bytes += ",\"device\":{\"reference\":\"\(ids == .client ? "Device/device-" : "urn:uuid:")\(id)\"}".utf8
     }
 
-    static func append(id: String, to octets: inout [UInt8]) {
-        octets += "\"id\":".utf8
-        JSONText.append(string: id, to: &octets)
-        octets.append(UInt8(ascii: ","))
+    static func append(id: String, to bytes: inout [UInt8]) {
+        bytes += "\"id\":".utf8
+        JSONText.append(string: id, to: &bytes)
+        bytes.append(UInt8(ascii: ","))
     }
 
     /// Refers by identifier because the replacement may not exist yet.
-    static func append(replacedBy next: String, type: String = "Observation", to octets: inout [UInt8]) {
-        octets += ",\"extension\":[{\"url\":\"\(ObservationCodes.replacedBy)\",\"valueReference\":{\"type\":\"\(type)\",".utf8
-        octets += "\"identifier\":{\"system\":\"\(ObservationCodes.uri)\",\"value\":".utf8
-        JSONText.append(string: "urn:uuid:" + next, to: &octets)
-        octets += "}}}]".utf8
+    static func append(replacedBy next: String, type: String = "Observation", to bytes: inout [UInt8]) {
+        bytes += ",\"extension\":[{\"url\":\"\(ObservationCodes.replacedBy)\",\"valueReference\":{\"type\":\"\(type)\",".utf8
+        bytes += "\"identifier\":{\"system\":\"\(ObservationCodes.uri)\",\"value\":".utf8
+        JSONText.append(string: "urn:uuid:" + next, to: &bytes)
+        bytes += "}}}]".utf8
     }
 
-    static func append(_ identity: SampleIdentity, to octets: inout [UInt8]) {
+    static func append(_ identity: SampleIdentity, to bytes: inout [UInt8]) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SampleIdentity.textLength) { buffer in
-            octets.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<identity.write(into: buffer)]))
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<identity.write(into: buffer)]))
         }
     }
 

@@ -25,28 +25,28 @@ final class QuantityText {
     init(_ context: ExportContext) { self.context = context }
 
     /// Appends an amount in its original unit.
-    static func append(_ amount: Amount, to octets: inout [UInt8]) {
-        octets += "{\"value\":".utf8
-        append(amount.numeral, to: &octets)
-        octets += ",\"unit\":".utf8
-        JSONText.append(string: amount.unit?.code ?? "1", to: &octets)
-        octets += ",\"system\":\"\(ObservationCodes.ucum)\",\"code\":".utf8
-        JSONText.append(string: amount.unit?.code ?? "1", to: &octets)
-        octets.append(UInt8(ascii: "}"))
+    static func append(_ amount: Amount, to bytes: inout [UInt8]) {
+        bytes += "{\"value\":".utf8
+        append(amount.numeral, to: &bytes)
+        bytes += ",\"unit\":".utf8
+        JSONText.append(string: amount.unit?.code ?? "1", to: &bytes)
+        bytes += ",\"system\":\"\(ObservationCodes.ucum)\",\"code\":".utf8
+        JSONText.append(string: amount.unit?.code ?? "1", to: &bytes)
+        bytes.append(UInt8(ascii: "}"))
     }
 
     /// Appends `{"value":…,"unit":…,"system":…,"code":…}`.
-    func append(_ sample: Sample, to octets: inout [UInt8]) {
+    func append(_ sample: Sample, to bytes: inout [UInt8]) {
         let choice = choice(for: sample)
-        octets += "{\"value\":".utf8
+        bytes += "{\"value\":".utf8
         let value = choice.conversion.map { $0(sample.value) }
         if let value, value != sample.numeral.doubleValue {
-            Self.append(value, to: &octets)
+            Self.append(value, to: &bytes)
         } else {
             // The number is unchanged, so the measured digits are used.
-            Self.append(sample.numeral, to: &octets)
+            Self.append(sample.numeral, to: &bytes)
         }
-        octets += choice.tail
+        bytes += choice.tail
     }
 
     private func choice(for sample: Sample) -> Choice {
@@ -84,22 +84,22 @@ final class QuantityText {
     }
 
     /// Appends the original digits if they are valid JSON.
-    private static func append(_ numeral: Numeral, to octets: inout [UInt8]) {
+    private static func append(_ numeral: Numeral, to bytes: inout [UInt8]) {
         guard numeral.isPlain else {
-            octets += numeral.canonicalText.utf8
+            bytes += numeral.canonicalText.utf8
             return
         }
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32 + Int(-numeral.exponent)) { buffer in
-            octets.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<numeral.write(plainInto: buffer)]))
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<numeral.write(plainInto: buffer)]))
         }
     }
 
     /// Appends the shortest text that reads back as the same number, without a fraction for integers.
-    private static func append(_ number: Double, to octets: inout [UInt8]) {
+    private static func append(_ number: Double, to bytes: inout [UInt8]) {
         guard number.rounded(.towardZero) == number, number.magnitude < 1e15 else {
-            octets += number.description.utf8
+            bytes += number.description.utf8
             return
         }
-        JSONText.append(integer: Int64(number), to: &octets)
+        JSONText.append(integer: Int64(number), to: &bytes)
     }
 }

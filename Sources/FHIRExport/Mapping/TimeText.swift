@@ -6,17 +6,17 @@ struct TimeText {
     private var times = ZonedTimeText()
 
     /// Appends `"effectiveDateTime":"…"`, or `"effectivePeriod":{…}` for an interval.
-    mutating func append(_ start: Instant, _ end: Instant, _ zone: ZoneOffset?, to octets: inout [UInt8]) {
+    mutating func append(_ start: Instant, _ end: Instant, _ zone: ZoneOffset?, to bytes: inout [UInt8]) {
         if start == end {
-            octets += "\"effectiveDateTime\":\"".utf8
-            times.append(start, zone, to: &octets)
-            octets.append(UInt8(ascii: "\""))
+            bytes += "\"effectiveDateTime\":\"".utf8
+            times.append(start, zone, to: &bytes)
+            bytes.append(UInt8(ascii: "\""))
         } else {
-            octets += "\"effectivePeriod\":{\"start\":\"".utf8
-            times.append(start, zone, to: &octets)
-            octets += "\",\"end\":\"".utf8
-            times.append(end, zone, to: &octets)
-            octets += "\"}".utf8
+            bytes += "\"effectivePeriod\":{\"start\":\"".utf8
+            times.append(start, zone, to: &bytes)
+            bytes += "\",\"end\":\"".utf8
+            times.append(end, zone, to: &bytes)
+            bytes += "\"}".utf8
         }
     }
 }

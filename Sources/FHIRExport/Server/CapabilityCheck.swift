@@ -57,8 +57,8 @@ struct CapabilityCheck {
         }
     }
 
-    private mutating func find(_ isGood: Bool, _ subject: String, good: String, bad: String) {
-        findings.append(Finding(isGood ? .good : .broken, subject, isGood ? good : bad))
+    private mutating func find(_ isGood: Bool, _ component: String, good: String, bad: String) {
+        findings.append(Finding(isGood ? .good : .broken, component, isGood ? good : bad))
     }
 
     private static func codes(_ interactions: [FHIRResource.Rest.Interaction]?) -> Set<String> {

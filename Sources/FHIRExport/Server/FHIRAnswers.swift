@@ -77,7 +77,7 @@ struct FHIRResource: Decodable {
     var isOurs: Bool { resourceType == "Observation" || resourceType == DocumentResource.type }
 
     /// The Observations and DocumentReferences of a Bundle.
-    var held: [FHIRResource] { (entry ?? []).compactMap(\.resource).filter { $0.isOurs && $0.id != nil } }
+    var ownResources: [FHIRResource] { (entry ?? []).compactMap(\.resource).filter { $0.isOurs && $0.id != nil } }
 
     /// The address of a Bundle's next page.
     var next: String? { link?.first { $0.relation == "next" }?.url }

@@ -65,7 +65,7 @@ final class FHIRServer {
         guard resource.resourceType == "Bundle" else { return resource.isOurs ? [resource] : [] }
         // The result must be complete because a missing resource would be created again.
         guard resource.next == nil else { throw DeliveryError(.unfit, "the server has many resources with the same identifier") }
-        return resource.held
+        return resource.ownResources
     }
 
     // MARK: Writing

@@ -16,18 +16,18 @@ struct MarkResource {
     var condition: String { "identifier=\(ObservationCodes.made)%7C\(id)" }
 
     /// Appends the resource with its id on the server, or without one if the server chooses it.
-    func append(_ mark: TargetMark, id: String?, to octets: inout [UInt8]) {
-        octets += "{\"resourceType\":\"Device\",".utf8
+    func append(_ mark: TargetMark, id: String?, to bytes: inout [UInt8]) {
+        bytes += "{\"resourceType\":\"Device\",".utf8
         if let id {
-            octets += "\"id\":".utf8
-            JSONText.append(string: id, to: &octets)
-            octets.append(UInt8(ascii: ","))
+            bytes += "\"id\":".utf8
+            JSONText.append(string: id, to: &bytes)
+            bytes.append(UInt8(ascii: ","))
         }
-        octets +=
+        bytes +=
             "\(ObservationCodes.meta(profile: nil)),\"extension\":[{\"url\":\"\(ObservationCodes.mark)\",\"valueString\":".utf8
-        JSONText.append(string: String(decoding: mark.json, as: UTF8.self), to: &octets)
-        octets += "}],\"identifier\":[{\"system\":\"\(ObservationCodes.made)\",\"value\":\"\(self.id)\"}]".utf8
-        octets += ",\"deviceName\":[{\"name\":\"Vitalgate\",\"type\":\"model-name\"}]}".utf8
+        JSONText.append(string: String(decoding: mark.json, as: UTF8.self), to: &bytes)
+        bytes += "}],\"identifier\":[{\"system\":\"\(ObservationCodes.made)\",\"value\":\"\(self.id)\"}]".utf8
+        bytes += ",\"deviceName\":[{\"name\":\"Vitalgate\",\"type\":\"model-name\"}]}".utf8
     }
 
     /// Returns the mark in a Device, or `nil` if it has none that can be read.

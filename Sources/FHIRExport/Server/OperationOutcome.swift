@@ -8,25 +8,25 @@ enum OperationOutcome {
         "exception", "timeout", "incomplete", "throttled", "informational",
     ]
 
-    /// Returns a text such as `required at Bundle.entry[0].resource.subject`, or an empty one if nothing can be reported.
+    /// Returns a text such as `required at Bundle.entry[0].resource.person`, or an empty one if nothing can be reported.
     static func words(_ outcome: FHIRResource) -> String {
         let issues = outcome.issue ?? []
         let errors = issues.filter { ["error", "fatal"].contains($0.severity) }
-        var told: [String] = []
+        var messages: [String] = []
         for issue in (errors.isEmpty ? issues : errors).prefix(3) {
             guard let code = issue.code, codes.contains(code) else { continue }
             let path = (issue.expression ?? issue.location)?.first.flatMap(path)
-            told.append(path.map { "\(code) at \($0)" } ?? code)
+            messages.append(path.map { "\(code) at \($0)" } ?? code)
         }
-        return told.joined(separator: ", ")
+        return messages.joined(separator: ", ")
     }
 
     /// Returns an element's path: names, dots and indices in brackets. Any other text may contain a value.
     private static func path(_ text: String) -> String? {
         guard text.utf8.count <= 120, text.first?.isLetter == true else { return nil }
         var isIndex = false
-        for octet in text.utf8 {
-            switch octet {
+        for byte in text.utf8 {
+            switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."):
                 guard !isIndex else { return nil }
             case UInt8(ascii: "["): isIndex = true

@@ -2,7 +2,7 @@ import HealthModel
 
 /// The encoded resources of a transaction.
 struct TransactionBundle {
-    private var octets = Array("{\"resourceType\":\"Bundle\",\"type\":\"transaction\",\"entry\":[".utf8)
+    private var bytes = Array("{\"resourceType\":\"Bundle\",\"type\":\"transaction\",\"entry\":[".utf8)
     private(set) var count = 0
 
     /// The action for a resource.
@@ -14,23 +14,23 @@ struct TransactionBundle {
     }
 
     mutating func add(fullURL: String, _ request: Request, _ resource: (inout [UInt8]) -> Void) {
-        octets += (count > 0 ? "," : "").utf8
-        octets += "{\"fullUrl\":".utf8
-        JSONText.append(string: fullURL, to: &octets)
-        octets += ",\"resource\":".utf8
-        resource(&octets)
-        octets += ",\"request\":{\"method\":".utf8
+        bytes += (count > 0 ? "," : "").utf8
+        bytes += "{\"fullUrl\":".utf8
+        JSONText.append(string: fullURL, to: &bytes)
+        bytes += ",\"resource\":".utf8
+        resource(&bytes)
+        bytes += ",\"request\":{\"method\":".utf8
         switch request {
         case .put(let path):
-            octets += "\"PUT\",\"url\":".utf8
-            JSONText.append(string: path, to: &octets)
+            bytes += "\"PUT\",\"url\":".utf8
+            JSONText.append(string: path, to: &bytes)
         case .create(let type, let condition):
-            octets += "\"POST\",\"url\":\"\(type)\",\"ifNoneExist\":".utf8
-            JSONText.append(string: condition, to: &octets)
+            bytes += "\"POST\",\"url\":\"\(type)\",\"ifNoneExist\":".utf8
+            JSONText.append(string: condition, to: &bytes)
         }
-        octets += "}}".utf8
+        bytes += "}}".utf8
         count += 1
     }
 
-    var closed: [UInt8] { octets + Array("]}".utf8) }
+    var closed: [UInt8] { bytes + Array("]}".utf8) }
 }

@@ -12,7 +12,7 @@ extension AppleHealthText {
             switch sample.origin.kind {
             case .workoutRoute: try gpx(sample, into: file)
             case .electrocardiogram: try csv(sample, into: file)
-            default: try sample.body?.content?.forEachStretch { stretch in try file.write { $0 += stretch } }
+            default: try sample.body?.content?.forEachChunk { interval in try file.write { $0 += interval } }
             }
         }
     }
@@ -39,7 +39,7 @@ extension AppleHealthText {
 
     // MARK: Electrocardiograms
 
-    func electrocardiogram(_ sample: Sample) -> SampleFate {
+    func electrocardiogram(_ sample: Sample) -> WriteOutcome {
         guard isArchive else { return .leftOut("electrocardiogram: \(Self.needsArchive)") }
         guard let recording = try? sample.body?.decoded(as: Electrocardiogram.self), sample.body?.content != nil else {
             return Self.unreadable
@@ -72,22 +72,22 @@ extension AppleHealthText {
             return
         }
         let rows = CSVWriter()
-        try file.write { octets in
-            rows.append(row: ["Name", ""], to: &octets)
-            rows.append(row: ["Date of Birth", ""], to: &octets)
-            rows.append(row: ["Recorded Date", Self.time(sample.start, sample.zone ?? .utc)], to: &octets)
-            rows.append(row: ["Classification", Self.classification(of: sample)], to: &octets)
+        try file.write { bytes in
+            rows.append(row: ["Name", ""], to: &bytes)
+            rows.append(row: ["Date of Birth", ""], to: &bytes)
+            rows.append(row: ["Recorded Date", Self.time(sample.start, sample.zone ?? .utc)], to: &bytes)
+            rows.append(row: ["Classification", Self.classification(of: sample)], to: &bytes)
             let symptoms = recording.symptomsStatus == "none" ? "None" : recording.symptoms.joined(separator: ", ")
-            rows.append(row: ["Symptoms", symptoms], to: &octets)
-            rows.append(row: ["Software Version", sample.origin.source.version ?? ""], to: &octets)
-            rows.append(row: ["Device", sample.origin.device?.hardware ?? sample.origin.device?.name ?? ""], to: &octets)
-            rows.append(row: ["Sample Rate", "\(Self.frequency(of: recording) ?? "") hertz"], to: &octets)
+            rows.append(row: ["Symptoms", symptoms], to: &bytes)
+            rows.append(row: ["Software Version", sample.origin.source.version ?? ""], to: &bytes)
+            rows.append(row: ["Device", sample.origin.device?.hardware ?? sample.origin.device?.name ?? ""], to: &bytes)
+            rows.append(row: ["Sample Rate", "\(Self.frequency(of: recording) ?? "") hertz"], to: &bytes)
             if let rate = recording.averageHeartRate {
-                rows.append(row: ["Average Heart Rate", "\(rate.numeral.text) bpm"], to: &octets)
+                rows.append(row: ["Average Heart Rate", "\(rate.numeral.text) bpm"], to: &bytes)
             }
-            rows.append(row: ["Lead", recording.lead ?? ""], to: &octets)
-            rows.append(row: ["Unit", Self.unit(of: recording) ?? ""], to: &octets)
-            octets.append(UInt8(ascii: "\n"))
+            rows.append(row: ["Lead", recording.lead ?? ""], to: &bytes)
+            rows.append(row: ["Unit", Self.unit(of: recording) ?? ""], to: &bytes)
+            bytes.append(UInt8(ascii: "\n"))
         }
         var reader = try PointsReader(recording.points, content)
         while let voltages = try reader.next() {
@@ -110,20 +110,20 @@ extension AppleHealthText {
 
     // MARK: Clinical records
 
-    func clinicalRecord(_ sample: Sample, to octets: inout [UInt8]) -> SampleFate {
+    func clinicalRecord(_ sample: Sample, to bytes: inout [UInt8]) -> WriteOutcome {
         guard isArchive else { return .leftOut("clinicalRecord: \(Self.needsArchive)") }
         guard let record = try? sample.body?.decoded(as: ClinicalRecord.self), sample.body?.content != nil else {
             return Self.unreadable
         }
-        Self.element("ClinicalRecord", 1, &octets) { octets in
+        Self.element("ClinicalRecord", 1, &bytes) { bytes in
             // Uses the resource's type, as real exports do.
-            Self.set("type", record.resourceType, &octets)
-            Self.set("identifier", record.identifier, &octets)
-            Self.set("sourceName", sample.origin.source.name, &octets)
-            Self.set("sourceURL", record.sourceURL ?? "", &octets)
-            Self.set("fhirVersion", Self.releases[record.version] ?? record.version, &octets)
-            Self.set("receivedDate", Self.time(sample.start, sample.zone ?? .utc), &octets)
-            Self.set("resourceFilePath", "/\(Self.file(of: sample))", &octets)
+            Self.set("type", record.resourceType, &bytes)
+            Self.set("identifier", record.identifier, &bytes)
+            Self.set("sourceName", sample.origin.source.name, &bytes)
+            Self.set("sourceURL", record.sourceURL ?? "", &bytes)
+            Self.set("fhirVersion", Self.releases[record.version] ?? record.version, &bytes)
+            Self.set("receivedDate", Self.time(sample.start, sample.zone ?? .utc), &bytes)
+            Self.set("resourceFilePath", "/\(Self.file(of: sample))", &bytes)
         }
         files.append(sample.identity)
         return .written

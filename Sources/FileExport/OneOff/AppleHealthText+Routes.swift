@@ -11,39 +11,39 @@ extension AppleHealthText {
 
     /// Writes a route as part of its workout.
     func route(
-        _ identity: SampleIdentity, of workout: Sample, to octets: inout [UInt8],
+        _ identity: SampleIdentity, of workout: Sample, to bytes: inout [UInt8],
         spill: (inout [UInt8]) throws(ExportFileError) -> Void
     ) throws {
         // A workout still refers to a route that was rejected or deleted.
-        guard !told.contains(identity), let stored = try part(identity, of: workout), let route = Self.route(of: stored.sample)
+        guard !reported.contains(identity), let stored = try part(identity, of: workout), let route = Self.route(of: stored.sample)
         else {
             return
         }
         if !isArchive, try !Self.isTimed(route, stored.sample) { return }
-        Self.open("WorkoutRoute", 2, &octets) { header(of: stored.sample, to: &$0) }
-        metadata(of: stored, indent: 3, to: &octets)
+        Self.open("WorkoutRoute", 2, &bytes) { header(of: stored.sample, to: &$0) }
+        metadata(of: stored, indent: 3, to: &bytes)
         if isArchive {
-            Self.element("FileReference", 3, &octets) { Self.set("path", "/\(Self.file(of: stored.sample))", &$0) }
+            Self.element("FileReference", 3, &bytes) { Self.set("path", "/\(Self.file(of: stored.sample))", &$0) }
             files.append(identity)
         } else if let content = stored.sample.body?.content {
             var locations = try Locations(route, content)
             while let location = try locations.next() {
-                append(location, of: stored.sample, to: &octets)
-                try spill(&octets)
+                append(location, of: stored.sample, to: &bytes)
+                try spill(&bytes)
             }
         }
-        Self.close("WorkoutRoute", 2, &octets)
-        told.insert(identity)
+        Self.close("WorkoutRoute", 2, &bytes)
+        reported.insert(identity)
     }
 
     /// Appends a `Location` element, as in exports before iOS 12.
-    private func append(_ location: Locations.Location, of sample: Sample, to octets: inout [UInt8]) {
-        Self.element("Location", 3, &octets) { octets in
+    private func append(_ location: Locations.Location, of sample: Sample, to bytes: inout [UInt8]) {
+        Self.element("Location", 3, &bytes) { bytes in
             if let time = location.time {
                 Self.set(
-                    "date", Self.time(Instant(microseconds: sample.start.microseconds &+ time), sample.zone ?? .utc), &octets)
+                    "date", Self.time(Instant(microseconds: sample.start.microseconds &+ time), sample.zone ?? .utc), &bytes)
             }
-            for name in Locations.names { if let number = location[name] { Self.set(name, number.text, &octets) } }
+            for name in Locations.names { if let number = location[name] { Self.set(name, number.text, &bytes) } }
         }
     }
 
@@ -60,10 +60,10 @@ extension AppleHealthText {
     }
 
     /// Handles routes and series that belong to no other sample: each gets its own file or is omitted.
-    func settle() {
+    func finishOrphans() {
         var (written, alone, untimed, beats) = (0, 0, 0, 0)
         for identity in waiting.sorted() {
-            if told.contains(identity) {
+            if reported.contains(identity) {
                 written += 1
                 continue
             }
@@ -88,35 +88,35 @@ extension AppleHealthText {
     /// Writes a route file as the Health app does. A route without a workout keeps its own program as creator.
     func gpx(_ sample: Sample, into file: OutputFile) throws {
         guard let route = Self.route(of: sample), let content = sample.body?.content else { return }
-        let creator = told.contains(sample.identity) ? "Apple Health Export" : sample.origin.source.name
+        let creator = reported.contains(sample.identity) ? "Apple Health Export" : sample.origin.source.name
         var times = ZonedTimeText()
         var locations = try Locations(route, content)
-        try file.write { octets in
-            octets += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<gpx version=\"1.1\"".utf8
-            Self.set("creator", creator, &octets)
-            octets += " xmlns=\"http://www.topografix.com/GPX/1/1\">\n  <metadata>\n    <time>".utf8
-            times.append(context.now(), .utc, to: &octets)
-            octets += "</time>\n  </metadata>\n  <trk>\n".utf8
-            if let name = route.name { Self.text("name", name, "    ", &octets) }
-            octets += "    <trkseg>\n".utf8
+        try file.write { bytes in
+            bytes += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<gpx version=\"1.1\"".utf8
+            Self.set("creator", creator, &bytes)
+            bytes += " xmlns=\"http://www.topografix.com/GPX/1/1\">\n  <metadata>\n    <time>".utf8
+            times.append(context.now(), .utc, to: &bytes)
+            bytes += "</time>\n  </metadata>\n  <trk>\n".utf8
+            if let name = route.name { Self.text("name", name, "    ", &bytes) }
+            bytes += "    <trkseg>\n".utf8
         }
         while let location = try locations.next() {
-            try file.write { octets in
-                octets += "      <trkpt".utf8
-                if let number = location["longitude"] { Self.set("lon", number.text, &octets) }
-                if let number = location["latitude"] { Self.set("lat", number.text, &octets) }
-                octets.append(UInt8(ascii: ">"))
-                if let number = location["altitude"] { octets += "<ele>\(number.text)</ele>".utf8 }
+            try file.write { bytes in
+                bytes += "      <trkpt".utf8
+                if let number = location["longitude"] { Self.set("lon", number.text, &bytes) }
+                if let number = location["latitude"] { Self.set("lat", number.text, &bytes) }
+                bytes.append(UInt8(ascii: ">"))
+                if let number = location["altitude"] { bytes += "<ele>\(number.text)</ele>".utf8 }
                 if let time = location.time {
-                    octets += "<time>".utf8
-                    times.append(Instant(microseconds: sample.start.microseconds &+ time), .utc, to: &octets)
-                    octets += "</time>".utf8
+                    bytes += "<time>".utf8
+                    times.append(Instant(microseconds: sample.start.microseconds &+ time), .utc, to: &bytes)
+                    bytes += "</time>".utf8
                 }
-                octets += "<extensions>".utf8
+                bytes += "<extensions>".utf8
                 for (name, element) in Self.extensions {
-                    if let number = location[name] { octets += "<\(element)>\(number.text)</\(element)>".utf8 }
+                    if let number = location[name] { bytes += "<\(element)>\(number.text)</\(element)>".utf8 }
                 }
-                octets += "</extensions></trkpt>\n".utf8
+                bytes += "</extensions></trkpt>\n".utf8
             }
         }
         try file.write { $0 += "    </trkseg>\n  </trk>\n</gpx>\n".utf8 }

@@ -14,7 +14,7 @@ extension AppleHealthText {
     func beats(of record: Sample) throws -> Beats? {
         guard record.origin.type == Self.variability, let type = Self.heartbeats else { return nil }
         let origin = Origin(
-            subject: record.origin.subject, type: type, source: record.origin.source, device: record.origin.device)
+            person: record.origin.person, type: type, source: record.origin.source, device: record.origin.device)
         let identity = SampleIdentity(
             series: origin.seriesKey, start: record.start.microseconds, end: record.end.microseconds,
             numeral: Numeral(coefficient: 0), unit: .one, ordinal: 0)
@@ -34,7 +34,7 @@ extension AppleHealthText {
             let instant = Instant(microseconds: record.start.microseconds + offset)
             beats.append((rate.flatMap { beat[$0]?.text } ?? "", Self.timeOfDay(instant, record.zone ?? .utc)))
         }
-        told.insert(identity)
+        reported.insert(identity)
         return beats
     }
 
@@ -48,13 +48,13 @@ extension AppleHealthText {
         return String(text)
     }
 
-    static func append(_ beats: Beats, _ indent: Int, _ octets: inout [UInt8]) {
-        element("HeartRateVariabilityMetadataList", indent, &octets) { _ in
-        } content: { octets in
+    static func append(_ beats: Beats, _ indent: Int, _ bytes: inout [UInt8]) {
+        element("HeartRateVariabilityMetadataList", indent, &bytes) { _ in
+        } content: { bytes in
             for beat in beats {
-                element("InstantaneousBeatsPerMinute", indent + 1, &octets) { octets in
-                    set("bpm", beat.rate, &octets)
-                    set("time", beat.time, &octets)
+                element("InstantaneousBeatsPerMinute", indent + 1, &bytes) { bytes in
+                    set("bpm", beat.rate, &bytes)
+                    set("time", beat.time, &bytes)
                 }
             }
         }
@@ -62,19 +62,19 @@ extension AppleHealthText {
 
     // MARK: Ears
 
-    func audiogram(_ stored: StoredSample, to octets: inout [UInt8]) -> SampleFate {
+    func audiogram(_ stored: StoredSample, to bytes: inout [UInt8]) -> WriteOutcome {
         let sample = stored.sample
         guard let audiogram = try? sample.body?.decoded(as: Audiogram.self) else { return Self.unreadable }
-        Self.element("Audiogram", 1, &octets) { octets in
-            Self.set("type", "HKDataTypeIdentifierAudiogram", &octets)
-            self.header(of: sample, to: &octets)
-        } content: { octets in
-            self.metadata(of: stored, indent: 2, to: &octets)
+        Self.element("Audiogram", 1, &bytes) { bytes in
+            Self.set("type", "HKDataTypeIdentifierAudiogram", &bytes)
+            self.header(of: sample, to: &bytes)
+        } content: { bytes in
+            self.metadata(of: stored, indent: 2, to: &bytes)
             for point in audiogram.sensitivity {
-                Self.element("SensitivityPoint", 2, &octets) { octets in
-                    Self.set("frequency", point.frequency, suffix: "Value", &octets)
+                Self.element("SensitivityPoint", 2, &bytes) { bytes in
+                    Self.set("frequency", point.frequency, suffix: "Value", &bytes)
                     for (side, ear) in [("leftEar", point.left), ("rightEar", point.right)] {
-                        if let ear { Self.append(ear, side, &octets) }
+                        if let ear { Self.append(ear, side, &bytes) }
                     }
                 }
             }
@@ -82,52 +82,52 @@ extension AppleHealthText {
         return .written
     }
 
-    private static func append(_ ear: Audiogram.Ear, _ side: String, _ octets: inout [UInt8]) {
-        set(side + "Value", ear.sensitivity.numeral.text, &octets)
+    private static func append(_ ear: Audiogram.Ear, _ side: String, _ bytes: inout [UInt8]) {
+        set(side + "Value", ear.sensitivity.numeral.text, &bytes)
         // HealthKit distinguishes decibels of hearing level and of sound by their unit.
-        if let unit = ear.sensitivity.unit { set(side + "Unit", unit.healthKitString ?? "dBHL", &octets) }
-        if let masked = ear.masked { set(side + "Masked", masked ? "1" : "0", &octets) }
+        if let unit = ear.sensitivity.unit { set(side + "Unit", unit.healthKitString ?? "dBHL", &bytes) }
+        if let masked = ear.masked { set(side + "Masked", masked ? "1" : "0", &bytes) }
         for (name, bound) in [("Lower", ear.clampedBelow), ("Upper", ear.clampedAbove)] {
-            if let bound { set("\(side)ClampingRange\(name)Bound", bound.numeral.text, &octets) }
+            if let bound { set("\(side)ClampingRange\(name)Bound", bound.numeral.text, &bytes) }
         }
     }
 
     // MARK: Eyes
 
-    func prescription(_ stored: StoredSample, to octets: inout [UInt8]) -> SampleFate {
+    func prescription(_ stored: StoredSample, to bytes: inout [UInt8]) -> WriteOutcome {
         let sample = stored.sample
         guard let prescription = try? sample.body?.decoded(as: VisionPrescription.self),
             let type = Int(exactly: sample.value).flatMap({ sample.origin.type.categoryValues?.constant(of: $0) })
         else { return Self.unreadable }
         let zone = sample.zone ?? .utc
-        Self.element("VisionPrescription", 1, &octets) { octets in
-            Self.set("type", type, &octets)
-            Self.set("dateIssued", Self.time(sample.start, zone), &octets)
+        Self.element("VisionPrescription", 1, &bytes) { bytes in
+            Self.set("type", type, &bytes)
+            Self.set("dateIssued", Self.time(sample.start, zone), &bytes)
             if let expiration = prescription.expiration {
                 Self.set(
-                    "expirationDate", Self.time(Instant(microseconds: sample.start.microseconds &+ expiration), zone), &octets)
+                    "expirationDate", Self.time(Instant(microseconds: sample.start.microseconds &+ expiration), zone), &bytes)
             }
-            if let brand = prescription.brand { Self.set("brand", brand, &octets) }
+            if let brand = prescription.brand { Self.set("brand", brand, &bytes) }
             // The Health app's prescriptions have no source. Others keep theirs.
-            if sample.origin.source.id != "apple-health" { Self.set("sourceName", sample.origin.source.name, &octets) }
-        } content: { octets in
-            self.metadata(of: stored, indent: 2, to: &octets)
+            if sample.origin.source.id != "apple-health" { Self.set("sourceName", sample.origin.source.name, &bytes) }
+        } content: { bytes in
+            self.metadata(of: stored, indent: 2, to: &bytes)
             for (name, eye) in [("RightEye", prescription.rightEye), ("LeftEye", prescription.leftEye)] {
                 guard let eye else { continue }
-                Self.element(name, 2, &octets) { octets in
-                    for name in VisionPrescription.names { if let told = eye[name] { Self.set(name, told, suffix: "", &octets) } }
+                Self.element(name, 2, &bytes) { bytes in
+                    for name in VisionPrescription.names { if let reported = eye[name] { Self.set(name, reported, suffix: "", &bytes) } }
                 }
             }
             for attachment in prescription.attachments {
-                Self.element("Attachment", 2, &octets) { Self.set("identifier", attachment, &$0) }
+                Self.element("Attachment", 2, &bytes) { Self.set("identifier", attachment, &$0) }
             }
         }
         return .written
     }
 
     /// Sets an amount under the name with the suffix, and its unit.
-    private static func set(_ name: String, _ amount: Amount, suffix: String, _ octets: inout [UInt8]) {
-        set(name + suffix, amount.numeral.text, &octets)
-        if let word = amount.unit?.healthKitString { set(name + "Unit", word, &octets) }
+    private static func set(_ name: String, _ amount: Amount, suffix: String, _ bytes: inout [UInt8]) {
+        set(name + suffix, amount.numeral.text, &bytes)
+        if let word = amount.unit?.healthKitString { set(name + "Unit", word, &bytes) }
     }
 }

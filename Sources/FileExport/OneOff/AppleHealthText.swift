@@ -26,11 +26,11 @@ final class AppleHealthText: SampleText {
     let isArchive: Bool
     /// Samples that wait to be written with another sample, and those that were written so.
     var waiting: Set<SampleIdentity> = []
-    var told: Set<SampleIdentity> = []
+    var reported: Set<SampleIdentity> = []
     /// Samples with their own file, in the order of the files.
     var files: [SampleIdentity] = []
     /// The results of the samples that waited.
-    var late: [(fate: SampleFate, count: Int)] = []
+    var late: [(outcome: WriteOutcome, count: Int)] = []
 
     init(
         _ context: ExportContext, _ characteristics: [Characteristic], _ member: @escaping SampleFileWriter.Lookup,
@@ -39,53 +39,53 @@ final class AppleHealthText: SampleText {
         (self.context, self.characteristics, self.member, self.isArchive) = (context, characteristics, member, isArchive)
     }
 
-    func begin(_ octets: inout [UInt8]) {
-        octets += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<HealthData locale=\"en_US\">\n <ExportDate value=\"".utf8
-        octets += Self.time(context.now(), .utc).utf8
-        octets += "\"/>\n".utf8
+    func begin(_ bytes: inout [UInt8]) {
+        bytes += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<HealthData locale=\"en_US\">\n <ExportDate value=\"".utf8
+        bytes += Self.time(context.now(), .utc).utf8
+        bytes += "\"/>\n".utf8
         guard !characteristics.isEmpty else { return }
-        Self.element("Me", 1, &octets) { octets in
+        Self.element("Me", 1, &bytes) { bytes in
             for characteristic in characteristics {
                 let type = characteristic.type
                 let constant = type.values.flatMap { values in values.value(of: characteristic.value).flatMap(values.constant) }
-                Self.set(type.healthKitIdentifier, constant ?? characteristic.value, &octets)
+                Self.set(type.healthKitIdentifier, constant ?? characteristic.value, &bytes)
             }
         }
     }
 
-    func end(_ octets: inout [UInt8]) {
-        octets += "</HealthData>\n".utf8
-        settle()
+    func end(_ bytes: inout [UInt8]) {
+        bytes += "</HealthData>\n".utf8
+        finishOrphans()
     }
 
-    static let unreadable = SampleFate.leftOut("its stored content cannot be read (see 'vitalgate store check --deep')")
-    private static let unnamed = SampleFate.leftOut("HealthKit has no type for it")
+    static let unreadable = WriteOutcome.leftOut("its stored content cannot be read (see 'vitalgate store check --deep')")
+    private static let unnamed = WriteOutcome.leftOut("HealthKit has no type for it")
 
     func append(
-        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
-    ) throws -> SampleFate {
+        _ stored: StoredSample, to bytes: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) throws -> WriteOutcome {
         let sample = stored.sample
         switch sample.origin.kind {
         case .quantity, .category:
             let beats = try beats(of: sample)
-            return record(stored, beats, indent: 1, to: &octets) ? .written : Self.unnamed
-        case .correlation: return try correlation(stored, to: &octets)
-        case .workout: return try workout(stored, to: &octets, spill: spill)
-        case .activitySummary: return summary(sample, to: &octets)
+            return record(stored, beats, indent: 1, to: &bytes) ? .written : Self.unnamed
+        case .correlation: return try correlation(stored, to: &bytes)
+        case .workout: return try workout(stored, to: &bytes, spill: spill)
+        case .activitySummary: return summary(sample, to: &bytes)
         case .workoutRoute, .heartbeatSeries:
             waiting.insert(stored.uuid)
             return .later
-        case .audiogram: return audiogram(stored, to: &octets)
-        case .visionPrescription: return prescription(stored, to: &octets)
+        case .audiogram: return audiogram(stored, to: &bytes)
+        case .visionPrescription: return prescription(stored, to: &bytes)
         case .electrocardiogram: return electrocardiogram(sample)
-        case .clinicalRecord: return clinicalRecord(sample, to: &octets)
+        case .clinicalRecord: return clinicalRecord(sample, to: &bytes)
         case .stateOfMind, .medicationDoseEvent, .scoredAssessment:
             return .leftOut("Apple has not published a format for \(sample.origin.kind.name) in an export")
         case .document: return .leftOut("the format cannot contain documents")
         }
     }
 
-    private func correlation(_ stored: StoredSample, to octets: inout [UInt8]) throws -> SampleFate {
+    private func correlation(_ stored: StoredSample, to bytes: inout [UInt8]) throws -> WriteOutcome {
         let sample = stored.sample
         guard let type = sample.origin.type.healthKitIdentifier else { return Self.unnamed }
         guard let correlation = try? sample.body?.decoded(as: Correlation.self) else { return Self.unreadable }
@@ -95,12 +95,12 @@ final class AppleHealthText: SampleText {
             guard let identity = SampleIdentity(object), let record = try part(identity, of: sample) else { continue }
             records.append(record)
         }
-        Self.element("Correlation", 1, &octets) { octets in
-            Self.set("type", type, &octets)
-            self.header(of: sample, to: &octets)
-        } content: { octets in
-            self.metadata(of: stored, indent: 2, to: &octets)
-            for record in records { _ = self.record(record, nil, indent: 2, to: &octets) }
+        Self.element("Correlation", 1, &bytes) { bytes in
+            Self.set("type", type, &bytes)
+            self.header(of: sample, to: &bytes)
+        } content: { bytes in
+            self.metadata(of: stored, indent: 2, to: &bytes)
+            for record in records { _ = self.record(record, nil, indent: 2, to: &bytes) }
         }
         return .written
     }
@@ -111,37 +111,37 @@ final class AppleHealthText: SampleText {
         return stored
     }
 
-    private func record(_ stored: StoredSample, _ beats: Beats?, indent: Int, to octets: inout [UInt8]) -> Bool {
+    private func record(_ stored: StoredSample, _ beats: Beats?, indent: Int, to bytes: inout [UInt8]) -> Bool {
         let sample = stored.sample
         guard let type = sample.origin.type.healthKitIdentifier, let (value, unit) = Self.value(of: sample) else { return false }
-        Self.element("Record", indent, &octets) { octets in
-            Self.set("type", type, &octets)
-            self.header(of: sample, unit: unit, to: &octets)
-            Self.set("value", value, &octets)
-        } content: { octets in
-            self.metadata(of: stored, indent: indent + 1, to: &octets, without: beats == nil ? nil : "instantaneousBeats")
-            if let beats { Self.append(beats, indent + 1, &octets) }
+        Self.element("Record", indent, &bytes) { bytes in
+            Self.set("type", type, &bytes)
+            self.header(of: sample, unit: unit, to: &bytes)
+            Self.set("value", value, &bytes)
+        } content: { bytes in
+            self.metadata(of: stored, indent: indent + 1, to: &bytes, without: beats == nil ? nil : "instantaneousBeats")
+            if let beats { Self.append(beats, indent + 1, &bytes) }
         }
         return true
     }
 
     /// Writes the source and the times.
-    func header(of sample: Sample, unit: String? = nil, to octets: inout [UInt8]) {
+    func header(of sample: Sample, unit: String? = nil, to bytes: inout [UInt8]) {
         let zone = sample.zone ?? .utc
-        Self.set("sourceName", sample.origin.source.name, &octets)
-        if let version = sample.origin.source.version { Self.set("sourceVersion", version, &octets) }
-        if let device = sample.origin.device { Self.set("device", Self.description(of: device), &octets) }
-        if let unit { Self.set("unit", unit, &octets) }
-        Self.set("creationDate", Self.time(sample.received, zone), &octets)
-        Self.set("startDate", Self.time(sample.start, zone), &octets)
-        Self.set("endDate", Self.time(sample.end, zone), &octets)
+        Self.set("sourceName", sample.origin.source.name, &bytes)
+        if let version = sample.origin.source.version { Self.set("sourceVersion", version, &bytes) }
+        if let device = sample.origin.device { Self.set("device", Self.description(of: device), &bytes) }
+        if let unit { Self.set("unit", unit, &bytes) }
+        Self.set("creationDate", Self.time(sample.received, zone), &bytes)
+        Self.set("startDate", Self.time(sample.start, zone), &bytes)
+        Self.set("endDate", Self.time(sample.end, zone), &bytes)
     }
 
-    func metadata(of stored: StoredSample, indent: Int, to octets: inout [UInt8], without key: String? = nil) {
-        Self.append(stored.sample.metadata, indent, &octets, without: key)
+    func metadata(of stored: StoredSample, indent: Int, to bytes: inout [UInt8], without key: String? = nil) {
+        Self.append(stored.sample.metadata, indent, &bytes, without: key)
         // A record keeps its original number.
-        Self.append(key: "HKMetadataKeySyncIdentifier", stored.sample.record?.id ?? stored.uuid.description, indent, &octets)
-        Self.append(key: "HKMetadataKeySyncVersion", "\(stored.sample.record?.version ?? 1)", indent, &octets)
+        Self.append(key: "HKMetadataKeySyncIdentifier", stored.sample.record?.id ?? stored.uuid.description, indent, &bytes)
+        Self.append(key: "HKMetadataKeySyncVersion", "\(stored.sample.record?.version ?? 1)", indent, &bytes)
     }
 
     /// Returns the constant of a category's case. For a type that this version does not know it is the number, which can be read
@@ -183,8 +183,8 @@ final class AppleHealthText: SampleText {
             ("firmware", device.firmware), ("software", device.software), ("localIdentifier", device.key),
             ("UDIDeviceIdentifier", device.udi),
         ]
-        let said = parts.compactMap { name, value in value.map { ", \(name):\($0)" } }
-        return "<<HKDevice: 0x0>\(said.joined())>"
+        let written = parts.compactMap { name, value in value.map { ", \(name):\($0)" } }
+        return "<<HKDevice: 0x0>\(written.joined())>"
     }
 
     /// Returns HealthKit's key and text for a metadata entry.
@@ -203,72 +203,72 @@ final class AppleHealthText: SampleText {
         }
     }
 
-    static func append(key: String, _ value: String, _ indent: Int, _ octets: inout [UInt8]) {
-        element("MetadataEntry", indent, &octets) { octets in
-            set("key", key, &octets)
-            set("value", value, &octets)
+    static func append(key: String, _ value: String, _ indent: Int, _ bytes: inout [UInt8]) {
+        element("MetadataEntry", indent, &bytes) { bytes in
+            set("key", key, &bytes)
+            set("value", value, &bytes)
         }
     }
 
-    static func append(_ metadata: Metadata?, _ indent: Int, _ octets: inout [UInt8], without left: String? = nil) {
+    static func append(_ metadata: Metadata?, _ indent: Int, _ bytes: inout [UInt8], without left: String? = nil) {
         for (key, value) in metadata?.entries ?? [] where key != left {
             guard let (name, text) = entry(key, value) else { continue }
-            append(key: name, text, indent, &octets)
+            append(key: name, text, indent, &bytes)
         }
     }
 
     /// Appends an element, closed at once if it is empty.
     static func element(
-        _ name: String, _ indent: Int, _ octets: inout [UInt8], attributes: (inout [UInt8]) -> Void,
+        _ name: String, _ indent: Int, _ bytes: inout [UInt8], attributes: (inout [UInt8]) -> Void,
         content: ((inout [UInt8]) -> Void)? = nil
     ) {
-        open(name, indent, &octets, attributes: attributes)
+        open(name, indent, &bytes, attributes: attributes)
         guard let content else {
-            octets.removeLast(2)
-            octets += "/>\n".utf8
+            bytes.removeLast(2)
+            bytes += "/>\n".utf8
             return
         }
-        content(&octets)
-        close(name, indent, &octets)
+        content(&bytes)
+        close(name, indent, &bytes)
     }
 
     /// Appends the start tag of an element with content.
-    static func open(_ name: String, _ indent: Int, _ octets: inout [UInt8], attributes: (inout [UInt8]) -> Void) {
-        octets += "\(String(repeating: " ", count: indent))<\(name)".utf8
-        attributes(&octets)
-        octets += ">\n".utf8
+    static func open(_ name: String, _ indent: Int, _ bytes: inout [UInt8], attributes: (inout [UInt8]) -> Void) {
+        bytes += "\(String(repeating: " ", count: indent))<\(name)".utf8
+        attributes(&bytes)
+        bytes += ">\n".utf8
     }
 
-    static func close(_ name: String, _ indent: Int, _ octets: inout [UInt8]) {
-        octets += "\(String(repeating: " ", count: indent))</\(name)>\n".utf8
+    static func close(_ name: String, _ indent: Int, _ bytes: inout [UInt8]) {
+        bytes += "\(String(repeating: " ", count: indent))</\(name)>\n".utf8
     }
 
     /// Appends an attribute. Characters that XML does not allow become spaces.
-    static func set(_ name: String, _ value: String, _ octets: inout [UInt8]) {
-        octets.append(UInt8(ascii: " "))
-        octets += name.utf8
-        octets += "=\"".utf8
-        escape(value, &octets)
-        octets.append(UInt8(ascii: "\""))
+    static func set(_ name: String, _ value: String, _ bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: " "))
+        bytes += name.utf8
+        bytes += "=\"".utf8
+        escape(value, &bytes)
+        bytes.append(UInt8(ascii: "\""))
     }
 
     /// Appends an element that contains text.
-    static func text(_ name: String, _ value: String, _ margin: String, _ octets: inout [UInt8]) {
-        octets += "\(margin)<\(name)>".utf8
-        escape(value, &octets)
-        octets += "</\(name)>\n".utf8
+    static func text(_ name: String, _ value: String, _ margin: String, _ bytes: inout [UInt8]) {
+        bytes += "\(margin)<\(name)>".utf8
+        escape(value, &bytes)
+        bytes += "</\(name)>\n".utf8
     }
 
-    private static func escape(_ value: String, _ octets: inout [UInt8]) {
+    private static func escape(_ value: String, _ bytes: inout [UInt8]) {
         for scalar in value.unicodeScalars {
             switch scalar {
-            case "&": octets += "&amp;".utf8
-            case "<": octets += "&lt;".utf8
-            case ">": octets += "&gt;".utf8
-            case "\"": octets += "&quot;".utf8
+            case "&": bytes += "&amp;".utf8
+            case "<": bytes += "&lt;".utf8
+            case ">": bytes += "&gt;".utf8
+            case "\"": bytes += "&quot;".utf8
             case _ where scalar.value < 0x20 || scalar.value == 0x7F || (0xFFFE...0xFFFF).contains(scalar.value):
-                octets.append(UInt8(ascii: " "))
-            default: octets += String(scalar).utf8
+                bytes.append(UInt8(ascii: " "))
+            default: bytes += String(scalar).utf8
             }
         }
     }

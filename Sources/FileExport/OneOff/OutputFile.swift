@@ -79,17 +79,17 @@ final class OutputFile {
     }
 
     /// Writes the text so far if it is large. Called within ``write(_:)``.
-    func spill(_ octets: inout [UInt8]) throws(ExportFileError) {
-        if octets.count >= Self.portion { try flush(&octets) }
+    func spill(_ bytes: inout [UInt8]) throws(ExportFileError) {
+        if bytes.count >= Self.portion { try flush(&bytes) }
     }
 
     private func flush() throws(ExportFileError) { try flush(&waiting) }
 
-    private func flush(_ octets: inout [UInt8]) throws(ExportFileError) {
-        defer { octets.removeAll(keepingCapacity: true) }
+    private func flush(_ bytes: inout [UInt8]) throws(ExportFileError) {
+        defer { bytes.removeAll(keepingCapacity: true) }
         var written = 0
-        while written < octets.count {
-            let count = octets[written...].withUnsafeBytes { bytes in
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes { bytes in
                 if let archive {
                     archive_write_data(archive, bytes.baseAddress, bytes.count)
                 } else {

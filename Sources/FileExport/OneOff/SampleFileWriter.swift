@@ -87,13 +87,13 @@ public final class SampleFileWriter {
     ///
     /// - Throws: ``ExportFileError``, or an error of the member lookup.
     public func append(_ stored: StoredSample) throws {
-        var fate = Result<SampleFate, any Error>.success(.written)
-        try file.write { octets in fate = Result { try text.append(stored, to: &octets, spill: file.spill) } }
-        count(try fate.get(), 1)
+        var outcome = Result<WriteOutcome, any Error>.success(.written)
+        try file.write { bytes in outcome = Result { try text.append(stored, to: &bytes, spill: file.spill) } }
+        count(try outcome.get(), 1)
     }
 
-    private func count(_ fate: SampleFate, _ number: Int) {
-        switch fate {
+    private func count(_ outcome: WriteOutcome, _ number: Int) {
+        switch outcome {
         case .written: counts.written += number
         case .leftOut(let reason): counts.reasons[reason, default: 0] += number
         case .later: break
@@ -105,7 +105,7 @@ public final class SampleFileWriter {
     /// - Throws: ``ExportFileError``, or an error of the member lookup.
     public func finish() throws -> Counts {
         try file.write { text.end(&$0) }
-        for (fate, number) in text.late { count(fate, number) }
+        for (outcome, number) in text.late { count(outcome, number) }
         try text.writeMembers(into: file)
         try file.finish()
         return counts
@@ -113,7 +113,7 @@ public final class SampleFileWriter {
 }
 
 /// The result for a sample in a file.
-enum SampleFate: Hashable {
+enum WriteOutcome: Hashable {
     case written
     /// Written with another sample, or separately at the end (``SampleText/late``).
     case later
@@ -122,20 +122,20 @@ enum SampleFate: Hashable {
 
 /// Encodes samples as text in one format.
 protocol SampleText: AnyObject {
-    func begin(_ octets: inout [UInt8])
+    func begin(_ bytes: inout [UInt8])
     /// - Parameter spill: writes the text so far if it is large, because an object may be larger than the memory should be.
     func append(
-        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
-    ) throws -> SampleFate
-    func end(_ octets: inout [UInt8])
+        _ stored: StoredSample, to bytes: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) throws -> WriteOutcome
+    func end(_ bytes: inout [UInt8])
     /// The results of samples that were postponed, and their numbers. Valid after ``end(_:)``.
-    var late: [(fate: SampleFate, count: Int)] { get }
+    var late: [(outcome: WriteOutcome, count: Int)] { get }
     /// Further members of an archive.
     func writeMembers(into file: OutputFile) throws
 }
 
 extension SampleText {
-    var late: [(fate: SampleFate, count: Int)] { [] }
+    var late: [(outcome: WriteOutcome, count: Int)] { [] }
     func writeMembers(into file: OutputFile) throws {}
 }
 
@@ -146,15 +146,15 @@ private final class LineText: SampleText {
 
     init(_ context: ExportContext) { (self.context, line) = (context, SampleLine(me: context.me, withContent: true)) }
 
-    func begin(_ octets: inout [UInt8]) {}
-    func end(_ octets: inout [UInt8]) {}
+    func begin(_ bytes: inout [UInt8]) {}
+    func end(_ bytes: inout [UInt8]) {}
 
     func append(
-        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
-    ) -> SampleFate {
+        _ stored: StoredSample, to bytes: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) -> WriteOutcome {
         let wanted = context.wantedQuantity(of: stored.sample)
         line.append(
-            stored.sample, ingest: stored.ingest, seq: stored.seq, value: wanted?.value, unit: wanted?.unit, to: &octets)
+            stored.sample, ingest: stored.ingest, seq: stored.seq, value: wanted?.value, unit: wanted?.unit, to: &bytes)
         return .written
     }
 }
@@ -165,14 +165,14 @@ private final class ReportText: SampleText {
 
     init(_ context: ExportContext) { table = ReadingTable(zone: context.zone) }
 
-    func begin(_ octets: inout [UInt8]) { table.begin(&octets) }
-    func end(_ octets: inout [UInt8]) {}
+    func begin(_ bytes: inout [UInt8]) { table.begin(&bytes) }
+    func end(_ bytes: inout [UInt8]) {}
 
     func append(
-        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
-    ) -> SampleFate {
+        _ stored: StoredSample, to bytes: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) -> WriteOutcome {
         guard stored.sample.origin.kind == .quantity else { return .leftOut("a report has rows only for quantities") }
-        table.append(stored.sample, to: &octets)
+        table.append(stored.sample, to: &bytes)
         return .written
     }
 }
@@ -185,16 +185,16 @@ private final class RowText: SampleText {
 
     init(_ context: ExportContext, _ value: @escaping SampleFileWriter.Value) { (self.context, self.value) = (context, value) }
 
-    func begin(_ octets: inout [UInt8]) { csv.append(row: SampleCells.columns, to: &octets) }
-    func end(_ octets: inout [UInt8]) {}
+    func begin(_ bytes: inout [UInt8]) { csv.append(row: SampleCells.columns, to: &bytes) }
+    func end(_ bytes: inout [UInt8]) {}
 
     func append(
-        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
-    ) throws -> SampleFate {
+        _ stored: StoredSample, to bytes: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) throws -> WriteOutcome {
         let (number, unit) = context.quantity(of: stored.sample)
         let own = try value(stored.sample)
         csv.append(
-            row: SampleCells.cells(stored, value: number, text: own?.text, unit: own?.unit ?? unit, me: context.me), to: &octets)
+            row: SampleCells.cells(stored, value: number, text: own?.text, unit: own?.unit ?? unit, me: context.me), to: &bytes)
         return .written
     }
 }

@@ -30,17 +30,17 @@ final class WideText: SampleText {
         names = sorted.map { "\($0.id) [\(context.unit(of: $0).code)]" }
     }
 
-    func begin(_ octets: inout [UInt8]) { csv.append(row: Self.head + names, to: &octets) }
+    func begin(_ bytes: inout [UInt8]) { csv.append(row: Self.head + names, to: &bytes) }
 
     func append(
-        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
-    ) -> SampleFate {
+        _ stored: StoredSample, to bytes: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) -> WriteOutcome {
         let sample = stored.sample
         guard let column = columns[sample.origin.type] else { return .leftOut("a table has columns only for quantities") }
-        if start != sample.start { flush(to: &octets) }
+        if start != sample.start { flush(to: &bytes) }
         start = sample.start
         let row = rows.firstIndex {
-            $0.end == sample.end && $0.cells[column] == nil && $0.origin.subject == sample.origin.subject
+            $0.end == sample.end && $0.cells[column] == nil && $0.origin.person == sample.origin.person
                 && $0.origin.source.id == sample.origin.source.id && $0.origin.device?.key == sample.origin.device?.key
         }
         if row == nil {
@@ -51,17 +51,17 @@ final class WideText: SampleText {
         return .written
     }
 
-    func end(_ octets: inout [UInt8]) { flush(to: &octets) }
+    func end(_ bytes: inout [UInt8]) { flush(to: &bytes) }
 
-    private func flush(to octets: inout [UInt8]) {
+    private func flush(to bytes: inout [UInt8]) {
         guard let start else { return }
         for row in rows {
-            let subject = row.origin.subject == context.me ? "me" : row.origin.subject
+            let person = row.origin.person == context.me ? "me" : row.origin.person
             let head = [
-                start.description, row.end.description, row.zone?.description ?? "", subject, row.origin.source.name,
+                start.description, row.end.description, row.zone?.description ?? "", person, row.origin.source.name,
                 row.origin.device?.name ?? "",
             ]
-            csv.append(row: head + row.cells.map { $0 ?? "" }, to: &octets)
+            csv.append(row: head + row.cells.map { $0 ?? "" }, to: &bytes)
         }
         rows.removeAll(keepingCapacity: true)
     }

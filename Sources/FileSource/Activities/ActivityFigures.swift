@@ -28,14 +28,14 @@ struct ActivityFigures {
 
     /// The figures as metadata of a lap.
     var metadata: Metadata? {
-        let told: [(String, Numeral?, Unit?)] = [
+        let reported: [(String, Numeral?, Unit?)] = [
             ("duration", timer, Workout.second), ("distance", distance, Self.metre), ("energy", energy, Self.kilocalorie),
             ("averageHeartRate", averageHeartRate, Self.beatsPerMinute),
             ("maximumHeartRate", maximumHeartRate, Self.beatsPerMinute),
             ("minimumHeartRate", minimumHeartRate, Self.beatsPerMinute),
         ]
         var entries: [(String, MetadataValue)] = []
-        for case (let key, let numeral?, let unit?) in told { entries.append((key, .quantity(numeral, unit))) }
+        for case (let key, let numeral?, let unit?) in reported { entries.append((key, .quantity(numeral, unit))) }
         return entries.isEmpty ? nil : Metadata(entries)
     }
 

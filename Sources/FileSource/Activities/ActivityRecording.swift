@@ -45,12 +45,12 @@ struct ActivityRecording {
         ordinal =
             self.sport.isUnknown
             ? UInt32(truncatingIfNeeded: StableHash.hash("\(channel) \(words.sport ?? "")")) & 0x7FFF_FFFF : 0
-        let said = [("sport", words.sport), ("subSport", words.below)]
-        let entries = said.compactMap { (key: String, word: String?) in word.map { (key, MetadataValue.string($0)) } }
+        let labels = [("sport", words.sport), ("subSport", words.below)]
+        let entries = labels.compactMap { (key: String, word: String?) in word.map { (key, MetadataValue.string($0)) } }
         metadata = entries.isEmpty ? nil : Metadata(entries)
-        let told = texts.row[Column.start].isEmpty ? nil : try texts.time(Column.start, of: "activity")
-        start = told?.instant
-        offset = try Self.offset(texts) ?? told?.offset
+        let reported = texts.row[Column.start].isEmpty ? nil : try texts.time(Column.start, of: "activity")
+        start = reported?.instant
+        offset = try Self.offset(texts) ?? reported?.offset
         let source = SourceRevision(
             id: channel, name: texts.text(Column.sourceName) ?? channel.uppercased(), version: texts.text(Column.sourceVersion))
         let device = Self.device(texts)
@@ -147,8 +147,8 @@ struct ActivityRecording {
             throw Refusal("the activity has no start", at: texts.place)
         }
         let whole = try ActivityFigures(texts)
-        let told = whole.elapsed.map { Instant(microseconds: start.microseconds &+ $0) }
-        guard let end = told ?? (laps.map(\.end) + (times.map { [$0.last] } ?? [])).max(), end >= start else {
+        let reported = whole.elapsed.map { Instant(microseconds: start.microseconds &+ $0) }
+        guard let end = reported ?? (laps.map(\.end) + (times.map { [$0.last] } ?? [])).max(), end >= start else {
             throw Refusal("the activity has no end", at: texts.place)
         }
         var reading = Reading(
@@ -179,13 +179,13 @@ struct ActivityRecording {
     }
 
     private func body(_ whole: ActivityFigures, _ start: Instant) -> Workout {
-        let told = laps.map(\.figures)
+        let reported = laps.map(\.figures)
         func sum(_ figure: KeyPath<ActivityFigures, Numeral?>) -> Numeral? {
-            isLapMissing ? nil : ActivityFigures.sum(told.map { $0[keyPath: figure] })
+            isLapMissing ? nil : ActivityFigures.sum(reported.map { $0[keyPath: figure] })
         }
         let distance = whole.distance ?? sum(\.distance)
         let energy = whole.energy ?? sum(\.energy)
-        let only = told.count == 1 && !isLapMissing ? told.first : nil
+        let only = reported.count == 1 && !isLapMissing ? reported.first : nil
         var workout = Workout(
             duration: (whole.timer ?? sum(\.timer)).map { Amount($0, Workout.second) },
             totalDistance: distance.map { Amount($0, ActivityFigures.metre) })
@@ -197,7 +197,7 @@ struct ActivityRecording {
                 Workout.Statistics(type: "totalEnergyBurned", sum: Amount(energy, ActivityFigures.kilocalorie)))
         }
         let average = whole.averageHeartRate ?? only?.averageHeartRate
-        let highest = isLapMissing ? nil : told.compactMap(\.maximumHeartRate).max { $0.doubleValue < $1.doubleValue }
+        let highest = isLapMissing ? nil : reported.compactMap(\.maximumHeartRate).max { $0.doubleValue < $1.doubleValue }
         let maximum = whole.maximumHeartRate ?? highest
         if average ?? maximum ?? whole.minimumHeartRate != nil {
             let rate: (Numeral?) -> Amount? = { $0.map { Amount($0, ActivityFigures.beatsPerMinute) } }

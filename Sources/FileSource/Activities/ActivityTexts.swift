@@ -31,19 +31,19 @@ struct ActivityTexts {
     }
 
     /// - Throws: ``Refusal`` if the time is missing, is not valid, or has no time zone.
-    func time(_ column: Int, of what: StaticString) throws(Refusal) -> (instant: Instant, offset: ZoneOffset?) {
+    func time(_ column: Int, of element: StaticString) throws(Refusal) -> (instant: Instant, offset: ZoneOffset?) {
         let text = row[column]
-        guard !text.isEmpty else { throw Refusal("the \(what) has no time", at: place) }
+        guard !text.isEmpty else { throw Refusal("the \(element) has no time", at: place) }
         guard isXML else {
             guard let seconds = try number(column, "time", atMost: 1e11)?.doubleValue else {
-                throw Refusal("the \(what) has no time", at: place)
+                throw Refusal("the \(element) has no time", at: place)
             }
             return (Instant(microseconds: Int64((seconds * 1e6).rounded())), nil)
         }
         guard let timestamp = try? Timestamp(iso8601: text) else {
-            throw Refusal("the time of the \(what) is not in ISO 8601", at: place)
+            throw Refusal("the time of the \(element) is not in ISO 8601", at: place)
         }
-        guard let instant = timestamp.instant else { throw Refusal("the time of the \(what) has no zone", at: place) }
+        guard let instant = timestamp.instant else { throw Refusal("the time of the \(element) has no zone", at: place) }
         // All programs write UTC, so it is not the zone of the person.
         return (instant, timestamp.offset == .utc ? nil : timestamp.offset)
     }

@@ -50,10 +50,10 @@ struct PointMeasurements {
             (columns.speed, "speed", sport?.speed, Self.metrePerSecond),
         ]
         var kinds: [Kind] = []
-        for (told, name, type, unit) in all {
+        for (reported, name, type, unit) in all {
             guard let unit else { continue }
             kinds.append(
-                Kind(column: told.column, name: name, part: told.part, origin: type.flatMap(origin), unit: unit))
+                Kind(column: reported.column, name: name, part: reported.part, origin: type.flatMap(origin), unit: unit))
         }
         self.kinds = kinds
         speed = columns.speed.column

@@ -132,7 +132,7 @@ extension AppleHealthInterpreter {
                 guard let type = Self.routeType else { throw Refusal("the catalogue has no routes", at: place) }
                 let begin = route["startDate"] == nil ? start : try moment(route, "startDate", at: place)
                 let finish = route["endDate"] == nil ? end : try moment(route, "endDate", at: place)
-                let (metadata, record) = said(route)
+                let (metadata, record) = description(route)
                 var header = ExportRoutes.Header(
                     origin: origin(route, type), start: begin.instant, end: finish.instant, offset: begin.offset, ordinal: 0,
                     metadata: metadata, record: record, workout: workout, place: place, locations: try own?.get())
@@ -149,7 +149,7 @@ extension AppleHealthInterpreter {
     private static let routeType = SampleType("workoutRoute")
 
     /// Returns the metadata of the MetadataEntry elements, and the record id if they contain one.
-    func said(_ tree: ExportTree) -> (Metadata?, RecordIdentifier?) {
+    func description(_ tree: ExportTree) -> (Metadata?, RecordIdentifier?) {
         let entries = tree.children(named: "MetadataEntry")
         func value(_ key: String) -> String? { entries.last { $0["key"] == key }?["value"] }
         guard let identifier = value("HKMetadataKeySyncIdentifier"), let version = value("HKMetadataKeySyncVersion"),
@@ -209,12 +209,12 @@ extension AppleHealthInterpreter {
         for entry in record.children(named: "MetadataEntry") {
             columns += [entry.attributes["key"] ?? "", entry.attributes["value"] ?? ""]
         }
-        let octets = Array(columns.joined().utf8)
-        return try octets.withUnsafeBytes { octets -> Result<Meaning, Refusal> in
+        let bytes = Array(columns.joined().utf8)
+        return try bytes.withUnsafeBytes { bytes -> Result<Meaning, Refusal> in
             var start = 0
             let texts = columns.map { column in
                 defer { start += column.utf8.count }
-                return UnsafeRawBufferPointer(rebasing: octets[start..<start + column.utf8.count])
+                return UnsafeRawBufferPointer(rebasing: bytes[start..<start + column.utf8.count])
             }
             return texts.withUnsafeBufferPointer { texts in
                 do throws(Refusal) {

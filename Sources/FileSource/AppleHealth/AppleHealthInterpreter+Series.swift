@@ -60,7 +60,7 @@ extension AppleHealthInterpreter {
         guard let type = Self.audiogramType else { throw Refusal("the catalogue has no audiograms", at: place) }
         let start = try moment(tree, "startDate", at: place)
         let end = try moment(tree, "endDate", at: place)
-        var (points, heard): ([Audiogram.Point], [Audiogram.Point]) = ([], [])
+        var (points, audible): ([Audiogram.Point], [Audiogram.Point]) = ([], [])
         for element in tree.children(named: "SensitivityPoint") {
             guard let frequency = try amount(element, "frequencyValue", unit: "frequencyUnit", of: Self.hertz, at: place) else {
                 throw Refusal("audiogram: a point has no frequency", at: place)
@@ -69,17 +69,17 @@ extension AppleHealthInterpreter {
             let right = try ear(element, "rightEar", at: place)
             points.append(Audiogram.Point(frequency: frequency, left: left, right: right))
             // Only values that every version of an export has. Later versions add more to the same test.
-            heard.append(
+            audible.append(
                 Audiogram.Point(
                     frequency: frequency, left: left.map { Audiogram.Ear(sensitivity: $0.sensitivity) },
                     right: right.map { Audiogram.Ear(sensitivity: $0.sensitivity) }))
         }
         guard !points.isEmpty else { throw Refusal("audiogram: it has no points", at: place) }
-        let (metadata, record) = said(tree)
+        let (metadata, record) = description(tree)
         return Reading(
             origin: origin(tree, type), numeral: Numeral(coefficient: 0), unit: .one,
             time: .instants(start: start.instant, end: end.instant, offset: start.offset),
-            ordinal: try mark(Audiogram(sensitivity: heard), at: place), metadata: metadata, record: record,
+            ordinal: try mark(Audiogram(sensitivity: audible), at: place), metadata: metadata, record: record,
             body: try body(Audiogram(sensitivity: points), nil, at: place), place: place)
     }
 
@@ -131,7 +131,7 @@ extension AppleHealthInterpreter {
             prescription.expiration = end.instant.microseconds &- issued.instant.microseconds
         }
         prescription.attachments = tree.children(named: "Attachment").compactMap { $0["identifier"] }
-        let (metadata, record) = said(tree)
+        let (metadata, record) = description(tree)
         // Like rings, prescriptions may have no source.
         let origin =
             tree["sourceName"] == nil
@@ -161,8 +161,8 @@ extension AppleHealthInterpreter {
         let name = String(decoding: texts[1], as: UTF8.self)
         guard let type = CharacteristicType.allCases.first(where: { $0.healthKitIdentifier == name }) else {
             // The values of `CardioFitnessMedicationsUse` are not published. Two of them are known to mean no data.
-            let saysNothing = texts[2].elementsEqual("None".utf8) || texts[2].suffix(6).elementsEqual("NotSet".utf8)
-            return saysNothing ? .notData : .skipped(names.kind(name))
+            let isNotSet = texts[2].elementsEqual("None".utf8) || texts[2].suffix(6).elementsEqual("NotSet".utf8)
+            return isNotSet ? .notData : .skipped(names.kind(name))
         }
         guard let characteristic = Characteristic(type, String(decoding: texts[2], as: UTF8.self)) else {
             throw Refusal("Me: \(type.rawValue) has a value that no version known here has", at: place)
@@ -173,8 +173,8 @@ extension AppleHealthInterpreter {
     // MARK: Bodies
 
     private func mark(_ value: some Encodable, at place: Place) throws(Refusal) -> UInt32 {
-        let octets = try body(value, nil, at: place).octets
-        return UInt32(truncatingIfNeeded: StableHash.hash(octets)) & 0x7FFF_FFFF
+        let bytes = try body(value, nil, at: place).bytes
+        return UInt32(truncatingIfNeeded: StableHash.hash(bytes)) & 0x7FFF_FFFF
     }
 
     private static func hash(_ text: String) -> UInt64 { StableHash.hash(text) }

@@ -54,7 +54,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
 
     private static let originCapacity = 2048
     /// The maximum number of quantities of unknown types that are kept, because they all go to quarantine. The others are counted.
-    private static let mostUnknownQuantities = 10_000
+    private static let maximumUnknownQuantities = 10_000
 
     private struct OriginEntry {
         var type: SampleType
@@ -171,7 +171,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         }
         if !isCategory, !isCorrelation, !type.isKnown {
             // Its value is of no use without the unit.
-            guard unknownQuantities < Self.mostUnknownQuantities, (try? unit(texts, at: place)) != nil else {
+            guard unknownQuantities < Self.maximumUnknownQuantities, (try? unit(texts, at: place)) != nil else {
                 return .other(skipped(texts[ExportColumn.type]))
             }
             unknownQuantities += 1
@@ -191,19 +191,19 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         }
         let unit = isCategory || isCorrelation ? Unit.one : try unit(texts, at: place)
         let origin = origin(texts, type)
-        var said: (metadata: Metadata?, record: RecordIdentifier?) = (nil, nil)
-        if texts.count > ExportColumn.metadata || !texts[ExportColumn.beats].isEmpty { said = read(metadata: texts) }
+        var description: (metadata: Metadata?, record: RecordIdentifier?) = (nil, nil)
+        if texts.count > ExportColumn.metadata || !texts[ExportColumn.beats].isEmpty { description = read(metadata: texts) }
         if isCategory, numeral.coefficient < 0 {
-            let word = String(decoding: texts[ExportColumn.value].prefix(Self.longestCase), as: UTF8.self)
-            let others = (said.metadata?.entries ?? []).map { ($0.key, $0.value) }
-            said.metadata = Metadata(others + [(Metadata.receivedCase, .string(word))])
+            let word = String(decoding: texts[ExportColumn.value].prefix(Self.maximumCaseLength), as: UTF8.self)
+            let others = (description.metadata?.entries ?? []).map { ($0.key, $0.value) }
+            description.metadata = Metadata(others + [(Metadata.receivedCase, .string(word))])
         }
         let isMember = !texts[ExportColumn.inCorrelation].isEmpty
         let reading = Reading(
             origin: origin, numeral: numeral, unit: unit,
             time: .instants(start: start.instant, end: end.instant, offset: start.offset), ordinal: ordinal,
             group: isBloodPressure ? .shared(Self.group(origin, start.instant, end.instant)) : .none,
-            metadata: said.metadata, record: said.record, body: body,
+            metadata: description.metadata, record: description.record, body: body,
             repeats: isMember ? Self.correlationRecord : nil, place: place)
         if isMember { remember(reading, start.instant, end.instant) }
         return .reading(reading)
@@ -293,7 +293,7 @@ extension AppleHealthInterpreter {
     }
 
     /// The maximum length of a case's name in metadata, in bytes.
-    private static let longestCase = 256
+    private static let maximumCaseLength = 256
 
     private static let notApplicable = "HKCategoryValueNotApplicable"
 
@@ -350,7 +350,7 @@ extension AppleHealthInterpreter {
         guard let body = try? SampleBody(encoding: Correlation(objects: members)) else {
             throw Refusal("the correlation cannot be stored", at: place)
         }
-        ordinal = UInt32(truncatingIfNeeded: StableHash.hash(body.octets)) & 0x7FFF_FFFF
+        ordinal = UInt32(truncatingIfNeeded: StableHash.hash(body.bytes)) & 0x7FFF_FFFF
         return body
     }
 }

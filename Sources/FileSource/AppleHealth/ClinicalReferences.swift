@@ -78,13 +78,13 @@ struct ClinicalReferences {
     static func deliver(
         _ input: any ByteInput, _ reference: Reference, received: Instant, _ handle: (RawFrame) throws -> Void
     ) throws {
-        let octets = try input.bytes(limit: ResourceRow.maximumLength)
-        guard octets.count <= ResourceRow.maximumLength else {
+        let bytes = try input.bytes(limit: ResourceRow.maximumLength)
+        guard bytes.count <= ResourceRow.maximumLength else {
             let reason = "the clinical record's file is larger than \(ResourceRow.maximumLength >> 20) MiB"
             return try handle(RawFrame(payload: .malformed(reason), place: reference.place, received: received))
         }
         let columns = [
-            octets, reference.source, reference.sourceURL, reference.version, reference.received, reference.identifier,
+            bytes, reference.source, reference.sourceURL, reference.version, reference.received, reference.identifier,
         ]
         try deliver(columns[...], []) { row in
             try handle(RawFrame(payload: .row(row), place: reference.place, received: received, channel: ResourceRow.fhir))

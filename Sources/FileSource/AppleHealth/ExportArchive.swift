@@ -145,7 +145,7 @@ struct ExportArchive {
         let stream = MemberStream(ZipArchive(directory, limits: limits, isChecked: true)) { member in
             switch Kind(member) {
             case .route: .rows(GPXFile.forEachBlock)
-            case .electrocardiogram, .resource: .octets
+            case .electrocardiogram, .resource: .bytes
             case nil: nil
             }
         }
@@ -153,8 +153,8 @@ struct ExportArchive {
             let key = ExportFiles.key(ofMember: member.name, in: index.folder)
             switch (Kind(member), content) {
             case (.route, .rows(let rows)): try body(Other(key: key, content: .route(rows)))
-            case (.electrocardiogram, .octets(let input)): try body(Other(key: key, content: .electrocardiogram(input)))
-            case (.resource, .octets(let input)): try body(Other(key: key, content: .resource(input)))
+            case (.electrocardiogram, .bytes(let input)): try body(Other(key: key, content: .electrocardiogram(input)))
+            case (.resource, .bytes(let input)): try body(Other(key: key, content: .resource(input)))
             default: break
             }
         }

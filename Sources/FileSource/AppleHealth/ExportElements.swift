@@ -39,7 +39,7 @@ struct ExportElements: ElementRows {
     /// The depths of the open elements, or 0 if they are not open.
     private var recordDepth = 0
     private var recordNumber = 0
-    private var recordHoldsOther = false
+    private var recordHasUnknownChild = false
     /// The name of the first unknown element in a Record or in an element that is read as a whole.
     private var otherName: [UInt8] = []
     private var correlationDepth = 0
@@ -47,7 +47,7 @@ struct ExportElements: ElementRows {
     private var correlation: (line: Int, columns: [(Int, [UInt8])], metadata: [(key: [UInt8], text: [UInt8])]) = (0, [], [])
     private var treeDepth = 0
     private var treeLine = 0
-    private var treeHoldsOther = false
+    private var hasUnknownDescendant = false
     /// The depth of an open route in a workout, or 0.
     private var routeDepth = 0
     /// The paths of the workout's routes. A route without one has an empty path.
@@ -73,7 +73,7 @@ struct ExportElements: ElementRows {
     ) {
         guard problem == nil else { return }
         depth += 1
-        let element = ElementText.octets(name)
+        let element = ElementText.bytes(name)
         if recordDepth > 0 {
             startInRecord(element, attributes)
         } else if treeDepth > 0 {
@@ -95,7 +95,7 @@ struct ExportElements: ElementRows {
         if depth == recordDepth {
             rows.end(Place(.record, recordNumber))
             recordDepth = 0
-            if recordHoldsOther { endOther() }
+            if recordHasUnknownChild { endOther() }
             if beatCount > 0 { endBeats() }
         } else if treeDepth > 0 {
             endInTree()
@@ -113,9 +113,9 @@ struct ExportElements: ElementRows {
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
             if let column = Self.column(name) {
-                rows.set(column, ElementText.octets(value))
+                rows.set(column, ElementText.bytes(value))
             } else {
-                note(name: ElementText.octets(name))
+                note(name: ElementText.bytes(name))
             }
             index += 2
         }
@@ -134,8 +134,8 @@ struct ExportElements: ElementRows {
                 addBeat(attributes)
             } else if depth == recordDepth + 1, !Self.equal(element, "HeartRateVariabilityMetadataList") {
                 if Self.equal(element, "Record") { recordCount += 1 }
-                if !recordHoldsOther { otherName = Array(element) }
-                recordHoldsOther = true
+                if !recordHasUnknownChild { otherName = Array(element) }
+                recordHasUnknownChild = true
             }
         }
     }
@@ -148,11 +148,11 @@ struct ExportElements: ElementRows {
         var text = key
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
-            let name = ElementText.octets(name)
+            let name = ElementText.bytes(name)
             if Self.equal(name, "key") {
-                key = ElementText.octets(value)
+                key = ElementText.bytes(value)
             } else if Self.equal(name, "value") {
-                text = ElementText.octets(value)
+                text = ElementText.bytes(value)
             } else {
                 note(name: name)
             }
@@ -163,7 +163,7 @@ struct ExportElements: ElementRows {
 
     /// Adds one row for all unknown elements in a Record, after the record.
     private mutating func endOther() {
-        recordHoldsOther = false
+        recordHasUnknownChild = false
         addOther(Place(.record, recordNumber))
     }
 
@@ -182,7 +182,7 @@ struct ExportElements: ElementRows {
             correlation = (line(), [], [])
             var index = 0
             while let name = attributes[index], let value = attributes[index + 1] {
-                if let column = Self.column(name) { correlation.columns.append((column, Array(ElementText.octets(value)))) }
+                if let column = Self.column(name) { correlation.columns.append((column, Array(ElementText.bytes(value)))) }
                 index += 2
             }
             return
@@ -213,8 +213,8 @@ struct ExportElements: ElementRows {
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
             rows.begin(Self.bytes(ExportRow.me), columns: 3)
-            rows.set(1, ElementText.octets(name))
-            rows.set(2, ElementText.octets(value))
+            rows.set(1, ElementText.bytes(name))
+            rows.set(2, ElementText.bytes(value))
             rows.end(place)
             index += 2
         }
@@ -246,8 +246,8 @@ struct ExportElements: ElementRows {
             routePaths[routeCount - 1] = Array(path)
         }
         if depth == treeDepth + 1, !Self.isPart(element) {
-            if !treeHoldsOther { otherName = Array(element) }
-            treeHoldsOther = true
+            if !hasUnknownDescendant { otherName = Array(element) }
+            hasUnknownDescendant = true
         }
         tree.add(ExportTree.open)
         tree.add(element)
@@ -262,8 +262,8 @@ struct ExportElements: ElementRows {
         rows.end(&tree, Place(.line, treeLine))
         treeDepth = 0
         for index in 0..<routeCount { addRoute(index) }
-        if treeHoldsOther { addOther(Place(.line, treeLine)) }
-        (routeCount, treeHoldsOther) = (0, false)
+        if hasUnknownDescendant { addOther(Place(.line, treeLine)) }
+        (routeCount, hasUnknownDescendant) = (0, false)
         routePaths.removeAll()
     }
 
@@ -300,7 +300,7 @@ struct ExportElements: ElementRows {
         rows.begin(Self.bytes(ExportRow.location), columns: GPXRow.count)
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
-            if let column = GPXRow.column(ofAttribute: ElementText.octets(name)) { rows.set(column, ElementText.octets(value)) }
+            if let column = GPXRow.column(ofAttribute: ElementText.bytes(name)) { rows.set(column, ElementText.bytes(value)) }
             index += 2
         }
         rows.end(Place(.line, line))
@@ -343,8 +343,8 @@ struct ExportElements: ElementRows {
     private mutating func addAttributes(_ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>) {
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
-            tree.add(ElementText.octets(name))
-            tree.add(ElementText.octets(value))
+            tree.add(ElementText.bytes(name))
+            tree.add(ElementText.bytes(value))
             index += 2
         }
     }

@@ -4,7 +4,7 @@ import Glibc
 /// blanks before parsing, and the length of the text does not change.
 enum ForbiddenCharacters {
     /// The maximum length of a character reference, `&#x0010FFFF;` with room for zeros.
-    static let longestReference = 16
+    static let maximumReferenceLength = 16
 
     /// Replaces control characters other than tab and line breaks, and references to characters that XML forbids.
     static func scrub(_ bytes: UnsafeMutableRawBufferPointer) {
@@ -14,7 +14,7 @@ enum ForbiddenCharacters {
 
     /// The number of bytes at the end that may be the beginning of a reference.
     static func unfinishedReference(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
-        for length in 1...longestReference where length <= bytes.count {
+        for length in 1...maximumReferenceLength where length <= bytes.count {
             switch bytes[bytes.count - length] {
             case UInt8(ascii: "&"): return length == 1 || bytes[bytes.count - length + 1] == UInt8(ascii: "#") ? length : 0
             case UInt8(ascii: ";"), UInt8(ascii: " "), UInt8(ascii: "<"): return 0

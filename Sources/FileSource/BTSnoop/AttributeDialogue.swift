@@ -16,53 +16,53 @@ struct AttributeDialogue {
     private var long: (handle: UInt16, value: [UInt8])?
 
     /// The maximum length of an attribute (3.2.9).
-    private static let longest = 512
+    private static let maximumLength = 512
 
     mutating func take(
         _ message: [UInt8], isReceived: Bool, _ peer: BluetoothTraffic.Peer, _ table: inout [UInt16: String],
         _ events: inout [BluetoothTraffic.Event]
     ) {
-        var octets = Octets(message)
-        guard let code = octets.byte() else { return }
-        guard isReceived else { return ask(code, octets) }
+        var bytes = PacketReader(message)
+        guard let code = bytes.byte() else { return }
+        guard isReceived else { return ask(code, bytes) }
         switch code {
         case 0x01: question = nil
         case 0x1B, 0x1D:
-            guard let handle = octets.short() else { return }
-            tell(handle, octets.all, .notified, peer, table, &events)
+            guard let handle = bytes.short() else { return }
+            deliver(handle, bytes.all, .notified, peer, table, &events)
         case 0x23:
-            while let handle = octets.short(), let length = octets.short(), let value = octets.take(Int(length)) {
-                tell(handle, value, .notified, peer, table, &events)
+            while let handle = bytes.short(), let length = bytes.short(), let value = bytes.take(Int(length)) {
+                deliver(handle, value, .notified, peer, table, &events)
             }
-        case 0x05: learn(&octets, &table)
-        case 0x09, 0x11: answer(code, &octets, peer, &table, &events)
+        case 0x05: learn(&bytes, &table)
+        case 0x09, 0x11: answer(code, &bytes, peer, &table, &events)
         case 0x0B, 0x0D:
             guard case .read(let handle)? = question else { return }
             question = nil
-            let value = code == 0x0B ? octets.all : (long?.handle == handle ? long?.value ?? [] : []) + octets.all
-            long = (handle, Array(value.prefix(Self.longest)))
+            let value = code == 0x0B ? bytes.all : (long?.handle == handle ? long?.value ?? [] : []) + bytes.all
+            long = (handle, Array(value.prefix(Self.maximumLength)))
             // Reported again with each further piece. The last report has the complete value.
-            tell(handle, value, .read, peer, table, &events)
+            deliver(handle, value, .read, peer, table, &events)
         case 0x13:
             guard case .write(let handle, let value)? = question else { return }
             question = nil
-            tell(handle, value, .written, peer, table, &events)
+            deliver(handle, value, .written, peer, table, &events)
         default: break
         }
     }
 
-    private mutating func ask(_ code: UInt8, _ octets: Octets) {
-        var octets = octets
+    private mutating func ask(_ code: UInt8, _ bytes: PacketReader) {
+        var bytes = bytes
         switch code {
-        case 0x08, 0x10: question = .types(octets.take(4) == nil ? nil : octets.short())
-        case 0x0A, 0x0C: question = octets.short().map { .read($0) }
-        case 0x12: question = octets.short().map { .write($0, octets.all) }
+        case 0x08, 0x10: question = .types(bytes.take(4) == nil ? nil : bytes.short())
+        case 0x0A, 0x0C: question = bytes.short().map { .read($0) }
+        case 0x12: question = bytes.short().map { .write($0, bytes.all) }
         case 0x02, 0x04, 0x06, 0x0E, 0x16, 0x18, 0x20: question = nil
         default: break
         }
     }
 
-    private func tell(
+    private func deliver(
         _ handle: UInt16, _ value: [UInt8], _ way: BluetoothTraffic.Way, _ peer: BluetoothTraffic.Peer, _ table: [UInt16: String],
         _ events: inout [BluetoothTraffic.Event]
     ) {
@@ -73,20 +73,20 @@ struct AttributeDialogue {
 
     /// Reads a Find Information response with the type of each handle. The type of a characteristic's value is that of the
     /// characteristic.
-    private mutating func learn(_ octets: inout Octets, _ table: inout [UInt16: String]) {
+    private mutating func learn(_ bytes: inout PacketReader, _ table: inout [UInt16: String]) {
         question = nil
-        let count = octets.byte() == 1 ? 2 : 16
-        while let handle = octets.short(), let uuid = octets.uuid(count) { if table[handle] == nil { table[handle] = uuid } }
+        let count = bytes.byte() == 1 ? 2 : 16
+        while let handle = bytes.short(), let uuid = bytes.uuid(count) { if table[handle] == nil { table[handle] = uuid } }
     }
 
     private mutating func answer(
-        _ code: UInt8, _ octets: inout Octets, _ peer: BluetoothTraffic.Peer, _ table: inout [UInt16: String],
+        _ code: UInt8, _ bytes: inout PacketReader, _ peer: BluetoothTraffic.Peer, _ table: inout [UInt16: String],
         _ events: inout [BluetoothTraffic.Event]
     ) {
-        guard case .types(let type)? = question, let length = octets.byte(), length >= 2 else { return }
+        guard case .types(let type)? = question, let length = bytes.byte(), length >= 2 else { return }
         question = nil
-        while let entry = octets.take(Int(length)) {
-            var entry = Octets(entry)
+        while let entry = bytes.take(Int(length)) {
+            var entry = PacketReader(entry)
             guard let handle = entry.short() else { return }
             switch (code, type) {
             case (0x11, 0x2800?):
@@ -98,7 +98,7 @@ struct AttributeDialogue {
                 table[value] = uuid
             case (0x09, _):
                 // A characteristic that was read by type.
-                if table[handle] != nil { tell(handle, entry.all, .read, peer, table, &events) }
+                if table[handle] != nil { deliver(handle, entry.all, .read, peer, table, &events) }
             default: return
             }
         }

@@ -20,7 +20,7 @@ public final class BTSnoopFile {
         var isReceived: Bool
         /// The index of the controller.
         var controller: Int
-        var octets: [UInt8]
+        var bytes: [UInt8]
         var time: Instant
         /// Whether the file contains only a part of it.
         var isShortened: Bool
@@ -43,7 +43,7 @@ public final class BTSnoopFile {
     /// Microseconds from the year 0 to 1970.
     private static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
     /// The maximum length of a packet.
-    private static let longestPacket = 1 << 17
+    private static let maximumPacketLength = 1 << 17
     private static let latest: Int64 = 253_402_300_799_999_999
 
     /// Whether the file is a btsnoop file.
@@ -81,31 +81,31 @@ public final class BTSnoopFile {
                 return
             }
             let (original, included) = (Self.number(head, 0, 4), Self.number(head, 4, 4))
-            guard included <= Self.longestPacket, included <= original else {
+            guard included <= Self.maximumPacketLength, included <= original else {
                 throw SourceError(.malformed, "\(path): \(place): the packet is too long")
             }
             let time = Self.number(head, 16, 8) &- Self.epoch
             guard (0...Self.latest).contains(time) else {
                 throw SourceError(.malformed, "\(path): \(place): its time is invalid")
             }
-            guard let octets = try input.read(Int(included)), octets.count == Int(included) else {
+            guard let bytes = try input.read(Int(included)), bytes.count == Int(included) else {
                 cut = place
                 return
             }
-            var packet = packet(flags: UInt32(truncatingIfNeeded: Self.number(head, 8, 4)), octets, Instant(microseconds: time))
+            var packet = packet(flags: UInt32(truncatingIfNeeded: Self.number(head, 8, 4)), bytes, Instant(microseconds: time))
             packet.isShortened = included < original
             try body(packet, place)
         }
     }
 
-    private func packet(flags: UInt32, _ octets: [UInt8], _ time: Instant) -> Packet {
+    private func packet(flags: UInt32, _ bytes: [UInt8], _ time: Instant) -> Packet {
         var packet = Packet(
-            kind: .other, isReceived: flags & 1 != 0, controller: 0, octets: octets, time: time, isShortened: false)
+            kind: .other, isReceived: flags & 1 != 0, controller: 0, bytes: bytes, time: time, isShortened: false)
         switch datalink {
         case .bare: packet.kind = flags & 2 == 0 ? .data : packet.isReceived ? .event : .other
         case .uart:
-            packet.kind = octets.first == 4 ? .event : octets.first == 2 ? .data : .other
-            if !octets.isEmpty { packet.octets.removeFirst() }
+            packet.kind = bytes.first == 4 ? .event : bytes.first == 2 ? .data : .other
+            if !bytes.isEmpty { packet.bytes.removeFirst() }
         case .monitor:
             packet.controller = Int(flags >> 16)
             switch flags & 0xFFFF {
@@ -118,8 +118,8 @@ public final class BTSnoopFile {
         return packet
     }
 
-    private static func number(_ octets: [UInt8], _ start: Int, _ count: Int) -> Int64 {
-        octets[start..<start + count].reduce(0) { $0 << 8 | Int64($1) }
+    private static func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> Int64 {
+        bytes[start..<start + count].reduce(0) { $0 << 8 | Int64($1) }
     }
 }
 

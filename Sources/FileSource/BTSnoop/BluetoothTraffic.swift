@@ -50,7 +50,7 @@ public final class BluetoothTraffic {
 
     /// The maximum number of devices. It limits memory.
     private static let maximumPeers = 10_000
-    private static let longestAdvert = 1650
+    private static let maximumAdvertLength = 1650
     /// The maximum number of links. Controllers support some tens.
     private static let maximumLinks = 4096
 
@@ -72,8 +72,8 @@ public final class BluetoothTraffic {
             guard !packet.isShortened else { return try body(.shortened, packet.time, place) }
             var events: [Event] = []
             switch packet.kind {
-            case .event: takeEvent(Octets(packet.octets), packet.controller, &events)
-            case .data: takeData(Octets(packet.octets), packet, &events)
+            case .event: takeEvent(PacketReader(packet.bytes), packet.controller, &events)
+            case .data: takeData(PacketReader(packet.bytes), packet, &events)
             case .other: break
             }
             for event in events { try body(event, packet.time, place) }
@@ -82,60 +82,60 @@ public final class BluetoothTraffic {
 
     // MARK: Events of the controller
 
-    private func takeEvent(_ octets: Octets, _ controller: Int, _ events: inout [Event]) {
-        var octets = octets
-        guard let code = octets.byte(), octets.byte() != nil else { return }
+    private func takeEvent(_ bytes: PacketReader, _ controller: Int, _ events: inout [Event]) {
+        var bytes = bytes
+        guard let code = bytes.byte(), bytes.byte() != nil else { return }
         switch code {
         case 0x05:
-            guard octets.byte() == 0, let handle = octets.short() else { return }
+            guard bytes.byte() == 0, let handle = bytes.short() else { return }
             if let link = links.removeValue(forKey: Self.key(controller, handle)) { events.append(.disconnected(link.peer)) }
-        case 0x3E: takeLowEnergy(octets, controller, &events)
+        case 0x3E: takeLowEnergy(bytes, controller, &events)
         default: break
         }
     }
 
-    private func takeLowEnergy(_ octets: Octets, _ controller: Int, _ events: inout [Event]) {
-        var octets = octets
-        switch octets.byte() {
+    private func takeLowEnergy(_ bytes: PacketReader, _ controller: Int, _ events: inout [Event]) {
+        var bytes = bytes
+        switch bytes.byte() {
         case 0x01, 0x0A, 0x29:
-            guard octets.byte() == 0, let handle = octets.short(), octets.byte() != nil, let peer = octets.peer() else { return }
+            guard bytes.byte() == 0, let handle = bytes.short(), bytes.byte() != nil, let peer = bytes.peer() else { return }
             guard tables.count < Self.maximumPeers || tables[peer] != nil else { return }
             if links.count >= Self.maximumLinks { links.removeAll() }
             links[Self.key(controller, handle)] = Link(peer: peer)
             if tables[peer] == nil { tables[peer] = [:] }
             events.append(.connected(peer))
         case 0x02:
-            for _ in 0..<(octets.byte() ?? 0) {
-                guard octets.byte() != nil, let peer = octets.peer(), let count = octets.byte(),
-                    let data = octets.take(Int(count)), octets.byte() != nil
+            for _ in 0..<(bytes.byte() ?? 0) {
+                guard bytes.byte() != nil, let peer = bytes.peer(), let count = bytes.byte(),
+                    let data = bytes.take(Int(count)), bytes.byte() != nil
                 else { return }
                 events.append(.advert(peer, Self.advertised(data)))
             }
         case 0x0D:
-            for _ in 0..<(octets.byte() ?? 0) { guard takeExtended(&octets, &events) else { return } }
+            for _ in 0..<(bytes.byte() ?? 0) { guard takeExtended(&bytes, &events) else { return } }
         default: break
         }
     }
 
     /// Reads an extended advertisement, which may arrive in pieces (7.7.65.13: bits 5 and 6 of its type).
-    private func takeExtended(_ octets: inout Octets, _ events: inout [Event]) -> Bool {
-        guard let type = octets.short(), let peer = octets.peer(), octets.byte() != nil, octets.byte() != nil,
-            let set = octets.byte(), octets.take(11) != nil, let count = octets.byte(), let data = octets.take(Int(count))
+    private func takeExtended(_ bytes: inout PacketReader, _ events: inout [Event]) -> Bool {
+        guard let type = bytes.short(), let peer = bytes.peer(), bytes.byte() != nil, bytes.byte() != nil,
+            let set = bytes.byte(), bytes.take(11) != nil, let count = bytes.byte(), let data = bytes.take(Int(count))
         else { return false }
         let key = "\(peer.address) \(set)"
         let whole = (longAdverts.removeValue(forKey: key) ?? []) + data
         switch type >> 5 & 3 {
         case 0: events.append(.advert(peer, Self.advertised(whole)))
-        case 1 where whole.count <= Self.longestAdvert && longAdverts.count < Self.maximumPeers: longAdverts[key] = whole
+        case 1 where whole.count <= Self.maximumAdvertLength && longAdverts.count < Self.maximumPeers: longAdverts[key] = whole
         default: break
         }
         return true
     }
 
     private static func advertised(_ data: [UInt8]) -> [Advertised] {
-        var (octets, parts): (Octets, [Advertised]) = (Octets(data), [])
-        while let length = octets.byte(), length > 0, let part = octets.take(Int(length)) {
-            var rest = Octets(Array(part.dropFirst()))
+        var (bytes, parts): (PacketReader, [Advertised]) = (PacketReader(data), [])
+        while let length = bytes.byte(), length > 0, let part = bytes.take(Int(length)) {
+            var rest = PacketReader(Array(part.dropFirst()))
             switch part[0] {
             case 0x02, 0x03: while let uuid = rest.uuid(2) { parts.append(.service(uuid)) }
             case 0x06, 0x07: while let uuid = rest.uuid(16) { parts.append(.service(uuid)) }
@@ -153,9 +153,9 @@ public final class BluetoothTraffic {
 
     private static func key(_ controller: Int, _ handle: UInt16) -> Int { controller << 16 | Int(handle & 0x0FFF) }
 
-    private func takeData(_ octets: Octets, _ packet: BTSnoopFile.Packet, _ events: inout [Event]) {
-        var octets = octets
-        guard let head = octets.short(), let length = octets.short(), let data = octets.take(Int(length)) else { return }
+    private func takeData(_ bytes: PacketReader, _ packet: BTSnoopFile.Packet, _ events: inout [Event]) {
+        var bytes = bytes
+        guard let head = bytes.short(), let length = bytes.short(), let data = bytes.take(Int(length)) else { return }
         let key = Self.key(packet.controller, head)
         guard var link = links[key] else { return events.append(.unlinked) }
         let continues = head >> 12 & 3 == 1
@@ -179,12 +179,12 @@ private struct PacketJoin {
             guard length > 0 else { return nil }
             waiting += data
         } else {
-            var octets = Octets(data)
-            guard let size = octets.short(), octets.short() == 4 else {
+            var bytes = PacketReader(data)
+            guard let size = bytes.short(), bytes.short() == 4 else {
                 length = 0
                 return nil
             }
-            (length, waiting) = (Int(size), octets.all)
+            (length, waiting) = (Int(size), bytes.all)
         }
         guard waiting.count >= length else { return nil }
         defer { (waiting, length) = ([], 0) }
@@ -193,37 +193,37 @@ private struct PacketJoin {
 }
 
 /// Reads little-endian numbers of a packet. They are `nil` after its end.
-struct Octets {
-    private let octets: [UInt8]
+struct PacketReader {
+    private let bytes: [UInt8]
     private var position = 0
 
-    init(_ octets: [UInt8]) { self.octets = octets }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// The remaining bytes.
-    var all: [UInt8] { Array(octets[position...]) }
+    var all: [UInt8] { Array(bytes[position...]) }
 
     mutating func byte() -> UInt8? {
-        guard position < octets.count else { return nil }
+        guard position < bytes.count else { return nil }
         defer { position += 1 }
-        return octets[position]
+        return bytes[position]
     }
 
     mutating func short() -> UInt16? {
-        guard octets.count - position >= 2 else { return nil }
+        guard bytes.count - position >= 2 else { return nil }
         defer { position += 2 }
-        return UInt16(octets[position]) | UInt16(octets[position + 1]) << 8
+        return UInt16(bytes[position]) | UInt16(bytes[position + 1]) << 8
     }
 
     mutating func take(_ count: Int) -> [UInt8]? {
-        guard octets.count - position >= count else { return nil }
+        guard bytes.count - position >= count else { return nil }
         defer { position += count }
-        return Array(octets[position..<position + count])
+        return Array(bytes[position..<position + count])
     }
 
     /// A UUID such as `2A37`, or in its long form.
     mutating func uuid(_ count: Int) -> String? {
-        guard let octets = take(count) else { return nil }
-        let digits = octets.reversed().map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+        guard let bytes = take(count) else { return nil }
+        let digits = bytes.reversed().map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
         guard count == 16 else { return digits.joined() }
         let parts = [digits[0..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10..<16]]
         return parts.map { $0.joined() }.joined(separator: "-")

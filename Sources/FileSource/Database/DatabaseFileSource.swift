@@ -71,12 +71,12 @@ public final class DatabaseFileSource: FrameSource {
 
     /// Passes names to `body` as cells that are valid only during the call.
     private static func lend(_ names: [[UInt8]], _ body: ([UnsafeRawBufferPointer]) throws -> Void) rethrows {
-        try names.flatMap { $0 }.withUnsafeBytes { octets in
+        try names.flatMap { $0 }.withUnsafeBytes { bytes in
             var start = 0
             try body(
                 names.map { name in
                     defer { start += name.count }
-                    return UnsafeRawBufferPointer(rebasing: octets[start..<(start + name.count)])
+                    return UnsafeRawBufferPointer(rebasing: bytes[start..<(start + name.count)])
                 })
         }
     }

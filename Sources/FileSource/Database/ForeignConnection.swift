@@ -97,7 +97,7 @@ struct ForeignConnection {
         func value(_ column: ForeignTable.Column) -> String {
             if let join = column.join, !plan.joins.contains(join) { return "NULL" }
             let name = "\(alias(column.join)).\(Self.quoted(column.column))"
-            return column.isOctets ? "CASE typeof(\(name)) WHEN 'blob' THEN lower(hex(\(name))) ELSE \(name) END" : name
+            return column.isBinary ? "CASE typeof(\(name)) WHEN 'blob' THEN lower(hex(\(name))) ELSE \(name) END" : name
         }
         var sql = "SELECT \(plan.columns.map(value).joined(separator: ", ")) FROM \(Self.quoted(plan.table.name)) a"
         for index in plan.joins {

@@ -104,7 +104,7 @@ public final class DelimitedFileSource: FrameSource {
     /// - Returns: the error in the row, and the number of skipped lines.
     private static func skipOverlong(_ buffer: TextBuffer) throws(SourceError) -> (reason: String, lines: Int) {
         var searched = buffer.start
-        var kept = true
+        var retained = true
         while true {
             let index = lineEnd(buffer, from: searched)
             if index + 1 == buffer.end, buffer.base[index] == 0x0D, !buffer.atEnd {
@@ -118,14 +118,14 @@ public final class DelimitedFileSource: FrameSource {
                 let isCRLF = buffer.base[index] == 0x0D && buffer.base[index + 1] == 0x0A && index + 1 < buffer.end
                 buffer.start = index + (isCRLF ? 2 : 1)
                 return (
-                    kept
+                    retained
                         ? "a quotation mark is not closed within \(maximumRow) bytes"
                         : "it is longer than \(maximumRow) bytes",
                     1
                 )
             }
             // Everything read so far belongs to this line and is dropped.
-            kept = false
+            retained = false
             buffer.start = buffer.end
             guard try buffer.refill() else { return ("it is longer than \(maximumRow) bytes", 1) }
             searched = buffer.start

@@ -34,10 +34,10 @@ public final class DocumentFile: FrameSource {
 
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         // A text beyond the limit shows the interpreter that the document is too long.
-        let octets = try FileInput(file, meter: meter).bytes(limit: ResourceRow.maximumLength)
+        let bytes = try FileInput(file, meter: meter).bytes(limit: ResourceRow.maximumLength)
         let row = TextRow()
-        try octets.withUnsafeBytes { octets in
-            row.cells = [octets]
+        try bytes.withUnsafeBytes { bytes in
+            row.cells = [bytes]
             try handle(RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: ResourceRow.cda))
         }
     }

@@ -51,26 +51,26 @@ public enum ElectrocardiogramFile {
 struct ElectrocardiogramLines {
     private var line: [UInt8] = []
     private var number = 1
-    private var isBehindReturn = false
+    private var followsReturn = false
     private var isFirst = true
 
-    mutating func read(_ stretch: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
-        var start = stretch.startIndex
-        for index in stretch.indices {
-            let octet = stretch[index]
-            guard octet == 0x0A || octet == 0x0D else {
-                isBehindReturn = false
+    mutating func read(_ part: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
+        var start = part.startIndex
+        for index in part.indices {
+            let byte = part[index]
+            guard byte == 0x0A || byte == 0x0D else {
+                followsReturn = false
                 continue
             }
-            if octet == 0x0A, isBehindReturn {
-                (isBehindReturn, start) = (false, index + 1)
+            if byte == 0x0A, followsReturn {
+                (followsReturn, start) = (false, index + 1)
                 continue
             }
-            isBehindReturn = octet == 0x0D
-            try give(stretch[start..<index], body)
+            followsReturn = byte == 0x0D
+            try give(part[start..<index], body)
             start = index + 1
         }
-        line.append(contentsOf: stretch[start...])
+        line.append(contentsOf: part[start...])
         try bound(line.count)
     }
 

@@ -112,17 +112,17 @@ struct ElectrocardiogramHeader {
     /// Parses a number before or after one of these units. The digits may be those of another script.
     private static func number(_ text: String, of units: Set<String>) -> Numeral? {
         var digits = ""
-        var (before, behind) = ("", "")
+        var (before, after) = ("", "")
         for character in text.lowercased() where !isInvisible(character) {
             if let digit = character.wholeNumberValue, digit < 10,
                 character.unicodeScalars.first?.properties.numericType == .decimal
             {
-                digits += behind + String(digit)
-                behind = ""
+                digits += after + String(digit)
+                after = ""
             } else if digits.isEmpty {
                 before.append(character)
             } else {
-                behind.append(character)
+                after.append(character)
             }
         }
         // A character between two digits is part of the number.
@@ -137,7 +137,7 @@ struct ElectrocardiogramHeader {
         else {
             return nil
         }
-        let words = [before, behind].map(trimmed).filter { !$0.isEmpty }
+        let words = [before, after].map(trimmed).filter { !$0.isEmpty }
         guard words.count == 1, units.contains(words[0]) else { return nil }
         return try? Numeral(number)
     }

@@ -76,11 +76,11 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         guard !text.isEmpty else { return }
         if facts == nil { facts = try header.read(at: place) }
         var digits = Array(text)
-        for (index, octet) in text.enumerated() where octet == UInt8(ascii: ".") || octet == UInt8(ascii: ",") {
-            guard (separator ?? octet) == octet else {
+        for (index, byte) in text.enumerated() where byte == UInt8(ascii: ".") || byte == UInt8(ascii: ",") {
+            guard (separator ?? byte) == byte else {
                 throw Refusal("a voltage has another decimal sign than those before it", at: place)
             }
-            separator = octet
+            separator = byte
             digits[index] = UInt8(ascii: ".")
         }
         guard let number = digits.withUnsafeBytes({ try? Numeral(parsing: $0) }) else {
@@ -117,9 +117,9 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         guard seconds < 1e9 else { throw Refusal("the electrocardiogram is too long", at: place) }
         let start = facts.start.instant
         // An unknown name, such as one in another language than English, becomes HealthKit's case for it. The name is kept too.
-        let told = Self.number(of: facts.classification)
+        let reported = Self.number(of: facts.classification)
         let unrecognized = ObjectValues.electrocardiogramClassification.value(of: "unrecognized")
-        let isExact = told?.isExact ?? false
+        let isExact = reported?.isExact ?? false
         guard let body = try? SampleBody(encoding: Self.electrocardiogram(facts, packed.points), content: packed.content) else {
             throw Refusal("the electrocardiogram cannot be stored", at: place)
         }
@@ -130,7 +130,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
                     id: SourceRevision.appleHealthPrefix + "electrocardiogram", name: "ECG",
                     version: facts.version.isEmpty ? nil : facts.version),
                 device: Self.device(facts.device)),
-            numeral: Numeral(coefficient: Int64(told?.number ?? unrecognized ?? -1)), unit: .one,
+            numeral: Numeral(coefficient: Int64(reported?.number ?? unrecognized ?? -1)), unit: .one,
             time: .instants(
                 start: start, end: Instant(microseconds: start.microseconds &+ Int64((seconds * 1e6).rounded())),
                 offset: facts.start.offset),

@@ -19,7 +19,7 @@ struct ElementNames {
         var problem = note(element)
         var index = 0
         while let name = attributes[index] {
-            problem = note(ElementText.octets(name))
+            problem = note(ElementText.bytes(name))
             index += 2
         }
         return problem
@@ -57,13 +57,13 @@ struct SkippedElements {
 
 /// Access to the texts that the parser passes, without copies.
 enum ElementText {
-    @inline(__always) static func octets(_ text: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
+    @inline(__always) static func bytes(_ text: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: text, count: strlen(text))
     }
 
     /// Returns a name without its prefix.
     static func local(_ name: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
-        octets(strrchr(name, 0x3A).map { UnsafePointer($0 + 1) } ?? name)
+        bytes(strrchr(name, 0x3A).map { UnsafePointer($0 + 1) } ?? name)
     }
 
     /// Returns the value of an attribute, or `nil`.
@@ -72,7 +72,7 @@ enum ElementText {
     ) -> UnsafeRawBufferPointer? {
         var index = 0
         while let own = attributes[index], let value = attributes[index + 1] {
-            if strcmp(own, name) == 0 { return octets(value) }
+            if strcmp(own, name) == 0 { return bytes(value) }
             index += 2
         }
         return nil

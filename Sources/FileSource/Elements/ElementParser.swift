@@ -55,15 +55,15 @@ extension RowParser {
     /// - Throws: ``SourceError`` with the first line that cannot be read, after the rows before it, and errors of `body`.
     func forEachRow(of input: some ByteInput, _ body: (TextRow, Place) throws -> Void) throws {
         let row = TextRow()
-        try forEachStretch(of: input) { try forEachRow(in: row) { place in try body(row, place) } }
+        try forEachChunk(of: input) { try forEachRow(in: row) { place in try body(row, place) } }
     }
 
     /// Passes all rows of `input` to `body` in blocks.
     func forEachBlock(of input: some ByteInput, _ body: (RowBlock) throws -> Void) throws {
-        try forEachStretch(of: input) { try body(takeRows()) }
+        try forEachChunk(of: input) { try body(takeRows()) }
     }
 
-    private func forEachStretch(of input: some ByteInput, _ body: () throws -> Void) throws {
+    private func forEachChunk(of input: some ByteInput, _ body: () throws -> Void) throws {
         var isMore = true
         while isMore {
             var failure: SourceError?
@@ -88,7 +88,7 @@ final class ElementParser<Elements: ElementRows>: RowParser {
     private let handlers: UnsafeMutablePointer<Handlers>
     private let buffer: UnsafeMutableRawBufferPointer
     /// Bytes that wait for the following ones.
-    private var held: [UInt8] = []
+    private var carriedOver: [UInt8] = []
     private var fed: Int64 = 0
 
     private struct Context {
@@ -102,12 +102,12 @@ final class ElementParser<Elements: ElementRows>: RowParser {
 
     /// - Parameters:
     ///   - firstLine: the line of the root element.
-    ///   - longestHeld: the maximum number of bytes that ``hold(_:)`` keeps.
-    init(_ elements: Elements, firstLine: Int, longestHeld: Int = 0) throws(SourceError) {
+    ///   - maximumCarryOver: the maximum number of bytes that ``carryOver(_:)`` keeps.
+    init(_ elements: Elements, firstLine: Int, maximumCarryOver: Int = 0) throws(SourceError) {
         guard let parser = XML_ParserCreate("UTF-8") else { throw SourceError(.inputOutput, "out of memory") }
         self.parser = parser
         buffer = .allocate(
-            byteCount: longestHeld + ForbiddenCharacters.longestReference + ElementStretch.length, alignment: 16)
+            byteCount: maximumCarryOver + ForbiddenCharacters.maximumReferenceLength + ElementParserLimits.length, alignment: 16)
         let context = UnsafeMutablePointer<Context>.allocate(capacity: 1)
         context.initialize(to: Context(elements: elements, parser: parser, firstLine: firstLine))
         self.context = context
@@ -135,8 +135,8 @@ final class ElementParser<Elements: ElementRows>: RowParser {
     }
 
     func advance(_ input: some ByteInput) throws(SourceError) -> Bool {
-        let (octets, isLast) = try read(input)
-        try parse(octets, isLast: isLast)
+        let (bytes, isLast) = try read(input)
+        try parse(bytes, isLast: isLast)
         return !isLast
     }
 
@@ -153,30 +153,30 @@ final class ElementParser<Elements: ElementRows>: RowParser {
     /// Returns the next bytes, after those that were held, and removes the previous rows.
     ///
     /// - Returns: bytes that are valid until the next call, and whether none follow.
-    func read(_ input: some ByteInput) throws(SourceError) -> (octets: UnsafeRawBufferPointer, isLast: Bool) {
+    func read(_ input: some ByteInput) throws(SourceError) -> (bytes: UnsafeRawBufferPointer, isLast: Bool) {
         context.pointee.elements.rows.removeFinished()
-        buffer.copyBytes(from: held)
-        let room = UnsafeMutableRawBufferPointer(rebasing: buffer[held.count..<(held.count + ElementStretch.length)])
+        buffer.copyBytes(from: carriedOver)
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer[carriedOver.count..<(carriedOver.count + ElementParserLimits.length)])
         let count = try input.read(into: room)
-        let filled = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(held.count + count)])
+        let filled = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(carriedOver.count + count)])
         ForbiddenCharacters.scrub(filled)
         let keep = count == 0 ? 0 : ForbiddenCharacters.unfinishedReference(filled)
-        held.removeAll(keepingCapacity: true)
-        held.append(contentsOf: filled[(filled.count - keep)...])
+        carriedOver.removeAll(keepingCapacity: true)
+        carriedOver.append(contentsOf: filled[(filled.count - keep)...])
         return (UnsafeRawBufferPointer(rebasing: filled[..<(filled.count - keep)]), count == 0)
     }
 
     /// Keeps the end of the bytes for the next part.
-    func hold(_ octets: UnsafeRawBufferPointer) { held.insert(contentsOf: octets, at: 0) }
+    func carryOver(_ bytes: UnsafeRawBufferPointer) { carriedOver.insert(contentsOf: bytes, at: 0) }
 
-    func parse(_ octets: UnsafeRawBufferPointer, isLast: Bool = false) throws(SourceError) {
-        fed += Int64(octets.count)
-        let start = octets.baseAddress?.assumingMemoryBound(to: CChar.self)
-        let status = XML_Parse(parser, start, Int32(octets.count), isLast ? 1 : 0)
+    func parse(_ bytes: UnsafeRawBufferPointer, isLast: Bool = false) throws(SourceError) {
+        fed += Int64(bytes.count)
+        let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+        let status = XML_Parse(parser, start, Int32(bytes.count), isLast ? 1 : 0)
         if let problem = context.pointee.elements.problem { throw SourceError(.malformed, problem, at: place) }
-        guard status == XML_STATUS_OK else { throw ElementStretch.failure(XML_GetErrorCode(parser), at: place) }
-        guard fed - parsed <= Int64(ElementStretch.maximumToken) else {
-            let reason = "an element's start is longer than \(ElementStretch.maximumToken >> 20) MiB"
+        guard status == XML_STATUS_OK else { throw ElementParserLimits.failure(XML_GetErrorCode(parser), at: place) }
+        guard fed - parsed <= Int64(ElementParserLimits.maximumToken) else {
+            let reason = "an element's start is longer than \(ElementParserLimits.maximumToken >> 20) MiB"
             throw SourceError(.malformed, reason, at: place)
         }
     }
@@ -196,7 +196,7 @@ final class ElementParser<Elements: ElementRows>: RowParser {
 }
 
 /// Limits and errors that do not depend on the elements.
-enum ElementStretch {
+enum ElementParserLimits {
     /// The size of a part: large enough to make calls cheap, and small enough for the processor's cache.
     static let length = 64 << 10
     /// The maximum length of an element's start, and of anything else that the parser must keep contiguous.

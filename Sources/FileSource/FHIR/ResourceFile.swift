@@ -21,8 +21,8 @@ public enum ResourceFile {
         var start = text.startIndex
         while let quote = text[start...].firstIndex(of: UInt8(ascii: "\"")) {
             if text[quote...].starts(with: name) {
-                let behind = text[(quote + name.count)...].first { $0 > 0x20 }
-                if behind == UInt8(ascii: ":") { return true }
+                let following = text[(quote + name.count)...].first { $0 > 0x20 }
+                if following == UInt8(ascii: ":") { return true }
             }
             start = quote + 1
         }

@@ -10,7 +10,7 @@ final class ResourceText {
         /// A line ends that must contain the complete value.
         case lineEnd
         /// A byte with which no value can begin.
-        case octet
+        case byte
         case input(SourceError)
     }
 
@@ -23,10 +23,10 @@ final class ResourceText {
     /// The line of the next byte, from 1.
     private(set) var line = 1
     /// The kept bytes of the current value, if ``isKeeping``.
-    private(set) var kept: [UInt8] = []
+    private(set) var copied: [UInt8] = []
     private(set) var isKeeping = false
     /// The index in the buffer up to which bytes were kept.
-    private var keptUntil = 0
+    private var copiedEnd = 0
     /// Whether the kept value would exceed ``ResourceRow/maximumLength``.
     private(set) var isTooLong = false
     /// Whether a value must end on its line.
@@ -49,37 +49,37 @@ final class ResourceText {
     // MARK: Keeping
 
     func keep() {
-        kept.removeAll(keepingCapacity: kept.capacity <= Self.block)
+        copied.removeAll(keepingCapacity: copied.capacity <= Self.block)
         isKeeping = true
         isTooLong = false
-        keptUntil = position
+        copiedEnd = position
     }
 
-    func keepNoMore() {
-        keepPassed()
+    func stopCopying() {
+        copySkipped()
         isKeeping = false
     }
 
     /// Keeps the bytes that were skipped and are still in the buffer.
-    private func keepPassed() {
+    private func copySkipped() {
         guard isKeeping, !isTooLong else { return }
-        let range = keptUntil..<position
-        keptUntil = position
-        guard kept.count + range.count <= ResourceRow.maximumLength else {
+        let range = copiedEnd..<position
+        copiedEnd = position
+        guard copied.count + range.count <= ResourceRow.maximumLength else {
             isTooLong = true
-            kept = []
+            copied = []
             return
         }
-        kept.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[range]))
+        copied.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[range]))
     }
 
     // MARK: Octets
 
     private func refill() throws(Break) -> Bool {
         guard position == filled else { return true }
-        keepPassed()
+        copySkipped()
         passed += filled
-        (position, filled, keptUntil) = (0, 0, 0)
+        (position, filled, copiedEnd) = (0, 0, 0)
         do throws(SourceError) {
             filled = try input.read(into: buffer)
         } catch {
@@ -100,10 +100,10 @@ final class ResourceText {
 
     /// Skips blanks and returns the next byte without skipping it.
     func next() throws(Break) -> UInt8 {
-        while let octet = try peek() {
-            guard octet == 0x20 || octet == 0x0A || octet == 0x0D || octet == 0x09 else { return octet }
-            if octet == 0x0A, endsAtLine { throw .lineEnd }
-            if octet == 0x0A, line == firstLine { try lookBehindFirstLine() } else { pass() }
+        while let byte = try peek() {
+            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
+            if byte == 0x0A, endsAtLine { throw .lineEnd }
+            if byte == 0x0A, line == firstLine { try readAfterFirstLine() } else { pass() }
         }
         throw .end
     }
@@ -112,24 +112,24 @@ final class ResourceText {
     var firstLine = 0
 
     /// Detects a truncated line before complete ones: no value may begin after a byte other than `{ [ , :`.
-    private func lookBehindFirstLine() throws(Break) {
+    private func readAfterFirstLine() throws(Break) {
         let before = last
         pass()
-        guard let octet = try peek(), octet == UInt8(ascii: "{") else { return }
+        guard let byte = try peek(), byte == UInt8(ascii: "{") else { return }
         let openers: [UInt8] = [UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ","), UInt8(ascii: ":")]
         if !openers.contains(before) { throw .lineEnd }
     }
 
     func passLine() throws(Break) {
-        while let octet = try peek() {
+        while let byte = try peek() {
             pass()
-            if octet == 0x0A { return }
+            if byte == 0x0A { return }
         }
     }
 
     /// Skips a byte that must come next.
-    func pass(_ octet: UInt8) throws(Break) {
-        guard try next() == octet else { throw .octet }
+    func pass(_ byte: UInt8) throws(Break) {
+        guard try next() == byte else { throw .byte }
         pass()
     }
 
@@ -140,16 +140,16 @@ final class ResourceText {
         try pass(UInt8(ascii: "\""))
         var text: [UInt8] = []
         var isShort = true
-        while let octet = try peek() {
-            if octet == 0x0A { throw endsAtLine || line == firstLine ? .lineEnd : .octet }
+        while let byte = try peek() {
+            if byte == 0x0A { throw endsAtLine || line == firstLine ? .lineEnd : .byte }
             pass()
-            if octet == UInt8(ascii: "\"") { return isShort ? String(decoding: text, as: UTF8.self) : nil }
-            if octet == UInt8(ascii: "\\") {
+            if byte == UInt8(ascii: "\"") { return isShort ? String(decoding: text, as: UTF8.self) : nil }
+            if byte == UInt8(ascii: "\\") {
                 isShort = false
                 guard try peek() != nil else { throw .end }
                 pass()
             } else if text.count < limit {
-                text.append(octet)
+                text.append(byte)
             } else {
                 isShort = false
             }
@@ -161,10 +161,10 @@ final class ResourceText {
     func value() throws(Break) {
         switch try next() {
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""): try nested()
-        case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: ":"): throw .octet
+        case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: ":"): throw .byte
         default:
-            while let octet = try peek(), octet > 0x20, octet != UInt8(ascii: ","), octet != UInt8(ascii: "}"),
-                octet != UInt8(ascii: "]")
+            while let byte = try peek(), byte > 0x20, byte != UInt8(ascii: ","), byte != UInt8(ascii: "}"),
+                byte != UInt8(ascii: "]")
             {
                 pass()
             }
@@ -181,19 +181,19 @@ final class ResourceText {
             var end = filled
             let buffer = buffer
             while index < end {
-                let octet = buffer[index]
-                guard octet != 0x0A else {
+                let byte = buffer[index]
+                guard byte != 0x0A else {
                     position = index
                     if endsAtLine || (nesting.isInString && line == firstLine) { throw .lineEnd }
-                    if nesting.isInString { throw .octet }
+                    if nesting.isInString { throw .byte }
                     if last != 0 { self.last = last }
-                    if line == firstLine { try lookBehindFirstLine() } else { pass() }
+                    if line == firstLine { try readAfterFirstLine() } else { pass() }
                     (index, end) = (position, filled)
                     continue
                 }
                 index += 1
-                if octet > 0x20 { last = octet }
-                nesting.pass(octet)
+                if byte > 0x20 { last = byte }
+                nesting.pass(byte)
                 if nesting.depth == 0, !nesting.isInString {
                     position = index
                     self.last = last

@@ -8,8 +8,8 @@ final class ResourceWalk {
     private let row = TextRow()
 
     /// The maximum lengths of names and addresses. Longer ones are ignored.
-    private static let longestName = 64
-    private static let longestAddress = 2048
+    private static let maximumNameLength = 64
+    private static let maximumAddressLength = 2048
 
     init(_ text: ResourceText, received: Instant) {
         self.text = text
@@ -19,10 +19,10 @@ final class ResourceWalk {
 
     func run(_ handle: (RawFrame) throws -> Void) throws {
         var isFirst = true
-        while let octet = try nextValue(isFirst: isFirst) {
+        while let byte = try nextValue(isFirst: isFirst) {
             let line = text.line
             text.firstLine = isFirst ? line : 0
-            guard octet == UInt8(ascii: "{") else {
+            guard byte == UInt8(ascii: "{") else {
                 guard !isFirst else { throw SourceError(.malformed, "it is not a JSON object", at: Place(.byte, text.offset)) }
                 try refuse("it is not a JSON object", line, handle)
                 try lineIsPassed()
@@ -42,10 +42,10 @@ final class ResourceWalk {
     /// Returns the first byte of the next value, or `nil` at the end of the file.
     private func nextValue(isFirst: Bool) throws -> UInt8? {
         do throws(ResourceText.Break) {
-            while let octet = try text.peek() {
+            while let byte = try text.peek() {
                 // A byte order mark.
-                let isMark = isFirst && text.offset < 3 && octet >= 0x80
-                guard octet <= 0x20 || isMark else { return octet }
+                let isMark = isFirst && text.offset < 3 && byte >= 0x80
+                guard byte <= 0x20 || isMark else { return byte }
                 text.pass()
             }
         } catch {
@@ -64,12 +64,12 @@ final class ResourceWalk {
 
     /// Continues after an invalid line. A text that spans several lines cannot be continued.
     private func recover(from error: ResourceText.Break, _ line: Int, _ handle: (RawFrame) throws -> Void) throws {
-        text.keepNoMore()
+        text.stopCopying()
         switch error {
         case .lineEnd:
             text.endsAtLine = true
             try refuse("it ends early", line, handle)
-        case .octet where text.endsAtLine:
+        case .byte where text.endsAtLine:
             try refuse("it is not JSON", line, handle)
             try lineIsPassed()
         case .end where text.endsAtLine: try refuse("it ends early", line, handle)
@@ -81,7 +81,7 @@ final class ResourceWalk {
         switch error {
         case .input(let error): error
         case .end: SourceError(.malformed, "it ends early", at: Place(.byte, offset))
-        case .lineEnd, .octet: SourceError(.malformed, "it is not JSON", at: Place(.byte, offset))
+        case .lineEnd, .byte: SourceError(.malformed, "it is not JSON", at: Place(.byte, offset))
         }
     }
 
@@ -92,19 +92,19 @@ final class ResourceWalk {
         var type: String?
         var hasEntries = false
         text.keep()
-        try members { name, octet in
-            if name == "resourceType", octet == UInt8(ascii: "\"") {
-                type = try text.string(limit: Self.longestName)
-                if type == "Bundle" { text.keepNoMore() }
-            } else if name == "entry", octet == UInt8(ascii: "["), type == nil || type == "Bundle" {
-                text.keepNoMore()
+        try members { name, byte in
+            if name == "resourceType", byte == UInt8(ascii: "\"") {
+                type = try text.string(limit: Self.maximumNameLength)
+                if type == "Bundle" { text.stopCopying() }
+            } else if name == "entry", byte == UInt8(ascii: "["), type == nil || type == "Bundle" {
+                text.stopCopying()
                 hasEntries = true
                 try entries(handle)
             } else {
                 try text.value()
             }
         }
-        text.keepNoMore()
+        text.stopCopying()
         if type == "Bundle" { return }
         guard !hasEntries else {
             return try handle(
@@ -118,7 +118,7 @@ final class ResourceWalk {
         try text.pass(UInt8(ascii: "{"))
         if try text.next() == UInt8(ascii: "}") { return text.pass() }
         while true {
-            let name = try text.string(limit: Self.longestName)
+            let name = try text.string(limit: Self.maximumNameLength)
             try text.pass(UInt8(ascii: ":"))
             try body(name, try text.next())
             if try text.next() == UInt8(ascii: "}") { return text.pass() }
@@ -142,15 +142,15 @@ final class ResourceWalk {
         var place: Place?
         let start = Place(.byte, text.offset)
         var resources = 0
-        try members { name, octet in
-            if name == "resource", octet == UInt8(ascii: "{") {
+        try members { name, byte in
+            if name == "resource", byte == UInt8(ascii: "{") {
                 resources += 1
                 place = Place(.byte, text.offset)
                 text.keep()
                 try text.value()
-                text.keepNoMore()
-            } else if name == "fullUrl", octet == UInt8(ascii: "\"") {
-                address = try text.string(limit: Self.longestAddress) ?? ""
+                text.stopCopying()
+            } else if name == "fullUrl", byte == UInt8(ascii: "\"") {
+                address = try text.string(limit: Self.maximumAddressLength) ?? ""
             } else {
                 try text.value()
             }
@@ -160,7 +160,7 @@ final class ResourceWalk {
         case 0:
             // An entry without a resource, such as a deletion in a transaction.
             text.keep()
-            text.keepNoMore()
+            text.stopCopying()
             try give(address: address, at: start, handle)
         default: try handle(RawFrame(payload: .malformed("the entry has two resources"), place: start, received: received))
         }
@@ -175,8 +175,8 @@ final class ResourceWalk {
         }
         var address = address
         try address.withUTF8 { address in
-            try text.kept.withUnsafeBytes { octets in
-                row.cells[ResourceRow.octets] = octets
+            try text.copied.withUnsafeBytes { bytes in
+                row.cells[ResourceRow.bytes] = bytes
                 row.cells[ResourceRow.sourceURL] = UnsafeRawBufferPointer(address)
                 try handle(RawFrame(payload: .row(row), place: place, received: received, channel: ResourceRow.fhir))
             }

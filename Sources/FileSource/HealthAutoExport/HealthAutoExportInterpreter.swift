@@ -216,9 +216,9 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
         switch placement {
         case .moment:
             if point.time.isWholeMinute { record = .open(point.recordName(start, start), number: 0) }
-        case .span(let told): end = told
-        case .period(let told):
-            end = told
+        case .span(let reported): end = reported
+        case .period(let reported):
+            end = reported
             record = .open(point.recordName(start, end), number: 0)
         case .unknown: break
         }

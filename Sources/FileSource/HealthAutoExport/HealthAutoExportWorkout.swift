@@ -94,8 +94,8 @@ extension HealthAutoExportInterpreter {
                     guard let numeral = try point.number(firstOf: "Avg", "avg", "qty"),
                         let unit = HealthAutoExportNames.unit(units, of: .heartRate)
                     else { continue }
-                    let told = try HealthAutoExportPoint(point)
-                    readings.append(reading(.heartRate, numeral, unit, .moment, told, metadata: nil, at: place))
+                    let reported = try HealthAutoExportPoint(point)
+                    readings.append(reading(.heartRate, numeral, unit, .moment, reported, metadata: nil, at: place))
                 } else {
                     _ = try heartRate(point, units: units, at: place, into: &readings)
                 }

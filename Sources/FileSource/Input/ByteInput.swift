@@ -45,9 +45,9 @@ final class FileInput: ByteInput {
         }
     }
 
-    static func message(_ what: String, _ code: Int32) -> String {
-        guard let text = strerror(code) else { return "\(what): error \(code)" }
-        return "\(what): \(String(cString: text))"
+    static func message(_ action: String, _ code: Int32) -> String {
+        guard let text = strerror(code) else { return "\(action): error \(code)" }
+        return "\(action): \(String(cString: text))"
     }
 }
 
@@ -68,11 +68,11 @@ final class MemoryInput: ByteInput {
 
 extension InputFile {
     /// Whether the first bytes of the file meet a condition. A file that cannot be read does not.
-    func begins(_ length: Int, _ isMet: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+    func begins(_ length: Int, _ condition: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         let input = FileInput(self)
         return withUnsafeTemporaryAllocation(byteCount: length, alignment: 16) { buffer in
             guard let count = try? input.fill(buffer) else { return false }
-            return isMet(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            return condition(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }
     }
 }

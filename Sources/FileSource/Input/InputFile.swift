@@ -98,7 +98,7 @@ public final class InputFile: Sendable {
     }
 
     /// Returns a descriptor for a library that seeks in the file and closes it. It has its own position if the system supports that.
-    func descriptorOfItsOwn() throws(SourceError) -> Int32 {
+    func duplicateDescriptor() throws(SourceError) -> Int32 {
         let again = Glibc.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
         let descriptor = again < 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : again
         guard descriptor >= 0 else { throw SourceError(.inputOutput, FileInput.message("cannot read it", errno)) }

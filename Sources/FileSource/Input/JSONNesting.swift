@@ -5,18 +5,18 @@ struct JSONNesting {
     private(set) var isInString = false
     private var isEscaped = false
 
-    mutating func pass(_ octet: UInt8) {
+    mutating func pass(_ byte: UInt8) {
         if isInString {
             if isEscaped {
                 isEscaped = false
-            } else if octet == UInt8(ascii: "\\") {
+            } else if byte == UInt8(ascii: "\\") {
                 isEscaped = true
-            } else if octet == UInt8(ascii: "\"") {
+            } else if byte == UInt8(ascii: "\"") {
                 isInString = false
             }
             return
         }
-        switch octet {
+        switch byte {
         case UInt8(ascii: "\""): isInString = true
         case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
         case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1

@@ -11,13 +11,13 @@ final class MemberStream {
 
     /// The form in which a member is delivered.
     enum Form: Sendable {
-        case octets
+        case bytes
         case rows(Cut)
     }
 
     /// The content of a member.
     enum Content {
-        case octets(any ByteInput)
+        case bytes(any ByteInput)
         case rows(any RowInput)
     }
 
@@ -51,9 +51,9 @@ final class MemberStream {
         }
         while true {
             switch pieces.take() {
-            case .member(let member, .octets):
-                let input = MemberOctets(pieces)
-                try body(member, .octets(input))
+            case .member(let member, .bytes):
+                let input = MemberBytes(pieces)
+                try body(member, .bytes(input))
                 try input.skipRest()
             case .member(let member, .rows):
                 let input = MemberRows(pieces)
@@ -61,7 +61,7 @@ final class MemberStream {
                 try input.skipRest()
             case .failure(let error): throw error
             case .finished: return
-            case .octets, .rows, .end: break
+            case .bytes, .rows, .end: break
             }
         }
     }
@@ -72,25 +72,25 @@ private struct MemberUnpacker {
     let archive: ZipArchive
     let pieces: PieceQueue
 
-    private struct NobodyReads: Error {}
+    private struct ReaderStopped: Error {}
 
     func unpack(_ form: (ZipArchive.Member) -> MemberStream.Form?) throws(SourceError) {
         while let member = try archive.nextMember() {
             guard let form = form(member) else { continue }
             guard pieces.put(.member(member, form)) else { return }
             switch form {
-            case .octets: guard try putOctets() else { return }
+            case .bytes: guard try putBytes() else { return }
             case .rows(let cut): guard try putRows(cut) else { return }
             }
         }
     }
 
     /// - Returns: whether the reader continues.
-    private func putOctets() throws(SourceError) -> Bool {
+    private func putBytes() throws(SourceError) -> Bool {
         while true {
-            let octets = try archive.piece()
-            guard !octets.isEmpty else { return pieces.put(.end(nil)) }
-            guard pieces.put(.octets(octets)) else { return false }
+            let bytes = try archive.piece()
+            guard !bytes.isEmpty else { return pieces.put(.end(nil)) }
+            guard pieces.put(.bytes(bytes)) else { return false }
         }
     }
 
@@ -98,7 +98,7 @@ private struct MemberUnpacker {
         let watched = WatchedInput(archive)
         do {
             try cut(PrefixedInput(watched)) { block in
-                guard block.isEmpty || pieces.put(.rows(block)) else { throw NobodyReads() }
+                guard block.isEmpty || pieces.put(.rows(block)) else { throw ReaderStopped() }
             }
         } catch let error as SourceError {
             if let failure = watched.failure { throw failure }
@@ -111,18 +111,18 @@ private struct MemberUnpacker {
 }
 
 /// The bytes of one member.
-private final class MemberOctets: ByteInput {
+private final class MemberBytes: ByteInput {
     private let pieces: PieceQueue
-    private var octets: ArraySlice<UInt8> = []
+    private var bytes: ArraySlice<UInt8> = []
     private var isEnded = false
 
     init(_ pieces: PieceQueue) { self.pieces = pieces }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
-        if octets.isEmpty { try refill() }
-        let count = min(buffer.count, octets.count)
-        buffer.copyBytes(from: octets.prefix(count))
-        octets.removeFirst(count)
+        if bytes.isEmpty { try refill() }
+        let count = min(buffer.count, bytes.count)
+        buffer.copyBytes(from: bytes.prefix(count))
+        bytes.removeFirst(count)
         return count
     }
 
@@ -133,7 +133,7 @@ private final class MemberOctets: ByteInput {
     private func refill() throws(SourceError) {
         guard !isEnded else { return }
         switch pieces.take() {
-        case .octets(let next): octets = next[...]
+        case .bytes(let next): bytes = next[...]
         case .failure(let error):
             isEnded = true
             throw error
@@ -175,7 +175,7 @@ private final class MemberRows: RowInput {
         case .end(let fault?):
             isEnded = true
             throw fault
-        case .octets, .end, .finished, .member:
+        case .bytes, .end, .finished, .member:
             isEnded = true
             return nil
         }

@@ -6,7 +6,7 @@ import Synchronization
 final class PieceQueue: Sendable {
     enum Piece: Sendable {
         case member(ZipArchive.Member, MemberStream.Form)
-        case octets([UInt8])
+        case bytes([UInt8])
         case rows(RowBlock)
         /// The end of a member, with the error in its text if it cannot be read further.
         case end(SourceError?)

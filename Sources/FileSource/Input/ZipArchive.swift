@@ -3,13 +3,13 @@ import Synchronization
 
 /// The number of bytes unpacked from a file.
 final class UnpackedCount: Sendable {
-    private let octets = Atomic<Int64>(0)
+    private let bytes = Atomic<Int64>(0)
 
     /// - Returns: the new total. After a cancellation it exceeds every limit.
-    func add(_ count: Int64) -> Int64 { octets.wrappingAdd(count, ordering: .relaxed).newValue }
+    func add(_ count: Int64) -> Int64 { bytes.wrappingAdd(count, ordering: .relaxed).newValue }
 
     /// Makes all threads that unpack the file fail.
-    func cancel() { octets.store(.max / 2, ordering: .relaxed) }
+    func cancel() { bytes.store(.max / 2, ordering: .relaxed) }
 }
 
 /// A ZIP file that is read member by member, without unpacking anything to disk.
@@ -108,7 +108,7 @@ final class ZipArchive: ByteInput {
     /// Returns the next unpacked bytes of the current member, or none at its end.
     func piece() throws(SourceError) -> [UInt8] {
         var failure: SourceError?
-        let octets = [UInt8](unsafeUninitializedCapacity: Self.pieceLength) { buffer, count in
+        let bytes = [UInt8](unsafeUninitializedCapacity: Self.pieceLength) { buffer, count in
             do throws(SourceError) {
                 count = try read(into: UnsafeMutableRawBufferPointer(buffer))
             } catch {
@@ -116,7 +116,7 @@ final class ZipArchive: ByteInput {
             }
         }
         if let failure { throw failure }
-        return octets
+        return bytes
     }
 
     private static let pieceLength = 64 << 10

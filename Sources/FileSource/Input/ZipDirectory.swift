@@ -38,7 +38,7 @@ final class ZipDirectory: @unchecked Sendable {
         try ZipDirectorySize.check(file, limit: limit)
         fileSize = file.size
         // A separate position, because others read the file at the same time.
-        let descriptor = try file.descriptorOfItsOwn()
+        let descriptor = try file.duplicateDescriptor()
         var code: Int32 = 0
         guard let archive = zip_fdopen(descriptor, ZIP_RDONLY, &code) else {
             close(descriptor)

@@ -14,13 +14,13 @@ enum ZipDirectorySize {
     /// Every possible end record is checked, because libraries differ in which one they choose.
     static func check(_ file: InputFile, limit: Int64) throws(SourceError) {
         let start = max(0, file.size - Int64(tail))
-        let octets = read(file, at: start, count: Int(file.size - start))
-        for index in octets.indices where octets[index] == UInt8(ascii: "P") {
-            if has([0x50, 0x4B, 5, 6], octets, at: index), index + 22 <= octets.count {
-                try check(members: number(octets, index + 10, 2), size: number(octets, index + 12, 4), limit)
+        let bytes = read(file, at: start, count: Int(file.size - start))
+        for index in bytes.indices where bytes[index] == UInt8(ascii: "P") {
+            if has([0x50, 0x4B, 5, 6], bytes, at: index), index + 22 <= bytes.count {
+                try check(members: number(bytes, index + 10, 2), size: number(bytes, index + 12, 4), limit)
             }
-            if has([0x50, 0x4B, 6, 7], octets, at: index), index + 20 <= octets.count,
-                let place = Int64(exactly: number(octets, index + 8, 8))
+            if has([0x50, 0x4B, 6, 7], bytes, at: index), index + 20 <= bytes.count,
+                let place = Int64(exactly: number(bytes, index + 8, 8))
             {
                 let record = read(file, at: place, count: 56)
                 guard record.count == 56, has([0x50, 0x4B, 6, 6], record, at: 0) else { continue }
@@ -40,12 +40,12 @@ enum ZipDirectorySize {
         }
     }
 
-    private static func has(_ mark: [UInt8], _ octets: [UInt8], at index: Int) -> Bool {
-        index + mark.count <= octets.count && octets[index..<index + mark.count].elementsEqual(mark)
+    private static func has(_ mark: [UInt8], _ bytes: [UInt8], at index: Int) -> Bool {
+        index + mark.count <= bytes.count && bytes[index..<index + mark.count].elementsEqual(mark)
     }
 
-    private static func number(_ octets: [UInt8], _ index: Int, _ count: Int) -> UInt64 {
-        octets[index..<index + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    private static func number(_ bytes: [UInt8], _ index: Int, _ count: Int) -> UInt64 {
+        bytes[index..<index + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// Returns bytes of the file, fewer at its end.

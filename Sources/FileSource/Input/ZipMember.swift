@@ -76,24 +76,24 @@ final class ShortMember: ZipMember {
     static let maximumSize: UInt64 = 1 << 20
 
     private var packed = Room()
-    private var octets = Room()
+    private var bytes = Room()
     private var rest: Range<Int> = 0..<0
     private let decompressor = BufferDecompressor()
 
     /// A buffer that grows and is not initialized.
     private struct Room {
-        var octets = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        var bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
         mutating func grow(to count: Int) {
-            guard octets.count < count else { return }
-            octets.deallocate()
-            octets = .allocate(byteCount: count, alignment: 16)
+            guard bytes.count < count else { return }
+            bytes.deallocate()
+            bytes = .allocate(byteCount: count, alignment: 16)
         }
     }
 
     deinit {
-        packed.octets.deallocate()
-        octets.octets.deallocate()
+        packed.bytes.deallocate()
+        bytes.bytes.deallocate()
     }
 
     /// Whether a member is small enough.
@@ -106,16 +106,16 @@ final class ShortMember: ZipMember {
         rest = 0..<0
         let (packedSize, size) = (Int(entry.packedSize), Int(entry.size))
         packed.grow(to: packedSize)
-        octets.grow(to: max(size, 1))
+        bytes.grow(to: max(size, 1))
         var count = 0
         while count < packedSize {
-            let part = try member.read(into: UnsafeMutableRawBufferPointer(rebasing: packed.octets[count..<packedSize]))
+            let part = try member.read(into: UnsafeMutableRawBufferPointer(rebasing: packed.bytes[count..<packedSize]))
             guard part > 0 else { throw ZipFault(reason: "a member ends too early") }
             count += part
         }
         guard let decompressor else { throw ZipFault(reason: "out of memory") }
-        let room = UnsafeMutableRawBufferPointer(rebasing: octets.octets[..<size])
-        switch decompressor.decompress(raw: UnsafeRawBufferPointer(rebasing: packed.octets[..<packedSize]), into: room) {
+        let room = UnsafeMutableRawBufferPointer(rebasing: bytes.bytes[..<size])
+        switch decompressor.decompress(raw: UnsafeRawBufferPointer(rebasing: packed.bytes[..<packedSize]), into: room) {
         case .done: break
         case .wrongSize: throw .size
         case .damaged: throw ZipFault(reason: "a member cannot be decompressed")
@@ -128,7 +128,7 @@ final class ShortMember: ZipMember {
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(ZipFault) -> Int {
         let part = rest.prefix(buffer.count)
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: octets.octets[part]))
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.bytes[part]))
         rest.removeFirst(part.count)
         return part.count
     }

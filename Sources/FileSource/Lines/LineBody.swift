@@ -54,8 +54,8 @@ struct LineBody {
         case .stateOfMind: return try encoded(try decoded(StateOfMind.self))
         case .medicationDoseEvent: return try encoded(try decoded(MedicationDoseEvent.self))
         case .scoredAssessment: return try encoded(try decoded(ScoredAssessment.self))
-        case .clinicalRecord: return try encoded(try decoded(ClinicalRecord.self), try octets())
-        case .document: return try encoded(try decoded(ClinicalDocument.self), try octets())
+        case .clinicalRecord: return try encoded(try decoded(ClinicalRecord.self), try bytes())
+        case .document: return try encoded(try decoded(ClinicalDocument.self), try bytes())
         }
     }
 
@@ -151,19 +151,19 @@ struct LineBody {
     }
 
     /// Returns the unchanged bytes of the resource or document.
-    private func octets() throws(LineFault) -> PackedContent {
-        var octets: [UInt8]
+    private func bytes() throws(LineFault) -> PackedContent {
+        var bytes: [UInt8]
         if let place = line.place("octets") {
             guard line.bytes[place.lowerBound] == UInt8(ascii: "\"") else { throw LineFault("octets: it is not a text") }
-            octets = try LineScanner.octets(of: line.bytes, place.lowerBound + 1..<place.upperBound - 1)
+            bytes = try LineScanner.unescaped(of: line.bytes, place.lowerBound + 1..<place.upperBound - 1)
         } else if let text = try line.text("octetsBase64", atMost: LineFile.maximumLine) {
             guard let data = Data(base64Encoded: text) else { throw LineFault("octetsBase64: it is not base64") }
-            octets = Array(data)
+            bytes = Array(data)
         } else {
             throw LineFault("octets: it is missing (lines of 'export' contain it, lines of 'query' do not)")
         }
         do throws(ContentError) {
-            return try PackedContent(octets)
+            return try PackedContent(bytes)
         } catch {
             throw LineFault("octets: \(error)")
         }

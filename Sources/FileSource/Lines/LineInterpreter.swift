@@ -27,11 +27,11 @@ public final class LineInterpreter: FrameInterpreter {
     init(registry: OriginRegistry, sender: SourceRevision) { (self.registry, self.sender) = (registry, sender) }
 
     /// Fields that a client may not set, because they follow from the client.
-    private static let notSendersToSay = ["uuid", "identity", "source", "group", "seq", "ingest", "deleted"]
+    private static let reservedFields = ["uuid", "identity", "source", "group", "seq", "ingest", "deleted"]
 
     /// Returns the reading of a line that a client sends.
     func sent(_ line: LineObject, at place: Place) throws(LineFault) -> Reading {
-        if let name = Self.notSendersToSay.first(where: { line.has($0) }) {
+        if let name = Self.reservedFields.first(where: { line.has($0) }) {
             throw LineFault("\(name): the hub sets it for a client: remove it from the line")
         }
         return try reading(line, at: place)
@@ -82,15 +82,15 @@ public final class LineInterpreter: FrameInterpreter {
         try source.forEachFrame { frame in
             guard case .bytes(let bytes) = frame.payload, let line = try? LineObject(bytes),
                 let uuid = (try? line.text("uuid")).flatMap({ SampleIdentity($0) }), names.contains(uuid),
-                let reading = try? reading(line, at: frame.place), case .complete(let told) = reading.time
+                let reading = try? reading(line, at: frame.place), case .complete(let reported) = reading.time
             else { return }
-            let (series, start) = (reading.origin.seriesKey, told.nominal.lowerBound)
+            let (series, start) = (reading.origin.seriesKey, reported.nominal.lowerBound)
             renamed[uuid] =
                 reading.record.map {
                     SampleIdentity(series: series, start: start, record: $0, numeral: reading.numeral, unit: reading.unit)
                 }
                 ?? SampleIdentity(
-                    series: series, start: start, end: told.nominal.upperBound, numeral: reading.numeral, unit: reading.unit,
+                    series: series, start: start, end: reported.nominal.upperBound, numeral: reading.numeral, unit: reading.unit,
                     ordinal: reading.ordinal, method: reading.metadata?.method ?? [])
         }
         repaired = 0
@@ -104,9 +104,9 @@ public final class LineInterpreter: FrameInterpreter {
         do {
             try source.forEachFrame { frame in
                 guard case .bytes(let bytes) = frame.payload, let line = try? LineObject(bytes), !line.has("deleted"),
-                    let subject = try? line.object("identity")?.text("subject")
+                    let person = try? line.object("identity")?.text("subject")
                 else { return }
-                isAnother = (try? line.text("subject")) == "me" && subject != registry.subject
+                isAnother = (try? line.text("subject")) == "me" && person != registry.person
                 throw Found()
             }
         } catch is Found {}
@@ -118,15 +118,15 @@ public final class LineInterpreter: FrameInterpreter {
     private func reading(_ line: LineObject, at place: Place) throws(LineFault) -> Reading {
         let type = try type(line)
         let identity = try line.object("identity")
-        let (told, subject) = try (times(line, identity), self.subject(line, identity))
+        let (reported, person) = try (times(line, identity), self.person(line, identity))
         let value = try LineNumber(line, identity, type)
-        let body = try LineBody(line, type, start: told.start) { [renamed] in renamed[$0] ?? $0 }.body
+        let body = try LineBody(line, type, start: reported.start) { [renamed] in renamed[$0] ?? $0 }.body
         let source = if let sender { sender } else { try Self.source(line) }
         let device = try Self.device(line)
-        let origin = registry.origin(type: type, source: source, device: device, subject: subject.here)
+        let origin = registry.origin(type: type, source: source, device: device, person: person.here)
         var metadata = try Self.metadata(line)
         var record = try Self.record(identity)
-        if sender != nil, let said = metadata { (record, metadata) = try Self.edition(said) }
+        if sender != nil, let declared = metadata { (record, metadata) = try Self.edition(declared) }
         let uuid = try line.text("uuid")
         let isRepaired = try identity?.flag("repaired") ?? false
         var ordinal = UInt32(0)
@@ -137,16 +137,16 @@ public final class LineInterpreter: FrameInterpreter {
             ordinal = value.mark
         } else if record == nil, let body {
             // As in other readers, a hash of the body distinguishes samples of the same time.
-            ordinal = UInt32(truncatingIfNeeded: StableHash.hash(body.octets)) & 0x7FFF_FFFF
+            ordinal = UInt32(truncatingIfNeeded: StableHash.hash(body.bytes)) & 0x7FFF_FFFF
         }
         if let uuid, !isRepaired {
             guard let known = SampleIdentity(uuid) else { throw LineFault("uuid: it is not the UUID of a sample") }
             // Computes the identity as the other store did, with its person and its key of the device.
-            let series = SeriesKey(subject: subject.there, type: type, source: source.id, device: device?.key ?? "")
-            let start = told.nominal.lowerBound
+            let series = SeriesKey(person: person.there, type: type, source: source.id, device: device?.key ?? "")
+            let start = reported.nominal.lowerBound
             func isNamed(_ ordinal: UInt32) -> Bool {
                 SampleIdentity(
-                    series: series, start: start, end: told.nominal.upperBound, numeral: value.numeral, unit: value.unit,
+                    series: series, start: start, end: reported.nominal.upperBound, numeral: value.numeral, unit: value.unit,
                     ordinal: ordinal, method: metadata?.method ?? []) == known
             }
             if let record {
@@ -155,19 +155,19 @@ public final class LineInterpreter: FrameInterpreter {
             } else if identity?.has("ordinal") == true {
                 guard isNamed(ordinal) else { throw Self.otherIdentity }
             } else {
-                guard let found = ([ordinal] + Self.usualOrdinals).first(where: isNamed) else { throw Self.otherIdentity }
+                guard let found = ([ordinal] + Self.defaultOrdinals).first(where: isNamed) else { throw Self.otherIdentity }
                 ordinal = found
             }
         }
         if isRepaired { repaired += 1 }
         return Reading(
-            origin: origin, numeral: value.numeral, unit: value.unit, time: .complete(told), ordinal: ordinal,
+            origin: origin, numeral: value.numeral, unit: value.unit, time: .complete(reported), ordinal: ordinal,
             group: try Self.group(line), metadata: metadata, record: record, body: body,
             timeResolution: try Self.resolution(identity), place: place)
     }
 
     /// The ordinals of frames, also for the second pass of an hour that occurs twice.
-    private static let usualOrdinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
+    private static let defaultOrdinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
 
     private static let otherIdentity = LineFault(
         "uuid: it does not match the line: remove uuid and identity from a line that was changed"
@@ -189,23 +189,23 @@ public final class LineInterpreter: FrameInterpreter {
     }
 
     /// Returns the person in this store, or `nil` if the line names none, and the person in the store that wrote the line.
-    private func subject(_ line: LineObject, _ identity: LineObject?) throws(LineFault) -> (here: String?, there: String) {
-        let told = try line.text("subject") ?? "me"
+    private func person(_ line: LineObject, _ identity: LineObject?) throws(LineFault) -> (here: String?, there: String) {
+        let reported = try line.text("subject") ?? "me"
         let there = try identity?.text("subject")
-        for name in [told, there ?? "me"] where name != "me" && name != Origin.unassigned && !Self.isUUID(name) {
+        for name in [reported, there ?? "me"] where name != "me" && name != Origin.unassigned && !Self.isUUID(name) {
             throw LineFault("subject: it is neither me, unassigned nor a UUID")
         }
-        guard told != "me" else { return (line.has("subject") ? registry.subject : nil, there ?? registry.subject) }
-        guard (there ?? told) == told else { throw LineFault("subject: the line has two") }
-        return (told, told)
+        guard reported != "me" else { return (line.has("subject") ? registry.person : nil, there ?? registry.person) }
+        guard (there ?? reported) == reported else { throw LineFault("subject: the line has two") }
+        return (reported, reported)
     }
 
     private static func isUUID(_ text: String) -> Bool {
-        let octets = Array(text.utf8)
-        return octets.count == 36
-            && octets.indices.allSatisfy { place in
+        let bytes = Array(text.utf8)
+        return bytes.count == 36
+            && bytes.indices.allSatisfy { place in
                 [8, 13, 18, 23].contains(place)
-                    ? octets[place] == UInt8(ascii: "-") : octets[place] &- 0x30 < 10 || octets[place] &- 0x61 < 6
+                    ? bytes[place] == UInt8(ascii: "-") : bytes[place] &- 0x30 < 10 || bytes[place] &- 0x61 < 6
             }
     }
 
@@ -271,10 +271,10 @@ extension LineInterpreter {
             firmware: try name(object, "firmware"), software: try name(object, "software"), udi: try name(object, "udi"))
     }
 
-    private static let longestName = 16 << 10
+    private static let maximumNameLength = 16 << 10
 
     private static func name(_ object: LineObject, _ field: String) throws(LineFault) -> String? {
-        guard let text = try object.text(field, atMost: longestName) else { return nil }
+        guard let text = try object.text(field, atMost: maximumNameLength) else { return nil }
         // A line feed ends a part of the series key.
         guard !text.utf8.contains(0x0A), !text.utf8.contains(0) else { throw object.fault(field, "it has a line break") }
         return text
@@ -282,7 +282,7 @@ extension LineInterpreter {
 
     private static func record(_ identity: LineObject?) throws(LineFault) -> RecordIdentifier? {
         guard let object = try identity?.object("record") else { return nil }
-        guard let id = try object.text("id", atMost: longestName), let version = try object.integer("version") else {
+        guard let id = try object.text("id", atMost: maximumNameLength), let version = try object.integer("version") else {
             throw LineFault("identity: record: its id or version is missing")
         }
         return RecordIdentifier(id: id, version: version)

@@ -15,18 +15,18 @@ struct LineNumber {
             return
         }
         unit = .one
-        let told = try Self.number(line, type)
+        let reported = try Self.number(line, type)
         if let exact = try identity?.text("number") {
             guard let number = try? Numeral(exact) else { throw LineFault("identity: number: it is not a number") }
-            if let numeral = told.numeral, numeral.doubleValue != number.doubleValue {
+            if let numeral = reported.numeral, numeral.doubleValue != number.doubleValue {
                 throw LineFault("identity: number: it differs from the line's number")
             }
             numeral = number
             return
         }
-        numeral = told.numeral ?? Numeral(coefficient: -1)
-        isUnknown = told.numeral == nil
-        mark = told.mark
+        numeral = reported.numeral ?? Numeral(coefficient: -1)
+        isUnknown = reported.numeral == nil
+        mark = reported.mark
     }
 
     private static func quantity(

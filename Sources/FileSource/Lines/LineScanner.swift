@@ -23,7 +23,7 @@ extension JSONReader where Failure == LineFault {
     static func text(of bytes: UnsafeRawBufferPointer, _ string: JSONString) throws(LineFault) -> String {
         let text =
             string.isEscaped
-            ? String(validating: try octets(of: bytes, string.range), as: UTF8.self)
+            ? String(validating: try unescaped(of: bytes, string.range), as: UTF8.self)
             : String(validating: UnsafeRawBufferPointer(rebasing: bytes[string.range]), as: UTF8.self)
         guard let text else { throw LineFault("a text is not UTF-8") }
         return text
@@ -32,14 +32,14 @@ extension JSONReader where Failure == LineFault {
     /// Returns the bytes of a string with its escapes resolved.
     ///
     /// - Parameter range: The text between the quotation marks.
-    static func octets(of bytes: UnsafeRawBufferPointer, _ range: Range<Int>) throws(LineFault) -> [UInt8] {
+    static func unescaped(of bytes: UnsafeRawBufferPointer, _ range: Range<Int>) throws(LineFault) -> [UInt8] {
         let written = UnsafeRawBufferPointer(rebasing: bytes[range])
         var hasHalf = false
-        let octets = [UInt8](unsafeUninitializedCapacity: written.count) { room, count in
+        let unescaped = [UInt8](unsafeUninitializedCapacity: written.count) { room, count in
             guard let target = room.baseAddress else { return }
             (count, hasHalf) = JSONString.unescape(written, into: target)
         }
         guard !hasHalf else { throw LineFault("a text has half a character") }
-        return octets
+        return unescaped
     }
 }

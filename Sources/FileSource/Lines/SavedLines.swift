@@ -9,16 +9,16 @@ import Pipeline
 /// object an edition of a record.
 public enum SavedLines {
     /// The maximum number of objects in a request.
-    public static let most = 10_000
+    public static let maximum = 10_000
 
     /// Returns all readings, each with its place: a line, or its index in the list.
     ///
     /// - Parameter isJSON: whether the text is one object, or one with a list `samples`. If not, each line is an object.
     /// - Throws: `Refusal` for the first object that cannot be read.
     public static func readings(
-        of octets: [UInt8], isJSON: Bool, by source: SourceRevision, registry: OriginRegistry
+        of bytes: [UInt8], isJSON: Bool, by source: SourceRevision, registry: OriginRegistry
     ) throws(Refusal) -> [Reading] {
-        let result: Result<[Reading], Refusal> = octets.withUnsafeBytes { bytes in
+        let result: Result<[Reading], Refusal> = bytes.withUnsafeBytes { bytes in
             do throws(Refusal) {
                 return .success(try readings(of: bytes, isJSON: isJSON, LineInterpreter(registry: registry, sender: source)))
             } catch {
@@ -43,7 +43,7 @@ public enum SavedLines {
                 let end = bytes[start...].firstIndex(of: 0x0A) ?? bytes.count
                 let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
                 if line.contains(where: { $0 > 0x20 }) {
-                    guard readings.count < most else { throw LineFault("there are more than \(most) objects") }
+                    guard readings.count < maximum else { throw LineFault("there are more than \(maximum) objects") }
                     readings.append(try interpreter.sent(try LineObject(line), at: Place(kind, number)))
                 }
                 (start, number) = (end + 1, number + 1)
@@ -60,6 +60,6 @@ public enum SavedLines {
         let object = try LineObject(bytes)
         guard object.has("samples") else { return [object] }
         guard object.members.count == 1 else { throw LineFault("only samples are allowed") }
-        return try object.objects("samples", atMost: most)
+        return try object.objects("samples", atMost: maximum)
     }
 }

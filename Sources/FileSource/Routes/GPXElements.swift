@@ -163,10 +163,10 @@ struct GPXElements: ElementRows {
             problem = "elements nest more than \(Self.maximumDepth) deep"
             return
         }
-        problem = names.note(ElementText.octets(element))
+        problem = names.note(ElementText.bytes(element))
         var index = 0
         while let name = attributes[index] {
-            if strcmp(name, "lat") != 0, strcmp(name, "lon") != 0 { problem = names.note(ElementText.octets(name)) }
+            if strcmp(name, "lat") != 0, strcmp(name, "lon") != 0 { problem = names.note(ElementText.bytes(name)) }
             index += 2
         }
     }

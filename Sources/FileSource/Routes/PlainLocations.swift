@@ -18,27 +18,27 @@ struct PlainLocations {
     }
 
     /// The maximum length of a location in bytes.
-    static let longest = 4096
-    private static let longestText = 64
+    static let maximumLength = 4096
+    private static let maximumTextLength = 64
 
-    private let octets: UnsafePointer<UInt8>
+    private let bytes: UnsafePointer<UInt8>
     private let count: Int
     private var index = 0
     private var lines = 0
     private var texts = [UnsafeRawBufferPointer](repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: GPXRow.count)
     private var isCut = false
 
-    private init(_ octets: UnsafePointer<UInt8>, count: Int) { (self.octets, self.count) = (octets, count) }
+    private init(_ bytes: UnsafePointer<UInt8>, count: Int) { (self.bytes, self.count) = (bytes, count) }
 
-    /// Reads locations from the front of `octets` and appends a row for each.
+    /// Reads locations from the front of `bytes` and appends a row for each.
     ///
     /// - Parameter line: the line of the first byte. It is set to the line after the last location.
     /// - Returns: the number of bytes that were read.
     static func take(
-        _ octets: UnsafeRawBufferPointer, into rows: inout ExportRows, line: inout Int
+        _ bytes: UnsafeRawBufferPointer, into rows: inout ExportRows, line: inout Int
     ) -> (taken: Int, stop: Stop) {
-        guard let start = octets.baseAddress else { return (0, .cut) }
-        var locations = PlainLocations(start.assumingMemoryBound(to: UInt8.self), count: octets.count)
+        guard let start = bytes.baseAddress else { return (0, .cut) }
+        var locations = PlainLocations(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
         var taken = 0
         while let began = locations.next() {
             locations.put(into: &rows, line + began, isFirst: taken == 0)
@@ -72,7 +72,7 @@ struct PlainLocations {
                 isCut = true
                 return nil
             }
-            if octets[index] == UInt8(ascii: "/") {
+            if bytes[index] == UInt8(ascii: "/") {
                 guard isInExtensions else { return take("/trkpt>") ? line : nil }
                 guard take("/extensions>") else { return nil }
                 isInExtensions = false
@@ -97,12 +97,12 @@ struct PlainLocations {
         while true {
             let before = index
             skipBlanks()
-            if index < count, octets[index] == UInt8(ascii: ">") {
+            if index < count, bytes[index] == UInt8(ascii: ">") {
                 index += 1
                 return true
             }
             guard index > before, take("l") else { return false }
-            let isLatitude = index < count && octets[index] == UInt8(ascii: "a")
+            let isLatitude = index < count && bytes[index] == UInt8(ascii: "a")
             let column = isLatitude ? GPXRow.latitude : GPXRow.longitude
             guard take(isLatitude ? "at=\"" : "on=\""), texts[column].isEmpty, let value = text(until: UInt8(ascii: "\"")) else {
                 return false
@@ -115,7 +115,7 @@ struct PlainLocations {
     /// Skips blanks except a lone carriage return, which the parser would count as a line break.
     private mutating func skipBlanks() {
         while index < count {
-            switch octets[index] {
+            switch bytes[index] {
             case 0x0A: lines += 1
             case 0x20, 0x09: break
             default: return
@@ -125,12 +125,12 @@ struct PlainLocations {
         isCut = true
     }
 
-    private mutating func take(_ octet: UInt8) -> Bool {
+    private mutating func take(_ byte: UInt8) -> Bool {
         guard index < count else {
             isCut = true
             return false
         }
-        guard octets[index] == octet else { return false }
+        guard bytes[index] == byte else { return false }
         index += 1
         return true
     }
@@ -145,7 +145,7 @@ struct PlainLocations {
             return false
         }
         // A loop, because a call would be slower for a few bytes.
-        for offset in 0..<text.count where octets[index + offset] != text[offset] { return false }
+        for offset in 0..<text.count where bytes[index + offset] != text[offset] { return false }
         index += text.count
         return true
     }
@@ -153,16 +153,16 @@ struct PlainLocations {
     /// Reads a non-empty text up to a byte, which is not skipped.
     private mutating func text(until end: UInt8) -> UnsafeRawBufferPointer? {
         let start = index
-        while index < count, index - start <= Self.longestText {
-            let octet = octets[index]
+        while index < count, index - start <= Self.maximumTextLength {
+            let byte = bytes[index]
             // One comparison covers digits, `-`, `.` and `:`, which are the most frequent bytes.
-            if octet &- UInt8(ascii: "-") <= UInt8(ascii: ":") - UInt8(ascii: "-") {
+            if byte &- UInt8(ascii: "-") <= UInt8(ascii: ":") - UInt8(ascii: "-") {
                 index += 1
                 continue
             }
-            if octet == end { return index > start ? UnsafeRawBufferPointer(start: octets + start, count: index - start) : nil }
-            guard octet > 0x20, octet < 0x7F, octet != UInt8(ascii: "&"), octet != UInt8(ascii: "<"), octet != UInt8(ascii: ">"),
-                octet != UInt8(ascii: "\"")
+            if byte == end { return index > start ? UnsafeRawBufferPointer(start: bytes + start, count: index - start) : nil }
+            guard byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "&"), byte != UInt8(ascii: "<"), byte != UInt8(ascii: ">"),
+                byte != UInt8(ascii: "\"")
             else { return nil }
             index += 1
         }

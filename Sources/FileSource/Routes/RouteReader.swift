@@ -46,8 +46,8 @@ struct RouteReader {
             append(received: frame.received) { builder throws(Refusal) in try builder.append(row, at: place) }
             measure(row, of: frame, registry, into: &readings)
         } else if element.isText("trk") {
-            let told = ExportText.shown(row[1])
-            name = name ?? (told.isEmpty ? nil : told)
+            let reported = ExportText.shown(row[1])
+            name = name ?? (reported.isEmpty ? nil : reported)
             (sport, measurements) = (nil, nil)
             guard !isWhole else { return .none }
             defer { name = nil }

@@ -54,8 +54,8 @@ struct AnchorSeal: Sendable {
         let count = write(descriptor, key, key.count)
         guard fsync(descriptor) == 0, close(descriptor) == 0, count == key.count else { throw failure(draft) }
         guard link(draft, path) == 0 || errno == EEXIST else { throw failure(path) }
-        guard let kept = try read(path) else { return key }
-        return kept
+        guard let stored = try read(path) else { return key }
+        return stored
     }
 
     private static func failure(_ path: String) -> StoreError {

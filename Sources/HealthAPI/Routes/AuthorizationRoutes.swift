@@ -8,7 +8,7 @@ import SampleStore
 /// The routes for a client's access requests and their status.
 enum AuthorizationRoutes {
     private static let schema = """
-        {"type":"object","additionalProperties":false,"properties":{"subject":\(HTTPDocument.person(orNobody: false)),\
+        {"type":"object","additionalProperties":false,"properties":{"subject":\(HTTPDocument.person(allowsUnassigned: false)),\
         "read":{"type":"array","items":\(TypeNames.objects.reference)},"write":{"type":"array","items":\(TypeNames.objects.reference)},\
         "requires":{"type":"array","items":\(TypeNames.clinical.reference),"description":"Three or more clinical types that the program cannot work without."}},\
         "examples":[{"read":["heartRate"],"write":["bodyMass"]}]}
@@ -22,7 +22,7 @@ enum AuthorizationRoutes {
             type was denied, the response is 403 and does not name the type. The required types are set when the client is added or with \
             its first request. A request with different ones gets 409, because only a person can change them.
             """,
-        body: RequestBody(forms: [.json], most: 64 << 10, schema: schema), isWriting: true, answers: [.json],
+        body: RequestBody(forms: [.json], maximum: 64 << 10, schema: schema), isWriting: true, answers: [.json],
         problems: [403, 409, 429],
         answer: request)
 
@@ -39,12 +39,12 @@ enum AuthorizationRoutes {
             """,
         parameters: [
             types("read", "Types to read, separated by commas."), types("write", "Types to write, separated by commas."),
-            Parameter(name: "subject", form: .person(orNobody: false), help: "Person: me (default) or a UUID."),
+            Parameter(name: "subject", form: .person(allowsUnassigned: false), help: "Person: me (default) or a UUID."),
         ],
         answers: [.json], problems: [422], answer: status)
 
     private struct Question: Decodable {
-        var subject: String?
+        var person: String?
         var read: [String] = []
         var write: [String] = []
         var requires: [String] = []
@@ -60,7 +60,7 @@ enum AuthorizationRoutes {
             let members = try decoder.container(keyedBy: Key.self)
             for key in members.allKeys {
                 switch key.stringValue {
-                case "subject": subject = try members.decode(String.self, forKey: key)
+                case "subject": person = try members.decode(String.self, forKey: key)
                 case "read": read = try members.decode([String].self, forKey: key)
                 case "write": write = try members.decode([String].self, forKey: key)
                 case "requires": requires = try members.decode([String].self, forKey: key)
@@ -89,8 +89,8 @@ enum AuthorizationRoutes {
         return types
     }
 
-    private static func subject(_ text: String?, _ keeper: String) throws -> String {
-        guard let text, text != "me" else { return keeper }
+    private static func person(_ text: String?, _ owner: String) throws -> String {
+        guard let text, text != "me" else { return owner }
         guard UUIDText.isValid(text) else { throw Problem(400, "'subject' must be me or a UUID.") }
         return text.lowercased()
     }
@@ -105,7 +105,7 @@ enum AuthorizationRoutes {
         let caller = try call.caller()
         let question: Question
         do {
-            question = try JSONDecoder().decode(Question.self, from: Data(call.body.octets))
+            question = try JSONDecoder().decode(Question.self, from: Data(call.body.bytes))
         } catch let problem as Problem {
             throw problem
         } catch {
@@ -119,8 +119,8 @@ enum AuthorizationRoutes {
         guard !(read.isEmpty && write.isEmpty && required.isEmpty) else { throw Problem(422, "The request names no types.") }
         return try call.core.writer.write(for: caller.client) { changes in
             let request = AuthorizationRequest(
-                subject: try subject(question.subject, changes.keeper), read: read.union(required), write: write)
-            guard try changes.openRequests().count(where: { $0.subject != request.subject }) < mostPersons
+                person: try person(question.person, changes.owner), read: read.union(required), write: write)
+            guard try changes.openRequests().count(where: { $0.person != request.person }) < maximumPersons
             else {
                 throw Problem(429, "Too many people have not answered this client's requests yet.")
             }
@@ -135,7 +135,7 @@ enum AuthorizationRoutes {
             let status = try changes.status(of: request)
             if status == .unnecessary, !required.isEmpty {
                 do {
-                    try changes.require(required, of: request.subject)
+                    try changes.require(required, of: request.person)
                 } catch let error as StoreError where error.kind == .invalid {
                     throw Problem(403, "A required type was not granted.")
                 }
@@ -145,7 +145,7 @@ enum AuthorizationRoutes {
     }
 
     /// The limit applies to all UUIDs, including those of unknown people.
-    private static let mostPersons = 16
+    private static let maximumPersons = 16
 
     @Sendable private static func status(_ call: Call) throws -> HTTPResponse {
         let (reader, caller) = (try call.reader(), try call.caller())
@@ -153,7 +153,7 @@ enum AuthorizationRoutes {
             call.text(parameter)?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
         }
         let request = AuthorizationRequest(
-            subject: try subject(call.text("subject"), reader.store.subject), read: try types(names("read"), "read"),
+            person: try person(call.text("subject"), reader.store.owner), read: try types(names("read"), "read"),
             write: try writable(names("write")))
         guard !(request.read.isEmpty && request.write.isEmpty) else { throw Problem(422, "'read' or 'write' is required.") }
         return answer(call, try reader.store.clients.status(of: request, for: caller.client))

@@ -15,19 +15,19 @@ final class ChangeLook {
 
     private let line: SampleLine
     private let me: String
-    private let most: Int
-    private let mostOctets: Int
+    private let maximum: Int
+    private let maximumBytes: Int
     private(set) var changes: [Change] = []
-    private var octets = 0
+    private var bytes = 0
     /// Whether there are more changes.
     private(set) var isCut = false
 
     /// The anchor at the end. Unless `isCut` is set, it covers all changes that existed at the start of the read.
     private(set) var end: ClientAnchor?
 
-    init(me: String, most: Int, octets: Int = 1 << 20) {
+    init(me: String, maximum: Int, bytes: Int = 1 << 20) {
         (line, self.me) = (SampleLine(me: me), me)
-        (self.most, mostOctets) = (most, octets)
+        (self.maximum, maximumBytes) = (maximum, bytes)
     }
 
     private struct Enough: Error {}
@@ -39,7 +39,7 @@ final class ChangeLook {
         let latest = try reader.store.changes.latestAnchor()
         let widening: Int64
         do {
-            widening = try readWidened(reader, of: client, behind: anchor, types)
+            widening = try readWidened(reader, of: client, after: anchor, types)
             try readOn(reader, after: anchor.change, widening, types)
         } catch is Enough {
             isCut = true
@@ -53,7 +53,7 @@ final class ChangeLook {
     ///
     /// - Returns: The number of the last widening.
     private func readWidened(
-        _ reader: Reader, of client: Client, behind anchor: ClientAnchor, _ types: Set<SampleType>?
+        _ reader: Reader, of client: Client, after anchor: ClientAnchor, _ types: Set<SampleType>?
     ) throws -> Int64 {
         let widenings = try reader.store.clients.widenings(of: client, after: anchor.widening)
         guard !widenings.isEmpty, anchor.change != .beginning else { return widenings.last }
@@ -63,34 +63,34 @@ final class ChangeLook {
         do {
             try reader.store.changes.read(
                 after: start, types: types.map(widenings.types.intersection) ?? widenings.types,
-                { change, behind in
-                    guard behind.number <= anchor.change.number else { throw IsReached() }
-                    guard behind.number > anchor.place ?? 0, case .added(let stored) = change,
+                { change, after in
+                    guard after.number <= anchor.change.number else { throw IsReached() }
+                    guard after.number > anchor.place ?? 0, case .added(let stored) = change,
                         widenings.include(stored.sample, source: client.source)
                     else { return }
-                    try self.add(stored, ClientAnchor(anchor.change, widening: anchor.widening, place: behind.number), reader)
+                    try self.add(stored, ClientAnchor(anchor.change, widening: anchor.widening, place: after.number), reader)
                 })
         } catch is IsReached {}
         return widenings.last
     }
 
     private func readOn(_ reader: Reader, after anchor: Anchor, _ widening: Int64, _ types: Set<SampleType>?) throws {
-        func told(_ change: Anchor) -> ClientAnchor { ClientAnchor(change, widening: widening) }
+        func clientAnchor(_ change: Anchor) -> ClientAnchor { ClientAnchor(change, widening: widening) }
         try reader.store.changes.read(
             after: anchor, types: types,
-            pruned: { pruning, behind in
-                try self.add("pruned", ChangeLine.fields(of: pruning, me: self.me).closed, told(behind))
+            pruned: { pruning, after in
+                try self.add("pruned", ChangeLine.fields(of: pruning, me: self.me).closed, clientAnchor(after))
             },
-            { change, behind in
+            { change, after in
                 switch change {
                 case .added(let stored):
-                    try self.add(stored, told(behind), reader)
+                    try self.add(stored, clientAnchor(after), reader)
                 case .deleted(let deletion):
                     var object = JSONObject()
                     object.set("deleted", deletion.uuid.description)
                     object.set("type", deletion.type.id)
                     object.set("replacedBy", deletion.replacedBy)
-                    try self.add("deleted", object.closed, told(behind))
+                    try self.add("deleted", object.closed, clientAnchor(after))
                 }
             })
     }
@@ -99,12 +99,12 @@ final class ChangeLook {
         var bytes: [UInt8] = []
         line.append(stored.sample, ingest: nil, seq: nil, to: &bytes)
         try add("added", bytes.dropLast(), anchor)
-        reader.tells(stored.sample)
+        reader.countRead(stored.sample)
     }
 
     private func add(_ kind: String, _ object: some Collection<UInt8>, _ anchor: ClientAnchor) throws {
-        guard changes.count < most, octets < mostOctets else { throw Enough() }
-        octets += object.count
+        guard changes.count < maximum, bytes < maximumBytes else { throw Enough() }
+        bytes += object.count
         changes.append(Change(kind: kind, object: Array(object), anchor: anchor))
     }
 }

@@ -32,8 +32,8 @@ enum ChangeRoutes {
     @Sendable private static func changes(_ call: Call) throws -> HTTPResponse {
         let (reader, caller) = (try call.reader(), try call.caller())
         let (start, types, seal) = (try anchor(call, call.text("after") ?? "0"), try call.types(), call.site.anchors)
-        guard try reader.store.changes.knows(start.change) else { throw gone }
-        let look = ChangeLook(me: reader.store.subject, most: call.number("limit") ?? 1000)
+        guard try reader.store.changes.knows(start.change) else { throw expiredAnchor }
+        let look = ChangeLook(me: reader.store.owner, maximum: call.number("limit") ?? 1000)
         try look.read(reader, of: caller.client, after: start, types)
         var bytes = Array("{\"changes\":[".utf8)
         bytes += look.changes.map(\.object).joined(separator: Array(",\n".utf8))
@@ -52,7 +52,7 @@ enum ChangeRoutes {
             start =
                 try given.map { try anchor(call, $0) }
                 ?? ClientAnchor(reader.store.changes.latestAnchor(), widening: lastWidening(call))
-            guard try reader.store.changes.knows(start.change) else { throw gone }
+            guard try reader.store.changes.knows(start.change) else { throw expiredAnchor }
         }
         var response = HTTPResponse(
             type: call.form.type, ChangeStream(call.site, try call.caller(), after: start, try call.types()))
@@ -62,7 +62,7 @@ enum ChangeRoutes {
 
     private static func anchor(_ call: Call, _ text: String) throws -> ClientAnchor {
         guard let anchor = call.site.anchors.anchor(text, for: try call.caller(), widening: try lastWidening(call)) else {
-            throw gone
+            throw expiredAnchor
         }
         return anchor
     }
@@ -71,7 +71,7 @@ enum ChangeRoutes {
         try call.reader().store.clients.widenings(of: call.caller().client, after: .max).last
     }
 
-    private static var gone: Problem {
+    private static var expiredAnchor: Problem {
         Problem(
             410,
             "The anchor is not valid for this client and store. Start again without it, and drop local objects that are not sent again."

@@ -24,7 +24,7 @@ final class ChangeStream: BodyStream {
     }
 
     // This precedes the first read, so that a commit in between is not missed.
-    func begin(wake: @escaping @Sendable () -> Void) { number = core.bell.add(isHurried: false, wake) }
+    func begin(wake: @escaping @Sendable () -> Void) { number = core.bell.add(needsPromptCommits: false, wake) }
 
     func close() { if let number { core.bell.remove(number) } }
 
@@ -47,7 +47,7 @@ final class ChangeStream: BodyStream {
         guard !hasEnded else { return .end }
         guard let look = try look() else {
             hasEnded = true
-            return .octets(text + Self.unknown)
+            return .bytes(text + Self.unknown)
         }
         for change in look.changes {
             text += "event: \(change.kind)\nid: \(site.anchors.text(change.anchor, for: caller))\ndata: ".utf8
@@ -56,7 +56,7 @@ final class ChangeStream: BodyStream {
         if text.isEmpty, ContinuousClock.now - lastWord >= core.settings.heartbeat { text = Array(": no news\n\n".utf8) }
         guard text.isEmpty else {
             lastWord = .now
-            return .octets(text)
+            return .bytes(text)
         }
         return .wait(atMost: max(.milliseconds(10), core.settings.heartbeat - (ContinuousClock.now - lastWord)))
     }
@@ -66,10 +66,10 @@ final class ChangeStream: BodyStream {
         // The token is checked again, so that the stream ends with it.
         let current = try site.caller(bearing: caller.token)
         let rights = try site.grants.rights(of: current.client, bearing: current.token)
-        if let number { core.bell.set(number, isHurried: rights.mayRead) }
+        if let number { core.bell.set(number, needsPromptCommits: rights.mayRead) }
         let reader = try site.reader(for: current)
         guard try reader.store.changes.knows(anchor.change) else { return nil }
-        let look = ChangeLook(me: reader.store.subject, most: 100, octets: Self.piece)
+        let look = ChangeLook(me: reader.store.owner, maximum: 100, bytes: Self.piece)
         try look.read(reader, of: current.client, after: anchor, types)
         // The grant may have been withdrawn before the last change was read.
         guard try site.grants.rights(of: current.client, bearing: current.token) == rights else { return try self.look() }

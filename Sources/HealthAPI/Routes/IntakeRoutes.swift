@@ -20,11 +20,11 @@ enum IntakeRoutes {
                 help: "Format of the body: health-auto-export (the app Health Auto Export, JSON).",
                 isRequired: true, isInPath: true),
             Parameter(
-                name: grouping, form: .field(most: 64),
+                name: grouping, form: .field(maximum: 64),
                 help: "Length of the periods whose sums and averages the body contains. Health Auto Export sends this header.",
                 isInHeader: true),
         ],
-        body: RequestBody(forms: [.json], most: 64 << 20, schema: "{\"type\":\"object\"}", isSpooled: true), answers: [.json],
+        body: RequestBody(forms: [.json], maximum: 64 << 20, schema: "{\"type\":\"object\"}", isSpooled: true), answers: [.json],
         problems: [403, 507], acceptsKeyHeader: true, answer: post)
 
     static let kinds = ["health-auto-export"]

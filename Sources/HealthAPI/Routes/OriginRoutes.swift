@@ -8,13 +8,13 @@ import SampleStore
 enum OriginRoutes {
     static let types = Route(
         method: "GET", path: "/v1/types", name: "types", summary: "List the types that have samples.",
-        parameters: [.subject], answers: [.json, .ndjson], key: "types", answer: types)
+        parameters: [.person], answers: [.json, .ndjson], key: "types", answer: types)
     static let sources = Route(
         method: "GET", path: "/v1/sources", name: "sources", summary: "List the sources of samples.",
-        parameters: [.types, .subject], answers: [.json, .ndjson], key: "sources", answer: sources)
+        parameters: [.types, .person], answers: [.json, .ndjson], key: "sources", answer: sources)
     static let devices = Route(
         method: "GET", path: "/v1/devices", name: "devices", summary: "List the devices that measured samples.",
-        parameters: [.types, .subject], answers: [.json, .ndjson], key: "devices", answer: devices)
+        parameters: [.types, .person], answers: [.json, .ndjson], key: "devices", answer: devices)
 
     /// A group of series with the same key.
     private struct Together {
@@ -29,7 +29,7 @@ enum OriginRoutes {
             (from, to) = (min(from, source.first), max(to, source.last))
         }
 
-        func tell(in object: inout JSONObject) {
+        func encode(in object: inout JSONObject) {
             object.set("types", types.sorted())
             object.set("first", from.description)
             object.set("last", to.description)
@@ -38,26 +38,26 @@ enum OriginRoutes {
 
     private static func together(
         _ call: Call, _ types: Set<SampleType>?, by key: (CountingSource) -> String,
-        telling tell: (Together, String) -> JSONObject
+        makeObject encode: (Together, String) -> JSONObject
     ) throws -> HTTPResponse {
         let reader = try call.reader()
-        let query = SampleQuery(types: types, subject: try call.subject(reader.store))
+        let query = SampleQuery(types: types, person: try call.person(reader.store))
         var (found, order): ([String: Together], [String]) = ([:], [])
         // The store numbers series in the order of arrival, which means nothing to a client. They are sorted by key instead.
         let all = try reader.store.sources.counting(matching: query, call.core.settings.priority).sorted { key($0) < key($1) }
         for source in all {
-            reader.tells(source.series.type.id, of: source.series.subject)
+            reader.countRead(source.series.type.id, of: source.series.person)
             let key = key(source)
             if found[key] == nil { order.append(key) }
             found[key, default: Together(source)].take(source)
         }
-        return call.list(order.compactMap { found[$0].map { tell($0, reader.store.subject).closed } })
+        return call.list(order.compactMap { found[$0].map { encode($0, reader.store.owner).closed } })
     }
 
     @Sendable private static func types(_ call: Call) throws -> HTTPResponse {
         try together(
             call, nil, by: { $0.series.type.id },
-            telling: { group, _ in
+            makeObject: { group, _ in
                 let type = group.first.series.type
                 var object = JSONObject()
                 object.set("type", type.id)
@@ -72,13 +72,13 @@ enum OriginRoutes {
 
     @Sendable private static func sources(_ call: Call) throws -> HTTPResponse {
         try together(
-            call, try call.types(), by: { $0.series.source + "\n" + $0.series.subject },
-            telling: { group, me in
+            call, try call.types(), by: { $0.series.source + "\n" + $0.series.person },
+            makeObject: { group, me in
                 var object = JSONObject()
                 object.set("id", group.first.series.source)
                 object.set("name", group.first.sourceName)
-                object.set("subject", group.first.series.subject == me ? "me" : group.first.series.subject)
-                group.tell(in: &object)
+                object.set("subject", group.first.series.person == me ? "me" : group.first.series.person)
+                group.encode(in: &object)
                 return object
             })
     }
@@ -86,14 +86,14 @@ enum OriginRoutes {
     @Sendable private static func devices(_ call: Call) throws -> HTTPResponse {
         let types = try call.types()
         return try together(
-            call, types, by: { $0.series.device + "\n" + $0.series.subject },
-            telling: { group, me in
+            call, types, by: { $0.series.device + "\n" + $0.series.person },
+            makeObject: { group, me in
                 var object = JSONObject()
                 object.set("key", group.first.series.device.isEmpty ? nil : group.first.series.device)
                 object.set("name", group.first.deviceName)
                 object.set("model", group.first.model)
-                object.set("subject", group.first.series.subject == me ? "me" : group.first.series.subject)
-                group.tell(in: &object)
+                object.set("subject", group.first.series.person == me ? "me" : group.first.series.person)
+                group.encode(in: &object)
                 return object
             })
     }

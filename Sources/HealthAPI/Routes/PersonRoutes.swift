@@ -12,32 +12,32 @@ enum PersonRoutes {
             The same days as 'vitalgate rings'. If a source reported a summary of the day, it is returned unchanged. Otherwise the rings \
             are computed from samples, and derived is true.
             """,
-        parameters: [.from, .to, .subject, .zone, .limit(most, "Maximum number of days (default: \(most)).")],
+        parameters: [.from, .to, .person, .zone, .limit(maximum, "Maximum number of days (default: \(maximum)).")],
         isSlow: true, answers: [.json, .ndjson], key: "activitySummaries", problems: [422], answer: summaries)
 
     static let characteristics = Route(
         method: "GET", path: "/v1/characteristics", name: "characteristics",
         summary: "List characteristics of people: date of birth, biological sex, blood type, skin type, wheelchair use.",
         parameters: [
-            .subject, .zone, Parameter(name: "on", form: .times, help: "Day for which they are valid (default: today)."),
+            .person, .zone, Parameter(name: "on", form: .times, help: "Day for which they are valid (default: today)."),
         ],
         answers: [.json, .ndjson], key: "characteristics", problems: [422], answer: characteristics)
 
     /// The maximum number of days in an answer, about ten years.
-    private static let most = 3660
+    private static let maximum = 3660
 
     @Sendable private static func summaries(_ call: Call) throws -> HTTPResponse {
         let (reader, zone) = (try call.reader(), try call.zone())
-        let (range, me) = (try call.range(zone), reader.store.subject)
+        let (range, me) = (try call.range(zone), reader.store.owner)
         let query = ActivityQuery(
-            zone: zone, from: range.from, to: range.to, subject: try call.subject(reader.store),
+            zone: zone, from: range.from, to: range.to, person: try call.person(reader.store),
             priority: call.core.settings.priority)
         let (line, sampleLine) = (ActivityLine(zone: zone, me: me), SampleLine(me: me))
-        var (objects, rest) = ([[UInt8]](), call.number("limit") ?? most)
+        var (objects, rest) = ([[UInt8]](), call.number("limit") ?? maximum)
         if rest == 0 { return call.list(objects) }
         try reader.store.activity.days(query) { days in
             for (day, summary) in days.prefix(rest) {
-                reader.tells("activitySummary", of: day.subject)
+                reader.countRead("activitySummary", of: day.person)
                 var bytes: [UInt8] = []
                 if let summary {
                     sampleLine.append(summary.sample, ingest: nil, seq: nil, to: &bytes)
@@ -55,20 +55,20 @@ enum PersonRoutes {
 
     @Sendable private static func characteristics(_ call: Call) throws -> HTTPResponse {
         let (reader, zone) = (try call.reader(), try call.zone())
-        let (store, subject) = (reader.store, try call.subject(reader.store))
+        let (store, personID) = (reader.store, try call.person(reader.store))
         let day = try call.instant("on", zone) ?? call.core.settings.now()
         let date = zone.date(of: day)
         var objects: [[UInt8]] = []
-        for person in try store.people.subjectsWithCharacteristics() where subject == nil || person == subject {
+        for person in try store.people.peopleWithCharacteristics() where personID == nil || person == personID {
             let history = try store.people.characteristics(of: person)
             for type in CharacteristicType.allCases {
                 guard let entry = history.entry(of: type, on: date) else { continue }
                 var object = JSONObject()
-                object.set("subject", person == store.subject ? "me" : person)
+                object.set("subject", person == store.owner ? "me" : person)
                 object.set("type", type.rawValue)
                 object.set("value", entry.value?.value)
                 object.set("from", entry.from)
-                reader.tells(type.rawValue, of: person)
+                reader.countRead(type.rawValue, of: person)
                 objects.append(object.closed)
             }
         }

@@ -14,7 +14,7 @@ enum SampleRoutes {
             which would reveal how much data is hidden.
             """,
         parameters: [
-            .types, .from, .to, .subject, .source, .device, .condition,
+            .types, .from, .to, .person, .source, .device, .condition,
             Parameter(
                 name: "sort", form: .text(like: "start", "-start", "-value,start"),
                 help:
@@ -46,7 +46,7 @@ enum SampleRoutes {
         method: "GET", path: "/v1/latest", name: "latest",
         summary: "List the latest sample of each type.",
         discussion: "The latest by start time. Samples that start more than two minutes in the future are ignored.",
-        parameters: [.types, .subject, .unit], answers: [.json, .ndjson], key: "samples",
+        parameters: [.types, .person, .unit], answers: [.json, .ndjson], key: "samples",
         item: "{\"$ref\":\"#/components/schemas/StoredSample\"}", links: ["sample", "rawSample"], problems: [422], answer: latest)
 
     @Sendable private static func samples(_ call: Call) throws -> HTTPResponse {
@@ -54,12 +54,12 @@ enum SampleRoutes {
         let (zone, types) = (try call.zone(), try call.types())
         let range = try call.range(zone)
         var query = SampleQuery(
-            types: types, from: range.from, to: range.to, subject: try call.subject(reader.store), source: call.text("source"),
+            types: types, from: range.from, to: range.to, person: try call.person(reader.store), source: call.text("source"),
             device: call.text("device"), where: try call.condition(for: types, zone, reader.store))
         query.order = try order(call.text("sort"))
         query.limit = call.number("limit")
         query.derivesCorrelations = types?.contains { $0.kind == .correlation } ?? false
-        let writer = ObjectWriter(form: call.form, me: reader.store.subject, unit: try call.unit(for: types))
+        let writer = ObjectWriter(form: call.form, me: reader.store.owner, unit: try call.unit(for: types))
         let stream = try SampleStream(reader, query, writer, call.site.grants, call.caller())
         // All samples must be sorted before the first one is sent.
         if call.text("sort") != nil { try stream.prepare() }
@@ -82,8 +82,8 @@ enum SampleRoutes {
             let stored = try reader.store.samples.sample(uuid) ?? reader.store.samples.derivedCorrelation(uuid)
         else { throw unknown }
         let named = try RecordNames(reader.store).named(stored).sample
-        let bytes = octets(of: named, me: reader.store.subject, withContent: call.flag("content"))
-        reader.tells(stored.sample)
+        let bytes = encoded(of: named, me: reader.store.owner, withContent: call.flag("content"))
+        reader.countRead(stored.sample)
         var response = HTTPResponse(type: call.form.type, bytes)
         response.headers.append(("ETag", tag(of: bytes)))
         return response
@@ -91,19 +91,19 @@ enum SampleRoutes {
 
     static let unknown = Problem(404, "Sample not found.")
 
-    private static func octets(of sample: Sample, me: String, withContent: Bool) -> [UInt8] {
+    private static func encoded(of sample: Sample, me: String, withContent: Bool) -> [UInt8] {
         var bytes: [UInt8] = []
         SampleLine(me: me, withContent: withContent).append(sample, ingest: nil, seq: nil, to: &bytes)
         return bytes
     }
 
-    private static func tag(of octets: [UInt8]) -> String {
-        "\"" + Digest.sha256(octets).prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\""
+    private static func tag(of encoded: [UInt8]) -> String {
+        "\"" + Digest.sha256(encoded).prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\""
     }
 
     /// Whether `If-Match` matches a sample in either of the representations that the API returns.
     static func matches(_ header: String, _ sample: Sample, me: String) -> Bool {
-        let tags = [false, true].map { tag(of: octets(of: sample, me: me, withContent: $0)) }
+        let tags = [false, true].map { tag(of: encoded(of: sample, me: me, withContent: $0)) }
         return header.split(separator: ",").contains { part in
             let given = part.drop { $0 == " " }.prefix { $0 != " " }
             return given == "*" || tags.contains(String(given).replacing("-gzip\"", with: "\""))
@@ -122,11 +122,11 @@ enum SampleRoutes {
         case .document: form = .document
         default: throw unknown
         }
-        let octets = try content.octets()
-        reader.tells(sample)
-        var response = HTTPResponse(type: form.type, octets)
+        let encoded = try content.bytes()
+        reader.countRead(sample)
+        var response = HTTPResponse(type: form.type, encoded)
         response.headers.append(("Content-Disposition", "attachment"))
-        response.headers.append(("ETag", tag(of: octets)))
+        response.headers.append(("ETag", tag(of: encoded)))
         return response
     }
 
@@ -134,12 +134,12 @@ enum SampleRoutes {
         let reader = try call.reader()
         let types = try call.types()
         let latest = try LatestSamples.all(
-            in: reader.store, of: types, subject: try call.subject(reader.store), at: call.core.settings.now())
-        var writer = ObjectWriter(form: call.form, me: reader.store.subject, unit: try call.unit(for: types))
+            in: reader.store, of: types, person: try call.person(reader.store), at: call.core.settings.now())
+        var writer = ObjectWriter(form: call.form, me: reader.store.owner, unit: try call.unit(for: types))
         let names = RecordNames(reader.store)
         for stored in latest {
             writer.write(try names.named(stored))
-            reader.tells(stored.sample)
+            reader.countRead(stored.sample)
         }
         writer.finish()
         return HTTPResponse(type: call.form.type, writer.take())

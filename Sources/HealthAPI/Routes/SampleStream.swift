@@ -52,16 +52,16 @@ final class SampleStream: BodyStream {
             switch try cursor.next(within: &rows) {
             case .sample(let stored):
                 writer.write(try names.named(stored))
-                reader.tells(stored.sample)
-            case .pause: return writer.count == 0 ? .wait(atMost: .zero) : .octets(writer.take())
+                reader.countRead(stored.sample)
+            case .pause: return writer.count == 0 ? .wait(atMost: .zero) : .bytes(writer.take())
             case .end:
                 hasEnded = true
                 writer.finish()
                 let rest = writer.take()
-                return rest.isEmpty ? .end : .octets(rest)
+                return rest.isEmpty ? .end : .bytes(rest)
             }
         }
-        return .octets(writer.take())
+        return .bytes(writer.take())
     }
 
     func close() { cursor.close() }

@@ -32,11 +32,11 @@ enum SaveRoutes {
             """,
         parameters: [
             Parameter(
-                name: "Idempotency-Key", form: .field(most: 255),
+                name: "Idempotency-Key", form: .field(maximum: 255),
                 help: "Unique name of the request, at most 255 bytes. It is kept for a week.",
                 isInHeader: true)
         ],
-        body: RequestBody(forms: [.ndjson, .json], most: 16 << 20, schema: schema, text: text), isWriting: true, answers: [.json],
+        body: RequestBody(forms: [.ndjson, .json], maximum: 16 << 20, schema: schema, text: text), isWriting: true, answers: [.json],
         key: "samples", item: "{\"$ref\":\"#/components/schemas/SavedSample\"}", links: ["sample", "deleteSample"],
         problems: [403], answer: save)
 
@@ -47,7 +47,7 @@ enum SaveRoutes {
         parameters: [
             .uuid,
             Parameter(
-                name: "If-Match", form: .field(most: 1000),
+                name: "If-Match", form: .field(maximum: 1000),
                 help: "ETag of the object. The object is deleted only if its current ETag is the same.",
                 isInHeader: true),
         ], isWriting: true, answers: [], problems: [404, 412], answer: delete)
@@ -59,20 +59,20 @@ enum SaveRoutes {
         let days = CalendarIntervals(.day, zone: settings.zone)
         let today = days.index(of: received)
         let day = days.start(of: today).microseconds..<days.start(of: today + 1).microseconds
-        try call.core.disk.take(call.body.octets.count, for: .client(caller.id), at: received)
+        try call.core.disk.take(call.body.bytes.count, for: .client(caller.id), at: received)
         return try call.core.writer.write(for: caller.client) { changes in
             let readings = try SavedLines.readings(
-                of: call.body.octets, isJSON: call.body.form == .json,
+                of: call.body.bytes, isJSON: call.body.form == .json,
                 by: SourceRevision(id: caller.client.source, name: caller.client.name, version: nil),
                 // Device aliases are not applied because they would reveal which devices exist.
-                registry: OriginRegistry(subject: changes.keeper))
+                registry: OriginRegistry(person: changes.owner))
             let samples = try readings.map { reading in
                 guard let first = try ReadingPath.samples(of: [reading], zone: settings.zone, received: received).first else {
                     throw Refusal("it is not a sample", at: reading.place)
                 }
                 return first
             }
-            let request = ClientRequest(key: key, octets: call.body.octets)
+            let request = ClientRequest(key: key, bytes: call.body.bytes)
             let outcomes: [SampleOutcome]
             do throws(ClientWriteError) {
                 outcomes = try changes.save(samples, request, at: received, within: day)
@@ -115,14 +115,14 @@ enum SaveRoutes {
         // changes.
         let shown = try call.text("If-Match").flatMap { _ in try call.reader().store.samples.sample(uuid)?.sample }
         return try call.core.writer.write(for: caller.client) { changes in
-            let isGone = try changes.delete(
+            let isDeleted = try changes.delete(
                 uuid, at: call.core.settings.now(),
                 where: { sample in
-                    guard let tags = call.text("If-Match"), !SampleRoutes.matches(tags, shown ?? sample, me: changes.keeper)
+                    guard let tags = call.text("If-Match"), !SampleRoutes.matches(tags, shown ?? sample, me: changes.owner)
                     else { return }
                     throw Problem(412, "The ETag of the object does not match If-Match.")
                 })
-            guard isGone else { throw SampleRoutes.unknown }
+            guard isDeleted else { throw SampleRoutes.unknown }
             return HTTPResponse(status: 204)
         }
     }

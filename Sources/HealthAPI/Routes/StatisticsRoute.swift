@@ -17,21 +17,21 @@ enum StatisticsRoute {
         parameters: [
             Parameter(name: "type", form: .name(.amounts), help: "Quantity or category type.", isRequired: true),
             Parameter(
-                name: "every", form: .stretch, help: "Length of the intervals, such as 15m, 1h, 1d, 1w, 1mo, or 1y.",
+                name: "every", form: .interval, help: "Length of the intervals, such as 15m, 1h, 1d, 1w, 1mo, or 1y.",
                 isRequired: true),
             .from, .to,
             Parameter(name: "anchor", form: .times, help: "Start of an interval (default: midnight, for weeks on Monday)."),
-            .subject, .source, .device, .condition, .zone, .unit,
+            .person, .source, .device, .condition, .zone, .unit,
             Parameter(name: "bySource", form: .flag, help: "Report each source separately."),
             Parameter(name: "everySource", form: .flag, help: "Count every source, even if several report on the same time."),
             Parameter(name: "percentiles", form: .flag, help: "Include the 5th, 25th, 50th, 75th, and 95th percentile."),
             Parameter(name: "empty", form: .flag, help: "Include intervals without samples."),
-            .limit(most, "Maximum number of intervals (default: \(most))."),
+            .limit(maximum, "Maximum number of intervals (default: \(maximum))."),
         ],
         isSlow: true, answers: [.json, .ndjson, .csv], key: "statistics", problems: [422], answer: statistics)
 
     /// The maximum number of intervals in an answer. A day has 1,440 minutes.
-    private static let most = 20_000
+    private static let maximum = 20_000
 
     @Sendable private static func statistics(_ call: Call) throws -> HTTPResponse {
         let reader = try call.reader()
@@ -42,18 +42,18 @@ enum StatisticsRoute {
         let (query, line) = try question(call, type, reader.store)
         let own = type.kind == .quantity ? type.canonicalUnit : line.unit
         let conversion = try own.conversion(to: line.unit, molarMass: type.molarMass)
-        if try reader.store.shares(of: query) > 100 * most {
+        if try reader.store.shares(of: query) > 100 * maximum {
             throw Problem(422, "There would be too many intervals. Use longer intervals or a shorter time range.")
         }
         func made() throws -> [UInt8] {
             var writer = StatisticsWriter(form: call.form, line: line)
-            var rest = call.number("limit") ?? most
+            var rest = call.number("limit") ?? maximum
             try reader.store.statistics(query) { rows in
                 for row in rows {
                     rest -= 1
                     guard rest >= 0 else { return false }
                     writer.write(row.converted(by: conversion))
-                    if row.count > 0 { reader.tells(type.id, of: row.subject) }
+                    if row.count > 0 { reader.countRead(type.id, of: row.person) }
                 }
                 return rest > 0
             }
@@ -74,10 +74,10 @@ enum StatisticsRoute {
         }
         let zone = try call.zone()
         let range = try call.range(zone)
-        let anchor = try call.instant("anchor", zone) ?? StatisticsQuery.usualAnchor(of: type, interval, zone)
+        let anchor = try call.instant("anchor", zone) ?? StatisticsQuery.defaultAnchor(of: type, interval, zone)
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: zone, anchor: anchor), from: range.from, to: range.to,
-            subject: try call.subject(store), bySource: call.flag("bySource"), priority: call.core.settings.priority)
+            person: try call.person(store), bySource: call.flag("bySource"), priority: call.core.settings.priority)
         query.predicate =
             SampleQuery(
                 source: call.text("source"), device: call.text("device"), where: try call.condition(for: [type], zone, store)
@@ -86,10 +86,10 @@ enum StatisticsRoute {
         query.includesGaps = call.flag("empty")
         if query.includesGaps {
             guard let from = range.from, let to = range.to,
-                query.intervals.index(of: to) - query.intervals.index(of: from) <= most
-            else { throw Problem(422, "'empty' requires 'from' and 'to' with at most \(most) intervals between them.") }
+                query.intervals.index(of: to) - query.intervals.index(of: from) <= maximum
+            else { throw Problem(422, "'empty' requires 'from' and 'to' with at most \(maximum) intervals between them.") }
         }
-        var shown = StatisticsLine.usual(for: type)
+        var shown = StatisticsLine.defaultOptions(for: type)
         if call.flag("percentiles") { shown.insert(.percentiles) }
         do throws(StatisticsError) {
             try shown.check(for: type)
@@ -102,7 +102,7 @@ enum StatisticsRoute {
         guard type.kind == .quantity || call.text("unit") == nil else {
             throw Problem(422, "'unit' does not apply to a category. Its durations are in seconds.")
         }
-        return (query, StatisticsLine(type: type, unit: unit, zone: zone, shown: shown, me: store.subject))
+        return (query, StatisticsLine(type: type, unit: unit, zone: zone, shown: shown, me: store.owner))
     }
 }
 

@@ -32,12 +32,12 @@ package final class APISite: Site {
         }
         return ResolvedRequest(
             body: try bodyAllowance(of: head, route), queue: queue(for: route, head),
-            payer: { [self] in head.token(for: route).flatMap { try? client(bearing: $0) }.map { .client($0.id) } ?? .stranger },
+            payer: { [self] in head.token(for: route).flatMap { try? client(bearing: $0) }.map { .client($0.id) } ?? .unauthenticated },
             answer: { [self] in answer($0, route, variables) })
     }
 
     private func bodyAllowance(of head: RequestHead, _ route: Route) throws(Problem) -> BodyAllowance {
-        guard let body = route.body else { return .nothing }
+        guard let body = route.body else { return .none }
         // Without a valid token, a client gets no other error.
         let caller: Caller
         do {
@@ -48,11 +48,11 @@ package final class APISite: Site {
             throw .busy
         }
         _ = try Call.bodyForm(head, route)
-        guard body.isSpooled else { return BodyAllowance(most: body.most, payer: .client(caller.id)) }
-        let size = head.header("content-length").flatMap { Int($0) } ?? body.most
-        try core.disk.take(min(size, body.most), for: .client(caller.id), at: core.settings.now())
+        guard body.isSpooled else { return BodyAllowance(maximum: body.maximum, payer: .client(caller.id)) }
+        let size = head.header("content-length").flatMap { Int($0) } ?? body.maximum
+        try core.disk.take(min(size, body.maximum), for: .client(caller.id), at: core.settings.now())
         let folder = core.settings.store.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-        return BodyAllowance(most: body.most, payer: .client(caller.id), folder: folder.isEmpty ? "." : folder)
+        return BodyAllowance(maximum: body.maximum, payer: .client(caller.id), folder: folder.isEmpty ? "." : folder)
     }
 
     /// Changes wait in the writer's queue. Slow reads have a separate queue, so that they do not block others.

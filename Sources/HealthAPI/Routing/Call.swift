@@ -11,13 +11,13 @@ struct Call {
     /// The name of the list in a JSON answer.
     let key: String?
     /// The request's body and its format.
-    let body: (form: AnswerForm, octets: [UInt8])
+    let body: (form: AnswerForm, bytes: [UInt8])
     /// The request's body, if it is kept in a file.
     let file: SpooledBody?
     private let head: RequestHead
     private let known: Caller?
     private let values: [String: [String]]
-    private let kept = KeptReaders()
+    private let retained = RetainedReaders()
 
     /// Checks a request.
     ///
@@ -104,7 +104,7 @@ struct Call {
     }
 
     /// A reader that shows the data that the caller may read.
-    func reader() throws -> Reader { kept.keep(try site.reader(for: try caller())) }
+    func reader() throws -> Reader { retained.keep(try site.reader(for: try caller())) }
 
     /// The query parameters in order.
     var parameters: [String] { head.query.map { "\($0.name)=\($0.value)" } }
@@ -155,13 +155,13 @@ struct Call {
     }
 
     /// The requested person by UUID only. Accepting names would reveal who is registered.
-    func subject(_ store: SampleStore) throws -> String? {
+    func person(_ store: SampleStore) throws -> String? {
         guard let text = text("subject") else { return nil }
-        return Self.subject(text, store)
+        return Self.person(text, store)
     }
 
-    private static func subject(_ text: String, _ store: SampleStore) -> String? {
-        if text == "me" { return store.subject }
+    private static func person(_ text: String, _ store: SampleStore) -> String? {
+        if text == "me" { return store.owner }
         return text == Origin.unassigned || UUIDText.isValid(text) ? text.lowercased() : nil
     }
 
@@ -182,7 +182,7 @@ struct Call {
         let now = core.settings.now()
         let condition = try SamplePredicate(
             text.first == "{" ? try ConditionObject.text(of: text) : text,
-            instant: { Instant(written: $0, now: now, zone: zone) }, subject: { Self.subject($0, store) },
+            instant: { Instant(written: $0, now: now, zone: zone) }, person: { Self.person($0, store) },
             type: { SampleType.only(named: $0) })
         try condition.check(for: types ?? Set(SampleType.all))
         return condition
@@ -195,16 +195,16 @@ extension Parameter {
     /// Whether a text has the parameter's form.
     func takes(_ text: String) -> Bool {
         switch form {
-        case .text(let most, _): (1...most).contains(text.unicodeScalars.count)
+        case .text(let maximum, _): (1...maximum).contains(text.unicodeScalars.count)
         case .number(let range): Int(text).map { range.contains($0) && "\($0)" == text } ?? false
         case .flag: ["", "true", "false"].contains(text)
         case .words(let words): words.contains(text)
         case .name, .names: !text.isEmpty
         case .uuid: UUIDText.isValid(text)
-        case .person(let orNobody): text == "me" || (orNobody && text == Origin.unassigned) || UUIDText.isValid(text)
-        case .stretch: CalendarInterval(text)?.description == text
-        case .field(let most):
-            (1...most).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+        case .person(let allowsUnassigned): text == "me" || (allowsUnassigned && text == Origin.unassigned) || UUIDText.isValid(text)
+        case .interval: CalendarInterval(text)?.description == text
+        case .field(let maximum):
+            (1...maximum).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
                 && text.first != " " && text.last != " "
         }
     }
@@ -212,15 +212,15 @@ extension Parameter {
     /// The description of valid values for an error message.
     var expected: String {
         switch form {
-        case .text(let most, _): "1 to \(most) characters long"
+        case .text(let maximum, _): "1 to \(maximum) characters long"
         case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
         case .flag: "true or false"
         case .words(let words): "one of \(words.joined(separator: ", "))"
         case .name, .names: "the name of a type"
         case .uuid: "a UUID"
-        case .person(let orNobody): orNobody ? "me, unassigned, or a UUID" : "me or a UUID"
-        case .stretch: "a number and a unit (m, h, d, w, mo, or y), such as 1d"
-        case .field(let most): "1 to \(most) printable ASCII characters, without spaces at the start or end"
+        case .person(let allowsUnassigned): allowsUnassigned ? "me, unassigned, or a UUID" : "me or a UUID"
+        case .interval: "a number and a unit (m, h, d, w, mo, or y), such as 1d"
+        case .field(let maximum): "1 to \(maximum) printable ASCII characters, without spaces at the start or end"
         }
     }
 }

@@ -20,9 +20,9 @@ struct ConditionObject: Decodable {
         }
         // The depth has the same limit as in the condition parser, since the decoder recurses for each level.
         var (depth, deepest) = (0, 0)
-        for octet in json.utf8 {
-            if octet == UInt8(ascii: "{") || octet == UInt8(ascii: "[") { depth += 1 }
-            if octet == UInt8(ascii: "}") || octet == UInt8(ascii: "]") { depth -= 1 }
+        for byte in json.utf8 {
+            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { depth += 1 }
+            if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { depth -= 1 }
             deepest = max(deepest, depth)
         }
         guard deepest <= 128 else { throw Problem(422, "The condition in 'where' is nested too deeply.") }

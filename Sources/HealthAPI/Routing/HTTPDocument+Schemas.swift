@@ -8,10 +8,10 @@ extension HTTPDocument {
     static func schema(_ form: Parameter.Form) -> JSONObject {
         var schema = JSONObject()
         switch form {
-        case .text(let most, let examples):
+        case .text(let maximum, let examples):
             schema.set("type", "string")
             schema.set("minLength", 1)
-            schema.set("maxLength", most)
+            schema.set("maxLength", maximum)
             schema.set("pattern", "^[^\\u0000]*$")
             schema.set("examples", examples)
         case .number(let range):
@@ -30,26 +30,26 @@ extension HTTPDocument {
         case .uuid:
             schema.set("type", "string")
             schema.set("format", "uuid")
-        case .person(let orNobody):
+        case .person(let allowsUnassigned):
             let digit = "[0-9a-fA-F]"
             let uuid = "\(digit){8}-\(digit){4}-\(digit){4}-\(digit){4}-\(digit){12}"
             schema.set("type", "string")
-            schema.set("pattern", "^(me|\(orNobody ? "unassigned|" : "")\(uuid))$")
+            schema.set("pattern", "^(me|\(allowsUnassigned ? "unassigned|" : "")\(uuid))$")
             schema.set("examples", ["me"])
-        case .stretch:
+        case .interval:
             schema.set("type", "string")
             schema.set("pattern", "^([1-9][0-9]{0,3}|10000)(m|h|d|w|mo|y)$")
             schema.set("examples", ["1h", "1d", "1mo"])
-        case .field(let most):
+        case .field(let maximum):
             schema.set("type", "string")
-            schema.set("maxLength", most)
+            schema.set("maxLength", maximum)
             schema.set("pattern", "^[!-~]([ -~]*[!-~])?$")
         }
         return schema
     }
 
     /// The schema of a person, for use in other schemas.
-    static func person(orNobody: Bool) -> String { String(decoding: schema(.person(orNobody: orNobody)).closed, as: UTF8.self) }
+    static func person(allowsUnassigned: Bool) -> String { String(decoding: schema(.person(allowsUnassigned: allowsUnassigned)).closed, as: UTF8.self) }
 
     /// The schema of an answer. A JSON object has its list under a name. The format pages describe the items.
     static func answerSchema(_ form: AnswerForm, _ route: Route) -> JSONObject {
@@ -99,7 +99,7 @@ extension HTTPDocument {
         """
         {"type":"object","required":["type","start"],"properties":{"type":\(TypeNames.samples.reference),\
         "start":{"type":"string","format":"date-time"},"end":{"type":["string","null"],"format":"date-time"},\
-        "subject":{"oneOf":[\(person(orNobody: true)),{"type":"null"}]},"value":{"type":["number","null"]},"unit":{"type":["string","null"]},\
+        "subject":{"oneOf":[\(person(allowsUnassigned: true)),{"type":"null"}]},"value":{"type":["number","null"]},"unit":{"type":["string","null"]},\
         "metadata":{"type":["object","null"]}},"examples":[\(example)]}
         """
     }

@@ -6,7 +6,7 @@ struct Parameter: Sendable {
     /// The form of the value, in the terms of JSON Schema.
     enum Form: Sendable {
         /// Any text with a maximum length in characters, and examples.
-        case text(most: Int, like: [String])
+        case text(maximum: Int, like: [String])
         case number(ClosedRange<Int>)
         case flag
         case words([String])
@@ -16,13 +16,13 @@ struct Parameter: Sendable {
         case names(TypeNames)
         case uuid
         /// `me` or a UUID, and optionally `unassigned`.
-        case person(orNobody: Bool)
+        case person(allowsUnassigned: Bool)
         /// A calendar interval, such as `1d`.
-        case stretch
+        case interval
         /// A header of visible ASCII characters and spaces, with a maximum length.
-        case field(most: Int)
+        case field(maximum: Int)
 
-        static func text(like examples: String...) -> Form { .text(most: 1000, like: examples) }
+        static func text(like examples: String...) -> Form { .text(maximum: 1000, like: examples) }
         static let times = Form.text(like: "2026-11-20T06:30:00Z", "2026-11-20", "today", "-7d")
     }
 
@@ -42,8 +42,8 @@ struct Parameter: Sendable {
     static let from = Parameter(
         name: "from", form: .times, help: "Earliest start (inclusive): ISO 8601, a date, today, yesterday, monday, or -7d.")
     static let to = Parameter(name: "to", form: .times, help: "Latest start (exclusive).")
-    static let subject = Parameter(
-        name: "subject", form: .person(orNobody: true), help: "Person: me, unassigned, or a UUID (default: all).")
+    static let person = Parameter(
+        name: "subject", form: .person(allowsUnassigned: true), help: "Person: me, unassigned, or a UUID (default: all).")
     static let source = Parameter(name: "source", form: .text(like: "strap"), help: "ID or name of the source.")
     static let device = Parameter(
         name: "device", form: .text(like: "ble:C0:01:02:03:04:05"), help: "Key, name, model, or serial number of the device.")
@@ -56,7 +56,7 @@ struct Parameter: Sendable {
     static let condition = Parameter(
         name: "where",
         form: .text(
-            most: 4000,
+            maximum: 4000,
             like: [
                 "value > 38 Cel", "metadata.wasUserEntered = *",
                 "{\"not\":{\"field\":\"source.name\",\"is\":\"~\",\"value\":\"Ear\"}}",
@@ -66,7 +66,7 @@ struct Parameter: Sendable {
             {"and":[{"field":"value","is":">","value":38,"unit":"Cel"},{"field":"source.name","is":"~","value":"Ear"}]}.
             """)
     static let uuid = Parameter(name: "uuid", form: .uuid, help: "UUID of the sample.", isRequired: true, isInPath: true)
-    static func limit(_ most: Int, _ help: String) -> Parameter { Parameter(name: "limit", form: .number(0...most), help: help) }
+    static func limit(_ maximum: Int, _ help: String) -> Parameter { Parameter(name: "limit", form: .number(0...maximum), help: help) }
     static func format(_ answers: [AnswerForm]) -> Parameter {
         Parameter(
             name: "format", form: .words(answers.map(\.name)),

@@ -5,7 +5,7 @@ struct RequestBody: Sendable {
     /// The accepted formats, by `Content-Type`.
     let forms: [AnswerForm]
     /// The maximum size in bytes.
-    let most: Int
+    let maximum: Int
     /// The schema of a JSON body.
     let schema: String
     /// The schema of a body in any other format.

@@ -5,7 +5,7 @@ public enum AggregationStyle: String, Hashable, Sendable, CaseIterable {
     /// Each value counts once in a mean: body mass.
     case discreteArithmetic
     /// Each value is weighted by its duration: heart rate. An interval sample has its own duration, and an instantaneous one lasts until
-    /// the next sample of its series. The last one before a gap of more than ten minutes (``longestHold``) lasts as long as the previous
+    /// the next sample of its series. The last one before a gap of more than ten minutes (``maximumValueDuration``) lasts as long as the previous
     /// one, and an isolated one lasts ten minutes.
     case discreteTemporallyWeighted
     /// Levels are averaged as the power that they represent: sound.
@@ -14,5 +14,5 @@ public enum AggregationStyle: String, Hashable, Sendable, CaseIterable {
     case none
 
     /// The maximum duration of an instantaneous value: ten minutes, in microseconds.
-    public static let longestHold: Int64 = 600_000_000
+    public static let maximumValueDuration: Int64 = 600_000_000
 }

@@ -25,7 +25,7 @@ extension SampleType {
     /// met have their ids.
     ///
     /// - Throws: ``TypeNameError`` for an unknown or ambiguous name.
-    public init(meant name: some StringProtocol) throws(TypeNameError) {
+    public init(anyName name: some StringProtocol) throws(TypeNameError) {
         if let type = SampleType(name) {
             self = type
             return

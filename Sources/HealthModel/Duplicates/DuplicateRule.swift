@@ -1,8 +1,8 @@
 /// The comparison of readings of a type, if the same measurement may arrive over two paths: first from a sensor, and later from its maker's
 /// file with times cut to the minute and values rounded or converted.
 ///
-/// Times and values are compared at the coarser resolution of the two (``Likeness``). If they agree, the devices of the two paths
-/// (``DeviceKinship``) decide whether they are the same measurement:
+/// Times and values are compared at the coarser resolution of the two (``Agreement``). If they agree, the devices of the two paths
+/// (``DeviceRelation``) decide whether they are the same measurement:
 ///
 ///     rule      | same family | family unknown | other device | types
 ///     spot      | duplicate   | duplicate      | linked       | measured occasionally: weight, pressure, temperature, glucose
@@ -46,8 +46,8 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
     }
 
     /// The verdict from the table above.
-    public func verdict(_ kinship: DeviceKinship) -> Verdict {
-        switch (self, kinship) {
+    public func verdict(_ relation: DeviceRelation) -> Verdict {
+        switch (self, relation) {
         case (.unit, _), (.version, _): .duplicate
         case (.none, _), (.stream, .unknown), (.stream, .other): .two
         case (_, .copy): .linked

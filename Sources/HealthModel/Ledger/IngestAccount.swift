@@ -47,7 +47,7 @@ public struct IngestAccount: Hashable, Sendable {
     public var deleted: Int = 0
     public var restored: Int = 0
     /// Duplicates of a reading that another path brought first, in another form.
-    public var witnesses: Int = 0
+    public var nearDuplicates: Int = 0
     /// Stored samples that agree with another device's sample.
     public var linked: Int = 0
     /// Rows and elements without a reading to store, by kind.

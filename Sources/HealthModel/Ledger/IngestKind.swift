@@ -27,5 +27,5 @@ public enum IngestKind: String, Hashable, Sendable, CaseIterable {
     /// Samples were repaired.
     case migrate
     /// A repair was undone.
-    case undoMigration = "migrate undo"
+    case undoRepair = "migrate undo"
 }

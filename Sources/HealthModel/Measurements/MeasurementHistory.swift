@@ -8,16 +8,16 @@
 ///     history.reports = [.init(place: 1, group: 0, entry: 1)]
 ///     history.live  // [1]
 ///
-/// `Place` identifies a sample, live or not. In the store it is a row's key.
-public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
+/// `Key` identifies a sample, live or not. In the store it is a row's key.
+public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
     /// A reading as received.
     public struct Report: Sendable {
         /// The place of the reading as received.
-        public var place: Place
+        public var key: Key
         /// A number shared by all reports of the same reading. Different versions of a record are in different groups.
         public var group: Int
         /// The report of its group, or the result of a repair of one, that it was found to agree with. `nil` for the first report.
-        public var agreement: Place?
+        public var agreement: Key?
         /// The ledger entry that brought it.
         public var entry: Int64
         /// Whether the entry is active.
@@ -25,31 +25,31 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         /// The ledger entry since which it has been active or undone.
         public var changed: Int64
         /// Whether all samples that it was computed from are live. True for measurements, which are not computed.
-        public var isFounded: Bool
+        public var hasLiveInputs: Bool
         /// How precise it is, if its group has other reports.
         public var precision: ReportPrecision?
 
         /// A report with its parts.
         public init(
-            place: Place, group: Int, agreement: Place? = nil, entry: Int64, isActive: Bool = true, changed: Int64? = nil,
-            isFounded: Bool = true, precision: ReportPrecision? = nil
+            key: Key, group: Int, agreement: Key? = nil, entry: Int64, isActive: Bool = true, changed: Int64? = nil,
+            hasLiveInputs: Bool = true, precision: ReportPrecision? = nil
         ) {
-            self.place = place
+            self.key = key
             self.group = group
             self.agreement = agreement
             self.entry = entry
             self.isActive = isActive
             self.changed = changed ?? entry
-            self.isFounded = isFounded
+            self.hasLiveInputs = hasLiveInputs
             self.precision = precision
         }
     }
 
     /// The result of a repair of a sample.
     public struct Repaired: Sendable {
-        public var old: Place
+        public var old: Key
         /// The new sample, or the correct report that existed already if the two were merged.
-        public var new: Place
+        public var new: Key
         /// Whether `new` is a report of its own.
         public var isMerged: Bool
         /// The number of the repair.
@@ -58,7 +58,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         public var isActive: Bool
 
         /// A repaired sample with its parts.
-        public init(old: Place, new: Place, isMerged: Bool = false, repair: Int64 = 0, isActive: Bool = true) {
+        public init(old: Key, new: Key, isMerged: Bool = false, repair: Int64 = 0, isActive: Bool = true) {
             self.old = old
             self.new = new
             self.isMerged = isMerged
@@ -76,7 +76,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         }
 
         /// The sample that the user selected.
-        public var place: Place
+        public var key: Key
         public var kind: Kind
         /// The ledger entry of the decision.
         public var entry: Int64
@@ -84,9 +84,9 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         public var isActive: Bool
 
         /// A decision with its parts.
-        public init(_ kind: Kind, place: Place, entry: Int64, isActive: Bool = true) {
+        public init(_ kind: Kind, key: Key, entry: Int64, isActive: Bool = true) {
             self.kind = kind
-            self.place = place
+            self.key = key
             self.entry = entry
             self.isActive = isActive
         }
@@ -94,7 +94,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
 
     /// A report's version of a record.
     public struct Version: Sendable {
-        public var place: Place
+        public var key: Key
         /// The same number for all versions of a record.
         public var record: Int
         /// A higher version replaces the lower ones of its scope.
@@ -105,8 +105,8 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         public var replacesAll: Bool
 
         /// A version with its parts.
-        public init(place: Place, record: Int, number: Int64, scope: Int64, replacesAll: Bool = false) {
-            self.place = place
+        public init(key: Key, record: Int, number: Int64, scope: Int64, replacesAll: Bool = false) {
+            self.key = key
             self.record = record
             self.number = number
             self.scope = scope
@@ -130,9 +130,9 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
     /// The state of a report.
     public enum State: Hashable, Sendable {
         /// It represents its measurement. After the applied repairs this is its live sample.
-        case live(Place)
+        case live(Key)
         /// It is a duplicate of this report, which represents the measurement.
-        case duplicate(of: Place)
+        case duplicate(of: Key)
         /// A higher version of the record replaced it.
         case superseded
         /// The user deleted the measurement.
@@ -150,61 +150,61 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
     /// 4. The most precise counting report of a group represents it, in the form made by the applied repairs. A report that only counts
     ///    because it was restored comes after those whose entries are active, and one that a repair merged into a correct report comes after
     ///    that report.
-    public var live: [Place] {
+    public var live: [Key] {
         // Usually there is a single report and nothing else.
         if reports.count == 1, repaired.isEmpty, decisions.isEmpty {
-            return reports[0].isActive && reports[0].isFounded ? [reports[0].place] : []
+            return reports[0].isActive && reports[0].hasLiveInputs ? [reports[0].key] : []
         }
         return states.sorted { $0.group < $1.group }.compactMap { if case .live(let sample) = $0.state { sample } else { nil } }
     }
 
     /// Returns the state of a sample's report, or `nil` if no report is known.
-    public func state(of place: Place) -> State? {
-        let root = roots[place] ?? place
-        return states.first { $0.place == root }?.state
+    public func state(of key: Key) -> State? {
+        let root = roots[key] ?? key
+        return states.first { $0.key == root }?.state
     }
 
     /// The state of each report, in the order of the ledger.
-    private var states: [(place: Place, group: Int, state: State)] {
+    private var states: [(key: Key, group: Int, state: State)] {
         let (roots, groups) = (self.roots, self.groups)
         let counting = self.counting(roots)
         let superseded = supersededGroups(groups, counting)
         // All reports of a group share this.
-        var shared: [Int: (isDeleted: Bool, representative: Place?)] = [:]
+        var shared: [Int: (isDeleted: Bool, representative: Key?)] = [:]
         for group in Set(groups.values) {
             shared[group] = (isDeleted(group, roots, groups), representative(of: group, counting))
         }
         func state(of report: Report) -> State {
             let group = shared[report.group]
             if group?.isDeleted == true { return .deleted }
-            guard counting.contains(report.place) else { return .withdrawn }
+            guard counting.contains(report.key) else { return .withdrawn }
             if superseded.contains(report.group) { return .superseded }
             guard let first = group?.representative else { return .withdrawn }
-            return first == report.place ? .live(form(of: first)) : .duplicate(of: first)
+            return first == report.key ? .live(form(of: first)) : .duplicate(of: first)
         }
-        return reports.map { ($0.place, $0.group, state(of: $0)) }
+        return reports.map { ($0.key, $0.group, state(of: $0)) }
     }
 
     /// Whether the original report of a sample counts.
-    public func counts(_ place: Place) -> Bool {
+    public func counts(_ key: Key) -> Bool {
         let roots = self.roots
-        return counting(roots).contains(roots[place] ?? place)
+        return counting(roots).contains(roots[key] ?? key)
     }
 
     /// The report that a sample is a form of, or the sample itself if it was not made by a repair.
-    public func root(of place: Place) -> Place { roots[place] ?? place }
+    public func root(of key: Key) -> Key { roots[key] ?? key }
 
     /// The form of a sample after the applied repairs.
-    public func form(of place: Place) -> Place { chain(from: place).last?.new ?? place }
+    public func form(of key: Key) -> Key { chain(from: key).last?.new ?? key }
 
     /// A repair that is applied to a measurement and has not made a form of its representative yet.
     public struct Outstanding: Hashable, Sendable {
         /// The form of the representative after the other repairs.
-        public var place: Place
+        public var key: Key
         public var repair: Int64
 
-        public init(place: Place, repair: Int64) {
-            self.place = place
+        public init(key: Key, repair: Int64) {
+            self.key = key
             self.repair = repair
         }
     }
@@ -215,20 +215,20 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         guard repaired.contains(where: \.isActive) else { return [] }
         return states.compactMap { report in
             guard case .live(let form) = report.state else { return nil }
-            let own = chain(from: report.place)
+            let own = chain(from: report.key)
             let known = Set(own.map(\.repair))
-            let next = repairs(of: report.place).filter { !known.contains($0) }.min()
-            return next.map { Outstanding(place: form, repair: $0) }
+            let next = repairs(of: report.key).filter { !known.contains($0) }.min()
+            return next.map { Outstanding(key: form, repair: $0) }
         }
     }
 
     // MARK: Parts of the computation
 
     /// The applied repairs of a sample, one after the other.
-    private func chain(from place: Place) -> [Repaired] {
+    private func chain(from key: Key) -> [Repaired] {
         var chain: [Repaired] = []
         while chain.count <= repaired.count,
-            let next = repaired.first(where: { $0.isActive && !$0.isMerged && $0.old == chain.last?.new ?? place })
+            let next = repaired.first(where: { $0.isActive && !$0.isMerged && $0.old == chain.last?.new ?? key })
         {
             chain.append(next)
         }
@@ -237,69 +237,69 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
 
     /// The repairs that are applied to the measurement of a report: its own, and those of the reports that it agrees with. If it agrees with
     /// the result of a repair, only later repairs count.
-    private func repairs(of report: Place) -> Set<Int64> {
+    private func repairs(of report: Key) -> Set<Int64> {
         var found: Set<Int64> = []
-        var seen: Set<Place> = []
+        var seen: Set<Key> = []
         var queue = [report]
-        func add(from place: Place) {
-            let forms = Set([place] + chain(from: place).map(\.new))
+        func add(from key: Key) {
+            let forms = Set([key] + chain(from: key).map(\.new))
             for next in repaired where next.isActive && forms.contains(next.old) { found.insert(next.repair) }
         }
-        while let place = queue.popLast() {
-            guard seen.insert(place).inserted else { continue }
-            add(from: place)
-            let forms = Set(chain(from: place).map(\.new))
+        while let key = queue.popLast() {
+            guard seen.insert(key).inserted else { continue }
+            add(from: key)
+            let forms = Set(chain(from: key).map(\.new))
             for other in reports where other.group == group(of: report) {
-                if let agreement = other.agreement, agreement == place {
-                    queue.append(other.place)
+                if let agreement = other.agreement, agreement == key {
+                    queue.append(other.key)
                 } else if let agreement = other.agreement, forms.contains(agreement) {
-                    add(from: other.place)
+                    add(from: other.key)
                 }
-                guard other.place == place, let agreement = other.agreement else { continue }
+                guard other.key == key, let agreement = other.agreement else { continue }
                 if roots[agreement] == nil { queue.append(agreement) } else { add(from: agreement) }
             }
         }
         return found
     }
 
-    private func group(of report: Place) -> Int? { reports.first { $0.place == report }?.group }
+    private func group(of report: Key) -> Int? { reports.first { $0.key == report }?.group }
 
     /// The original report of each repaired sample.
-    private var roots: [Place: Place] {
+    private var roots: [Key: Key] {
         guard !repaired.isEmpty else { return [:] }
-        var olds: [Place: Place] = [:]
+        var olds: [Key: Key] = [:]
         for repaired in repaired where !repaired.isMerged { olds[repaired.new] = repaired.old }
-        var roots: [Place: Place] = [:]
+        var roots: [Key: Key] = [:]
         for new in olds.keys {
-            var place = new
-            for _ in 0...olds.count { place = olds[place] ?? place }
-            roots[new] = place
+            var key = new
+            for _ in 0...olds.count { key = olds[key] ?? key }
+            roots[new] = key
         }
         return roots
     }
 
-    private var groups: [Place: Int] { Dictionary(reports.map { ($0.place, $0.group) }) { first, _ in first } }
+    private var groups: [Key: Int] { Dictionary(reports.map { ($0.key, $0.group) }) { first, _ in first } }
 
     /// The counting reports.
-    private func counting(_ roots: [Place: Place]) -> Set<Place> {
-        var counting: Set<Place> = []
-        for report in reports where report.isFounded {
+    private func counting(_ roots: [Key: Key]) -> Set<Key> {
+        var counting: Set<Key> = []
+        for report in reports where report.hasLiveInputs {
             let restored = decisions.lazy.filter {
-                $0.isActive && $0.kind == .restored && (roots[$0.place] ?? $0.place) == report.place
+                $0.isActive && $0.kind == .restored && (roots[$0.key] ?? $0.key) == report.key
             }.map(\.entry).max()
-            if report.isActive || restored ?? .min > report.changed { counting.insert(report.place) }
+            if report.isActive || restored ?? .min > report.changed { counting.insert(report.key) }
         }
         return counting
     }
 
-    private func supersededGroups(_ groups: [Place: Int], _ counting: Set<Place>) -> Set<Int> {
+    private func supersededGroups(_ groups: [Key: Int], _ counting: Set<Key>) -> Set<Int> {
         guard !versions.isEmpty else { return [] }
         // The highest counting version suffices.
-        let higher = versions.filter { counting.contains($0.place) }.sorted { $0.number > $1.number }
+        let higher = versions.filter { counting.contains($0.key) }.sorted { $0.number > $1.number }
         var pairs: Set<[Int]> = []
         for version in versions {
-            guard let lower = groups[version.place], let above = higher.first(where: { $0.replaces(version) }),
-                let other = groups[above.place], other != lower
+            guard let lower = groups[version.key], let above = higher.first(where: { $0.replaces(version) }),
+                let other = groups[above.key], other != lower
             else { continue }
             pairs.insert([lower, other])
         }
@@ -307,54 +307,54 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         return Set(pairs.filter { !pairs.contains([$0[1], $0[0]]) }.map { $0[0] })
     }
 
-    private func isDeleted(_ group: Int, _ roots: [Place: Place], _ groups: [Place: Int]) -> Bool {
-        let own = versions.filter { groups[$0.place] == group }
+    private func isDeleted(_ group: Int, _ roots: [Key: Key], _ groups: [Key: Int]) -> Bool {
+        let own = versions.filter { groups[$0.key] == group }
         let last = decisions.lazy.filter { decision in
             guard decision.isActive else { return false }
             // Restoring a version restores the record.
             if decision.kind == .restored { return true }
-            let root = roots[decision.place] ?? decision.place
+            let root = roots[decision.key] ?? decision.key
             return groups[root] == group
-                || versions.contains { above in above.place == root && own.contains { above.replaces($0) } }
+                || versions.contains { above in above.key == root && own.contains { above.replaces($0) } }
         }.max { $0.entry < $1.entry }
         return last?.kind == .deleted
     }
 
-    private func representative(of group: Int, _ counting: Set<Place>) -> Place? {
-        let own = reports.filter { $0.group == group && counting.contains($0.place) }
+    private func representative(of group: Int, _ counting: Set<Key>) -> Key? {
+        let own = reports.filter { $0.group == group && counting.contains($0.key) }
         var current = own
         if own.count > 1, !versions.isEmpty {
-            let places = Set(own.map(\.place))
-            let known = versions.filter { places.contains($0.place) }
+            let keys = Set(own.map(\.key))
+            let known = versions.filter { keys.contains($0.key) }
             current.removeAll { report in
-                known.contains { version in version.place == report.place && known.contains { $0.replaces(version) } }
+                known.contains { version in version.key == report.key && known.contains { $0.replaces(version) } }
             }
         }
         // A report comes after the one into which a repair merged it.
         let roots = self.roots
-        var firsts: [Place: Place] = [:]
+        var originals: [Key: Key] = [:]
         for merge in repaired where merge.isActive && merge.isMerged {
-            firsts[roots[merge.old] ?? merge.old] = roots[merge.new] ?? merge.new
+            originals[roots[merge.old] ?? merge.old] = roots[merge.new] ?? merge.new
         }
-        if !firsts.isEmpty {
-            let places = Set(current.map(\.place))
+        if !originals.isEmpty {
+            let keys = Set(current.map(\.key))
             current.removeAll { report in
-                var first = firsts[report.place]
+                var first = originals[report.key]
                 for _ in reports {
                     guard let next = first else { return false }
-                    if places.contains(next) { return true }
-                    first = firsts[next]
+                    if keys.contains(next) { return true }
+                    first = originals[next]
                 }
                 return false
             }
         }
-        func comes(_ one: Report, before other: Report) -> Bool {
+        func precedes(_ one: Report, before other: Report) -> Bool {
             if one.isActive != other.isActive { return one.isActive }
             guard let precision = one.precision, let another = other.precision, precision != another else {
                 return one.entry < other.entry
             }
             return precision < another
         }
-        return current.min(by: comes)?.place
+        return current.min(by: precedes)?.key
     }
 }

@@ -192,13 +192,13 @@ extension Numeral {
         var coefficient: Int64 = 0
         if fits { for digit in significant { coefficient = coefficient * 10 + Int64(digit - UInt8(ascii: "0")) } }
         if negative { coefficient = -coefficient }
-        let kept = String(decoding: text, as: UTF8.self)
+        let retained = String(decoding: text, as: UTF8.self)
         let plain = Numeral(coefficient: coefficient, exponent: Int16(clamping: exponent), verbatim: nil)
-        if fits, exponent <= 0, plain.text == kept {
+        if fits, exponent <= 0, plain.text == retained {
             self = plain
         } else {
             self.init(
-                coefficient: coefficient, exponent: Int16(clamping: exponent), verbatim: Box(kept, fits: fits))
+                coefficient: coefficient, exponent: Int16(clamping: exponent), verbatim: Box(retained, fits: fits))
         }
     }
 

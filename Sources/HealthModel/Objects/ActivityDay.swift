@@ -26,7 +26,7 @@ public struct ActivityDay: Hashable, Sendable {
     /// `2026-11-20`.
     public var date: String
     /// The person.
-    public var subject: String
+    public var person: String
     /// Energy, or minutes if the person's move ring counts minutes.
     public var move = Ring()
     /// Whether ``move`` counts minutes.
@@ -43,13 +43,13 @@ public struct ActivityDay: Hashable, Sendable {
     public var isDerived = true
 
     /// A day without data.
-    public init(date: String, subject: String) { (self.date, self.subject) = (date, subject) }
+    public init(date: String, person: String) { (self.date, self.person) = (date, person) }
 
     /// The rings of a source's summary.
     ///
     /// - Parameter movesByTime: Whether the person's move ring counts minutes, if the summary contains both.
-    public init(_ summary: ActivitySummary, subject: String, movesByTime: Bool) {
-        self.init(date: summary.date, subject: subject)
+    public init(_ summary: ActivitySummary, person: String, movesByTime: Bool) {
+        self.init(date: summary.date, person: person)
         self.movesByTime = summary.moveTime != nil && (movesByTime || summary.activeEnergyBurned == nil)
         move =
             self.movesByTime

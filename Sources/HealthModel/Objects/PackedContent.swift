@@ -20,7 +20,7 @@ public struct PackedContent: Sendable {
 
     private enum Form {
         case packed(ArraySlice<UInt8>)
-        /// Not yet compressed. The store compresses it, possibly on another thread. At most ``ContentWriter/held`` bytes.
+        /// Not yet compressed. The store compresses it, possibly on another thread. At most ``ContentWriter/bufferSize`` bytes.
         case plain([UInt8])
     }
 
@@ -28,19 +28,19 @@ public struct PackedContent: Sendable {
         (self.digest, self.length, form) = (digest, length, .packed(packed))
     }
 
-    fileprivate init(plain octets: [UInt8]) {
-        (digest, length, form) = (Digest.sha256(octets), octets.count, .plain(octets))
+    fileprivate init(plain bytes: [UInt8]) {
+        (digest, length, form) = (Digest.sha256(bytes), bytes.count, .plain(bytes))
     }
 
     /// Compresses bytes in memory. Short content is compressed when it is stored.
-    public init(_ octets: some Collection<UInt8>) throws(ContentError) {
-        guard octets.count > ContentWriter.held else {
-            self.init(plain: Array(octets))
+    public init(_ bytes: some Collection<UInt8>) throws(ContentError) {
+        guard bytes.count > ContentWriter.bufferSize else {
+            self.init(plain: Array(bytes))
             return
         }
         var writer = ContentWriter()
         // In pieces, because a second copy of large content would need too much memory.
-        var rest = octets[...]
+        var rest = bytes[...]
         while !rest.isEmpty {
             let piece = rest.prefix(64 << 10)
             try writer.append(Array(piece))
@@ -58,56 +58,56 @@ public struct PackedContent: Sendable {
     }
 
     /// Appends the stored form.
-    func append(to octets: inout [UInt8]) {
-        let (head, packed) = (head, packedOctets)
-        octets.reserveCapacity(octets.count + head.count + packed.count)
-        octets += head
-        octets += packed
+    func append(to bytes: inout [UInt8]) {
+        let (head, packed) = (head, packedBytes)
+        bytes.reserveCapacity(bytes.count + head.count + packed.count)
+        bytes += head
+        bytes += packed
     }
 
     /// The digest and length in their stored form, which identify the content.
     var head: [UInt8] {
-        var octets = digest
-        octets.append(varint: UInt64(length))
-        return octets
+        var bytes = digest
+        bytes.append(varint: UInt64(length))
+        return bytes
     }
 
     /// The size in memory, in bytes.
     var size: Int {
         switch form {
-        case .packed(let octets): octets.count
-        case .plain(let octets): octets.count
+        case .packed(let bytes): bytes.count
+        case .plain(let bytes): bytes.count
         }
     }
 
     /// The compressed size, in bytes.
-    public var packedLength: Int { packedOctets.count }
+    public var packedLength: Int { packedBytes.count }
 
     /// Passes the bytes to `body`, at most 64 KiB at a time.
     ///
     /// - Throws: ``ContentError/damaged`` after the last bytes if length or digest do not match, and any error from `body`.
-    public func forEachStretch(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    public func forEachChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         var reader = try ContentReader(self)
-        while let stretch = try reader.next() { try stretch.withUnsafeBytes(body) }
+        while let chunk = try reader.next() { try chunk.withUnsafeBytes(body) }
     }
 
     /// All bytes.
     ///
     /// - Throws: ``ContentError/damaged``.
-    public func octets() throws(ContentError) -> [UInt8] {
-        var octets: [UInt8] = []
-        octets.reserveCapacity(length)
+    public func bytes() throws(ContentError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(length)
         var reader = try ContentReader(self)
-        while let stretch = try reader.next() { octets += stretch }
-        return octets
+        while let chunk = try reader.next() { bytes += chunk }
+        return bytes
     }
 
-    fileprivate var packedOctets: ArraySlice<UInt8> {
+    fileprivate var packedBytes: ArraySlice<UInt8> {
         switch form {
-        case .packed(let octets): octets
+        case .packed(let bytes): bytes
         // A higher level hardly helps if the content is short.
-        case .plain(let octets):
-            BufferCompressor.compress(octets, .zlib, level: octets.count <= Self.short ? .fast : .usual)[...]
+        case .plain(let bytes):
+            BufferCompressor.compress(bytes, .zlib, level: bytes.count <= Self.short ? .fast : .standard)[...]
         }
     }
 
@@ -132,18 +132,18 @@ public enum ContentError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Compresses bytes incrementally. Only compressed bytes are in memory, except for the first ``held``.
+/// Compresses bytes incrementally. Only compressed bytes are in memory, except for the first ``bufferSize``.
 public struct ContentWriter {
-    /// Created once there are more than ``held`` bytes.
+    /// Created once there are more than ``bufferSize`` bytes.
     private var stream: DeflateStream?
     private var digest = Digest.Stream()
     /// The compressed bytes if there is a stream, otherwise the original ones.
-    private var octets: [UInt8] = []
+    private var bytes: [UInt8] = []
     /// The number of bytes so far.
     public private(set) var length = 0
 
     /// The length up to which content is compressed only when it is stored.
-    static let held = 64 << 10
+    static let bufferSize = 64 << 10
 
     /// A writer without bytes.
     public init() {}
@@ -154,15 +154,15 @@ public struct ContentWriter {
     public mutating func append(_ more: [UInt8]) throws(ContentError) {
         guard more.count <= PackedContent.maximumLength - length else { throw .tooLong }
         length += more.count
-        guard length > Self.held else {
-            octets += more
+        guard length > Self.bufferSize else {
+            bytes += more
             return
         }
         if stream == nil {
             guard let begun = DeflateStream(.zlib) else { throw .outOfMemory }
             stream = begun
-            let first = octets
-            octets = []
+            let first = bytes
+            bytes = []
             add(first)
         }
         add(more)
@@ -170,15 +170,15 @@ public struct ContentWriter {
 
     /// Returns the content. Nothing may be added afterwards.
     public mutating func end() throws(ContentError) -> PackedContent {
-        guard let stream else { return PackedContent(plain: octets) }
-        stream.finish(to: &octets)
-        return PackedContent(digest: digest.end(), length: length, packed: octets[...])
+        guard let stream else { return PackedContent(plain: bytes) }
+        stream.finish(to: &bytes)
+        return PackedContent(digest: digest.end(), length: length, packed: bytes[...])
     }
 
     private mutating func add(_ more: [UInt8]) {
         more.withUnsafeBytes {
             digest.add($0)
-            stream?.compress($0, to: &octets)
+            stream?.compress($0, to: &bytes)
         }
     }
 }
@@ -196,7 +196,7 @@ public struct ContentReader {
     /// - Throws: ``ContentError/outOfMemory``.
     public init(_ content: PackedContent) throws(ContentError) {
         self.content = content
-        packed = content.packedOctets
+        packed = content.packedBytes
         position = packed.startIndex
         guard let begun = InflateStream(.zlib) else { throw .outOfMemory }
         stream = begun
@@ -207,21 +207,21 @@ public struct ContentReader {
     /// - Throws: ``ContentError/damaged``, at the latest at the end.
     public mutating func next() throws(ContentError) -> [UInt8]? {
         guard !isEnded else { return nil }
-        var stretch = [UInt8](repeating: 0, count: 64 << 10)
-        let step = stretch.withUnsafeMutableBytes { room in
-            packed.withUnsafeBytes { octets in
-                stream.decompress(UnsafeRawBufferPointer(rebasing: octets[(position - packed.startIndex)...]), into: room)
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        let step = chunk.withUnsafeMutableBytes { room in
+            packed.withUnsafeBytes { bytes in
+                stream.decompress(UnsafeRawBufferPointer(rebasing: bytes[(position - packed.startIndex)...]), into: room)
             }
         }
         position += step.read
         length += step.written
         guard step.state != .damaged, length <= content.length, step.written > 0 || step.state == .ended else { throw .damaged }
-        stretch.removeSubrange(step.written...)
-        stretch.withUnsafeBytes { digest.add($0) }
+        chunk.removeSubrange(step.written...)
+        chunk.withUnsafeBytes { digest.add($0) }
         if step.state == .ended {
             isEnded = true
             guard length == content.length, digest.end() == content.digest else { throw .damaged }
         }
-        return stretch.isEmpty ? nil : stretch
+        return chunk.isEmpty ? nil : chunk
     }
 }

@@ -49,20 +49,20 @@ public struct PointsWriter {
     private var state: [PointColumnState]
     /// A buffer for a stretch and a point, of which the first ``used`` bytes are pending. Appending to an array byte by byte would be
     /// slower.
-    private var octets: [UInt8]
+    private var bytes: [UInt8]
     private var used = 0
     /// The column of the next number.
     private var column = 0
     /// The number of points so far.
     public private(set) var count = 0
 
-    private static let stretch = 32 << 10
+    private static let chunk = 32 << 10
 
     /// A writer without points.
     public init(columns: [Points.Column]) {
         self.columns = columns
         state = Array(repeating: PointColumnState(), count: columns.count)
-        octets = Array(repeating: 0, count: Self.stretch + columns.count * PointColumnState.longest)
+        bytes = Array(repeating: 0, count: Self.chunk + columns.count * PointColumnState.maximumLength)
     }
 
     /// Adds a point.
@@ -79,17 +79,17 @@ public struct PointsWriter {
     /// - Throws: ``ContentError/tooLong``.
     public mutating func append(number: Numeral?) throws(ContentError) {
         var end = used
-        octets.withUnsafeMutableBufferPointer { state[column].write(number, to: $0, at: &end) }
+        bytes.withUnsafeMutableBufferPointer { state[column].write(number, to: $0, at: &end) }
         used = end
         column += 1
         guard column == state.count else { return }
         column = 0
         count += 1
-        if end >= Self.stretch { try flush() }
+        if end >= Self.chunk { try flush() }
     }
 
     private mutating func flush() throws(ContentError) {
-        try writer.append(Array(octets[..<used]))
+        try writer.append(Array(bytes[..<used]))
         used = 0
     }
 
@@ -108,7 +108,7 @@ public struct PointsReader {
     private let points: Points
     private var reader: ContentReader
     private var state: [PointColumnState]
-    private var octets: ArraySlice<UInt8> = []
+    private var bytes: ArraySlice<UInt8> = []
     private var isDry = false
     private var given = 0
 
@@ -125,22 +125,22 @@ public struct PointsReader {
     /// - Throws: ``ContentError/damaged``.
     public mutating func next() throws(ContentError) -> [Numeral?]? {
         // An upper bound for the length of a point.
-        while !isDry, octets.count < 24 * state.count {
-            guard let stretch = try reader.next() else {
+        while !isDry, bytes.count < 24 * state.count {
+            guard let chunk = try reader.next() else {
                 isDry = true
                 break
             }
-            octets = ArraySlice(Array(octets) + stretch)
+            bytes = ArraySlice(Array(bytes) + chunk)
         }
         guard given < points.count else {
-            guard isDry, octets.isEmpty else { throw .damaged }
+            guard isDry, bytes.isEmpty else { throw .damaged }
             return nil
         }
         var numbers: [Numeral?] = []
         numbers.reserveCapacity(state.count)
-        var varints = VarintReader(octets)
+        var varints = VarintReader(bytes)
         for index in state.indices { numbers.append(try state[index].read(&varints)) }
-        octets = varints.rest
+        bytes = varints.rest
         given += 1
         return numbers
     }
@@ -153,7 +153,7 @@ private struct PointColumnState {
     private var exponent: Int16 = 0
 
     /// The maximum number of bytes of a number: two varints.
-    static let longest = 20
+    static let maximumLength = 20
 
     mutating func write(_ number: Numeral?, to point: UnsafeMutableBufferPointer<UInt8>, at end: inout Int) {
         func append(_ number: UInt64) {
@@ -183,13 +183,13 @@ private struct PointColumnState {
         (last, step) = (coefficient, difference.partialValue)
     }
 
-    mutating func read(_ octets: inout VarintReader) throws(ContentError) -> Numeral? {
-        guard let word = octets.next() else { throw .damaged }
+    mutating func read(_ bytes: inout VarintReader) throws(ContentError) -> Numeral? {
+        guard let word = bytes.next() else { throw .damaged }
         let number = Self.unzigzag(word >> 2)
         switch word & 3 {
         case 0: step = number
         case 1:
-            guard let coefficient = octets.next(), number <= 0, number >= -400 else { throw .damaged }
+            guard let coefficient = bytes.next(), number <= 0, number >= -400 else { throw .damaged }
             (last, step, exponent) = (Self.unzigzag(coefficient), 0, Int16(number))
             return Numeral(coefficient: last, exponent: exponent)
         case 2: return nil

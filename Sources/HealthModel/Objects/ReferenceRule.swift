@@ -6,7 +6,7 @@
 ///
 /// All other UUIDs lead nowhere, like those of objects that do not exist.
 public struct ReferenceRule: Hashable, Sendable {
-    private let subject: String
+    private let person: String
     /// The source of the client that saved the object, or `nil` if no client did.
     private let client: String?
     /// The permitted start times in microseconds, or `nil` for any time.
@@ -28,18 +28,18 @@ public struct ReferenceRule: Hashable, Sendable {
     }
 
     private init(of origin: Origin, times: ClosedRange<Int64>?) {
-        (subject, self.times) = (origin.subject, times)
+        (person, self.times) = (origin.person, times)
         client = Self.isClient(origin.source.id) ? origin.source.id : nil
     }
 
     /// Whether a reference may lead to an object of a person and source that starts at a time in microseconds.
-    public func permits(subject: String, source: String, start: Int64) -> Bool {
-        subject == self.subject && (client == nil || client == source) && times?.contains(start) ?? true
+    public func permits(person: String, source: String, start: Int64) -> Bool {
+        person == self.person && (client == nil || client == source) && times?.contains(start) ?? true
     }
 
     /// Whether a reference may lead to an object.
     public func permits(_ other: Sample) -> Bool {
-        permits(subject: other.origin.subject, source: other.origin.source.id, start: other.start.microseconds)
+        permits(person: other.origin.person, source: other.origin.source.id, start: other.start.microseconds)
     }
 
     /// The prefix of the source ids of clients.

@@ -11,26 +11,26 @@ import FoundationEssentials
 /// or document as received (``PackedContent``).
 public final class SampleBody: Hashable, Sendable {
     private let text: [UInt8]
-    private let behind: Behind
+    private let trailer: Trailer
 
     /// The data after the JSON.
-    private enum Behind {
-        case nothing
+    private enum Trailer {
+        case empty
         case content(PackedContent)
         /// Bytes that are not valid content. The body is damaged.
         case damage(ArraySlice<UInt8>)
     }
 
-    private init(_ text: [UInt8], _ behind: Behind) { (self.text, self.behind) = (text, behind) }
+    private init(_ text: [UInt8], _ trailer: Trailer) { (self.text, self.trailer) = (text, trailer) }
 
     /// A body in its stored form, without any checks.
-    public convenience init(octets: [UInt8]) {
-        guard let end = octets.firstIndex(of: 0) else {
-            self.init(octets, .nothing)
+    public convenience init(bytes: [UInt8]) {
+        guard let end = bytes.firstIndex(of: 0) else {
+            self.init(bytes, .empty)
             return
         }
-        let rest = octets[(end + 1)...]
-        self.init(Array(octets[..<end]), PackedContent(stored: rest).map { .content($0) } ?? .damage(rest))
+        let rest = bytes[(end + 1)...]
+        self.init(Array(bytes[..<end]), PackedContent(stored: rest).map { .content($0) } ?? .damage(rest))
     }
 
     /// A body that encodes a value.
@@ -45,7 +45,7 @@ public final class SampleBody: Hashable, Sendable {
 
     /// A body with a text that is JSON with sorted keys.
     public convenience init(json: [UInt8], content: PackedContent?) {
-        self.init(json, content.map { .content($0) } ?? .nothing)
+        self.init(json, content.map { .content($0) } ?? .empty)
     }
 
     /// The decoded value.
@@ -60,29 +60,29 @@ public final class SampleBody: Hashable, Sendable {
 
     /// The large data, still packed, or `nil` if there is none or it is damaged.
     public var content: PackedContent? {
-        if case .content(let content) = behind { content } else { nil }
+        if case .content(let content) = trailer { content } else { nil }
     }
 
     /// The stored form.
-    public var octets: [UInt8] {
-        var octets = text
-        switch behind {
-        case .nothing: break
+    public var bytes: [UInt8] {
+        var bytes = text
+        switch trailer {
+        case .empty: break
         case .content(let content):
-            octets.append(0)
+            bytes.append(0)
             // In parts and with an exact capacity, since it may have megabytes.
-            content.append(to: &octets)
+            content.append(to: &bytes)
         case .damage(let rest):
-            octets.append(0)
-            octets += rest
+            bytes.append(0)
+            bytes += rest
         }
-        return octets
+        return bytes
     }
 
     /// The approximate size in memory, in bytes.
     public var size: Int {
-        switch behind {
-        case .nothing: text.count
+        switch trailer {
+        case .empty: text.count
         case .content(let content): text.count + content.size
         case .damage(let rest): text.count + rest.count
         }
@@ -90,19 +90,19 @@ public final class SampleBody: Hashable, Sendable {
 
     /// Whether data follows the JSON.
     public var isLongerThanJSON: Bool {
-        if case .nothing = behind { false } else { true }
+        if case .empty = trailer { false } else { true }
     }
 
     /// The 128 bits by which a store finds equal bodies: the first half of the SHA-256. Packed content is included by its digest, since the
     /// next version of the compression library may produce other bytes for the same content.
-    public var digest: [UInt8] { Array(Digest.sha256(told).prefix(16)) }
+    public var digest: [UInt8] { Array(Digest.sha256(encodedText).prefix(16)) }
 
-    private var told: [UInt8] {
-        guard case .content(let content) = behind else { return octets }
+    private var encodedText: [UInt8] {
+        guard case .content(let content) = trailer else { return bytes }
         return text + [0] + content.head
     }
 
-    public static func == (one: SampleBody, other: SampleBody) -> Bool { one === other || one.told == other.told }
+    public static func == (one: SampleBody, other: SampleBody) -> Bool { one === other || one.encodedText == other.encodedText }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }

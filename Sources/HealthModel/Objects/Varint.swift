@@ -16,15 +16,15 @@ package struct VarintReader {
     package var rest: ArraySlice<UInt8>
 
     /// A reader of some bytes.
-    package init(_ octets: ArraySlice<UInt8>) { rest = octets }
+    package init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
     /// The next number, or `nil` if it is truncated or larger than 64 bits.
     package mutating func next() -> UInt64? {
         var number: UInt64 = 0
         for shift in stride(from: 0, to: 64, by: 7) {
-            guard let octet = rest.popFirst() else { return nil }
-            number |= UInt64(octet & 0x7F) << UInt64(shift)
-            if octet < 0x80 { return shift == 63 && octet > 1 ? nil : number }
+            guard let byte = rest.popFirst() else { return nil }
+            number |= UInt64(byte & 0x7F) << UInt64(shift)
+            if byte < 0x80 { return shift == 63 && byte > 1 ? nil : number }
         }
         return nil
     }

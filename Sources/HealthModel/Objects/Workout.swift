@@ -89,7 +89,7 @@ public struct Workout: Hashable, Sendable, Codable {
 
     /// The duration in seconds without pauses: the source's, or else computed from start, end and pauses.
     public func seconds(from start: Instant, to end: Instant) -> Double {
-        if let told = duration?.value(in: Self.second) { return told }
+        if let reported = duration?.value(in: Self.second) { return reported }
         let whole = end.microseconds &- start.microseconds
         return Double(pauses(within: whole).reduce(whole) { $0 - ($1.end - $1.start) }) / 1e6
     }

@@ -13,7 +13,7 @@ public struct SampleConditions: Sendable {
     /// The versions of the device's software.
     public var firmware: VersionRange?
     /// A person's UUID.
-    public var subject: String?
+    public var person: String?
     /// The earliest start to include.
     public var from: Instant?
     /// The earliest start to exclude.
@@ -35,7 +35,7 @@ public struct SampleConditions: Sendable {
     /// All conditions combined.
     public var predicate: SamplePredicate {
         let parts: [SamplePredicate?] = [
-            types.map { .types($0) }, subject.map { .subject($0) }, .starts(from: from, before: to), source.map { .source($0) },
+            types.map { .types($0) }, person.map { .person($0) }, .starts(from: from, before: to), source.map { .source($0) },
             sourceFamilies.map { .or($0.map { .sourceFamily($0) }) },
             sourceVersion.map { .version(.source(.version), in: $0) }, device.map { .device($0) },
             firmware.map { .version(.device(.firmware), in: $0) }, .received(from: receivedFrom, before: receivedTo),
@@ -52,7 +52,7 @@ public struct SampleConditions: Sendable {
             ("type", types?.map(\.id).sorted().joined(separator: ",")),
             ("source", source ?? sourceFamilies?.joined(separator: ",")),
             ("sourceVersion", sourceVersion?.description), ("device", device), ("firmware", firmware?.description),
-            ("subject", subject == me ? "me" : subject), ("from", from?.description), ("to", to?.description),
+            ("subject", person == me ? "me" : person), ("from", from?.description), ("to", to?.description),
             ("receivedFrom", receivedFrom?.description), ("receivedTo", receivedTo?.description), ("where", conditionText),
             ("samples", samples?.map(\.description).sorted().joined(separator: ",")),
         ]

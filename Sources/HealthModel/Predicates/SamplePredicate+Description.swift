@@ -44,7 +44,7 @@ extension SamplePredicate.Field: CustomStringConvertible {
         case .category: "case"
         case .duration: "duration"
         case .zone: "zone"
-        case .subject: "subject"
+        case .person: "subject"
         case .group: "group"
         case .type: "type"
         case .kind: "kind"

@@ -30,8 +30,8 @@ extension SamplePredicate {
                     .compactMap { $0 })
         }
         var parts: [SamplePredicate] = []
-        if options.contains(.strictStartDate) { parts.append(stretch(.start, start, end)) }
-        if options.contains(.strictEndDate) { parts.append(stretch(.end, start, end)) }
+        if options.contains(.strictStartDate) { parts.append(interval(.start, start, end)) }
+        if options.contains(.strictEndDate) { parts.append(interval(.end, start, end)) }
         return parts.count == 1 ? parts[0] : .and(parts)
     }
 

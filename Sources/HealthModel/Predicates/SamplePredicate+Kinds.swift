@@ -5,7 +5,7 @@ extension SamplePredicate.Written {
     ///   sample, and true under `not`.
     func literal(
         for field: SamplePredicate.Field, _ comparison: SamplePredicate.Comparison, _ instant: (String) -> Instant?,
-        _ subject: (String) -> String?, _ type: (String) -> SampleType?
+        _ person: (String) -> String?, _ type: (String) -> SampleType?
     ) throws(PredicateError) -> SamplePredicate.Literal {
         if isAnything {
             try refuseAllButEquality(comparison, "what may be anything")
@@ -47,13 +47,13 @@ extension SamplePredicate.Written {
             try refuseAllButEquality(comparison, "a zone")
             guard let zone = ZoneOffset(try wholeText()) else { throw expected("an offset such as +01:00") }
             return .text(zone.description)
-        case .subject:
+        case .person:
             try refuseAllButEquality(comparison, "a person")
-            guard let subject = subject(try wholeText()) else {
+            guard let person = person(try wholeText()) else {
                 throw error(
                     "there is no such person: use me, unassigned, a UUID, or a name from 'vitalgate people list'")
             }
-            return .text(subject)
+            return .text(person)
         case .group:
             try refuseAllButEquality(comparison, "a group")
             let group = try wholeText().lowercased()
@@ -84,18 +84,18 @@ extension SamplePredicate.Written {
 
     func error(_ reason: String) -> PredicateError { PredicateError(reason: reason, position: position + 1) }
 
-    func expected(_ what: String) -> PredicateError {
-        error("'\(unit.map { "\(text) \($0)" } ?? text)' does not fit: expected \(what)")
+    func expected(_ expectation: String) -> PredicateError {
+        error("'\(unit.map { "\(text) \($0)" } ?? text)' does not fit: expected \(expectation)")
     }
 
-    func refuseContains(_ comparison: SamplePredicate.Comparison, _ what: String) throws(PredicateError) {
+    func refuseContains(_ comparison: SamplePredicate.Comparison, _ expectation: String) throws(PredicateError) {
         if comparison == .contains || comparison == .beginsWith {
-            throw error("\(comparison.rawValue) is for texts: compare \(what) with =, !=, <, <=, > or >=")
+            throw error("\(comparison.rawValue) is for texts: compare \(expectation) with =, !=, <, <=, > or >=")
         }
     }
 
-    func refuseAllButEquality(_ comparison: SamplePredicate.Comparison, _ what: String) throws(PredicateError) {
-        guard comparison == .equal || comparison == .notEqual else { throw error("compare \(what) with = or !=") }
+    func refuseAllButEquality(_ comparison: SamplePredicate.Comparison, _ expectation: String) throws(PredicateError) {
+        guard comparison == .equal || comparison == .notEqual else { throw error("compare \(expectation) with = or !=") }
     }
 
     /// The whole text. Two words must be in quotes.

@@ -37,11 +37,11 @@ extension SamplePredicate {
     ) -> Bool? {
         var answer: Bool? = !decisive
         for part in parts {
-            guard let met = part.meets(sample, &facts) else {
+            guard let result = part.meets(sample, &facts) else {
                 answer = nil
                 continue
             }
-            if met == decisive { return decisive }
+            if result == decisive { return decisive }
         }
         return answer
     }
@@ -140,7 +140,7 @@ extension SamplePredicate {
         case .kind: sample.origin.kind.name
         case .uuid: sample.identity.description
         case .zone: sample.zone?.description
-        case .subject: sample.origin.subject
+        case .person: sample.origin.person
         case .group: sample.group.map(Sample.groupText)
         case .timeOrigin: sample.timeOrigin.name
         case .source(let property): sample.origin.source[property]
@@ -155,7 +155,7 @@ extension SamplePredicate.Field {
     func isThere(in sample: Sample, _ facts: inout LazyFacts) -> Bool? {
         switch self {
         case .value where sample.origin.kind == .clinicalRecord: return facts.of(sample).measured?.result.amount != nil
-        case .value, .start, .end, .duration, .subject, .type, .kind, .uuid, .originalValue, .originalUnit, .timeOrigin,
+        case .value, .start, .end, .duration, .person, .type, .kind, .uuid, .originalValue, .originalUnit, .timeOrigin,
             .received:
             return true
         case .zone, .group, .source, .device: return SamplePredicate.text(of: self, in: sample) != nil

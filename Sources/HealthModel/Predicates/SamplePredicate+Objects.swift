@@ -25,8 +25,8 @@ extension SamplePredicate {
         let asked = comparison == .notEqual ? .equal : comparison
         var answer: Bool? = values.isEmpty ? false : nil
         for value in values {
-            guard let met = compare(value, field, asked, literal) else { continue }
-            answer = (answer ?? false) || met
+            guard let result = compare(value, field, asked, literal) else { continue }
+            answer = (answer ?? false) || result
         }
         return comparison == .notEqual ? answer.map { !$0 } : answer
     }
@@ -58,10 +58,10 @@ extension SamplePredicate {
         case (.number(let own), .number(let other, _)): return order(own, other.doubleValue, comparison)
         case (.boolean(let own), .text(let other)): return boolean(other).flatMap { order(own ? 1 : 0, $0 ? 1 : 0, comparison) }
         case (.amount(let own), .number(let other, let unit)):
-            guard case .amount(let usual, let type) = field.content else { return nil }
+            guard case .amount(let fieldUnit, let type) = field.content else { return nil }
             guard let unit else {
                 // As lines print it.
-                let shown = usual.flatMap { own.value(in: $0, of: type) } ?? own.numeral.doubleValue
+                let shown = fieldUnit.flatMap { own.value(in: $0, of: type) } ?? own.numeral.doubleValue
                 return order(shown, other.doubleValue, comparison)
             }
             return own.value(in: unit, of: type).flatMap { order($0, other.doubleValue, comparison) }
@@ -84,11 +84,11 @@ extension SamplePredicate.Written {
             try refuseContains(comparison, "a number")
             guard case .number(let numeral, nil) = try number() else { throw expected("a number without a unit") }
             return .number(numeral, nil)
-        case .amount(let usual, let type):
+        case .amount(let fieldUnit, let type):
             try refuseContains(comparison, "an amount")
             let literal = try number()
-            if let usual, case .number(_, let unit?) = literal, !Self.measures(unit, usual, type) {
-                throw expected("an amount in \(usual.code), or in a unit that has a conversion to it")
+            if let fieldUnit, case .number(_, let unit?) = literal, !Self.measures(unit, fieldUnit, type) {
+                throw expected("an amount in \(fieldUnit.code), or in a unit that has a conversion to it")
             }
             return literal
         case .boolean:
@@ -116,9 +116,9 @@ extension SamplePredicate.Written {
         }
     }
 
-    private static func measures(_ unit: Unit, _ usual: Unit, _ type: SampleType?) -> Bool {
+    private static func measures(_ unit: Unit, _ fieldUnit: Unit, _ type: SampleType?) -> Bool {
         if let type { return (try? type.conversion(from: unit)) != nil }
-        return (try? unit.conversion(to: usual)) != nil
+        return (try? unit.conversion(to: fieldUnit)) != nil
     }
 
     /// The lists that the numbers of a kind's samples are of.

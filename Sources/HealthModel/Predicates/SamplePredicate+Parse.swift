@@ -34,18 +34,18 @@ extension SamplePredicate {
     ///
     /// - Parameters:
     ///   - instant: Parses a time. By default times are ISO 8601 with a zone.
-    ///   - subject: Returns the UUID for a person's name. By default the name is used unchanged.
-    ///   - type: Returns the type for a name. By default it accepts what ``SampleType/init(meant:)`` accepts.
+    ///   - person: Returns the UUID for a person's name. By default the name is used unchanged.
+    ///   - type: Returns the type for a name. By default it accepts what ``SampleType/init(anyName:)`` accepts.
     public init(
-        _ text: String, instant: (String) -> Instant? = SamplePredicate.instant, subject: (String) -> String? = { $0 },
-        type: (String) -> SampleType? = { try? SampleType(meant: $0) }
+        _ text: String, instant: (String) -> Instant? = SamplePredicate.instant, person: (String) -> String? = { $0 },
+        type: (String) -> SampleType? = { try? SampleType(anyName: $0) }
     ) throws(PredicateError) {
         guard text.utf8.count <= Self.maximumLength else {
             throw PredicateError(reason: "the condition is too long", position: 1)
         }
         var parser = PredicateParser(text)
         self = try parser.disjunction(depth: 0) { field, comparison, value throws(PredicateError) in
-            try value.literal(for: field, comparison, instant, subject, type)
+            try value.literal(for: field, comparison, instant, person, type)
         }
         try parser.end()
     }
@@ -187,13 +187,13 @@ private struct PredicateParser {
         if quote == "'" || quote == "\"" { return SamplePredicate.Written(text: try quoted(), position: start) }
         let word = try word()
         if word == "*" { return SamplePredicate.Written(text: word, position: start, isAnything: true) }
-        let behind = index
+        let end = index
         skipBlanks()
         let hasUnit =
             (try? Numeral(word)) != nil && index < characters.count && characters[index] != ")" && !takesWord("and")
             && !takesWord("or")
         guard hasUnit else {
-            index = behind
+            index = end
             return SamplePredicate.Written(text: word, position: start)
         }
         let code = try self.word()
@@ -247,7 +247,7 @@ private struct PredicateParser {
 extension SamplePredicate.Field {
     private static let byName: [String: SamplePredicate.Field] = {
         let plain: [SamplePredicate.Field] = [
-            .value, .category, .start, .end, .duration, .zone, .subject, .group, .type, .kind, .uuid, .fromWorkout,
+            .value, .category, .start, .end, .duration, .zone, .person, .group, .type, .kind, .uuid, .fromWorkout,
             .inCorrelation,
             .timeOrigin, .received, .originalValue, .originalUnit,
         ]

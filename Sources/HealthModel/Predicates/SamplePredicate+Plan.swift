@@ -4,18 +4,18 @@ extension SamplePredicate {
         /// The type of the samples.
         public var type: SampleType
         /// Whose samples they are.
-        public var subject: String
+        public var person: String
         /// The source's id.
         public var source: String
         /// The device's key, or empty without a device.
         public var device: String
         /// No sample lasts longer, in microseconds.
-        public var longest: Int64
+        public var maximumDuration: Int64
 
         /// The facts of a series.
-        public init(type: SampleType, subject: String, source: String, device: String, longest: Int64) {
-            (self.type, self.subject, self.source, self.device) = (type, subject, source, device)
-            self.longest = longest
+        public init(type: SampleType, person: String, source: String, device: String, maximumDuration: Int64) {
+            (self.type, self.person, self.source, self.device) = (type, person, source, device)
+            self.maximumDuration = maximumDuration
         }
     }
 
@@ -23,22 +23,22 @@ extension SamplePredicate {
     /// sample.
     public struct SeriesPlan: Sendable {
         /// The starts of all that meets the condition, and maybe of more.
-        public var starts: TimeStretches
+        public var starts: TimeIntervalSet
         /// The remaining condition, or `nil` if it is fully met.
         public var rest: SamplePredicate?
     }
 
     /// The starts for which a part of a condition may be true, and those for which it may be false.
     private struct Bounds {
-        var met: TimeStretches
-        var unmet: TimeStretches
+        var matched: TimeIntervalSet
+        var unmet: TimeIntervalSet
         /// Whether it can be compared, whatever the sample.
         var isKnown = true
 
-        static let open = Bounds(met: .all, unmet: .all)
-        static func constant(_ isMet: Bool?) -> Bounds {
-            guard let isMet else { return Bounds(met: .none, unmet: .none, isKnown: false) }
-            return isMet ? Bounds(met: .all, unmet: .none) : Bounds(met: .none, unmet: .all)
+        static let open = Bounds(matched: .all, unmet: .all)
+        static func constant(_ isTrue: Bool?) -> Bounds {
+            guard let isTrue else { return Bounds(matched: .none, unmet: .none, isKnown: false) }
+            return isTrue ? Bounds(matched: .all, unmet: .none) : Bounds(matched: .none, unmet: .all)
         }
     }
 
@@ -46,13 +46,13 @@ extension SamplePredicate {
     ///
     /// - Parameter starts: Returns the times at which samples with these UUIDs may start, or all times if unknown.
     public func plan<Failure: Error>(
-        for series: SeriesFacts, starts: (Set<SampleIdentity>) throws(Failure) -> TimeStretches
+        for series: SeriesFacts, starts: (Set<SampleIdentity>) throws(Failure) -> TimeIntervalSet
     ) throws(Failure) -> SeriesPlan? {
-        var reach = TimeStretches.all
+        var reach = TimeIntervalSet.all
         var parts: [(part: SamplePredicate, bounds: Bounds)] = []
         for part in conjuncts {
             let bounds = try part.bounds(series, starts)
-            reach = reach.intersection(bounds.met)
+            reach = reach.intersection(bounds.matched)
             guard !reach.isEmpty else { return nil }
             parts.append((part, bounds))
         }
@@ -70,23 +70,23 @@ extension SamplePredicate {
     }
 
     private func bounds<Failure: Error>(
-        _ series: SeriesFacts, _ starts: (Set<SampleIdentity>) throws(Failure) -> TimeStretches
+        _ series: SeriesFacts, _ starts: (Set<SampleIdentity>) throws(Failure) -> TimeIntervalSet
     ) throws(Failure) -> Bounds {
         switch self {
         case .types(let types): return .constant(types.contains(series.type))
-        case .uuids(let uuids): return Bounds(met: try starts(uuids), unmet: .all)
+        case .uuids(let uuids): return Bounds(matched: try starts(uuids), unmet: .all)
         case .comparison(.uuid, .equal, .text(let text)):
             guard let uuid = SampleIdentity(text) else { return .open }
-            return Bounds(met: try starts([uuid]), unmet: .all)
+            return Bounds(matched: try starts([uuid]), unmet: .all)
         case .comparison(let field, let comparison, let literal): return Self.bounds(field, comparison, literal, series)
         case .not(let inner):
             let bounds = try inner.bounds(series, starts)
-            return Bounds(met: bounds.unmet, unmet: bounds.met, isKnown: bounds.isKnown)
+            return Bounds(matched: bounds.unmet, unmet: bounds.matched, isKnown: bounds.isKnown)
         case .and(let parts):
             var sum = Bounds.constant(true)
             for part in parts {
                 let bounds = try part.bounds(series, starts)
-                sum.met = sum.met.intersection(bounds.met)
+                sum.matched = sum.matched.intersection(bounds.matched)
                 sum.unmet = sum.unmet.union(bounds.unmet)
                 sum.isKnown = sum.isKnown && bounds.isKnown
             }
@@ -95,7 +95,7 @@ extension SamplePredicate {
             var sum = Bounds.constant(false)
             for part in parts {
                 let bounds = try part.bounds(series, starts)
-                sum.met = sum.met.union(bounds.met)
+                sum.matched = sum.matched.union(bounds.matched)
                 sum.unmet = sum.unmet.intersection(bounds.unmet)
                 sum.isKnown = sum.isKnown && bounds.isKnown
             }
@@ -108,8 +108,8 @@ extension SamplePredicate {
     ) -> Bounds {
         switch (field, literal) {
         case (.start, .instant(let instant)): return bounds(ofStart: comparison, instant.microseconds)
-        case (.end, .instant(let instant)): return bounds(ofEnd: comparison, instant.microseconds, series.longest)
-        case (.subject, .text(let text)): return .constant(compare(series.subject, comparison, text))
+        case (.end, .instant(let instant)): return bounds(ofEnd: comparison, instant.microseconds, series.maximumDuration)
+        case (.person, .text(let text)): return .constant(compare(series.person, comparison, text))
         case (.type, .text(let text)): return .constant(compare(series.type.id, comparison, text))
         case (.kind, .text(let text)): return .constant(compare(series.type.kind.name, comparison, text))
         case (.source(.id), .text(let text)): return .constant(compare(series.source, comparison, text))
@@ -128,27 +128,27 @@ extension SamplePredicate {
 
     private static func bounds(ofStart comparison: Comparison, _ time: Int64) -> Bounds {
         switch comparison {
-        case .equal: Bounds(met: .at(time), unmet: TimeStretches.before(time).union(.after(time)))
-        case .notEqual: Bounds(met: TimeStretches.before(time).union(.after(time)), unmet: .at(time))
-        case .below: Bounds(met: .before(time), unmet: .from(time))
-        case .atMost: Bounds(met: .through(time), unmet: .after(time))
-        case .above: Bounds(met: .after(time), unmet: .through(time))
-        case .atLeast: Bounds(met: .from(time), unmet: .before(time))
+        case .equal: Bounds(matched: .at(time), unmet: TimeIntervalSet.before(time).union(.after(time)))
+        case .notEqual: Bounds(matched: TimeIntervalSet.before(time).union(.after(time)), unmet: .at(time))
+        case .below: Bounds(matched: .before(time), unmet: .from(time))
+        case .atMost: Bounds(matched: .through(time), unmet: .after(time))
+        case .above: Bounds(matched: .after(time), unmet: .through(time))
+        case .atLeast: Bounds(matched: .from(time), unmet: .before(time))
         case .contains, .beginsWith: .constant(nil)
         }
     }
 
     /// An end is after its start by at most the longest duration.
-    private static func bounds(ofEnd comparison: Comparison, _ time: Int64, _ longest: Int64) -> Bounds {
-        let (difference, isFirst) = time.subtractingReportingOverflow(max(0, longest))
+    private static func bounds(ofEnd comparison: Comparison, _ time: Int64, _ maximumDuration: Int64) -> Bounds {
+        let (difference, isFirst) = time.subtractingReportingOverflow(max(0, maximumDuration))
         let earliest = isFirst ? Int64.min : difference
         return switch comparison {
-        case .equal: Bounds(met: TimeStretches.from(earliest).intersection(.through(time)), unmet: .all)
+        case .equal: Bounds(matched: TimeIntervalSet.from(earliest).intersection(.through(time)), unmet: .all)
         case .notEqual: .open
-        case .below: Bounds(met: .before(time), unmet: .from(earliest))
-        case .atMost: Bounds(met: .through(time), unmet: .after(earliest))
-        case .above: Bounds(met: .after(earliest), unmet: .through(time))
-        case .atLeast: Bounds(met: .from(earliest), unmet: .before(time))
+        case .below: Bounds(matched: .before(time), unmet: .from(earliest))
+        case .atMost: Bounds(matched: .through(time), unmet: .after(earliest))
+        case .above: Bounds(matched: .after(earliest), unmet: .through(time))
+        case .atLeast: Bounds(matched: .from(earliest), unmet: .before(time))
         case .contains, .beginsWith: .constant(nil)
         }
     }

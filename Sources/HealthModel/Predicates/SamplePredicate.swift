@@ -59,7 +59,7 @@ public indirect enum SamplePredicate: Sendable {
         case category
         /// The duration in seconds, for a workout without its pauses.
         case duration
-        case zone, subject, group
+        case zone, person, group
         /// The type's id.
         case type
         /// The name of the type's kind.
@@ -104,19 +104,19 @@ extension SamplePredicate {
     public static let everything = SamplePredicate.and([])
 
     /// Samples that start in an interval, which is unbounded on a missing side.
-    public static func starts(from: Instant?, before to: Instant?) -> SamplePredicate { stretch(.start, from, to) }
+    public static func starts(from: Instant?, before to: Instant?) -> SamplePredicate { interval(.start, from, to) }
 
     /// Samples received by this machine in an interval, which is unbounded on a missing side.
-    public static func received(from: Instant?, before to: Instant?) -> SamplePredicate { stretch(.received, from, to) }
+    public static func received(from: Instant?, before to: Instant?) -> SamplePredicate { interval(.received, from, to) }
 
-    static func stretch(_ field: Field, _ from: Instant?, _ to: Instant?) -> SamplePredicate {
+    static func interval(_ field: Field, _ from: Instant?, _ to: Instant?) -> SamplePredicate {
         .and(
             [from.map { .comparison(field, .atLeast, .instant($0)) }, to.map { .comparison(field, .below, .instant($0)) }]
                 .compactMap { $0 })
     }
 
     /// The samples of a person, by UUID.
-    public static func subject(_ uuid: String) -> SamplePredicate { .comparison(.subject, .equal, .text(uuid)) }
+    public static func person(_ uuid: String) -> SamplePredicate { .comparison(.person, .equal, .text(uuid)) }
 
     /// Samples of a source with this id or name.
     public static func source(_ name: String) -> SamplePredicate {

@@ -7,7 +7,7 @@
 ///
 /// Wrong readings among right ones change the unit too often for such a path. They are found by a second path on which a change costs
 /// little. Two people of whom one weighs about 2.2 times as much as the other look the same as kilograms and pounds, so such readings
-/// are reported with both explanations (``MisunitStretch/mayBeAnotherPerson``).
+/// are reported with both explanations (``MisunitRange/mayBeAnotherPerson``).
 public struct MisunitDetector: Sendable {
     let type: SampleType
     let model: UnitModel
@@ -73,95 +73,95 @@ public struct MisunitDetector: Sendable {
     /// Finds the intervals of one series.
     ///
     /// - Parameter readings: The readings ordered by time. At most some hundred thousand, since each needs a byte or two per unit.
-    public func stretches(of readings: [MisunitReading], series: Int64 = 0) -> [MisunitStretch] {
+    public func ranges(of readings: [MisunitReading], series: Int64 = 0) -> [MisunitRange] {
         // There are many, and nearly always all can be judged.
         let readings = readings.contains { position($0, 0) == nil } ? readings.filter { position($0, 0) != nil } : readings
         let jumps = jumps(in: readings)
-        guard jumps.count > 0 || jumps.hasStrangers else { return [] }
-        var stretches = blocks(of: readings, series)
-        guard jumps.count >= UnitMixture.fewestChanges else { return stretches }
+        guard jumps.count > 0 || jumps.hasImplausibleReadings else { return [] }
+        var ranges = blocks(of: readings, series)
+        guard jumps.count >= UnitMixture.minimumChanges else { return ranges }
         for mixture in mixtures(in: readings) {
-            stretches.removeAll { $0.fits.code == mixture.fits.code && $0.from <= mixture.to && mixture.from <= $0.to }
-            if let stretch = judge(mixture, readings, series) { stretches.append(stretch) }
+            ranges.removeAll { $0.fits.code == mixture.fits.code && $0.from <= mixture.to && mixture.from <= $0.to }
+            if let range = evaluate(mixture, readings, series) { ranges.append(range) }
         }
-        return stretches.sorted { $0.from < $1.from }
+        return ranges.sorted { $0.from < $1.from }
     }
 
     /// The number of times that neighbors lie so far apart that their units may differ, and whether any reading is implausible.
     /// Most series have neither, and need no search.
-    private func jumps(in readings: [MisunitReading]) -> (count: Int, hasStrangers: Bool) {
+    private func jumps(in readings: [MisunitReading]) -> (count: Int, hasImplausibleReadings: Bool) {
         guard let first = readings.first, let own = position(first, 0) else { return (0, false) }
         let apart = (1...model.units.count).compactMap { position(first, $0) }.map { ($0 - own).magnitude }.min() ?? 0
-        var (count, hasStrangers, last) = (0, false, own)
+        var (count, hasImplausibleReadings, last) = (0, false, own)
         for reading in readings {
             guard let position = position(reading, 0) else { continue }
             if (position - last).magnitude > Self.jump * apart { count += 1 }
-            if !reading.isWitness, model.strangeness(position) > 0 { hasStrangers = true }
+            if !reading.isReference, model.strangeness(position) > 0 { hasImplausibleReadings = true }
             last = position
         }
-        return (count, hasStrangers)
+        return (count, hasImplausibleReadings)
     }
 
     /// The intervals that are in another unit as a whole.
-    private func blocks(of readings: [MisunitReading], _ series: Int64) -> [MisunitStretch] {
+    private func blocks(of readings: [MisunitReading], _ series: Int64) -> [MisunitRange] {
         let units = UnitPaths(model: model, count: model.units.count + 1, change: Self.change).units(of: readings, position)
-        var stretches: [MisunitStretch] = []
+        var ranges: [MisunitRange] = []
         var index = 0
         while index < readings.count {
             // An interval starts and ends with a judged reading. A witness takes the state of its surroundings.
-            guard units[index] != 0, !readings[index].isWitness else {
+            guard units[index] != 0, !readings[index].isReference else {
                 index += 1
                 continue
             }
             let first = index
-            while index < readings.count, units[index] == units[first] || readings[index].isWitness { index += 1 }
-            while readings[index - 1].isWitness { index -= 1 }
-            if let stretch = judge(first..<index, state: Int(units[first]), readings, series) { stretches.append(stretch) }
+            while index < readings.count, units[index] == units[first] || readings[index].isReference { index += 1 }
+            while readings[index - 1].isReference { index -= 1 }
+            if let range = evaluate(first..<index, state: Int(units[first]), readings, series) { ranges.append(range) }
         }
-        return stretches
+        return ranges
     }
 
     /// Judges whether an interval fits far better in the other unit, by the surrounding readings and the human range.
-    private func judge(
-        _ stretch: Range<Int>, state: Int, _ readings: [MisunitReading], _ series: Int64
-    ) -> MisunitStretch? {
-        let own = readings[stretch].filter { !$0.isWitness }
+    private func evaluate(
+        _ range: Range<Int>, state: Int, _ readings: [MisunitReading], _ series: Int64
+    ) -> MisunitRange? {
+        let own = readings[range].filter { !$0.isReference }
         guard own.count >= Self.shortest, let first = own.first, let last = own.last else { return nil }
-        let around = Array(readings[max(0, stretch.lowerBound - 40)..<stretch.lowerBound].suffix(40))
-        let behind = Array(readings[stretch.upperBound..<min(readings.count, stretch.upperBound + 40)])
+        let around = Array(readings[max(0, range.lowerBound - 40)..<range.lowerBound].suffix(40))
+        let following = Array(readings[range.upperBound..<min(readings.count, range.upperBound + 40)])
         var level = UnitLevel()
         for reading in around {
             if let position = position(reading, 0) { level.take(position, at: reading.start.microseconds, model) }
         }
-        let asItIs = cost(readings[stretch], behind, state: 0, level)
-        let instead = cost(readings[stretch], behind, state: state, level)
+        let asItIs = cost(readings[range], following, state: 0, level)
+        let instead = cost(readings[range], following, state: state, level)
         let evidence = asItIs - instead - 2 * Self.change
         guard evidence >= Self.threshold else { return nil }
         let before = own.compactMap { position($0, 0) }.sorted()
         let after = own.compactMap { position($0, state) }.sorted()
         guard before.count == own.count, after.count == own.count else { return nil }
-        let neighbours = (around.suffix(20) + behind.prefix(20)).compactMap { position($0, 0) }.sorted()
+        let neighbours = (around.suffix(20) + following.prefix(20)).compactMap { position($0, 0) }.sorted()
         let middle = after[after.count / 2]
         let isPlain = isPlain(before: before[before.count / 2], after: middle)
         if !isPlain {
-            guard !isShared, isNoStranger(middle, than: before[before.count / 2]) else { return nil }
+            guard !isShared, isAtLeastAsPlausible(middle, than: before[before.count / 2]) else { return nil }
             // The usual range is not sufficient by itself. There must be surrounding readings, and they must fit.
             guard !neighbours.isEmpty else { return nil }
-            let days = min(gap(around.last, first), gap(last, behind.first))
+            let days = min(gap(around.last, first), gap(last, following.first))
             let allowed = (model.noise * model.noise + min(model.drift * model.drift * days, model.reach * model.reach))
                 .squareRoot()
             guard (middle - neighbours[neighbours.count / 2]).magnitude <= Self.fit * allowed else { return nil }
         }
-        return MisunitStretch(
+        return MisunitRange(
             series: series, type: type, taken: first.unit, fits: model.units[state - 1], from: first.start, to: last.start,
             count: own.count, before: value(before[before.count / 2]), after: value(middle),
             around: neighbours.isEmpty ? nil : value(neighbours[neighbours.count / 2]), evidence: evidence,
             mayBeAnotherPerson: mayBeAnotherPerson(before[before.count / 2])
-                && !isConfirmed(Array(stretch), state: state, readings))
+                && !isConfirmed(Array(range), state: state, readings))
     }
 
     /// Whether a value in the other unit is at least as plausible as the stored one. Otherwise the readings around it are wrong.
-    func isNoStranger(_ after: Double, than before: Double) -> Bool { model.strangeness(after) <= model.strangeness(before) }
+    func isAtLeastAsPlausible(_ after: Double, than before: Double) -> Bool { model.strangeness(after) <= model.strangeness(before) }
 
     /// Whether a value is plausible for another person as stored.
     func mayBeAnotherPerson(_ before: Double) -> Bool { model.strangeness(before) <= Self.plain / 2 }
@@ -177,13 +177,13 @@ public struct MisunitDetector: Sendable {
     }
 
     /// The cost of reading an interval in a unit, and some following readings as they are.
-    private func cost(_ stretch: ArraySlice<MisunitReading>, _ behind: [MisunitReading], state: Int, _ level: UnitLevel) -> Double
+    private func cost(_ range: ArraySlice<MisunitReading>, _ following: [MisunitReading], state: Int, _ level: UnitLevel) -> Double
     {
         var level = level
         var cost = 0.0
-        for (reading, state) in stretch.map({ ($0, $0.isWitness ? 0 : state) }) + behind.map({ ($0, 0) }) {
+        for (reading, state) in range.map({ ($0, $0.isReference ? 0 : state) }) + following.map({ ($0, 0) }) {
             guard let position = position(reading, state) else { continue }
-            if !reading.isWitness {
+            if !reading.isReference {
                 cost +=
                     model.strangeness(position)
                     + UnitModel.surprise(level.distance(position, at: reading.start.microseconds, model))

@@ -11,7 +11,7 @@ public enum Repair: Hashable, Sendable {
     /// The same time on the wall clock, in another zone.
     case zone(TimeZoneRules)
     /// Another person's.
-    case subject(String)
+    case person(String)
     /// Changes the type, for example of fat mass that was stored as body mass.
     case type(SampleType)
 
@@ -22,7 +22,7 @@ public enum Repair: Hashable, Sendable {
         case .scale(let factor): "scale \(factor.canonicalText)"
         case .shift(let offset): "shift \(offset)"
         case .zone(let rules): "zone \(rules.identifier)"
-        case .subject(let subject): "subject \(subject)"
+        case .person(let person): "subject \(person)"
         case .type(let type): "type \(type.id)"
         }
     }
@@ -41,7 +41,7 @@ public enum Repair: Hashable, Sendable {
         case "shift":
             guard let offset = Int64(parts[1]) else { return nil }
             self = .shift(offset)
-        case "subject": self = .subject(parts[1])
+        case "subject": self = .person(parts[1])
         case "type":
             guard let type = SampleType(parts[1]) else { return nil }
             self = .type(type)

@@ -4,13 +4,13 @@ public enum RepairReason: String, Hashable, Sendable, CaseIterable {
     /// It was already received in the repair's unit.
     case hasTheUnit
     /// Its value is plausible, and would not be after the repair.
-    case plausibleAsItIs
+    case alreadyPlausible = "plausibleAsItIs"
     /// It had this repair already.
     case repairedBefore
     /// It is already in the repair's zone.
     case sameZone
     /// It is that person's.
-    case sameSubject
+    case samePerson = "sameSubject"
     /// It is of that type.
     case sameType
     // Ambiguous cases.
@@ -44,7 +44,7 @@ public enum RepairReason: String, Hashable, Sendable, CaseIterable {
     /// In which of the three ways it is left.
     public var group: Group {
         switch self {
-        case .hasTheUnit, .plausibleAsItIs, .repairedBefore, .sameZone, .sameSubject, .sameType: .alreadyRight
+        case .hasTheUnit, .alreadyPlausible, .repairedBefore, .sameZone, .samePerson, .sameType: .alreadyRight
         case .bothPlausible, .neitherPlausible, .noRange: .ambiguous
         default: .impossible
         }
@@ -54,10 +54,10 @@ public enum RepairReason: String, Hashable, Sendable, CaseIterable {
     public var words: String {
         switch self {
         case .hasTheUnit: "were received in that unit"
-        case .plausibleAsItIs: "are plausible now but would not be after the repair"
+        case .alreadyPlausible: "are plausible now but would not be after the repair"
         case .repairedBefore: "were already repaired"
         case .sameZone: "are already in that time zone"
-        case .sameSubject: "already belong to that person"
+        case .samePerson: "already belong to that person"
         case .sameType: "already have that type"
         case .bothPlausible: "are plausible either way"
         case .neitherPlausible: "would be implausible either way"

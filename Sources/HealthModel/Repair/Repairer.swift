@@ -58,7 +58,7 @@ public final class Repairer {
     }
 
     /// What becomes of one sample.
-    public enum Verdict {
+    public enum Evaluation {
         /// The repaired sample.
         case repaired(Outcome)
         /// The sample is left alone, for this reason.
@@ -88,7 +88,7 @@ public final class Repairer {
     }
 
     /// Judges one sample.
-    public func judge(_ sample: Sample) -> Verdict {
+    public func evaluate(_ sample: Sample) -> Evaluation {
         var outcome = Outcome(sample)
         switch repair {
         // The numbers of a category are names.
@@ -100,11 +100,11 @@ public final class Repairer {
         case .unit(let unit):
             if sample.unit.code == unit.code { return .left(.hasTheUnit) }
             outcome.unit = unit
-            return judged(outcome, instead: sample)
+            return evaluated(outcome, instead: sample)
         case .scale(let factor):
             guard let product = sample.numeral.times(factor) else { return .left(.impossibleValue) }
             outcome.numeral = product
-            return judged(outcome, instead: sample)
+            return evaluated(outcome, instead: sample)
         case .shift(let offset):
             let moved = (
                 sample.start.microseconds.addingReportingOverflow(offset), sample.end.microseconds.addingReportingOverflow(offset)
@@ -116,10 +116,10 @@ public final class Repairer {
             outcome.timeOrigin = .deviceCorrected
             return timed(outcome)
         case .zone(let rules): return moved(outcome, sample, to: rules)
-        case .subject(let subject):
-            if sample.origin.subject == subject { return .left(.sameSubject) }
+        case .person(let person):
+            if sample.origin.person == person { return .left(.samePerson) }
             outcome.origin = origin(instead: sample.origin) {
-                Origin(subject: subject, type: $0.type, source: $0.source, device: $0.device)
+                Origin(person: person, type: $0.type, source: $0.source, device: $0.device)
             }
             return .repaired(outcome)
         case .type(let type):
@@ -130,14 +130,14 @@ public final class Repairer {
             outcome.value = conversion.convert(sample.numeral) + 0
             guard isPossible(outcome.value, type) else { return .left(.impossibleValue) }
             outcome.origin = origin(instead: sample.origin) {
-                Origin(subject: $0.subject, type: type, source: $0.source, device: $0.device)
+                Origin(person: $0.person, type: type, source: $0.source, device: $0.device)
             }
             return .repaired(outcome)
         }
     }
 
     /// Judges a repair of the value by the type's range, before and after it.
-    private func judged(_ outcome: Outcome, instead sample: Sample) -> Verdict {
+    private func evaluated(_ outcome: Outcome, instead sample: Sample) -> Evaluation {
         let type = sample.origin.type
         guard let conversion = conversion(from: outcome.unit, of: type) else { return .left(.noConversion) }
         var outcome = outcome
@@ -147,14 +147,14 @@ public final class Repairer {
         guard let range = type.plausible else { return takesAmbiguous ? .repaired(outcome) : .left(.noRange) }
         switch (range.contains(sample.value), range.contains(outcome.value)) {
         case (false, true): return .repaired(outcome)
-        case (true, false): return .left(.plausibleAsItIs)
+        case (true, false): return .left(.alreadyPlausible)
         case (true, true): return takesAmbiguous ? .repaired(outcome) : .left(.bothPlausible)
         case (false, false): return takesAmbiguous ? .repaired(outcome) : .left(.neitherPlausible)
         }
     }
 
     /// Keeps the local time. A time that is repeated or skipped in the zone is left to the user.
-    private func moved(_ outcome: Outcome, _ sample: Sample, to rules: TimeZoneRules) -> Verdict {
+    private func moved(_ outcome: Outcome, _ sample: Sample, to rules: TimeZoneRules) -> Evaluation {
         guard let zone = sample.zone else { return .left(.noZone) }
         var outcome = outcome
         func instant(_ time: Instant) -> (Instant, ZoneOffset)? {
@@ -173,7 +173,7 @@ public final class Repairer {
         return timed(outcome)
     }
 
-    private func timed(_ outcome: Outcome) -> Verdict {
+    private func timed(_ outcome: Outcome) -> Evaluation {
         // A device clock that was never set starts at 1970.
         guard outcome.start.microseconds >= 31_536_000_000_000, outcome.end.microseconds <= latest else {
             return .left(.impossibleTime)

@@ -1,9 +1,9 @@
 /// Readings of one series in a wrong unit that lie among right ones.
 struct UnitMixture {
     /// The number of changes of unit from which on right and wrong readings are mixed.
-    static let fewestChanges = 4
+    static let minimumChanges = 4
     /// The greatest number of neighbors in one unit, on average. More are an interval of their own.
-    fileprivate static let longestRun = 4
+    fileprivate static let maximumRunLength = 4
     /// The cost of a change of unit.
     fileprivate static let change = 2.5
 
@@ -24,7 +24,7 @@ extension MisunitDetector {
         let count = model.units.count + 1
         let units = UnitPaths(model: model, count: count, change: UnitMixture.change).units(of: readings, position)
         return (1..<count).compactMap { state in
-            let own = readings.indices.filter { !readings[$0].isWitness && (units[$0] == 0 || Int(units[$0]) == state) }
+            let own = readings.indices.filter { !readings[$0].isReference && (units[$0] == 0 || Int(units[$0]) == state) }
             guard let first = own.firstIndex(where: { units[$0] != 0 }), let last = own.lastIndex(where: { units[$0] != 0 })
             else {
                 return nil
@@ -32,7 +32,7 @@ extension MisunitDetector {
             // The right readings on both sides count, too: right, wrong, right, wrong, right.
             let part = own[max(0, first - 1)...min(own.count - 1, last + 1)]
             let changes = zip(part, part.dropFirst()).count { units[$0] != units[$1] }
-            guard changes >= UnitMixture.fewestChanges, part.count <= UnitMixture.longestRun * (changes + 1) else { return nil }
+            guard changes >= UnitMixture.minimumChanges, part.count <= UnitMixture.maximumRunLength * (changes + 1) else { return nil }
             return UnitMixture(
                 state: state, fits: model.units[state - 1], wrong: part.filter { units[$0] != 0 },
                 right: part.filter { units[$0] == 0 }, changes: changes, from: readings[own[first]].start,
@@ -41,7 +41,7 @@ extension MisunitDetector {
     }
 
     /// Judges whether the wrong readings of a mixture fit the right ones in the other unit.
-    func judge(_ mixture: UnitMixture, _ readings: [MisunitReading], _ series: Int64) -> MisunitStretch? {
+    func evaluate(_ mixture: UnitMixture, _ readings: [MisunitReading], _ series: Int64) -> MisunitRange? {
         guard mixture.wrong.count >= Self.shortest, mixture.right.count >= 2 else { return nil }
         let before = mixture.wrong.compactMap { position(readings[$0], 0) }.sorted()
         let after = mixture.wrong.compactMap { position(readings[$0], mixture.state) }.sorted()
@@ -56,11 +56,11 @@ extension MisunitDetector {
         let (middle, stored) = (after[after.count / 2], before[before.count / 2])
         let isPlain = isPlain(before: stored, after: middle)
         if !isPlain {
-            guard !isShared, isNoStranger(middle, than: stored), offset <= tolerance(mixture) else { return nil }
+            guard !isShared, isAtLeastAsPlausible(middle, than: stored), offset <= tolerance(mixture) else { return nil }
             // Another source that has both values as they are shows that both are real.
-            guard readings.count(where: { $0.isWitness && isNear(position($0, 0), stored) }) < 2 else { return nil }
+            guard readings.count(where: { $0.isReference && isNear(position($0, 0), stored) }) < 2 else { return nil }
         }
-        return MisunitStretch(
+        return MisunitRange(
             series: series, type: type, taken: readings[mixture.wrong[0]].unit, fits: mixture.fits, from: mixture.from,
             to: mixture.to, count: mixture.wrong.count, before: value(stored), after: value(middle),
             around: value(right[right.count / 2]), evidence: evidence,
@@ -120,11 +120,11 @@ extension MisunitDetector {
     func isConfirmed(_ indices: [Int], state: Int, _ readings: [MisunitReading]) -> Bool {
         let minutes: Int64 = 120_000_000
         var confirmed = 0
-        for index in indices where !readings[index].isWitness {
+        for index in indices where !readings[index].isReference {
             guard let after = position(readings[index], state) else { continue }
             let near = max(0, index - 8)..<min(readings.count, index + 9)
             if near.contains(where: { other in
-                readings[other].isWitness && isNear(position(readings[other], 0), after)
+                readings[other].isReference && isNear(position(readings[other], 0), after)
                     && (readings[other].start.microseconds - readings[index].start.microseconds).magnitude <= minutes
             }) {
                 confirmed += 1

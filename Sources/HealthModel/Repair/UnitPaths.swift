@@ -56,29 +56,29 @@ struct UnitPaths {
         var level = UnitLevel()
     }
 
-    private static let kept = 2
+    private static let retained = 2
 
     /// Returns the unit of each reading on the cheapest path: 0 for the stored one.
     ///
     /// - Parameter position: The position of a reading in a unit, or `nil` if the reading cannot have that unit.
     func units(of readings: [MisunitReading], _ position: (MisunitReading, Int) -> Double?) -> [UInt8] {
-        let slots = count * Self.kept
+        let slots = count * Self.retained
         var paths = [Path](repeating: Path(), count: slots)
-        for unit in 0..<count { paths[unit * Self.kept].cost = unit == 0 ? 0 : change }
+        for unit in 0..<count { paths[unit * Self.retained].cost = unit == 0 ? 0 : change }
         var next = paths
         var costs = [Double](repeating: .infinity, count: slots)
         var previous = [UInt8](repeating: 0, count: readings.count * slots)
         for (index, reading) in readings.enumerated() {
             let time = reading.start.microseconds
-            if reading.isWitness {
+            if reading.isReference {
                 for slot in 0..<slots { previous[index * slots + slot] = UInt8(slot) }
                 guard let position = position(reading, 0) else { continue }
                 for slot in 0..<slots { paths[slot].level.take(position, at: time, model) }
                 continue
             }
             for unit in 0..<count {
-                let first = unit * Self.kept
-                for slot in first..<first + Self.kept { next[slot].cost = .infinity }
+                let first = unit * Self.retained
+                for slot in first..<first + Self.retained { next[slot].cost = .infinity }
                 guard let position = position(reading, unit) else { continue }
                 let strangeness = model.strangeness(position)
                 var best = 0
@@ -86,7 +86,7 @@ struct UnitPaths {
                     costs[slot] =
                         paths[slot].cost == .infinity
                         ? .infinity
-                        : paths[slot].cost + (slot / Self.kept == unit ? 0 : change) + strangeness
+                        : paths[slot].cost + (slot / Self.retained == unit ? 0 : change) + strangeness
                             + UnitModel.surprise(paths[slot].level.distance(position, at: time, model))
                     if costs[slot] < costs[best] { best = slot }
                 }
@@ -107,7 +107,7 @@ struct UnitPaths {
         var units = [UInt8](repeating: 0, count: readings.count)
         var slot = paths.indices.min { paths[$0].cost < paths[$1].cost } ?? 0
         for index in readings.indices.reversed() {
-            units[index] = UInt8(slot / Self.kept)
+            units[index] = UInt8(slot / Self.retained)
             slot = Int(previous[index * slots + slot])
         }
         return units

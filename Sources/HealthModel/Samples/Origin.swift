@@ -60,7 +60,7 @@ public struct Device: Hashable, Sendable {
 /// Interned by ``OriginRegistry``. Samples of one series share one object, so that values that depend only on the series are computed once.
 public final class Origin: Hashable, Sendable {
     /// The person's UUID, or ``Origin/unassigned``.
-    public let subject: String
+    public let person: String
     /// The type of the samples.
     public let type: SampleType
     /// The app or file that it came from.
@@ -84,8 +84,8 @@ public final class Origin: Hashable, Sendable {
     public static let unassigned = "unassigned"
 
     /// Describes a series.
-    public init(subject: String, type: SampleType, source: SourceRevision, device: Device? = nil, namesPerson: Bool = false) {
-        self.subject = subject
+    public init(person: String, type: SampleType, source: SourceRevision, device: Device? = nil, namesPerson: Bool = false) {
+        self.person = person
         self.namesPerson = namesPerson
         self.type = type
         self.source = source
@@ -94,7 +94,7 @@ public final class Origin: Hashable, Sendable {
         hardLimits = type.hardLimits
         inconspicuous = Self.inconspicuous(type)
         sentinel = type.sentinel
-        seriesKey = SeriesKey(subject: subject, type: type, source: source.id, device: device?.key ?? "")
+        seriesKey = SeriesKey(person: person, type: type, source: source.id, device: device?.key ?? "")
     }
 
     private static func inconspicuous(_ type: SampleType) -> ClosedRange<Double> {
@@ -109,13 +109,13 @@ public final class Origin: Hashable, Sendable {
 
     public static func == (one: Origin, other: Origin) -> Bool {
         one === other
-            || (one.type == other.type && one.subject == other.subject && one.source == other.source
+            || (one.type == other.type && one.person == other.person && one.source == other.source
                 && one.device == other.device)
     }
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(type)
-        hasher.combine(subject)
+        hasher.combine(person)
         hasher.combine(source)
         hasher.combine(device)
     }
@@ -124,7 +124,7 @@ public final class Origin: Hashable, Sendable {
 /// Hands out one ``Origin`` for equal descriptions, and resolves merged devices to the key they go by.
 public final class OriginRegistry {
     /// The default person of readings, unless a source names another.
-    public let subject: String
+    public let person: String
     /// Maps the key that a device reports to its effective key (`devices merge`, `devices part`), before any identity is computed.
     private let resolve: (String) -> String
     private var origins: Set<Origin> = []
@@ -132,29 +132,29 @@ public final class OriginRegistry {
     private var named: Set<Origin> = []
 
     /// Makes an empty registry for one subject's readings.
-    public convenience init(subject: String, aliases: [String: String] = [:]) {
-        self.init(subject: subject) { aliases[$0] ?? $0 }
+    public convenience init(person: String, aliases: [String: String] = [:]) {
+        self.init(person: person) { aliases[$0] ?? $0 }
     }
 
     /// - Parameter resolve: Maps the key that a device reports to the key of its readings.
-    public init(subject: String, resolve: @escaping (String) -> String) {
-        self.subject = subject
+    public init(person: String, resolve: @escaping (String) -> String) {
+        self.person = person
         self.resolve = resolve
     }
 
     /// The origin of a series, the same object each time.
     ///
-    /// - Parameter subject: The person that the source names for the reading, or `nil` if it names none.
+    /// - Parameter person: The person that the source names for the reading, or `nil` if it names none.
     public func origin(
-        type: SampleType, source: SourceRevision, device: Device? = nil, subject: String? = nil
+        type: SampleType, source: SourceRevision, device: Device? = nil, person: String? = nil
     ) -> Origin {
         var device = device
         if let key = device?.key { device?.key = resolve(key) }
-        guard let subject else {
-            return origins.insert(Origin(subject: self.subject, type: type, source: source, device: device)).memberAfterInsert
+        guard let person else {
+            return origins.insert(Origin(person: self.person, type: type, source: source, device: device)).memberAfterInsert
         }
         return named.insert(
-            Origin(subject: subject, type: type, source: source, device: device, namesPerson: true)
+            Origin(person: person, type: type, source: source, device: device, namesPerson: true)
         ).memberAfterInsert
     }
 }

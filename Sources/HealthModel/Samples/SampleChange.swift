@@ -76,10 +76,10 @@ public struct StoredDeletion: Sendable {
 /// The samples that retention removed permanently from a series, as an entry of the change log.
 ///
 /// A reader removes the samples of this person, type, source and device that started at or after ``from`` and ended before ``before``,
-/// except those in ``kept``. Then it has the samples of the store (``removes(_:)``).
+/// except those in ``retained``. Then it has the samples of the store (``removes(_:)``).
 public struct Pruning: Hashable, Sendable {
     /// The person of the samples.
-    public var subject: String
+    public var person: String
     /// The type of the samples.
     public var type: SampleType
     /// The source's id.
@@ -91,7 +91,7 @@ public struct Pruning: Hashable, Sendable {
     /// All removed samples ended before this time.
     public var before: Instant
     /// The samples within these bounds that are not removed, such as those that a repair created.
-    public var kept: [SampleIdentity]
+    public var retained: [SampleIdentity]
     /// The entry of the ledger.
     public var ingest: Int64
     /// Its number in the change log.
@@ -99,19 +99,19 @@ public struct Pruning: Hashable, Sendable {
 
     /// Samples of a series that were removed.
     public init(
-        of series: (subject: String, type: SampleType, source: String, device: String), from: Instant, before: Instant,
-        kept: [SampleIdentity] = [], ingest: Int64, seq: Int64
+        of series: (person: String, type: SampleType, source: String, device: String), from: Instant, before: Instant,
+        retained: [SampleIdentity] = [], ingest: Int64, seq: Int64
     ) {
-        (subject, type, source, device) = series
-        (self.from, self.before, self.kept, self.ingest, self.seq) = (from, before, kept, ingest, seq)
+        (person, type, source, device) = series
+        (self.from, self.before, self.retained, self.ingest, self.seq) = (from, before, retained, ingest, seq)
     }
 
     /// Whether a sample that a reader has is removed.
     public func removes(_ stored: StoredSample) -> Bool {
         let sample = stored.sample
         return stored.seq < seq && sample.start >= from && sample.end < before && sample.origin.type == type
-            && sample.origin.subject == subject
+            && sample.origin.person == person
             && sample.origin.source.id == source && (sample.origin.device?.key ?? "") == device
-            && !kept.contains(sample.identity)
+            && !retained.contains(sample.identity)
     }
 }

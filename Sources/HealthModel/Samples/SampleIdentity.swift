@@ -104,8 +104,8 @@ public struct SeriesKey: Hashable, Sendable {
     let second: UInt64
 
     /// Prepares what all samples of a series have in common.
-    public init(subject: String, type: SampleType, source: String, device: String) {
-        let text = ["vitalgate-series-1", subject, type.id, source, device].map { $0 + "\n" }.joined()
+    public init(person: String, type: SampleType, source: String, device: String) {
+        let text = ["vitalgate-series-1", person, type.id, source, device].map { $0 + "\n" }.joined()
         (first, second) = Digest.sha256(Array(text.utf8)).withUnsafeBytes {
             ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         }

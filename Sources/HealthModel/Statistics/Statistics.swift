@@ -5,7 +5,7 @@ public struct Statistics: Hashable, Sendable {
     /// The end of the interval, exclusive.
     public var end: Instant
     /// The person. Samples of several people are never combined.
-    public var subject: String
+    public var person: String
     /// The source, if sources are separate.
     public var source: String?
     /// The case of a category that ``duration`` is for, or `nil` in a gap.
@@ -44,10 +44,10 @@ public struct Statistics: Hashable, Sendable {
     }
 
     /// Statistics of an interval without samples.
-    public init(start: Instant, end: Instant, subject: String, source: String? = nil) {
+    public init(start: Instant, end: Instant, person: String, source: String? = nil) {
         self.start = start
         self.end = end
-        self.subject = subject
+        self.person = person
         self.source = source
     }
 }

@@ -13,9 +13,9 @@ public struct AgreementKey: Sendable {
     /// The key pair of a secret part, or `nil` if it does not have ``size`` bytes.
     public init?(secret: [UInt8]) {
         guard secret.count == Self.size, sodium_init() >= 0 else { return nil }
-        var octets = [UInt8](repeating: 0, count: Self.size)
-        guard crypto_scalarmult_curve25519_base(&octets, secret) == 0 else { return nil }
-        (self.secret, publicKey) = (secret, octets)
+        var bytes = [UInt8](repeating: 0, count: Self.size)
+        guard crypto_scalarmult_curve25519_base(&bytes, secret) == 0 else { return nil }
+        (self.secret, publicKey) = (secret, bytes)
     }
 
     /// The key pair that belongs to the seed of an Ed25519 key, or `nil` for any other length.
@@ -41,14 +41,14 @@ public struct AgreementKey: Sendable {
     /// The public part that belongs to the public part of an Ed25519 key, or `nil` if that is not a valid key.
     public static func publicKey(ofSigner signer: [UInt8]) -> [UInt8]? {
         guard signer.count == Int(crypto_sign_ed25519_PUBLICKEYBYTES), sodium_init() >= 0 else { return nil }
-        var octets = [UInt8](repeating: 0, count: Self.size)
-        return crypto_sign_ed25519_pk_to_curve25519(&octets, signer) == 0 ? octets : nil
+        var bytes = [UInt8](repeating: 0, count: Self.size)
+        return crypto_sign_ed25519_pk_to_curve25519(&bytes, signer) == 0 ? bytes : nil
     }
 
     /// The secret that this key pair and another one share, or `nil` if the other public part would lead to a known secret.
     public func agreed(with publicKey: [UInt8]) -> [UInt8]? {
         guard publicKey.count == Self.size else { return nil }
-        var octets = [UInt8](repeating: 0, count: Self.size)
-        return crypto_scalarmult_curve25519(&octets, secret, publicKey) == 0 ? octets : nil
+        var bytes = [UInt8](repeating: 0, count: Self.size)
+        return crypto_scalarmult_curve25519(&bytes, secret, publicKey) == 0 ? bytes : nil
     }
 }

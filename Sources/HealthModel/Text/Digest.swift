@@ -26,9 +26,9 @@ public enum Digest {
         public init() { crypto_hash_sha256_init(&state) }
 
         /// Adds the next piece.
-        public mutating func add(_ octets: UnsafeRawBufferPointer) {
-            guard let start = octets.baseAddress, !octets.isEmpty else { return }
-            crypto_hash_sha256_update(&state, start.assumingMemoryBound(to: UInt8.self), UInt64(octets.count))
+        public mutating func add(_ bytes: UnsafeRawBufferPointer) {
+            guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
+            crypto_hash_sha256_update(&state, start.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count))
         }
 
         /// Returns the 32 bytes. Nothing may be added afterwards.

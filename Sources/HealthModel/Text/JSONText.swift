@@ -14,13 +14,13 @@ public enum JSONText {
     /// Appends a string with its quotation marks, for a line. Most strings are copied unchanged.
     public static func append(string: String, to buffer: inout [UInt8]) {
         var string = string
-        let isDone = string.withUTF8 { octets in
+        let isDone = string.withUTF8 { bytes in
             // All characters that a line escapes are among these, or start with one of them.
-            guard octets.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
+            guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
                 return false
             }
             buffer.append(UInt8(ascii: "\""))
-            buffer.append(contentsOf: octets)
+            buffer.append(contentsOf: bytes)
             buffer.append(UInt8(ascii: "\""))
             return true
         }

@@ -18,9 +18,9 @@ public enum MessageCipher {
     }
 
     /// The message, or `nil` if nobody with this key has encrypted it.
-    public static func decrypted(_ octets: ArraySlice<UInt8>, with key: [UInt8]) -> [UInt8]? {
-        guard key.count == keySize, octets.count >= nonceSize + tagSize, sodium_init() >= 0 else { return nil }
-        let (nonce, box) = (Array(octets.prefix(nonceSize)), Array(octets.dropFirst(nonceSize)))
+    public static func decrypted(_ bytes: ArraySlice<UInt8>, with key: [UInt8]) -> [UInt8]? {
+        guard key.count == keySize, bytes.count >= nonceSize + tagSize, sodium_init() >= 0 else { return nil }
+        let (nonce, box) = (Array(bytes.prefix(nonceSize)), Array(bytes.dropFirst(nonceSize)))
         var message = [UInt8](repeating: 0, count: box.count - tagSize)
         let code = crypto_aead_xchacha20poly1305_ietf_decrypt(&message, nil, nil, box, UInt64(box.count), nil, 0, nonce, key)
         return code == 0 ? message : nil

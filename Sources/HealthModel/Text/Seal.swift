@@ -21,9 +21,9 @@ public struct Seal: Sendable {
     public static func randomKey() -> [UInt8] { random(keySize) }
 
     private static func random(_ count: Int) -> [UInt8] {
-        var octets = [UInt8](repeating: 0, count: count)
-        randombytes_buf(&octets, count)
-        return octets
+        var bytes = [UInt8](repeating: 0, count: count)
+        randombytes_buf(&bytes, count)
+        return bytes
     }
 
     /// - Parameters:
@@ -42,13 +42,13 @@ public struct Seal: Sendable {
     public func opened(_ sealed: String, for holder: String) -> String? {
         let digits = Array(sealed.utf8)
         guard digits.count == 2 * (Self.nonceSize + Self.textSize + Self.tagSize) else { return nil }
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for index in stride(from: 0, to: digits.count, by: 2) {
             let pair = digits[index...index + 1].map { Character(Unicode.Scalar($0)).hexDigitValue }
             guard let high = pair[0], let low = pair[1] else { return nil }
-            octets.append(UInt8(high << 4 | low))
+            bytes.append(UInt8(high << 4 | low))
         }
-        let (nonce, box, holder) = (Array(octets[..<Self.nonceSize]), Array(octets[Self.nonceSize...]), Array(holder.utf8))
+        let (nonce, box, holder) = (Array(bytes[..<Self.nonceSize]), Array(bytes[Self.nonceSize...]), Array(holder.utf8))
         var text = [UInt8](repeating: 0, count: Self.textSize)
         let code = crypto_aead_xchacha20poly1305_ietf_decrypt(
             &text, nil, nil, box, UInt64(box.count), holder, UInt64(holder.count), nonce, key)

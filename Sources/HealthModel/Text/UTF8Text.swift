@@ -1,16 +1,16 @@
 /// Validates UTF-8.
 public enum UTF8Text {
     /// The index of the first invalid byte (Unicode, table 3-7), or `nil` if all are valid.
-    public static func firstFault(_ octets: UnsafeRawBufferPointer) -> Int? {
+    public static func firstFault(_ bytes: UnsafeRawBufferPointer) -> Int? {
         var index = 0
-        while index < octets.count {
-            if index + 8 <= octets.count,
-                octets.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+        while index < bytes.count {
+            if index + 8 <= bytes.count,
+                bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
             {
                 index += 8
                 continue
             }
-            let first = octets[index]
+            let first = bytes[index]
             if first < 0x80 {
                 index += 1
                 continue
@@ -27,14 +27,14 @@ public enum UTF8Text {
             case 0xF4: (length, second) = (4, 0x80...0x8F)
             default: return index
             }
-            guard index + length <= octets.count, second.contains(octets[index + 1]) else { return index }
-            if length > 2, octets[index + 2] & 0xC0 != 0x80 { return index }
-            if length > 3, octets[index + 3] & 0xC0 != 0x80 { return index }
+            guard index + length <= bytes.count, second.contains(bytes[index + 1]) else { return index }
+            if length > 2, bytes[index + 2] & 0xC0 != 0x80 { return index }
+            if length > 3, bytes[index + 3] & 0xC0 != 0x80 { return index }
             index += length
         }
         return nil
     }
 
     /// Whether all bytes are valid.
-    public static func isValid(_ octets: UnsafeRawBufferPointer) -> Bool { firstFault(octets) == nil }
+    public static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool { firstFault(bytes) == nil }
 }

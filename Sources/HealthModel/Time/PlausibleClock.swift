@@ -8,11 +8,11 @@ public enum PlausibleClock {
     /// 2035-01-01: eight years after the release. Move it forward with each release.
     public static let latest = Instant(seconds: 2_051_222_400)
     /// The longest step of a clock that was right, in microseconds. A machine is not asleep for a year.
-    public static let longestStep = 366 * Calendar.day
+    public static let maximumStep = 366 * Calendar.day
 
     /// Whether the clock of a machine can be right.
     public static func allows(_ now: Instant) -> Bool { now >= earliest && now < latest }
 
     /// Whether a clock that was believed can have been set by this many microseconds.
-    public static func allows(step: Int64) -> Bool { step.magnitude <= UInt64(longestStep) }
+    public static func allows(step: Int64) -> Bool { step.magnitude <= UInt64(maximumStep) }
 }

@@ -50,11 +50,11 @@ extension UnitError: CustomStringConvertible {
     /// A hint for UCUM's `F`, `C` and `ft`, which are farad, coulomb and femtotonne, and are unlikely to be meant for a temperature or a
     /// length.
     private static func hint(_ from: (code: String, dimension: Dimension), _ to: (code: String, dimension: Dimension)) -> String {
-        func meant(_ code: String) -> (code: String, dimension: Dimension)? {
-            guard let meant = UnitSuggestion.meant(by: code), meant != code, let unit = try? Unit(ucum: meant) else { return nil }
-            return (meant, unit.dimension)
+        func intended(_ code: String) -> (code: String, dimension: Dimension)? {
+            guard let intended = UnitSuggestion.intended(by: code), intended != code, let unit = try? Unit(ucum: intended) else { return nil }
+            return (intended, unit.dimension)
         }
-        let (one, other) = (meant(from.code), meant(to.code))
+        let (one, other) = (intended(from.code), intended(to.code))
         if let one, one.dimension == to.dimension { return "; did you mean \(one.code)?" }
         if let other, other.dimension == from.dimension { return "; did you mean \(other.code)?" }
         if let one, let other, one.dimension == other.dimension { return "; did you mean \(one.code) and \(other.code)?" }

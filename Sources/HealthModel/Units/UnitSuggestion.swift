@@ -6,10 +6,10 @@ enum UnitSuggestion {
         case .unknown(let symbol, _, _):
             return .unknown(code: text, dialect: dialect, suggestion: suggestion(for: text, symbol: symbol, dialect: dialect))
         case .malformed(_, let offset) where text.utf8.count <= UCUMParser.maximumLength:
-            guard let meant = suggestion(for: text, symbol: text, dialect: dialect) else {
+            guard let intended = suggestion(for: text, symbol: text, dialect: dialect) else {
                 return .malformed(code: text, offset: offset)
             }
-            return .unknown(code: text, dialect: dialect, suggestion: meant)
+            return .unknown(code: text, dialect: dialect, suggestion: intended)
         default:
             return error
         }
@@ -26,13 +26,13 @@ enum UnitSuggestion {
     }
 
     /// The UCUM code that was probably meant by a word, even if the word is a code: `[degF]` for `F`, which is UCUM's farad.
-    static func meant(by text: String) -> String? { colloquial[text.lowercased()] }
+    static func intended(by text: String) -> String? { colloquial[text.lowercased()] }
 
     /// The UCUM code of a text with capitals, spaces, `per`, superscripts or plurals: `mg/dL` for `mg per dl`.
     private static func spelled(_ text: String) -> String? {
         var plain = text.lowercased()
-        for (written, meant) in [("²", "2"), ("³", "3"), ("^", ""), ("·", "."), ("⋅", "."), ("*", "."), (" per ", "/")] {
-            plain = plain.replacing(written, with: meant)
+        for (written, intended) in [("²", "2"), ("³", "3"), ("^", ""), ("·", "."), ("⋅", "."), ("*", "."), (" per ", "/")] {
+            plain = plain.replacing(written, with: intended)
         }
         plain = String(plain.filter { !$0.isWhitespace })
         if let code = colloquial[plain] { return code }
@@ -42,8 +42,8 @@ enum UnitSuggestion {
                 part.append(character)
                 continue
             }
-            guard let meant = factor(part, isFirst: code.isEmpty) else { return nil }
-            code += meant + String(character)
+            guard let intended = factor(part, isFirst: code.isEmpty) else { return nil }
+            code += intended + String(character)
             part = ""
         }
         code = String(code.dropLast())

@@ -6,8 +6,8 @@ enum JSONOutline {
     private static let deepest = 511
 
     /// The text under a name in the outermost object, or `nil` if the bytes are not an object or do not have it.
-    static func text(_ name: String, of octets: [UInt8]) -> String? {
-        octets.withUnsafeBytes { bytes in
+    static func text(_ name: String, of bytes: [UInt8]) -> String? {
+        bytes.withUnsafeBytes { bytes in
             var reader = JSONReader<JSONFault>(bytes, checks: .structure, maximumDepth: deepest)
             var found: Range<Int>?
             reader.skipBlanks()

@@ -3,7 +3,7 @@ extension Sample {
     /// Times that belong to an object lie within a century of its start, in microseconds.
     public static let reach: Int64 = 100 * 366 * 86_400_000_000
     /// The maximum size of its metadata as JSON, in bytes.
-    public static let longestMetadata = 64 << 10
+    public static let maximumMetadataLength = 64 << 10
     /// The first microsecond that the 48 bits of a UUID have no room for.
     private static let latestNominal = Int64(1) << 48 * 1000
 
@@ -27,21 +27,21 @@ extension Sample {
     /// Checks its metadata.
     public func checkMetadata() throws(InvalidObject) {
         guard let metadata else { return }
-        guard metadata.json.utf8.count <= Self.longestMetadata else {
-            throw InvalidObject("metadata", "it is longer than \(Self.longestMetadata >> 10) KiB")
+        guard metadata.json.utf8.count <= Self.maximumMetadataLength else {
+            throw InvalidObject("metadata", "it is longer than \(Self.maximumMetadataLength >> 10) KiB")
         }
         guard metadata.entries.allSatisfy({ !$0.key.isEmpty && !$0.key.utf8.contains(0) }) else {
             throw InvalidObject("metadata", "a key is empty or contains a NUL byte")
         }
     }
 
-    static let badName = "it is empty, longer than \(String.longestName >> 10) KiB, or has a line break or a NUL"
+    static let badName = "it is empty, longer than \(String.maximumNameLength >> 10) KiB, or has a line break or a NUL"
 }
 
 extension Origin {
     /// Checks its person and its origin.
     public func check() throws(InvalidObject) {
-        guard subject == Self.unassigned || UUIDText.isValid(subject) else {
+        guard person == Self.unassigned || UUIDText.isValid(person) else {
             throw InvalidObject("subject", "it is neither a UUID nor unassigned")
         }
         guard !source.id.isEmpty, source.id.isFitName else { throw InvalidObject("source: id", Sample.badName) }
@@ -61,8 +61,8 @@ extension Origin {
 
 extension String {
     /// The maximum length of a name, in bytes.
-    public static let longestName = 16 << 10
+    public static let maximumNameLength = 16 << 10
 
     /// Whether it can name something: a series' key ends its lines with a line feed, and C ends a text with a NUL.
-    public var isFitName: Bool { utf8.count <= Self.longestName && !utf8.contains { $0 == 0 || $0 == 0x0A } }
+    public var isFitName: Bool { utf8.count <= Self.maximumNameLength && !utf8.contains { $0 == 0 || $0 == 0x0A } }
 }

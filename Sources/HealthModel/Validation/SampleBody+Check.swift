@@ -48,7 +48,7 @@ extension SampleBody {
     private func unpacked() throws(InvalidObject) -> [UInt8] {
         guard let content else { throw InvalidObject("octets", isLongerThanJSON ? "they are damaged" : "they are missing") }
         do throws(ContentError) {
-            return try content.octets()
+            return try content.bytes()
         } catch {
             throw InvalidObject("octets", "\(error)")
         }
@@ -175,8 +175,8 @@ extension ClinicalRecord {
         "referencedRecord": referencedResources,
     ]
 
-    fileprivate func check(_ octets: [UInt8], as type: SampleType) throws(InvalidObject) {
-        guard let found = JSONOutline.text("resourceType", of: octets) else {
+    fileprivate func check(_ bytes: [UInt8], as type: SampleType) throws(InvalidObject) {
+        guard let found = JSONOutline.text("resourceType", of: bytes) else {
             throw InvalidObject("octets", "they are not a FHIR resource in JSON")
         }
         guard found == resourceType else {

@@ -5,35 +5,35 @@ struct XMLOutline {
     /// Deeper than any document.
     private static let deepest = 4096
 
-    private let octets: [UInt8]
+    private let bytes: [UInt8]
     private var place = 0
 
     /// The local name of the root element, or `nil` if the bytes are not well-formed.
-    static func root(of octets: [UInt8]) -> String? {
-        var octets = octets
-        switch ByteOrderMark(octets) {
+    static func root(of bytes: [UInt8]) -> String? {
+        var bytes = bytes
+        switch ByteOrderMark(bytes) {
         case nil: break
-        case .utf8: octets.removeFirst(3)
+        case .utf8: bytes.removeFirst(3)
         case let mark?:
             let isLittle = mark == .utf16LittleEndian
-            let units = stride(from: 2, to: octets.count - 1, by: 2).map { (index: Int) -> UInt16 in
-                let (first, second) = (UInt16(octets[index]), UInt16(octets[index + 1]))
+            let units = stride(from: 2, to: bytes.count - 1, by: 2).map { (index: Int) -> UInt16 in
+                let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
                 return isLittle ? second << 8 | first : first << 8 | second
             }
-            octets = Array(String(decoding: units, as: UTF16.self).utf8)
+            bytes = Array(String(decoding: units, as: UTF16.self).utf8)
         }
-        var outline = XMLOutline(octets: octets)
+        var outline = XMLOutline(bytes: bytes)
         return outline.read()
     }
 
-    private init(octets: [UInt8]) { self.octets = octets }
+    private init(bytes: [UInt8]) { self.bytes = bytes }
 
     private mutating func read() -> String? {
         var (open, root): ([Range<Int>], String?) = ([], nil)
-        while place < octets.count {
-            guard octets[place] == UInt8(ascii: "<") else {
+        while place < bytes.count {
+            guard bytes[place] == UInt8(ascii: "<") else {
                 // Only white space is allowed outside of the root.
-                guard !open.isEmpty || octets[place] <= 0x20, octets[place] != 0 else { return nil }
+                guard !open.isEmpty || bytes[place] <= 0x20, bytes[place] != 0 else { return nil }
                 place += 1
                 continue
             }
@@ -47,7 +47,7 @@ struct XMLOutline {
                 guard root == nil, skipType() else { return nil }
             } else if starts("</") {
                 place += 2
-                guard let name = name(), let last = open.popLast(), octets[name] == octets[last] else { return nil }
+                guard let name = name(), let last = open.popLast(), bytes[name] == bytes[last] else { return nil }
                 skipBlanks()
                 guard take(">") else { return nil }
             } else {
@@ -57,7 +57,7 @@ struct XMLOutline {
                     return nil
                 }
                 if root == nil {
-                    let text = String(decoding: octets[name], as: UTF8.self)
+                    let text = String(decoding: bytes[name], as: UTF8.self)
                     root = text.split(separator: ":").last.map(String.init)
                 }
                 if !isEmpty { open.append(name) }
@@ -67,20 +67,20 @@ struct XMLOutline {
     }
 
     private func starts(_ text: StaticString) -> Bool {
-        octets[place...].starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        bytes[place...].starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
-        guard place < octets.count, octets[place] == UInt8(ascii: character) else { return false }
+        guard place < bytes.count, bytes[place] == UInt8(ascii: character) else { return false }
         place += 1
         return true
     }
 
-    private mutating func skipBlanks() { while place < octets.count, octets[place] <= 0x20 { place += 1 } }
+    private mutating func skipBlanks() { while place < bytes.count, bytes[place] <= 0x20 { place += 1 } }
 
     private mutating func skip(past end: StaticString, from start: Int) -> Bool {
         place += start
-        while place < octets.count {
+        while place < bytes.count {
             if starts(end) {
                 place += end.utf8CodeUnitCount
                 return true
@@ -93,17 +93,17 @@ struct XMLOutline {
     /// A document type, with its inner subset in brackets.
     private mutating func skipType() -> Bool {
         var depth = 0
-        while place < octets.count {
-            let octet = octets[place]
+        while place < bytes.count {
+            let byte = bytes[place]
             place += 1
-            if octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "'") {
-                guard let close = octets[place...].firstIndex(of: octet) else { return false }
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                guard let close = bytes[place...].firstIndex(of: byte) else { return false }
                 place = close + 1
-            } else if octet == UInt8(ascii: "[") {
+            } else if byte == UInt8(ascii: "[") {
                 depth += 1
-            } else if octet == UInt8(ascii: "]") {
+            } else if byte == UInt8(ascii: "]") {
                 depth -= 1
-            } else if octet == UInt8(ascii: ">"), depth == 0 {
+            } else if byte == UInt8(ascii: ">"), depth == 0 {
                 return true
             }
         }
@@ -112,8 +112,8 @@ struct XMLOutline {
 
     private mutating func name() -> Range<Int>? {
         let start = place
-        while place < octets.count, octets[place] > 0x20, !"</>='\"".utf8.contains(octets[place]) { place += 1 }
-        guard place > start, octets[start] >= 0x3A, octets[start] != UInt8(ascii: "?") else { return nil }
+        while place < bytes.count, bytes[place] > 0x20, !"</>='\"".utf8.contains(bytes[place]) { place += 1 }
+        guard place > start, bytes[start] >= 0x3A, bytes[start] != UInt8(ascii: "?") else { return nil }
         return start..<place
     }
 
@@ -128,9 +128,9 @@ struct XMLOutline {
             skipBlanks()
             guard take("=") else { return nil }
             skipBlanks()
-            guard place < octets.count, octets[place] == UInt8(ascii: "\"") || octets[place] == UInt8(ascii: "'"),
-                let close = octets[(place + 1)...].firstIndex(of: octets[place]),
-                !octets[place..<close].contains(UInt8(ascii: "<"))
+            guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") || bytes[place] == UInt8(ascii: "'"),
+                let close = bytes[(place + 1)...].firstIndex(of: bytes[place]),
+                !bytes[place..<close].contains(UInt8(ascii: "<"))
             else { return nil }
             place = close + 1
         }

@@ -122,7 +122,7 @@ enum AlertsPage {
         switch call.text("do") {
         case "add":
             var fields = FormFields(call: call)
-            guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }), type.kind == .quantity else {
+            guard let type = call.text("type").flatMap({ try? SampleType(anyName: $0) }), type.kind == .quantity else {
                 throw PageProblem(400, "chooseType")
             }
             guard let condition = call.text("condition").flatMap(Alert.Condition.init(rawValue:)) else {
@@ -130,7 +130,7 @@ enum AlertsPage {
             }
             var bound = fields.typed("bound").flatMap(EntryForm.numeral)?.doubleValue
             if condition == .missing {
-                bound = bound.flatMap { $0 > 0 && $0 <= SampleStore.Alerts.longestMissing ? $0 : nil }
+                bound = bound.flatMap { $0 > 0 && $0 <= SampleStore.Alerts.maximumMissing ? $0 : nil }
             } else if let typed = bound {
                 bound = try call.values.unit(of: type).conversion(to: type.canonicalUnit, molarMass: type.molarMass)(typed)
             }
@@ -138,7 +138,7 @@ enum AlertsPage {
                 fields.errors["bound"] = condition == .missing ? "alerts.wrong.hours" : "entry.wrong.value"
                 return .page(try whole(fields, call), status: 422)
             }
-            var timing = AlertTiming.usual
+            var timing = AlertTiming.defaultTiming
             if condition != .missing {
                 if let typed = fields.typed("margin").flatMap(EntryForm.numeral)?.doubleValue, typed > 0 {
                     let back = try type.canonicalUnit.conversion(to: call.values.unit(of: type), molarMass: type.molarMass)(bound)

@@ -20,7 +20,7 @@ enum CardsPage {
     /// The person's groups and cards in their order, including the hidden ones.
     private static func sections(_ layout: CardLayout, _ call: PageCall) throws -> [Section] {
         let reader = TodayReader(try call.reader().store, zone: call.zone, priority: call.core.settings.priority)
-        let types = try reader.list(of: call.person().subject, at: call.now)
+        let types = try reader.list(of: call.person().person, at: call.now)
         return layout.groups.compactMap { group in
             var cards = types.filter { HealthGroup(of: $0) == group }.map { (key: $0.id, name: call.values.name(of: $0)) }
             if group == .activity, !cards.isEmpty { cards.insert((CardLayout.rings, call.texts("rings.title")), at: 0) }

@@ -8,11 +8,11 @@ import SampleStore
 enum CarePage {
     static let routes = [
         PageRoute(method: "GET", path: "care", isSlow: true, answer: page),
-        PageRoute(method: "POST", path: "care/held/*", body: 1024, answer: judge),
-        PageRoute(method: "GET", path: "care/ingest/*", right: .keeper, answer: ingest),
+        PageRoute(method: "POST", path: "care/held/*", body: 1024, answer: decide),
+        PageRoute(method: "GET", path: "care/ingest/*", right: .owner, answer: ingest),
     ]
 
-    private static let (mostHeld, mostIngests, neighbours) = (50, 20, 8)
+    private static let (maximumQuarantined, maximumIngests, neighbours) = (50, 20, 8)
     /// The time in seconds until the page asks again for the result of a search.
     private static let refresh = 3
 
@@ -20,18 +20,18 @@ enum CarePage {
         let own = try call.reader()
         let texts = call.texts
         var done: HTML = ""
-        if let what = call.text("done"), ["judged", "repaired", "undone"].contains(what) {
-            done = "<p class=\"done\" role=\"status\">\(texts("care.done." + what))</p>"
+        if let action = call.text("done"), ["judged", "repaired", "undone"].contains(action) {
+            done = "<p class=\"done\" role=\"status\">\(texts("care.done." + action))</p>"
         }
         let found = call.site.suspicions.suspicions(of: try call.person(), call.core)
         let body: HTML = """
             <h1>\(texts("nav.care"))</h1>
             \(done)
             <h2>\(texts("care.held"))</h2>
-            \(try held(own.store, call))
+            \(try quarantined(own.store, call))
             <h2>\(texts("care.suspicions"))</h2>
             \(try RepairPage.suspicions(found, own.store, call))
-            \(call.isKeeper ? try RepairPage.made(call.keeperReader().store, call) + ledger(call.keeperReader().store, call) : "")
+            \(call.isOwner ? try RepairPage.made(call.ownerReader().store, call) + ledger(call.ownerReader().store, call) : "")
             """
         let refresh = found.isSearching ? Self.refresh : nil
         return .page(PageLayout(call: call, title: texts("nav.care"), place: "/page/care", refresh: refresh).whole(body))
@@ -39,17 +39,17 @@ enum CarePage {
 
     // MARK: What is held
 
-    private static func held(_ own: SampleStore, _ call: PageCall) throws -> HTML {
+    private static func quarantined(_ own: SampleStore, _ call: PageCall) throws -> HTML {
         let texts = call.texts
         let records = try call.records()
         let count = try records.quarantineCounts().values.reduce(0, +)
         guard count > 0 else { return "<p>\(texts("care.nothingHeld"))</p>" }
-        let items: [HTML] = try records.quarantined(limit: mostHeld).map { entry in
+        let items: [HTML] = try records.quarantined(limit: maximumQuarantined).map { entry in
             let sample = entry.stored.sample
-            let said = try call.values.shown(sample, in: own)
+            let shownValue = try call.values.shown(sample, in: own)
             let number = Int(entry.id)
             return """
-                <li class="card"><h3>\(call.values.name(of: sample.origin.type)): \(said.value) \(said.unit)</h3>
+                <li class="card"><h3>\(call.values.name(of: sample.origin.type)): \(shownValue.value) \(shownValue.unit)</h3>
                 <p>\(rule(entry.rule, texts))</p>
                 <p class="from">\(call.times.element(sample.start)) · \(TypeCard.source(of: sample, texts)) · \(texts.place(entry.place))</p>
                 \(try drawing(of: sample, own, call))
@@ -98,13 +98,13 @@ enum CarePage {
             "<svg class=\"dots\" viewBox=\"0 0 \(16 + 12 * values.count) 52\" role=\"img\" aria-label=\"\(label)\">\(circles)</svg>"
     }
 
-    @Sendable private static func judge(_ call: PageCall) throws -> HTTPResponse {
+    @Sendable private static func decide(_ call: PageCall) throws -> HTTPResponse {
         guard let number = Int64(call.variables[0]) else { throw PageProblem(404, "quarantined") }
         guard let verdict = call.text("do"), ["accept", "reject"].contains(verdict) else {
             throw PageProblem(400, "field", "do")
         }
         try call.doing {
-            guard try call.changes().judge(number, accepting: verdict == "accept", at: call.now) else {
+            guard try call.changes().decide(number, accepting: verdict == "accept", at: call.now) else {
                 throw PageProblem(404, "quarantined")
             }
         }
@@ -116,7 +116,7 @@ enum CarePage {
     private static func ledger(_ store: SampleStore, _ call: PageCall) throws -> HTML {
         let texts = call.texts
         let repairs = try repairs(store, call)
-        let rows = try store.ledger.accounts(limit: mostIngests).reversed().map { row($0, call, repair: repairs[$0.id]) }
+        let rows = try store.ledger.accounts(limit: maximumIngests).reversed().map { row($0, call, repair: repairs[$0.id]) }
         guard !rows.isEmpty else { return "" }
         return "<h2>\(texts("care.ledger"))</h2>" + ClientsPage.table("ledger", texts("care.came"), columns(call), rows)
     }
@@ -147,7 +147,7 @@ enum CarePage {
 
     /// The report of one import: where each reading ended, and each refused row with the reason, which names the remedy.
     @Sendable private static func ingest(_ call: PageCall) throws -> HTTPResponse {
-        let store = try call.keeperReader().store
+        let store = try call.ownerReader().store
         guard let number = Int64(call.variables[0]), let account = try store.ledger.account(of: number) else {
             throw PageProblem(404, "ledger")
         }

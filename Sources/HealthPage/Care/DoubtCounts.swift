@@ -32,28 +32,28 @@ final class SuspicionCache: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
     /// The time that a page waits for a search.
-    private static let patience = DispatchTimeInterval.milliseconds(100)
+    private static let timeout = DispatchTimeInterval.milliseconds(100)
 
     /// Returns the suspicions of a person.
     ///
     /// - Returns: The suspicions, and whether a search is still running. They are then those of the search before.
     func suspicions(of session: PageSession, _ core: ServiceCore) -> (all: [Suspicion], isSearching: Bool) {
-        let subject = session.subject
+        let person = session.person
         let before = entries.withLock { entries -> KnownSuspicions? in
-            guard entries[subject]?.isSearching != true else { return nil }
-            entries[subject, default: Entry()].isSearching = true
-            return entries[subject]?.known
+            guard entries[person]?.isSearching != true else { return nil }
+            entries[person, default: Entry()].isSearching = true
+            return entries[person]?.known
         }
         if let before {
             let end = DispatchSemaphore(value: 0)
             detach { [self] in
                 let known = (try? Self.search(session, before, core)) ?? before
-                entries.withLock { $0[subject] = Entry(known: known) }
+                entries.withLock { $0[person] = Entry(known: known) }
                 end.signal()
             }
-            _ = end.wait(timeout: .now() + Self.patience)
+            _ = end.wait(timeout: .now() + Self.timeout)
         }
-        return entries.withLock { ($0[subject]?.known.all ?? [], $0[subject]?.isSearching ?? false) }
+        return entries.withLock { ($0[person]?.known.all ?? [], $0[person]?.isSearching ?? false) }
     }
 
     private static func search(_ session: PageSession, _ before: KnownSuspicions, _ core: ServiceCore) throws -> KnownSuspicions {

@@ -3,10 +3,10 @@ import SampleStore
 
 /// The preview of a repair as a drawing. It shows a histogram of values, or the old and new times of examples.
 struct RepairDrawing {
-    let plan: MigrationPlan
+    let plan: RepairPlan
     let call: PageCall
 
-    private static let (mostBins, barWidth, height) = (24, 7, 60)
+    private static let (maximumBins, barWidth, height) = (24, 7, 60)
 
     func html(movesTimes: Bool) -> HTML {
         if movesTimes { return times }
@@ -17,13 +17,13 @@ struct RepairDrawing {
     /// A histogram with two bars per bin, before and after the repair.
     private func values(of type: SampleType) -> HTML {
         let (before, after) = (plan.before[type] ?? Histogram(), plan.after[type] ?? Histogram())
-        let bins = Histogram.stretches(before, after, limit: Self.mostBins)
+        let bins = Histogram.commonBins(before, after, limit: Self.maximumBins)
         guard let first = bins.first, let last = bins.last else { return "" }
-        let most = Double(bins.map { max($0.one, $0.other) }.max() ?? 1)
+        let maximum = Double(bins.map { max($0.one, $0.other) }.max() ?? 1)
         func bar(_ x: Int, _ count: Int, _ name: HTML) -> HTML {
             guard count > 0 else { return "" }
             // Even the smallest count gets a visible bar.
-            let tall = max(2, Coordinate.pixels(Double(count) / most * Double(Self.height)))
+            let tall = max(2, Coordinate.pixels(Double(count) / maximum * Double(Self.height)))
             return
                 "<rect class=\"\(name)\" x=\"\(x)\" y=\"\(Self.height - tall)\" width=\"\(Self.barWidth - 1)\" height=\"\(tall)\"/>"
         }

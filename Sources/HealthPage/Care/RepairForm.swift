@@ -7,7 +7,7 @@ import SampleStore
 struct RepairForm {
     /// The kind of change, by the name in the form.
     enum Kind: String, CaseIterable {
-        case unit, scale, shift, zone, type, subject
+        case unit, scale, shift, zone, type, person = "subject"
 
         /// Whether the repair moves samples in time.
         var movesTimes: Bool { self == .shift || self == .zone }
@@ -28,10 +28,10 @@ struct RepairForm {
     private let fields: [(name: String, value: String)]
 
     private static let names = ["type", "source", "from", "to", "where", "repair", "ambiguous"]
-    private static let longestSource = 1000
+    private static let maximumSourceLength = 1000
 
     init(_ call: PageCall) throws {
-        guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }) else {
+        guard let type = call.text("type").flatMap({ try? SampleType(anyName: $0) }) else {
             throw PageProblem(400, "chooseType")
         }
         guard let kind = call.text("repair").flatMap(Kind.init(rawValue:)) else {
@@ -41,7 +41,7 @@ struct RepairForm {
             throw PageProblem(400, "repairValue")
         }
         source = call.text("source")
-        guard source?.utf8.count ?? 0 <= Self.longestSource else { throw PageProblem(400, "field", "source") }
+        guard source?.utf8.count ?? 0 <= Self.maximumSourceLength else { throw PageProblem(400, "field", "source") }
         (self.type, self.kind, repair) = (type, kind, try Self.repair(kind, by, of: type, call))
         range = (try Self.instant("from", call), try Self.instant("to", call))
         if let from = range.from, let to = range.to, from >= to {
@@ -92,25 +92,25 @@ struct RepairForm {
             }
             return .zone(zone)
         case .type:
-            guard let other = try? SampleType(meant: by), other.kind == .quantity else {
+            guard let other = try? SampleType(anyName: by), other.kind == .quantity else {
                 throw PageProblem(400, "chooseQuantity")
             }
             return .type(other)
-        case .subject:
+        case .person:
             // Only the keeper may assign a person's data to another person because only the keeper knows both.
-            guard call.isKeeper else { throw PageProblem(403, "owner") }
-            guard try call.keeperReader().store.people.names()[by] != nil else { throw PageProblem(400, "choosePerson") }
-            return .subject(by)
+            guard call.isOwner else { throw PageProblem(403, "owner") }
+            guard try call.ownerReader().store.people.names()[by] != nil else { throw PageProblem(400, "choosePerson") }
+            return .person(by)
         }
     }
 
     /// The request to the store, limited to the session's person.
-    func request(_ call: PageCall) throws -> MigrationRequest {
+    func request(_ call: PageCall) throws -> RepairRequest {
         var conditions = SampleConditions(types: [type])
-        (conditions.subject, conditions.source) = (try call.person().subject, source)
+        (conditions.person, conditions.source) = (try call.person().person, source)
         (conditions.from, conditions.to) = range
         conditions.condition = condition
-        var request = MigrationRequest(repair, of: conditions, takesAmbiguous: takesAmbiguous, now: call.now)
+        var request = RepairRequest(repair, of: conditions, takesAmbiguous: takesAmbiguous, now: call.now)
         request.merging = .atMost(merged)
         return request
     }

@@ -8,11 +8,11 @@ enum RepairPage {
     static let routes = [
         PageRoute(method: "GET", path: "care/plan", isSlow: true, answer: page),
         PageRoute(method: "POST", path: "care/repair", body: 8192, answer: repair),
-        PageRoute(method: "POST", path: "care/undo/*", right: .keeper, body: 1024, answer: undo),
+        PageRoute(method: "POST", path: "care/undo/*", right: .owner, body: 1024, answer: undo),
     ]
 
     /// Each suspicion is shown with the plan of its repair, which reads the samples.
-    private static let (mostSuspicions, mostRepairs) = (5, 20)
+    private static let (maximumSuspicions, maximumRepairs) = (5, 20)
 
     // MARK: What looks wrong
 
@@ -21,26 +21,26 @@ enum RepairPage {
         _ found: (all: [Suspicion], isSearching: Bool), _ own: SampleStore, _ call: PageCall
     ) throws -> HTML {
         let texts = call.texts
-        let items: [HTML] = try found.all.prefix(mostSuspicions).map { suspicion in
-            let (stretch, series) = (suspicion.stretch, suspicion.series)
+        let items: [HTML] = try found.all.prefix(maximumSuspicions).map { suspicion in
+            let (range, series) = (suspicion.range, suspicion.series)
             var conditions = SampleConditions(types: [series.type])
-            (conditions.subject, conditions.source) = (try call.person().subject, series.source)
-            (conditions.from, conditions.to) = (stretch.from, suspicion.end)
+            (conditions.person, conditions.source) = (try call.person().person, series.source)
+            (conditions.from, conditions.to) = (range.from, suspicion.end)
             conditions.condition = try suspicion.condition.map { try SamplePredicate($0) }
             let plan = try own.repairs.plan(
-                MigrationRequest(.unit(stretch.fits), of: conditions, takesAmbiguous: true, now: call.now))
+                RepairRequest(.unit(range.fits), of: conditions, takesAmbiguous: true, now: call.now))
             let fields = [
-                ("type", series.type.id), ("source", series.source), ("from", stretch.from.description),
+                ("type", series.type.id), ("source", series.source), ("from", range.from.description),
                 ("to", suspicion.end.description),
                 ("where", suspicion.condition ?? ""),
-                ("repair", RepairForm.Kind.unit.rawValue), (RepairForm.field(.unit), stretch.fits.code), ("ambiguous", "yes"),
+                ("repair", RepairForm.Kind.unit.rawValue), (RepairForm.field(.unit), range.fits.code), ("ambiguous", "yes"),
                 ("merged", "\(plan.merged)"),
             ]
             return """
                 <li class="card"><h3>\(call.values.name(of: series.type))</h3>
-                <p>\(texts("care.fits", "\(stretch.count)", call.values.symbol(stretch.taken), call.values.symbol(stretch.fits)))</p>
+                <p>\(texts("care.fits", "\(range.count)", call.values.symbol(range.taken), call.values.symbol(range.fits)))</p>
                 \(HTML.choose(suspicion.explanations.contains(.anotherPerson), "<p>\(texts("care.person"))</p>"))
-                <p class="from">\(call.times.element(stretch.from)) – \(call.times.element(stretch.to)) · \(texts.source(series.source))</p>
+                <p class="from">\(call.times.element(range.from)) – \(call.times.element(range.to)) · \(texts.source(series.source))</p>
                 \(RepairDrawing(plan: plan, call: call).html(movesTimes: false))
                 <p>\(texts("care.plan", "\(plan.repaired)", "\(plan.merged)"))</p>
                 \(RepairForm.html(fields, call))</li>
@@ -85,14 +85,14 @@ enum RepairPage {
         let quantities = SampleType.all.filter { $0.kind == .quantity }.map { ($0.id, call.values.name(of: $0)) }
             .sorted { $0.1 < $1.1 }
         let chosen = call.text("repair").flatMap(RepairForm.Kind.init(rawValue:)) ?? .unit
-        let kinds = RepairForm.Kind.allCases.filter { $0 != .subject || call.isKeeper }
+        let kinds = RepairForm.Kind.allCases.filter { $0 != .person || call.isOwner }
         let lines: [HTML] = try kinds.map { kind in
             let field = RepairForm.field(kind)
             let label = texts("plan.by." + kind.rawValue)
             let by: HTML
             switch kind {
             case .type: by = select(field, label, quantities, call, none: "")
-            case .subject:
+            case .person:
                 by = select(
                     field, label,
                     try call.personNames().sorted { $0.value < $1.value }.map { ($0.key, $0.value) }, call,
@@ -161,14 +161,14 @@ enum RepairPage {
             """
     }
 
-    private static func examples(_ plan: MigrationPlan, _ call: PageCall) throws -> HTML {
+    private static func examples(_ plan: RepairPlan, _ call: PageCall) throws -> HTML {
         guard !plan.examples.isEmpty else { return "" }
         let store = try call.reader().store
         let texts = call.texts
         let rows: [HTML] = try plan.examples.map { example in
             let cells: [HTML] = try [example.before, example.after].map { sample in
-                let said = try call.values.shown(sample, in: store)
-                return "<td>\(call.times.element(sample.start))</td><td>\(said.value) \(said.unit)</td>"
+                let shownValue = try call.values.shown(sample, in: store)
+                return "<td>\(call.times.element(sample.start))</td><td>\(shownValue.value) \(shownValue.unit)</td>"
             }
             return "<tr><th scope=\"row\">\(call.values.name(of: example.before.origin.type))</th>\(cells)</tr>"
         }
@@ -186,23 +186,23 @@ enum RepairPage {
 
     /// The description of a repair. Only the owner of the hub sees names of people.
     static func words(of repair: String, _ call: PageCall) throws -> String {
-        call.texts.repair(repair, call.values, people: call.isKeeper ? try call.personNames() : [:])
+        call.texts.repair(repair, call.values, people: call.isOwner ? try call.personNames() : [:])
     }
 
     // MARK: What was repaired
 
     static func made(_ store: SampleStore, _ call: PageCall) throws -> HTML {
         let texts = call.texts
-        let rows: [HTML] = try store.repairs.all().suffix(mostRepairs).reversed().map { migration in
+        let rows: [HTML] = try store.repairs.all().suffix(maximumRepairs).reversed().map { repairID in
             let undo: HTML =
-                migration.state != "applied"
+                repairID.state != "applied"
                 ? "\(texts("care.undone"))"
                 : """
-                <form method="post" action="/page/care/undo/\(Int(migration.id))"><button class="bad" aria-label="\(texts("care.undoNumber", "\(migration.id)"))">\(texts("care.undo"))</button></form>
+                <form method="post" action="/page/care/undo/\(Int(repairID.id))"><button class="bad" aria-label="\(texts("care.undoNumber", "\(repairID.id)"))">\(texts("care.undo"))</button></form>
                 """
             return """
-                <tr><th scope="row">\(Int(migration.id))</th><td>\(try words(of: migration.repair, call))</td><td>\(PageValues.grouped(Int64(migration.repaired + migration.merged)))</td>
-                <td>\(call.times.element(Instant(microseconds: migration.applied)))</td><td>\(undo)</td></tr>
+                <tr><th scope="row">\(Int(repairID.id))</th><td>\(try words(of: repairID.repair, call))</td><td>\(PageValues.grouped(Int64(repairID.repaired + repairID.merged)))</td>
+                <td>\(call.times.element(Instant(microseconds: repairID.applied)))</td><td>\(undo)</td></tr>
                 """
         }
         guard !rows.isEmpty else { return "" }

@@ -13,13 +13,13 @@ enum ChartData {
     ]
 
     /// The maximum number of types, and of sources, in a chart.
-    private static let (mostTypes, mostSources) = (4, 8)
+    private static let (maximumTypes, maximumSources) = (4, 8)
 
     /// The types that a chart can show.
     static func isShown(_ type: SampleType) -> Bool { type.kind == .quantity || type.id == BloodPressure.type }
 
     private static func frame(_ call: PageCall, _ types: [SampleType], _ reader: Reader) throws -> ChartFrame {
-        let window = try ChartWindow(call, usual: .week) { try types.first.flatMap { try first(of: $0, reader, call) } }
+        let window = try ChartWindow(call, defaultRange: .week) { try types.first.flatMap { try first(of: $0, reader, call) } }
         guard let frame = window.frame(width: call.text("width").flatMap { Int($0) } ?? 360) else {
             throw PageProblem(400, "interval")
         }
@@ -30,16 +30,16 @@ enum ChartData {
     static func first(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> Instant? {
         let measured = BloodPressure.measuredType(of: type)
         let cursor = try reader.store.samples.cursor(
-            matching: SampleQuery(types: [measured], subject: try call.person().subject, limit: 1))
+            matching: SampleQuery(types: [measured], person: try call.person().person, limit: 1))
         defer { cursor.close() }
         return try cursor.next()?.sample.start
     }
 
     private static func types(_ call: PageCall) throws -> [SampleType] {
         let names = (call.text("types") ?? "").split(separator: ",").map(String.init)
-        let types = names.compactMap { try? SampleType(meant: $0) }.filter(isShown)
-        guard !types.isEmpty, types.count == names.count, types.count <= mostTypes else {
-            throw PageProblem(400, "chartTypes", "\(mostTypes)")
+        let types = names.compactMap { try? SampleType(anyName: $0) }.filter(isShown)
+        guard !types.isEmpty, types.count == names.count, types.count <= maximumTypes else {
+            throw PageProblem(400, "chartTypes", "\(maximumTypes)")
         }
         return types
     }
@@ -50,7 +50,7 @@ enum ChartData {
         var all: [JSONObject] = []
         for (index, type) in types.enumerated() {
             let lines = Lines(type: type, isFirst: index == 0, frame: frame, reader: reader, call: call)
-            all += try index == 0 && call.text("sources") == "yes" ? lines.bySource(atMost: mostSources) : [lines.all()]
+            all += try index == 0 && call.text("sources") == "yes" ? lines.bySource(atMost: maximumSources) : [lines.all()]
         }
         var object = JSONObject()
         object.set("from", Int(frame.from))
@@ -157,12 +157,12 @@ private struct Lines {
     let call: PageCall
 
     private func chart(_ frame: ChartFrame, source: String? = nil) throws -> Chart {
-        let (subject, priority) = (try call.person().subject, call.core.settings.priority)
+        let (person, priority) = (try call.person().person, call.core.settings.priority)
         if type.id == BloodPressure.type {
-            return try Chart.pressures(of: subject, in: frame, of: reader.store, zone: call.zone, priority: priority)
+            return try Chart.pressures(of: person, in: frame, of: reader.store, zone: call.zone, priority: priority)
         }
         return try Chart(
-            type, subject: subject, in: frame, of: reader.store, zone: call.zone, priority: priority, source: source)
+            type, person: person, in: frame, of: reader.store, zone: call.zone, priority: priority, source: source)
     }
 
     /// The type from all sources, with the period before if the call asks for it.
@@ -177,10 +177,10 @@ private struct Lines {
     }
 
     /// A series for each source with samples in the frame.
-    func bySource(atMost most: Int) throws -> [JSONObject] {
-        let query = SampleQuery(types: [type], subject: try call.person().subject)
+    func bySource(atMost maximum: Int) throws -> [JSONObject] {
+        let query = SampleQuery(types: [type], person: try call.person().person)
         let sources = try Set(reader.store.samples.series(matching: query).map(\.source)).sorted()
-        guard sources.count > 1, sources.count <= most, type.kind == .quantity else { return [try all()] }
+        guard sources.count > 1, sources.count <= maximum, type.kind == .quantity else { return [try all()] }
         let charts = try sources.map { (source: $0, chart: try chart(frame, source: $0)) }.filter { !$0.chart.points.isEmpty }
         guard !charts.isEmpty else { return [try all()] }
         return try charts.map { source, chart in

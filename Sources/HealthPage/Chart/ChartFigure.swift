@@ -36,7 +36,7 @@ struct ChartFigure {
         let unit: HTML =
             units.count < 2
             ? "" : "<label>\(texts("chart.unit")) <select data-key=\"unit\" data-unit-choice>\(units)</select></label>"
-        let beside: HTML =
+        let aside: HTML =
             more.isEmpty
             ? ""
             : """
@@ -55,7 +55,7 @@ struct ChartFigure {
             <p class="read" data-read aria-live="off">\(texts("chart.how"))</p>
             <div class="plot" data-plot></div>
             <p class="legend" data-legend></p>
-            <div class="controls">\(unit)\(beside)
+            <div class="controls">\(unit)\(aside)
             <label>\(texts("chart.zone")) <select data-key="zone" data-zone>\(zones)</select></label>
             \(box("events", "chart.events", isOn: true))
             \(isQuantity ? box("previous", "chart.previous", isOn: false) : "")

@@ -43,7 +43,7 @@ struct ChartSummary {
         func rows(_ interval: CalendarInterval, ranges: [ValueRange] = []) throws -> [Statistics] {
             var query = StatisticsQuery(
                 type: type, intervals: CalendarIntervals(interval, zone: call.zone), from: window.start, to: window.end,
-                subject: try call.person().subject, priority: call.core.settings.priority)
+                person: try call.person().person, priority: call.core.settings.priority)
             query.ranges = ranges
             return try reader.store.calendarStatistics(query)
         }
@@ -77,7 +77,7 @@ struct ChartSummary {
         let (texts, values, type) = (call.texts, call.values, SampleType.bloodPressureSystolic)
         let unit = values.unit(of: type, asked: call.text("unit"))
         let conversion = try values.conversion(of: type, to: unit)
-        let all = try BloodPressure.readings(of: call.person().subject, from: window.start, to: window.end, in: reader.store)
+        let all = try BloodPressure.readings(of: call.person().person, from: window.start, to: window.end, in: reader.store)
         func average(_ readings: [(time: Instant, pressure: BloodPressure)]) -> String? {
             guard !readings.isEmpty else { return nil }
             let count = Double(readings.count)

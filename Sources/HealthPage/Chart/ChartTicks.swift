@@ -14,16 +14,16 @@ struct ChartTicks {
 
     /// The ticks, with times in milliseconds since 1970.
     var all: [(at: Int64, text: String)] {
-        let most = max(2, Int64(frame.width) / 70)
+        let maximum = max(2, Int64(frame.width) / 70)
         let minutes: [Int64] = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720]
-        if let step = minutes.first(where: { frame.span / ($0 * 60_000) <= most }) { return clock(every: step * 60_000_000) }
-        let stretches: [(Int64, CalendarInterval?)] = [
+        if let step = minutes.first(where: { frame.span / ($0 * 60_000) <= maximum }) { return clock(every: step * 60_000_000) }
+        let intervals: [(Int64, CalendarInterval?)] = [
             (1, .day), (2, CalendarInterval("2d")), (7, CalendarInterval("1w")), (14, CalendarInterval("2w")),
             (31, CalendarInterval("1mo")), (92, CalendarInterval("3mo")), (184, CalendarInterval("6mo")),
             (366, CalendarInterval("1y")),
             (1830, CalendarInterval("5y")),
         ]
-        let chosen = stretches.first { frame.span / ($0.0 * 86_400_000) <= most }?.1 ?? CalendarInterval("20y")
+        let chosen = intervals.first { frame.span / ($0.0 * 86_400_000) <= maximum }?.1 ?? CalendarInterval("20y")
         return chosen.map(calendar) ?? []
     }
 

@@ -32,13 +32,13 @@ struct ChartWindow {
     /// The end, which is not included.
     let end: Instant
 
-    private static let mostBack = 5000
+    private static let maximumAge = 5000
 
     /// - Parameters:
     ///   - first: The time of the first sample, for all of them.
-    ///   - usual: The range without one in the address.
+    ///   - defaultRange: The range without one in the address.
     /// - Throws: ``PageProblem`` 400 if the times are not valid.
-    init(_ call: PageCall, usual: Range, first: () throws -> Instant?) throws {
+    init(_ call: PageCall, defaultRange: Range, first: () throws -> Instant?) throws {
         let days = CalendarIntervals(.day, zone: call.zone)
         let today = days.index(of: call.now)
         if call.text("from") != nil || call.text("to") != nil {
@@ -49,10 +49,10 @@ struct ChartWindow {
             (start, end) = (Instant(microseconds: from * 1000), Instant(microseconds: to * 1000))
             return
         }
-        let chosen = call.text("range").flatMap(Range.init(rawValue:)) ?? usual
+        let chosen = call.text("range").flatMap(Range.init(rawValue:)) ?? defaultRange
         range = chosen
         if let count = chosen.days {
-            back = min(max(call.text("back").flatMap { Int($0) } ?? 0, 0), Self.mostBack / count)
+            back = min(max(call.text("back").flatMap { Int($0) } ?? 0, 0), Self.maximumAge / count)
             let last = today - back * count
             (start, end) = (days.start(of: last - count + 1), days.start(of: last + 1))
         } else {
@@ -77,7 +77,7 @@ struct ChartWindow {
     }
 
     /// The shortest range that contains a time.
-    static func usual(for latest: Instant, _ call: PageCall) -> Range {
+    static func defaultRange(for latest: Instant, _ call: PageCall) -> Range {
         let days = CalendarIntervals(.day, zone: call.zone)
         let age = days.index(of: call.now) - days.index(of: latest)
         return Range.allCases.first { age < $0.days ?? .max } ?? .all

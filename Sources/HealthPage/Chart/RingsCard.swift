@@ -20,10 +20,10 @@ enum RingsCard {
 
     static func html(_ reader: Reader, _ call: PageCall) throws -> HTML {
         let query = ActivityQuery.today(
-            call.now, zone: call.zone, subject: try call.person().subject, priority: call.core.settings.priority)
+            call.now, zone: call.zone, person: try call.person().person, priority: call.core.settings.priority)
         var day: ActivityDay?
-        try reader.store.activity.days(query) { told in
-            day = told.last?.day ?? day
+        try reader.store.activity.days(query) { reported in
+            day = reported.last?.day ?? day
             return true
         }
         guard var day, day.move.value != nil || day.exercise.value != nil || day.stand.value != nil else { return "" }
@@ -38,7 +38,7 @@ enum RingsCard {
                 <circle class="ring\(index)" cx="50" cy="50" r="\(each.1)" stroke-dasharray="\(filled) \(length)" transform="rotate(-90 50 50)"/>
                 """
         }
-        let said: [String] = rings.compactMap { key, ring in
+        let labels: [String] = rings.compactMap { key, ring in
             guard let value = ring.value else { return nil }
             let unit = ring.unit.map { call.values.symbol($0) } ?? texts("rings.hours")
             let amount = PageValues.text(value) + (ring.goal.map { " / " + PageValues.text($0) } ?? "")
@@ -48,7 +48,7 @@ enum RingsCard {
         let drawing: HTML =
             rings.contains { $0.1.fraction != nil }
             ? "<svg viewBox=\"0 0 100 100\" aria-hidden=\"true\" focusable=\"false\">\(circles)</svg>" : ""
-        let lines: [HTML] = said.map { "<li>\($0)</li>" }
+        let lines: [HTML] = labels.map { "<li>\($0)</li>" }
         return """
             <li class="card w4 activity"><header>\(Icon.activity.html)<h2>\(texts("rings.title"))</h2></header><div class="rings">\(drawing)<ul>\(lines)</ul></div></li>
             """

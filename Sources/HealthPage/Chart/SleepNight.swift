@@ -7,7 +7,7 @@ import SampleStore
 struct SleepNight {
     private let night: Night
     /// The drawn intervals, each with its row from the top: awake, REM, core (or unspecified), deep.
-    private let stages: [(stretch: Night.Stretch, level: Int)]
+    private let stages: [(interval: Night.Interval, level: Int)]
     /// The total time asleep in microseconds. If only time in bed is known, the time in bed.
     let length: Int64
 
@@ -17,15 +17,15 @@ struct SleepNight {
     /// Reads the person's last night. Returns `nil` if no sleep was recorded.
     init?(_ reader: Reader, _ call: PageCall) throws {
         let nights = NightReader(reader.store, priority: call.core.settings.priority)
-        guard let night = try nights.lastNight(of: call.person().subject, before: call.now) else { return nil }
+        guard let night = try nights.lastNight(of: call.person().person, before: call.now) else { return nil }
         self.init(night)
     }
 
     init(_ night: Night) {
         self.night = night
-        let (stages, inBed) = night.stretches()
-        self.stages = stages.flatMap { stage, stretches in stretches.map { ($0, Self.level(of: stage)) } }
-            .sorted { ($0.stretch.start, $0.level) < ($1.stretch.start, $1.level) }
+        let (stages, inBed) = night.intervals()
+        self.stages = stages.flatMap { stage, intervals in intervals.map { ($0, Self.level(of: stage)) } }
+            .sorted { ($0.interval.start, $0.level) < ($1.interval.start, $1.level) }
         let asleep = night.asleep
         length = asleep > 0 ? asleep : inBed.reduce(0) { $0 + $1.length }
     }
@@ -41,7 +41,7 @@ struct SleepNight {
 
     /// The duration of each level in microseconds.
     private var lengths: [Int64] {
-        (0..<4).map { level in stages.filter { $0.level == level }.reduce(0) { $0 + $1.stretch.length } }
+        (0..<4).map { level in stages.filter { $0.level == level }.reduce(0) { $0 + $1.interval.length } }
     }
 
     /// The keys of the levels' names, from the top row.
@@ -57,9 +57,9 @@ struct SleepNight {
         let whole = Double(max(1, end - start))
         func share(_ time: Int64) -> Double { Double(time - start) / whole * 100 }
         let bars: [HTML] = stages.map { stage in
-            let width = max(0.3, Double(stage.stretch.length) / whole * 100)
+            let width = max(0.3, Double(stage.interval.length) / whole * 100)
             return """
-                <rect class="level\(stage.level)" x="\(Coordinate.hundredths(share(stage.stretch.start)))%" y="\(stage.level * Self.row + 4)" \
+                <rect class="level\(stage.level)" x="\(Coordinate.hundredths(share(stage.interval.start)))%" y="\(stage.level * Self.row + 4)" \
                 width="\(Coordinate.hundredths(width))%" height="\(Self.bar)" rx="4"/>
                 """
         }

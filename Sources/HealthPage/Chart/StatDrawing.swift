@@ -49,11 +49,11 @@ struct StatDrawing {
 
     private var bars: HTML {
         let (values, count) = (today.week, today.week.count)
-        let most = max(values.compactMap { $0 }.max() ?? 0, goal ?? 0, today.soFar?.usual?.median ?? 0)
-        guard most > 0, values.dropLast().contains(where: { $0 != nil }) || values.last != nil else { return "" }
+        let maximum = max(values.compactMap { $0 }.max() ?? 0, goal ?? 0, today.soFar?.typical?.median ?? 0)
+        guard maximum > 0, values.dropLast().contains(where: { $0 != nil }) || values.last != nil else { return "" }
         let (slot, width) = (91.2 / Double(count), 8.6)
         func x(_ index: Int) -> Double { index == count - 1 ? 91.2 : Double(index) * slot }
-        func y(_ value: Double) -> Double { Self.bottom - max(0, value) / most * (Self.bottom - Self.top) }
+        func y(_ value: Double) -> Double { Self.bottom - max(0, value) / maximum * (Self.bottom - Self.top) }
         func bar(_ kind: String, _ index: Int, from: Double, to: Double) -> HTML {
             """
             <rect class="bar \(kind)" x="\(Coordinate.hundredths(x(index)))%" width="\(Coordinate.hundredths(width))%" \
@@ -67,7 +67,7 @@ struct StatDrawing {
         let rest: HTML = goal.map { $0 > now ? bar("rest", count - 1, from: 0, to: $0) : "" } ?? ""
         let own: HTML = now > 0 ? bar("now", count - 1, from: 0, to: now) : ""
         let mark: HTML =
-            today.soFar?.usual.map { line("mark", from: 90.2, to: 100.8, at: y($0.median)) } ?? ""
+            today.soFar?.typical.map { line("mark", from: 90.2, to: 100.8, at: y($0.median)) } ?? ""
         let limit: HTML = goal.map { line("goal", from: 0, to: 100, at: y($0)) } ?? ""
         return frame(
             label(values.dropLast().compactMap { $0 }) + (goal.map { ". " + call.texts("goals.goal") + ": " + text($0) } ?? ""),
@@ -178,8 +178,8 @@ struct StatDrawing {
         var days = zip(today.week, today.diastolicWeek).map { high, low in high.flatMap { high in low.map { (high, $0) } } }
         if let now = today.pressure, days.last.flatMap({ $0 }) != nil { days[count - 1] = (now.systolic, now.diastolic) }
         let known = days.compactMap { $0 }
-        guard let least = known.map(\.1).min(), let most = known.map(\.0).max() else { return "" }
-        let (low, high) = (min(least, 60), max(most, 140))
+        guard let least = known.map(\.1).min(), let maximum = known.map(\.0).max() else { return "" }
+        let (low, high) = (min(least, 60), max(maximum, 140))
         func x(_ index: Int) -> Double { (Double(index) + 0.5) / Double(count) * 100 }
         func y(_ value: Double) -> Double { Self.bottom - 4 - (value - low) / (high - low) * (Self.bottom - 4 - Self.top) }
         let stems: [HTML] = days.enumerated().compactMap { index, day in
@@ -193,7 +193,7 @@ struct StatDrawing {
                 """
         }
         let label = call.texts(
-            "card.days", pressure(least), pressure(most))
+            "card.days", pressure(least), pressure(maximum))
         return frame(
             label,
             "\(line("grid", from: 0, to: 100, at: y(low)))\(line("grid", from: 0, to: 100, at: y(high)))\(stems)\(letters(count, at: x))"

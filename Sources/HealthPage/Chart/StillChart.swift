@@ -15,7 +15,7 @@ enum StillChart {
         let conversion = try call.values.conversion(of: measured, to: call.values.unit(of: measured, asked: call.text("unit")))
         let charts = try types.map { type in
             let chart = try Chart(
-                type, subject: call.person().subject, in: frame, of: reader.store, zone: call.zone,
+                type, person: call.person().person, in: frame, of: reader.store, zone: call.zone,
                 priority: call.core.settings.priority)
             return ReportPlot.part(chart, conversion)
         }

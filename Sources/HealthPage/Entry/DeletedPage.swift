@@ -12,11 +12,11 @@ enum DeletedPage {
         PageRoute(method: "POST", path: "sample/*/restore", answer: restore),
     ]
 
-    private static let most = 200
+    private static let maximum = 200
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let (texts, store) = (call.texts, try call.reader().store)
-        let deleted = try call.records().restorable(limit: most)
+        let deleted = try call.records().restorable(limit: maximum)
         let rows: [HTML] = try deleted.map { each in
             let sample = each.stored.sample
             let (name, shown) = (call.values.name(of: sample.origin.type), try call.values.shown(sample, in: store))

@@ -79,13 +79,13 @@ struct EntryForm {
     }
 
     /// The entry as typed, or `nil` if a field is wrong. The errors are then shown with the fields.
-    mutating func entry(of subject: String) -> HandEntry? {
+    mutating func entry(of person: String) -> HandEntry? {
         let (unit, start) = (typedUnit(), typedStart())
         let amounts = typedNumerals().enumerated().compactMap { index, numeral in
             numeral.map { HandEntry.Amount(type: types[index], numeral: $0, unit: unit) }
         }
         guard fields.errors.isEmpty, let start else { return nil }
-        return HandEntry(subject: subject, amounts: amounts, time: start.time, zone: start.zone)
+        return HandEntry(person: person, amounts: amounts, time: start.time, zone: start.zone)
     }
 
     /// The changes of the shown reading as typed, or `nil` if a field is wrong. A field that was not changed stays, with all digits and

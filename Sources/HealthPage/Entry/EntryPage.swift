@@ -21,7 +21,7 @@ enum EntryPage {
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         guard let id = call.text("type") else { return .page(try choice(call)) }
-        guard let type = try? SampleType(meant: id), let form = EntryForm(of: type, call) else {
+        guard let type = try? SampleType(anyName: id), let form = EntryForm(of: type, call) else {
             throw PageProblem(404, "type")
         }
         return .page(try whole(form, type, call))
@@ -69,14 +69,14 @@ enum EntryPage {
         let (texts, name) = (call.texts, call.values.name(of: type))
         let title = texts("entry.of", name)
         var person: HTML = ""
-        if call.isKeeper {
+        if call.isOwner {
             let people = try call.personNames().filter { $0.key != Origin.unassigned }.sorted {
                 $0.value < $1.value
             }
             if people.count > 1 {
                 person = form.fields.select(
                     "person", texts("devices.whose"), people.map { (value: $0.key, text: $0.value) },
-                    chosen: form.fields.typed("person") ?? call.session?.subject)
+                    chosen: form.fields.typed("person") ?? call.session?.person)
             }
         }
         // The button names the person, unless the form has a choice of people.
@@ -93,14 +93,14 @@ enum EntryPage {
     }
 
     @Sendable private static func save(_ call: PageCall) throws -> HTTPResponse {
-        guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }), var form = EntryForm(of: type, call) else {
+        guard let type = call.text("type").flatMap({ try? SampleType(anyName: $0) }), var form = EntryForm(of: type, call) else {
             throw PageProblem(400, "chooseType")
         }
-        let subject = try subject(call)
-        guard let entry = form.entry(of: subject) else { return .page(try whole(form, type, call), status: 422) }
+        let person = try person(call)
+        guard let entry = form.entry(of: person) else { return .page(try whole(form, type, call), status: 422) }
         let outcomes: [SampleOutcome]
         do {
-            outcomes = try call.changes(of: subject).add(entry, at: call.now)
+            outcomes = try call.changes(of: person).add(entry, at: call.now)
         } catch is Refusal {
             form.fail("value", "entry.wrong.refused")
             return .page(try whole(form, type, call), status: 422)
@@ -109,11 +109,11 @@ enum EntryPage {
     }
 
     /// The person whose reading it is. Only the keeper may name another person.
-    private static func subject(_ call: PageCall) throws -> String {
-        let own = try call.person().subject
+    private static func person(_ call: PageCall) throws -> String {
+        let own = try call.person().person
         guard let named = call.text("person"), named != own else { return own }
-        guard call.isKeeper else { throw PageProblem(403, "owner") }
-        guard named != Origin.unassigned, try call.keeperReader().store.people.names()[named] != nil else {
+        guard call.isOwner else { throw PageProblem(403, "owner") }
+        guard named != Origin.unassigned, try call.ownerReader().store.people.names()[named] != nil else {
             throw PageProblem(400, "choosePerson")
         }
         return named

@@ -7,18 +7,18 @@ struct FormFields {
     var errors: [String: String] = [:]
 
     /// The maximum length of a typed text in bytes.
-    static let longest = 200
+    static let maximumLength = 200
 
-    /// A field's text as typed, at most ``longest`` bytes long.
+    /// A field's text as typed, at most ``maximumLength`` bytes long.
     func typed(_ name: String) -> String? {
-        call.text(name).flatMap { $0.utf8.count <= Self.longest ? $0 : nil }
+        call.text(name).flatMap { $0.utf8.count <= Self.maximumLength ? $0 : nil }
     }
 
     /// A text field. Its error is shown beside it and announced with it.
     func input(_ name: String, _ label: String, value: String, type: String = "text", attributes: HTML = "") -> HTML {
         """
         <div class="field"><label for="\(name)">\(label)</label>
-        <input id="\(name)" name="\(name)" type="\(type)" value="\(value)" maxlength="\(Self.longest)" \(attributes)\(state(name))>\(error(name))</div>
+        <input id="\(name)" name="\(name)" type="\(type)" value="\(value)" maxlength="\(Self.maximumLength)" \(attributes)\(state(name))>\(error(name))</div>
 
         """
     }

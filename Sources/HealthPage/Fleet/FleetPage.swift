@@ -30,7 +30,7 @@ public struct FleetPage: HTTPHandler {
             let file = files.files[head.path[2]]
         else { throw Problem(404, "Page not found.") }
         return ResolvedRequest { _ in
-            var response = HTTPResponse(type: file.type, file.octets)
+            var response = HTTPResponse(type: file.type, file.bytes)
             response.headers += [("Cache-Control", "public, max-age=31536000, immutable"), ("Vary", "Accept-Encoding")]
             return response
         }

@@ -96,7 +96,7 @@ enum GoalsPage {
     }
 
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
-        guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }), type.kind == .quantity else {
+        guard let type = call.text("type").flatMap({ try? SampleType(anyName: $0) }), type.kind == .quantity else {
             throw PageProblem(400, "chooseType")
         }
         switch call.text("do") {

@@ -4,8 +4,8 @@ import HealthModel
 enum AudiogramKind {
     static func html(_ sample: Sample, _ call: PageCall) -> HTML {
         let texts = call.texts
-        guard let told = try? sample.body?.decoded(as: Audiogram.self), let hertz = try? Unit(ucum: "Hz") else { return "" }
-        let points = told.sensitivity.compactMap { point in
+        guard let reported = try? sample.body?.decoded(as: Audiogram.self), let hertz = try? Unit(ucum: "Hz") else { return "" }
+        let points = reported.sensitivity.compactMap { point in
             point.frequency.value(in: hertz).flatMap { $0 > 0 ? (frequency: $0, point: point) : nil }
         }.sorted { $0.frequency < $1.frequency }
         guard !points.isEmpty else { return "" }
@@ -16,10 +16,10 @@ enum AudiogramKind {
             return octaves + rest - 1
         }
         func line(_ ear: (Audiogram.Point) -> Audiogram.Ear?, _ color: Int) -> LinePlot.Line {
-            let heard = points.compactMap { each in
+            let audible = points.compactMap { each in
                 ear(each.point).map { (x: place(each.frequency), y: $0.sensitivity.numeral.doubleValue) }
             }
-            return LinePlot.Line(points: heard, color: color, hasDots: true)
+            return LinePlot.Line(points: audible, color: color, hasDots: true)
         }
         var plot = LinePlot(
             label: texts("audiogram.label"), lines: [line({ $0.left }, 0), line({ $0.right }, 1)],

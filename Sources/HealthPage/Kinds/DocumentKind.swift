@@ -11,10 +11,10 @@ enum DocumentKind {
             (texts("document.custodian"), document.custodian),
         ])
         let invalid: HTML = document.valid ? "" : "<p class=\"note\">\(texts("document.notValid"))</p>"
-        guard let octets = try? sample.body?.content?.octets() else {
+        guard let bytes = try? sample.body?.content?.bytes() else {
             return "\(facts)\(invalid)<p>\(texts("document.noText"))</p>"
         }
-        let narrative = DocumentNarrative(octets)
+        let narrative = DocumentNarrative(bytes)
         let sections: [HTML] = narrative.sections.filter { !$0.lines.isEmpty }.map { section in
             let lines: [HTML] = section.lines.map { "<li>\($0)</li>" }
             let title = section.title.isEmpty ? texts("document.section") : section.title

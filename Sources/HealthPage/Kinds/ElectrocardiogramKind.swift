@@ -8,23 +8,23 @@ enum ElectrocardiogramKind {
     private static let strip = 10
     private static let (second, millivolt) = (25.0, 10.0)
     /// The height of a strip in millimetres. Higher voltages are cut.
-    private static let (least, most) = (30.0, 80.0)
+    private static let (least, maximum) = (30.0, 80.0)
 
     static func html(_ sample: Sample, _ call: PageCall) -> HTML {
         let texts = call.texts
-        let told = try? sample.body?.decoded(as: Electrocardiogram.self)
-        let rate = told?.averageHeartRate?.value(in: SampleType.heartRate.canonicalUnit)
+        let reported = try? sample.body?.decoded(as: Electrocardiogram.self)
+        let rate = reported?.averageHeartRate?.value(in: SampleType.heartRate.canonicalUnit)
         let facts = KindPage.facts([
             (texts("ecg.heartRate"), rate.map { PageValues.text($0, places: 0) + " /min" }),
-            (texts("ecg.lead"), told?.lead.map { texts["lead." + $0] ?? $0 }),
-            (texts("ecg.symptoms"), told?.symptoms.joined(separator: ", ")),
+            (texts("ecg.lead"), reported?.lead.map { texts["lead." + $0] ?? $0 }),
+            (texts("ecg.symptoms"), reported?.symptoms.joined(separator: ", ")),
         ])
         guard let trace = ElectrocardiogramTrace(sample) else { return "\(facts)<p>\(texts("ecg.none"))</p>" }
         let known = trace.voltages.compactMap { $0 }.sorted()
         // A loose lead causes short outliers, which are cut.
         let low = known[known.count / 1000] * millivolt
         let high = known[known.count - 1 - known.count / 1000] * millivolt
-        let height = min(max(((high - low + 10) / 5).rounded(.up) * 5, least), most)
+        let height = min(max(((high - low + 10) / 5).rounded(.up) * 5, least), maximum)
         let top = ((high + low) / 2 + height / 2)
         let span = Int(Double(strip) * trace.frequency)
         guard span > 0 else { return facts }

@@ -25,10 +25,10 @@ enum GlucoseDay {
             return
                 "<rect class=\"t\(index)\" x=\"\(Coordinate.hundredths(place))%\" width=\"\(Coordinate.hundredths(share / whole * 100))%\" height=\"100%\"/>"
         }
-        let said = zip(names, shares).map { (name: call.texts($0), share: percent($1)) }
-        let keys: [HTML] = said.enumerated().map { "<span class=\"key tir\($0)\">\($1.name) <b>\($1.share)</b></span> " }
+        let labels = zip(names, shares).map { (name: call.texts($0), share: percent($1)) }
+        let keys: [HTML] = labels.enumerated().map { "<span class=\"key tir\($0)\">\($1.name) <b>\($1.share)</b></span> " }
         return """
-            <svg class="tir" role="img" aria-label="\(said.map { "\($0.name) \($0.share)" }.joined(separator: ", "))">\(parts)</svg><p class="legend">\(keys)</p>
+            <svg class="tir" role="img" aria-label="\(labels.map { "\($0.name) \($0.share)" }.joined(separator: ", "))">\(parts)</svg><p class="legend">\(keys)</p>
             """
     }
 
@@ -38,7 +38,7 @@ enum GlucoseDay {
         let days = CalendarIntervals(.day, zone: call.zone)
         let today = days.index(of: call.now)
         let (from, to) = (days.start(of: today - 14), days.start(of: today))
-        let query = SampleQuery(types: [.bloodGlucose], from: from, to: to, subject: try call.person().subject)
+        let query = SampleQuery(types: [.bloodGlucose], from: from, to: to, person: try call.person().person)
         let cursor = try reader.store.samples.cursor(matching: query)
         defer { cursor.close() }
         var readings: [TodayFact.Reading] = []

@@ -27,9 +27,9 @@ enum MedicationKind {
     }
 
     static func list(_ reader: Reader, _ call: PageCall) throws -> HTML {
-        let (texts, subject) = (call.texts, try call.person().subject)
+        let (texts, person) = (call.texts, try call.person().person)
         let all = try MedicationReading.all(
-            of: subject, from: Instant(microseconds: call.now.microseconds - month), recorded: call.records().medications(),
+            of: person, from: Instant(microseconds: call.now.microseconds - month), recorded: call.records().medications(),
             doses: reader.store)
         let rows: [[HTML]] = all.map { each in
             let known = each.medication

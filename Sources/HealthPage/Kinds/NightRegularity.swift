@@ -8,7 +8,7 @@ struct NightRegularity {
     let call: PageCall
 
     private static let (hour, days, height) = (3600e6, 30, 160.0)
-    private static let fewest = 5
+    private static let minimumCount = 5
 
     /// The hours from midnight at which each night began and ended. An evening is negative.
     private var ends: [(day: Int, start: Double, end: Double)] {
@@ -36,7 +36,7 @@ struct NightRegularity {
     /// The averages in words, and a bar for each night. Empty for few nights.
     var html: HTML {
         let ends = ends
-        guard ends.count >= Self.fewest else { return "" }
+        guard ends.count >= Self.minimumCount else { return "" }
         let texts = call.texts
         let (bed, wake) = (mean(ends.map(\.start)), mean(ends.map(\.end)))
         let (first, last) = ((ends.map(\.start).min() ?? -2).rounded(.down), (ends.map(\.end).max() ?? 8).rounded(.up))
@@ -64,37 +64,37 @@ struct NightRegularity {
                 "<text x=\"\(Coordinate.hundredths(x))%\" y=\"186\" text-anchor=\"\(anchor)\">\(call.times.day(calendar.start(of: begin + index)))</text>"
         }
         func minutes(_ hours: Double) -> String { "\(Int((hours * 60).rounded()))" }
-        let said = texts("night.regular", clock(bed.mean), minutes(bed.deviation), clock(wake.mean), minutes(wake.deviation))
+        let sentence = texts("night.regular", clock(bed.mean), minutes(bed.deviation), clock(wake.mean), minutes(wake.deviation))
         let asleep = nights.map { Double($0.night.asleep) }.filter { $0 > 0 }
         let average = asleep.isEmpty ? "–" : SleepNight.text(Int64(asleep.reduce(0, +) / Double(asleep.count)), call.values)
         return """
             <div class="card sleep"><div class="sum"><div><p class="num">\(average)</p><p class="note">\(texts("night.average", "\(nights.count)"))</p></div></div>
-            <svg class="small nights" role="img" aria-label="\(said)">\(bars)\(lines)\(ticks)</svg>
-            <p class="note">\(said)</p></div>
+            <svg class="small nights" role="img" aria-label="\(sentence)">\(bars)\(lines)\(ticks)</svg>
+            <p class="note">\(sentence)</p></div>
             """
     }
 
-    /// The stages of the last night, each with the middle half of the nights before. Empty with fewer than ``Usual/fewest`` nights.
+    /// The stages of the last night, each with the middle half of the nights before. Empty with fewer than ``TypicalRange/minimumCount`` nights.
     var stages: HTML {
         guard let last = nights.last?.night else { return "" }
         let names: [(key: String, stages: [Night.Stage])] = [
             ("sleep.deep", [.deep]), ("sleep.core", [.core]), ("sleep.rem", [.rem]), ("sleep.awake", [.awake]),
         ]
-        let all = nights.map { $0.night.stretches().stages.mapValues { $0.reduce(0) { $0 + $1.length } } }
-        let own = last.stretches().stages.mapValues { $0.reduce(0) { $0 + $1.length } }
+        let all = nights.map { $0.night.intervals().stages.mapValues { $0.reduce(0) { $0 + $1.length } } }
+        let own = last.intervals().stages.mapValues { $0.reduce(0) { $0 + $1.length } }
         let rows: [HTML] = names.compactMap { key, stages in
             func length(_ lengths: [Night.Stage: Int64]) -> Int64 { stages.reduce(0) { $0 + (lengths[$1] ?? 0) } }
             let before = all.dropLast().map { Double(length($0)) }.filter { $0 > 0 }
-            guard let usual = Usual(before), let most = before.max() else { return nil }
+            guard let typical = TypicalRange(before), let maximum = before.max() else { return nil }
             let value = Double(length(own))
-            let top = max(most, value) * 1.05
+            let top = max(maximum, value) * 1.05
             func x(_ length: Double) -> String { Coordinate.hundredths(length / top * 100) }
-            let range = [usual.low, usual.high].map { SleepNight.text(Int64($0), call.values) }
+            let range = [typical.low, typical.high].map { SleepNight.text(Int64($0), call.values) }
             return """
                 <div class="lab"><span class="name">\(call.texts(key))<br><small class="s">\(call.texts("night.usual", range[0], range[1]))</small></span>\
                 <span class="val"><b class="num">\(SleepNight.text(Int64(value), call.values))</b></span>\
                 <svg class="bar2" aria-hidden="true"><rect class="track" x="0" width="100%" y="6" height="8" rx="4"/>\
-                <rect class="usual" x="\(x(usual.low))%" width="\(x(usual.high - usual.low))%" y="4" height="12" rx="4"/>\
+                <rect class="usual" x="\(x(typical.low))%" width="\(x(typical.high - typical.low))%" y="4" height="12" rx="4"/>\
                 <circle class="knob" cx="\(x(value))%" cy="10" r="7"/></svg></div>
 
                 """

@@ -14,7 +14,7 @@ enum NightsKind {
 
     static func html(_ reader: Reader, _ call: PageCall) throws -> HTML {
         let nights = try NightReader(reader.store, priority: call.core.settings.priority).history(
-            of: call.person().subject, days: days, through: call.now, zone: call.zone)
+            of: call.person().person, days: days, through: call.now, zone: call.zone)
         guard !nights.isEmpty else { return "" }
         let (texts, values) = (call.texts, call.values)
         let heads = [
@@ -46,7 +46,7 @@ enum NightsKind {
 
     /// The duration of each level in microseconds.
     private static func lengths(of night: Night) -> [Int: Int64] {
-        let (found, _) = night.stretches()
+        let (found, _) = night.intervals()
         var lengths: [Int: Int64] = [:]
         for (stage, level) in stages { lengths[level, default: 0] += (found[stage] ?? []).reduce(0) { $0 + $1.length } }
         return lengths
@@ -55,9 +55,9 @@ enum NightsKind {
     /// A bar for each night, stacked by stage.
     private static func drawing(_ nights: [(date: Instant, night: Night, naps: [Night])], _ call: PageCall) -> HTML {
         let (texts, all) = (call.texts, nights.map { (date: $0.date, lengths: lengths(of: $0.night)) })
-        let most = all.map { Double($0.lengths.values.reduce(0, +)) / hour }.max() ?? 0
-        guard most > 0, let first = all.first?.date else { return "" }
-        let top = max(most * 1.05, 3)
+        let maximum = all.map { Double($0.lengths.values.reduce(0, +)) / hour }.max() ?? 0
+        guard maximum > 0, let first = all.first?.date else { return "" }
+        let top = max(maximum * 1.05, 3)
         let (left, width, bottom, height) = (44.0, 306.0, 150.0, 140.0)
         let slot = width / Double(days)
         let calendar = CalendarIntervals(.day, zone: call.zone)

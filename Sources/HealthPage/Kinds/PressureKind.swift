@@ -26,11 +26,11 @@ enum PressureKind {
         func rows(_ type: SampleType) throws -> [Statistics] {
             let query = StatisticsQuery(
                 type: type, intervals: CalendarIntervals(window.interval, zone: call.zone), from: window.start, to: window.end,
-                subject: try call.person().subject, priority: call.core.settings.priority)
+                person: try call.person().person, priority: call.core.settings.priority)
             return try reader.store.statistics(query).map { $0.converted(by: conversion) }
         }
         let lower = Dictionary(try rows(.bloodPressureDiastolic).map { ($0.start, $0) }) { first, _ in first }
-        let readings = try BloodPressure.readings(of: call.person().subject, from: window.start, to: window.end, in: reader.store)
+        let readings = try BloodPressure.readings(of: call.person().person, from: window.start, to: window.end, in: reader.store)
         let lines: [[HTML]] = try rows(.bloodPressureSystolic).reversed().map { upper in
             let average = [upper.average, lower[upper.start]?.average].map { $0.map { PageValues.text($0, places: 0) } ?? "–" }
             // Each is one reading, so that its two values were measured together.

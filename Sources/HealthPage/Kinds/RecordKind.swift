@@ -5,7 +5,7 @@ import SampleStore
 
 /// A clinical record: its dates and codes, and for a laboratory value the reference range and the trend.
 enum RecordKind {
-    private static let mostCodes = 50
+    private static let maximumCodes = 50
 
     static func html(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> HTML {
         guard let record = try? sample.body?.decoded(as: ClinicalRecord.self) else { return "" }
@@ -19,7 +19,7 @@ enum RecordKind {
                 (texts("record.publisher"), record.sourceURL),
                 (texts("record.kind"), texts.name(of: record.resourceType, in: .resource)),
             ]
-        let codes: [[HTML]] = record.codes.prefix(mostCodes).map { coding in
+        let codes: [[HTML]] = record.codes.prefix(maximumCodes).map { coding in
             [
                 KindPage.cell(coding.display ?? coding.code ?? "–"), KindPage.cell(coding.code ?? ""),
                 KindPage.cell(name(of: coding.system)),

@@ -13,7 +13,7 @@ enum WorkoutKind {
         var facts: [(String, String?)] = [
             (
                 texts("workout.duration"),
-                values.clock(workout.seconds) + (workout.isDurationTold ? "" : ", " + texts("workout.withoutPauses"))
+                values.clock(workout.seconds) + (workout.isDurationReported ? "" : ", " + texts("workout.withoutPauses"))
             ),
             (
                 texts("workout.distance"),
@@ -26,8 +26,8 @@ enum WorkoutKind {
         let beats = workout.heartRate.map(\.middle)
         if !beats.isEmpty {
             let average = PageValues.text(beats.reduce(0, +) / Double(beats.count), places: 0)
-            let told = workout.figures.first { $0.type == .heartRate }?.average.map { values.amount($0, of: .heartRate).value }
-            facts.append((texts("workout.pulse"), (told ?? average) + " /min"))
+            let reported = workout.figures.first { $0.type == .heartRate }?.average.map { values.amount($0, of: .heartRate).value }
+            facts.append((texts("workout.pulse"), (reported ?? average) + " /min"))
         }
         return """
             \(KindPage.facts(facts))

@@ -8,28 +8,28 @@ import SampleStore
 /// own browser can switch to each person, and back.
 enum PeoplePage {
     static let routes = [
-        PageRoute(method: "GET", path: "people", right: .keeper, isSlow: true) { call in
+        PageRoute(method: "GET", path: "people", right: .owner, isSlow: true) { call in
             .page(try whole(FormFields(call: call), call))
         },
-        PageRoute(method: "POST", path: "people", right: .keeper, body: 4096, answer: change),
+        PageRoute(method: "POST", path: "people", right: .owner, body: 4096, answer: change),
         PageRoute(method: "POST", path: "people/back", body: 64) { call in
             guard try call.changes().showOpener(in: call.person()) else { throw PageProblem(403, "owner") }
             return call.see("/page/")
         },
     ]
 
-    private static let most = 100
+    private static let maximum = 100
 
     private static func whole(_ fields: FormFields, _ call: PageCall, code: (name: String, code: String)? = nil) throws -> HTML {
         let texts = call.texts
         let names = try call.personNames().filter { $0.key != Origin.unassigned }.sorted {
             ($0.value, $0.key) < ($1.value, $1.key)
         }
-        let rows: [HTML] = names.map { subject, name in
-            let note: HTML = subject == call.core.keeper ? "<td>\(texts("people.owner"))</td>" : "<td></td>"
+        let rows: [HTML] = names.map { person, name in
+            let note: HTML = person == call.core.owner ? "<td>\(texts("people.owner"))</td>" : "<td></td>"
             return """
                 <tr><th scope="row">\(name)</th>\(note)<td><form method="post" action="/page/people">\
-                \(FormFields.hidden([("do", "invite"), ("person", subject)]))<button class="quiet" aria-label="\(texts("people.inviteOf", name))">\(texts("people.invite"))</button></form></td></tr>
+                \(FormFields.hidden([("do", "invite"), ("person", person)]))<button class="quiet" aria-label="\(texts("people.inviteOf", name))">\(texts("people.invite"))</button></form></td></tr>
                 """
         }
         let invitation: HTML =
@@ -43,7 +43,7 @@ enum PeoplePage {
             <h1>\(texts("people.title"))</h1>
             <p>\(texts("people.how"))</p>
             \(invitation)
-            \(try PersonCards.html(names.map { (subject: $0.key, name: $0.value) }, call))
+            \(try PersonCards.html(names.map { (person: $0.key, name: $0.value) }, call))
             <h2>\(texts("people.access"))</h2>
             \(ClientsPage.table("people", texts("people.title"), ["targets.name", "people.role", "clients.change"].map { texts($0) }, rows))
             <h2>\(texts("people.add"))</h2>
@@ -66,16 +66,16 @@ enum PeoplePage {
     }
 
     /// The other people, by name. Empty for everybody but the keeper.
-    static func others(_ call: PageCall) -> [(subject: String, name: String)] {
+    static func others(_ call: PageCall) -> [(person: String, name: String)] {
         let names = (try? call.personNames()) ?? [:]
-        return names.filter { $0.key != Origin.unassigned && $0.key != call.session?.subject }
-            .map { (subject: $0.key, name: $0.value) }.sorted { ($0.name, $0.subject) < ($1.name, $1.subject) }
+        return names.filter { $0.key != Origin.unassigned && $0.key != call.session?.person }
+            .map { (person: $0.key, name: $0.value) }.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
     }
 
     /// The button that shows a person's page in this browser.
-    static func switching(_ subject: String, _ name: String, _ call: PageCall) -> HTML {
+    static func switching(_ person: String, _ name: String, _ call: PageCall) -> HTML {
         """
-        <form method="post" action="/page/people">\(FormFields.hidden([("do", "switch"), ("person", subject)]))\
+        <form method="post" action="/page/people">\(FormFields.hidden([("do", "switch"), ("person", person)]))\
         <button class="quiet" aria-label="\(call.texts("people.switchOf", name))">\(call.texts("people.switch"))</button></form>
         """
     }
@@ -90,20 +90,20 @@ enum PeoplePage {
             }
             let changes = try call.hubChanges()
             let people = try changes.people()
-            guard people.count < most else { throw PageProblem(409, "mostPeople", "\(most)") }
+            guard people.count < maximum else { throw PageProblem(409, "mostPeople", "\(maximum)") }
             guard !people.contains(where: { $0.name == name }) else {
                 fields.errors["name"] = "people.wrong.taken"
                 return .page(try whole(fields, call), status: 422)
             }
-            try call.doing { try changes.add(Person(subject: UUIDText.random(), name: name)) }
+            try call.doing { try changes.add(Person(id: UUIDText.random(), name: name)) }
             return call.see("/page/people")
         case "invite":
-            guard let subject = call.text("person"),
-                let (name, code) = try call.hubChanges().makeCode(for: subject, at: call.now)
+            guard let person = call.text("person"),
+                let (name, code) = try call.hubChanges().makeCode(for: person, at: call.now)
             else { throw PageProblem(400, "choosePerson") }
             return .page(try whole(FormFields(call: call), call, code: (call.texts.person(name), code)))
         case "switch":
-            guard let subject = call.text("person"), try call.hubChanges().show(subject, in: call.person()) else {
+            guard let person = call.text("person"), try call.hubChanges().show(person, in: call.person()) else {
                 throw PageProblem(400, "choosePerson")
             }
             return call.see("/page/")

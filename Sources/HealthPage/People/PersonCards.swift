@@ -6,22 +6,22 @@ import SampleStore
 /// The people side by side, for the keeper: the facts of today, the latest values, and the button that shows a person's page.
 enum PersonCards {
     /// The highest numbers of people and of values.
-    private static let (mostPeople, mostValues) = (6, 4)
+    private static let (maximumPeople, maximumValues) = (6, 4)
     private static let day: Int64 = 86_400_000_000
     /// The types that are shown first.
     private static let main = [
         "bodyTemperature", "sleepAnalysis", "stepCount", "bloodGlucose", "bloodPressure", "bodyMass", "heartRate",
     ]
 
-    static func html(_ people: [(subject: String, name: String)], _ call: PageCall) throws -> HTML {
+    static func html(_ people: [(person: String, name: String)], _ call: PageCall) throws -> HTML {
         guard people.count > 1 else { return "" }
-        let reader = try call.keeperReader()
+        let reader = try call.ownerReader()
         let today = TodayReader(reader.store, zone: call.zone, priority: call.core.settings.priority)
-        let cards: [HTML] = try people.prefix(mostPeople).map { subject, name in
-            let types = try today.types(of: subject, at: call.now)
+        let cards: [HTML] = try people.prefix(maximumPeople).map { person, name in
+            let types = try today.types(of: person, at: call.now)
             // The facts for which the person's own settings are not needed.
             let facts = try today.facts(
-                of: types, subject: subject, at: call.now, goals: [:], isDoubtful: { _ in true },
+                of: types, person: person, at: call.now, goals: [:], isDoubtful: { _ in true },
                 source: { TypeCard.source(of: $0, call.texts) })
             let ranks = Dictionary(main.enumerated().map { ($1, $0) }) { first, _ in first }
             let recent = types.filter {
@@ -29,13 +29,13 @@ enum PersonCards {
             }
             .enumerated().sorted {
                 (ranks[$0.element.type.id] ?? .max, $0.offset) < (ranks[$1.element.type.id] ?? .max, $1.offset)
-            }.map(\.element).prefix(mostValues)
+            }.map(\.element).prefix(maximumValues)
             let rows: [HTML] = try recent.map { try row($0, reader, call) }
-            let said = TodaySentence(facts: facts, call: call).sentences.prefix(2).joined(separator: " ")
+            let sentences = TodaySentence(facts: facts, call: call).sentences.prefix(2).joined(separator: " ")
             return """
                 <li class="card"><header><span class="face b">\(name.prefix(1).uppercased())</span><h2>\(name)</h2></header>
-                <p>\(said.isEmpty ? call.texts("people.nothing") : said)</p><ul class="rows">\(rows)</ul>
-                \(subject == call.session?.subject ? own(call) : PeoplePage.switching(subject, name, call))</li>
+                <p>\(sentences.isEmpty ? call.texts("people.nothing") : sentences)</p><ul class="rows">\(rows)</ul>
+                \(person == call.session?.person ? own(call) : PeoplePage.switching(person, name, call))</li>
 
                 """
         }

@@ -11,9 +11,9 @@ import SampleStore
 struct UploadDrafts {
     private static let prefix = ".page-draft-"
     /// The maximum number of drafts of a person. A further one removes the oldest.
-    private static let most = 8
+    private static let maximum = 8
     /// The time in seconds after which a draft that gets no more pieces is removed.
-    private static let patience: Int64 = 3600
+    private static let timeout: Int64 = 3600
 
     let inbox: String
     /// The UUID of the person.
@@ -61,7 +61,7 @@ struct UploadDrafts {
     /// Removes drafts of all people that get no more pieces, and uploads whose import was ended with the hub.
     static func removeAbandoned(in inbox: String, at now: Instant) {
         UploadPage.removeLeft(in: inbox, at: now)
-        for draft in all(in: inbox) where draft.time < now.microseconds / 1_000_000 - patience {
+        for draft in all(in: inbox) where draft.time < now.microseconds / 1_000_000 - timeout {
             unlink("\(inbox)/\(draft.name)")
         }
     }
@@ -70,7 +70,7 @@ struct UploadDrafts {
     func removeAbandoned(at now: Instant) {
         Self.removeAbandoned(in: inbox, at: now)
         let own = Self.all(in: inbox).filter { $0.person == person }.sorted { $0.time < $1.time }
-        for draft in own.dropLast(Self.most - 1) { unlink("\(inbox)/\(draft.name)") }
+        for draft in own.dropLast(Self.maximum - 1) { unlink("\(inbox)/\(draft.name)") }
     }
 
     /// Checks that a piece leaves room for the store and for others.

@@ -15,7 +15,7 @@ enum UploadPage {
 
     /// Removes the folders of imports that cannot run any more, because the hub was killed.
     static func removeLeft(in inbox: String, at now: Instant) {
-        let oldest = now.microseconds / 1_000_000 - Int64(seconds(for: FilesPage.longest))
+        let oldest = now.microseconds / 1_000_000 - Int64(seconds(for: FilesPage.maximumLength))
         for name in UploadDrafts.names(in: inbox)
         where name.hasPrefix(folder) && UUIDText.isValid(String(name.dropFirst(folder.count))) {
             let path = "\(inbox)/\(name)"
@@ -28,15 +28,15 @@ enum UploadPage {
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
-        let subject = try call.person().subject
+        let personID = try call.person().person
         var person: HTML = ""
-        if call.isKeeper {
+        if call.isOwner {
             let people = try call.personNames().filter { $0.key != Origin.unassigned }
                 .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
             person = FormFields(call: call).select(
-                "person", texts("devices.whose"), people.map { (value: $0.key, text: $0.value) }, chosen: subject)
+                "person", texts("devices.whose"), people.map { (value: $0.key, text: $0.value) }, chosen: personID)
         }
-        let rows: [HTML] = call.site.uploads.entries(of: subject).map { entry in
+        let rows: [HTML] = call.site.uploads.entries(of: personID).map { entry in
             let text =
                 entry.result.map { result in
                     result.counts.map { counts in
@@ -79,18 +79,18 @@ enum UploadPage {
     }
 
     @Sendable private static func take(_ call: PageCall) throws -> HTTPResponse {
-        let own = try call.person().subject
-        let subject = call.text("person") ?? own
-        if subject != own {
-            guard call.isKeeper else { throw PageProblem(403, "owner") }
-            guard subject != Origin.unassigned, try call.keeperReader().store.people.names()[subject] != nil else {
+        let own = try call.person().person
+        let personID = call.text("person") ?? own
+        if personID != own {
+            guard call.isOwner else { throw PageProblem(403, "owner") }
+            guard personID != Origin.unassigned, try call.ownerReader().store.people.names()[personID] != nil else {
                 throw PageProblem(400, "choosePerson")
             }
         }
         guard let hub = call.site.settings.hub else { throw PageProblem(503, "uploads") }
         guard call.site.uploads.isFree(for: own) else { throw PageProblem(503, "uploads", bound: .uploads) }
         // A member's file cannot bring readings of other people.
-        let onlyPerson = !call.isKeeper
+        let onlyPerson = !call.isOwner
         return try FilesPage.receive(call) { draft, inbox, name in
             // The file keeps its name, which is in the ledger, in a hidden folder that the hub's inbox ignores.
             let hidden = "\(inbox)/\(folder)\(UUIDText.random())"
@@ -108,7 +108,7 @@ enum UploadPage {
                     rmdir(hidden)
                     core.disk.add(share.used, for: .person(own), at: core.settings.now())
                 }
-                return hub.runImport(of: file, person: subject, onlyPerson: onlyPerson, seconds: seconds)
+                return hub.runImport(of: file, person: personID, onlyPerson: onlyPerson, seconds: seconds)
             }
         }
     }

@@ -34,18 +34,18 @@ final class Uploads: Sendable {
     }
 
     private let state = Mutex(State())
-    private static let kept = 20
+    private static let retained = 20
     /// The maximum number of imports of a person, and of all, that wait or run.
-    private static let (mostOwn, most) = (6, 40)
+    private static let (maximumOwn, maximum) = (6, 40)
     private let turns = FairQueue("vitalgate.page-uploads", lanes: 2)
 
     /// The imports of a person, newest first.
-    func entries(of subject: String) -> [Entry] { state.withLock { $0.entries[subject] ?? [] } }
+    func entries(of person: String) -> [Entry] { state.withLock { $0.entries[person] ?? [] } }
 
     /// Whether a person may add another import.
     func isFree(for owner: String) -> Bool {
         state.withLock { state in
-            state.open[owner, default: 0] < Self.mostOwn && state.open.values.reduce(0, +) < Self.most
+            state.open[owner, default: 0] < Self.maximumOwn && state.open.values.reduce(0, +) < Self.maximum
         }
     }
 
@@ -58,7 +58,7 @@ final class Uploads: Sendable {
         let id = state.withLock { state in
             state.last += 1
             let entry = Entry(id: state.last, name: name, result: nil)
-            state.entries[owner] = Array(([entry] + (state.entries[owner] ?? [])).prefix(Self.kept))
+            state.entries[owner] = Array(([entry] + (state.entries[owner] ?? [])).prefix(Self.retained))
             state.open[owner, default: 0] += 1
             return state.last
         }

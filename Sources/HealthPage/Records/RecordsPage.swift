@@ -14,14 +14,14 @@ enum RecordsPage {
         var latest: String
     }
 
-    private static let mostResults = 2000
+    private static let maximumResults = 2000
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let (texts, reader) = (call.texts, try call.reader())
         let labs = try measurements(reader, call)
         let rows: [HTML] = labs.compactMap { row($0, call) }
         let today = TodayReader(reader.store, zone: call.zone, priority: call.core.settings.priority)
-        let others: [HTML] = try today.list(of: call.person().subject, at: call.now).filter(isRecord).map { type in
+        let others: [HTML] = try today.list(of: call.person().person, at: call.now).filter(isRecord).map { type in
             let latest = try reader.store.samples.latest(of: [type]).map(\.sample).max { $0.start < $1.start }
             return """
                 <li class="\(type.family.rawValue)">\(Icon(type).html)<span class="grow"><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a>\
@@ -30,13 +30,13 @@ enum RecordsPage {
                 """
         }
         let outside = labs.filter { $0.results.last?.result.isOutside == true }.compactMap { $0.results.last?.measured.name }
-        let said: HTML =
+        let sentence: HTML =
             labs.isEmpty
             ? ""
             : "<p class=\"note\">\(outside.isEmpty ? texts("records.inside") : texts("records.outside", outside.joined(separator: ", ")))</p>"
         let body: HTML = """
             <h1>\(texts("nav.records"))</h1>
-            \(said)
+            \(sentence)
             \(HTML.choose(!rows.isEmpty, "<h2>\(texts("lab.results"))</h2><div class=\"card\">\(rows)</div>"))
             \(HTML.choose(!others.isEmpty, "<h2>\(texts("records.kinds"))</h2><ul class=\"card rows two\">\(others)</ul>"))
             \(HTML.choose(rows.isEmpty && others.isEmpty, "<p>\(texts("records.none"))</p>"))
@@ -59,7 +59,7 @@ enum RecordsPage {
     private static func measurements(_ reader: Reader, _ call: PageCall) throws -> [Measurement] {
         var found: [String: Measurement] = [:]
         let query = SampleQuery(
-            types: LabStatistics.types, subject: try call.person().subject, descending: true, limit: mostResults)
+            types: LabStatistics.types, person: try call.person().person, descending: true, limit: maximumResults)
         let cursor = try reader.store.samples.cursor(matching: query)
         defer { cursor.close() }
         while let stored = try cursor.next() {

@@ -11,7 +11,7 @@ struct ReportSection {
     let reader: Reader
 
     /// The number of readings up to which the table lists each one.
-    private static let mostReadings = 120
+    private static let maximumReadings = 120
 
     private var parts: [SampleType] { ReportRequest.parts(of: type) }
     private var isSum: Bool { type.kind == .quantity && type.aggregation == .cumulative }
@@ -38,7 +38,7 @@ struct ReportSection {
     private func query(_ part: SampleType, _ interval: CalendarInterval) -> StatisticsQuery {
         StatisticsQuery(
             type: part, intervals: CalendarIntervals(interval, zone: call.zone), from: request.from, to: request.to,
-            subject: call.session?.subject, priority: call.core.settings.priority)
+            person: call.session?.person, priority: call.core.settings.priority)
     }
 
     private func summary(_ days: [[Statistics]]) -> HTML {
@@ -73,7 +73,7 @@ struct ReportSection {
     private func partsOfDay(_ conversion: UnitConversion) throws -> HTML {
         guard type.id == BloodPressure.type else { return "" }
         let readings = try BloodPressure.readings(
-            of: call.person().subject, from: request.from, to: request.to, in: reader.store)
+            of: call.person().person, from: request.from, to: request.to, in: reader.store)
         let texts = call.texts
         let rows: [HTML] = Self.partsOfDay.compactMap { key, hours in
             let own = readings.filter { hours.contains(call.times.hour(of: $0.time)) }.map(\.pressure)
@@ -96,7 +96,7 @@ struct ReportSection {
         let cursor = try reader.store.samples.cursor(
             matching: SampleQuery(
                 types: [.heartRate], from: pressure.start, to: Instant(microseconds: pressure.start.microseconds + 1),
-                subject: pressure.origin.subject))
+                person: pressure.origin.person))
         defer { cursor.close() }
         while let sample = try cursor.next()?.sample {
             guard sample.origin.source.id == pressure.origin.source.id, sample.origin.device?.key == pressure.origin.device?.key
@@ -116,7 +116,7 @@ struct ReportSection {
         }
         let charts = try parts.map { part in
             let chart = try Chart(
-                part, subject: try call.person().subject, in: frame, of: reader.store, zone: call.zone,
+                part, person: try call.person().person, in: frame, of: reader.store, zone: call.zone,
                 priority: call.core.settings.priority)
             return ReportPlot.part(chart, conversion)
         }
@@ -130,7 +130,7 @@ struct ReportSection {
     private func table(_ days: [[Statistics]], _ conversion: UnitConversion) throws -> HTML {
         let texts = call.texts
         let count = days.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
-        guard isSum || count > Self.mostReadings else { return try readings(conversion) }
+        guard isSum || count > Self.maximumReadings else { return try readings(conversion) }
         var rows: [HTML] = []
         for (part, days) in zip(parts, days) {
             for day in days {

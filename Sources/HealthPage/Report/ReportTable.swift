@@ -7,25 +7,25 @@ import SampleStore
 /// The readings of a report as a ``ReadingTable``.
 enum ReportTable {
     /// The maximum number of readings.
-    private static let most = 200_000
+    private static let maximum = 200_000
 
     static func answer(_ request: ReportRequest, _ call: PageCall) throws -> HTTPResponse {
         let store = try call.reader().store
         var table = ReadingTable(zone: call.zone)
-        var (octets, count) = ([UInt8](), 0)
-        table.begin(&octets)
+        var (bytes, count) = ([UInt8](), 0)
+        table.begin(&bytes)
         for type in request.types.flatMap({ ReportRequest.parts(of: $0) }) {
             let cursor = try store.samples.cursor(matching: SampleQuery(types: [type], from: request.from, to: request.to))
             defer { cursor.close() }
             while let sample = try cursor.next()?.sample {
                 count += 1
-                guard count <= most else {
-                    throw PageProblem(413, "table", PageValues.grouped(Int64(most)))
+                guard count <= maximum else {
+                    throw PageProblem(413, "table", PageValues.grouped(Int64(maximum)))
                 }
-                table.append(sample, to: &octets)
+                table.append(sample, to: &bytes)
             }
         }
-        var response = HTTPResponse(type: "text/csv; charset=utf-8", octets)
+        var response = HTTPResponse(type: "text/csv; charset=utf-8", bytes)
         response.headers += [
             ("Content-Disposition", "attachment; filename=\"readings-\(request.first)-\(request.last).csv\""),
             ("Cache-Control", "no-store"), ("Vary", "Cookie, Accept-Encoding"),

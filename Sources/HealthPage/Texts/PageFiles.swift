@@ -7,7 +7,7 @@ import Glibc
 public struct PageFiles: Sendable {
     struct File: Sendable {
         var type: String
-        var octets: [UInt8]
+        var bytes: [UInt8]
         /// A hash of the contents. Browsers cache a file by it.
         var version: String
     }
@@ -20,7 +20,7 @@ public struct PageFiles: Sendable {
         "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml", "png": "image/png",
         "webmanifest": "application/manifest+json",
     ]
-    private static let longest = 1 << 20
+    private static let maximumLength = 1 << 20
 
     /// Reads a folder with the page's files, and the texts by language in its subfolder `texts`.
     ///
@@ -28,8 +28,8 @@ public struct PageFiles: Sendable {
     public init(folder: String) throws {
         for name in try Self.names(in: folder) {
             guard let type = name.split(separator: ".").last.flatMap({ Self.types[String($0)] }) else { continue }
-            let octets = try Self.read(folder + "/" + name)
-            files[name] = File(type: type, octets: octets, version: Self.version(of: octets))
+            let bytes = try Self.read(folder + "/" + name)
+            files[name] = File(type: type, bytes: bytes, version: Self.version(of: bytes))
         }
         for (language, texts) in try Self.read(texts: folder) { languages[language] = PageTexts(language: language, texts) }
         guard let english = languages["en"] else {
@@ -64,9 +64,9 @@ public struct PageFiles: Sendable {
     func address(of name: String) -> String { "/page/static/\(name)?v=\(files[name]?.version ?? "0")" }
 
     /// The FNV-1a hash, which is the same in every run.
-    private static func version(of octets: [UInt8]) -> String {
+    private static func version(of bytes: [UInt8]) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for octet in octets { hash = (hash ^ UInt64(octet)) &* 0x100_0000_01b3 }
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return String(hash, radix: 36)
     }
 
@@ -90,13 +90,13 @@ public struct PageFiles: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure }
         defer { close(descriptor) }
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = Glibc.read(descriptor, &piece, piece.count)
-            guard count >= 0, octets.count + count <= longest else { throw failure }
-            if count == 0 { return octets }
-            octets += piece[..<count]
+            guard count >= 0, bytes.count + count <= maximumLength else { throw failure }
+            if count == 0 { return bytes }
+            bytes += piece[..<count]
         }
     }
 }

@@ -6,15 +6,15 @@ enum FirstRun {
         let texts = call.texts
         let greeting = call.personName.map { texts("first.hello", $0) } ?? texts("first.welcome")
         let lead: HTML = """
-            <div class="lead"><h1>\(greeting)</h1><p class="more">\(texts("today.nothing")) \(texts(call.isKeeper ? "first.how" : "today.askOwner"))</p></div>
+            <div class="lead"><h1>\(greeting)</h1><p class="more">\(texts("today.nothing")) \(texts(call.isOwner ? "first.how" : "today.askOwner"))</p></div>
             """
         let file = choice(
             .file, "first.file", "first.fileHow",
-            "<a class=\"button\" href=\"/page/\(HTML.choose(call.isKeeper, "files", "upload"))\">\(texts("first.choose"))</a>",
+            "<a class=\"button\" href=\"/page/\(HTML.choose(call.isOwner, "files", "upload"))\">\(texts("first.choose"))</a>",
             call)
         let add = choice(
             .plus, "first.hand", "first.handHow", "<a class=\"button\" href=\"/page/add\">\(texts("entry.title"))</a>", call)
-        guard call.isKeeper else { return "\(lead)<ul class=\"steps\">\(file)\(add)</ul>" }
+        guard call.isOwner else { return "\(lead)<ul class=\"steps\">\(file)\(add)</ul>" }
         let near = call.site.hubWork.now.near.filter { !$0.adopted }.count
         let found: HTML = HTML.choose(near > 0, "<p><b>\(texts("first.found", "\(near)"))</b></p>")
         let scan: HTML = """

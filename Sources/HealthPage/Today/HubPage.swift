@@ -26,7 +26,7 @@ enum HubPage {
             <h1>\(texts("nav.more"))</h1>
             <h2>\(texts("hub.own"))</h2>
             <ul class="card rows two">\(rows(own, call))</ul>
-            \(HTML.choose(call.isKeeper, hub))
+            \(HTML.choose(call.isOwner, hub))
             """
         return .page(PageLayout(call: call, title: texts("nav.more"), place: "/page/hub").whole(body))
     }

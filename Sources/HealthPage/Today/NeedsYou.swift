@@ -16,7 +16,7 @@ struct NeedsYou {
         var actions: HTML
     }
 
-    private static let most = 3
+    private static let maximum = 3
     private static let lowBattery = 15.0
     private let items: [Item]
     private let call: PageCall
@@ -29,7 +29,7 @@ struct NeedsYou {
     /// At most three matters, and the number of the others.
     var html: HTML {
         guard !items.isEmpty else { return "" }
-        let shown: [HTML] = items.prefix(Self.most).map { item in
+        let shown: [HTML] = items.prefix(Self.maximum).map { item in
             """
             <div class="need\(item.isBad ? " bad" : "")"\(HTML.choose(item.isAlert, " role=\"alert\""))>\(item.icon.html)<h2>\(item.title)</h2>\
             \(HTML.choose(!item.text.text.isEmpty, "<p>\(item.text)</p>"))<div class="acts">\(item.actions)</div></div>
@@ -64,24 +64,24 @@ struct NeedsYou {
     }
 
     /// The maximum number of quarantined readings among which those are looked for that can be accepted at once.
-    private static let mostQuarantined = 50
+    private static let maximumQuarantined = 50
 
     private static func doubts(_ call: PageCall) throws -> [Item] {
         let texts = call.texts
         let doubts = try call.doubts()
-        let quarantined = try call.records().quarantined(limit: mostQuarantined)
+        let quarantined = try call.records().quarantined(limit: maximumQuarantined)
         let types = Set(doubts.quarantined.keys).union(doubts.suspicious.keys).map { (type: $0, name: call.values.name(of: $0)) }
             .sorted { ($0.name, $0.type.id) < ($1.name, $1.type.id) }
         return types.compactMap { type, name in
-            let (held, suspicious) = (doubts.quarantined[type] ?? 0, doubts.suspicious[type] ?? 0)
-            guard held + suspicious > 0 else { return nil }
+            let (quarantinedCount, suspicious) = (doubts.quarantined[type] ?? 0, doubts.suspicious[type] ?? 0)
+            guard quarantinedCount + suspicious > 0 else { return nil }
             var words: [String] = []
-            if held > 0 { words.append(texts("card.quarantined", "\(held)")) }
+            if quarantinedCount > 0 { words.append(texts("card.quarantined", "\(quarantinedCount)")) }
             if suspicious > 0 { words.append(texts("card.suspicious")) }
             var actions: HTML =
                 "<a href=\"/page/care\" aria-label=\"\(texts("needs.reviewOf", name))\">\(texts("needs.review"))</a>"
             // A single reading can be accepted here. Several are judged one by one.
-            if suspicious == 0, held == 1, let only = quarantined.first(where: { $0.stored.sample.origin.type == type }) {
+            if suspicious == 0, quarantinedCount == 1, let only = quarantined.first(where: { $0.stored.sample.origin.type == type }) {
                 actions += """
                     <form method="post" action="/page/care/held/\(Int(only.id))"><input type="hidden" name="then" value="today">\
                     <button name="do" value="accept" aria-label="\(texts("needs.rightOf", name))">\(texts("needs.right"))</button></form>
@@ -92,7 +92,7 @@ struct NeedsYou {
     }
 
     private static func sensors(_ call: PageCall) throws -> [Item] {
-        guard call.isKeeper, let hub = call.site.settings.hub else { return [] }
+        guard call.isOwner, let hub = call.site.settings.hub else { return [] }
         let texts = call.texts
         return hub.devices().devices.compactMap { device in
             var words: [String] = []

@@ -20,7 +20,7 @@ enum TodayPage {
     ]
 
     /// The highest number of cards beside the large one, and of rows in the list.
-    private static let (mostCards, mostRows) = (4, 8)
+    private static let (maximumCards, maximumRows) = (4, 8)
     private static let day: Int64 = 86_400_000_000
     /// A card needs a reading of the last week, in microseconds.
     private static let recent = 7 * day
@@ -57,7 +57,7 @@ enum TodayPage {
         let today = TodayReader(reader.store, zone: call.zone, priority: call.core.settings.priority)
         let goals = try call.records().goals().values.filter { $0.span == .day }
         let facts = try today.facts(
-            of: cards.map(\.today), subject: call.person().subject, at: call.now,
+            of: cards.map(\.today), person: call.person().person, at: call.now,
             goals: Dictionary(goals.map { ($0.type, $0.value) }) { first, _ in first },
             isDoubtful: { type in
                 cards.first { $0.type == type }.map { $0.doubts.quarantined + $0.doubts.suspicious > 0 } ?? false
@@ -72,16 +72,16 @@ enum TodayPage {
         // A route is on the page of its workout.
         let shown = cards.filter { !layout.isHidden($0.type.id) && $0.type.kind != .workoutRoute }
         let ranks = Dictionary(main.enumerated().map { ($1, $0) }) { first, _ in first }
-        let usual = shown.enumerated().sorted {
+        let recommended = shown.enumerated().sorted {
             (ranks[$0.element.type.id] ?? .max, $0.offset) < (ranks[$1.element.type.id] ?? .max, $1.offset)
         }.map(\.element)
-        let arranged = layout.sorted(usual) { $0.type.id }
+        let arranged = layout.sorted(recommended) { $0.type.id }
         let hero = hero(of: arranged, call)
         let isArranged = !layout.layout.order.isEmpty
         let stats = arranged.filter { card in
             card.type != hero?.type && now.microseconds - card.latest.end.microseconds < recent
                 && (isArranged || card.type.kind == .quantity || ranks[card.type.id] != nil)
-        }.prefix(mostCards)
+        }.prefix(maximumCards)
         let known = Set(stats.map(\.type) + [hero?.type].compactMap { $0 })
         let days = CalendarIntervals(.day, zone: call.zone)
         let rest = arranged.filter {
@@ -92,7 +92,7 @@ enum TodayPage {
         let rings: HTML = found.text.contains("<svg viewBox=\"0 0 100 100\"") ? found : ""
         let large: HTML = hero?.html(call, form: .hero, others: others(of: hero, cards, call)) ?? ""
         let small: [HTML] = stats.map { $0.html(call, form: .stat, others: others(of: $0, cards, call)) }
-        let rows: [HTML] = rest.prefix(mostRows).map { $0.row(call) }
+        let rows: [HTML] = rest.prefix(maximumRows).map { $0.row(call) }
         let list: HTML = """
             <div class="cap"><h2>\(texts("today.more"))</h2><a href="/page/cards">\(texts("cards.title"))</a></div>
             <ul class="rows two card">\(rows)</ul>

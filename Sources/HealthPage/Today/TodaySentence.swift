@@ -11,9 +11,9 @@ struct TodaySentence {
         let (texts, now) = (call.texts, call.now)
         let days = CalendarIntervals(.day, zone: call.zone)
         let weekday = texts("weekday.\(days.weekday(of: days.index(of: now)) + 1)")
-        let said = sentences
-        let title = [greeting, said.first].compactMap { $0 }.joined(separator: " ")
-        let more = said.dropFirst().joined(separator: " ")
+        let shownValue = sentences
+        let title = [greeting, shownValue.first].compactMap { $0 }.joined(separator: " ")
+        let more = shownValue.dropFirst().joined(separator: " ")
         return """
             <div class="lead"><p class="when">\(texts("today.when", weekday, call.times.day(now), call.times.clock(now)))</p>
             <h1>\(title.isEmpty ? texts("today.title") : title)</h1>
@@ -51,10 +51,10 @@ struct TodaySentence {
             return texts(
                 difference > 0 ? "fact.sleptLonger" : "fact.sleptShorter", slept, SleepNight.text(abs(difference), values))
         case .nightMissing: return texts("fact.nightMissing")
-        case .total(let type, let sum, let until, let usual):
+        case .total(let type, let sum, let until, let typical):
             let time = call.times.clock(until)
-            guard let usual else { return texts("fact.total", amount(sum, type), time) }
-            return texts("fact.totalUsual", amount(sum, type), time, values.amount(usual, of: type).value)
+            guard let typical else { return texts("fact.total", amount(sum, type), time) }
+            return texts("fact.totalUsual", amount(sum, type), time, values.amount(typical, of: type).value)
         case .goalReached(let type, let sum, let goal):
             return texts("fact.goal", values.amount(sum, of: type).value, amount(goal, type))
         case .asUsual(let types):
@@ -75,13 +75,13 @@ struct TodaySentence {
         case .lowGlucose(let limit, let length):
             return texts("fact.lowGlucose", amount(limit, .bloodGlucose), SleepNight.text(length, values))
         case .temperature(let value, let time, let earlier):
-            let (said, at) = (amount(value, .bodyTemperature), call.times.text(time))
-            guard let earlier else { return texts("fact.temperature", said, at) }
+            let (shownValue, at) = (amount(value, .bodyTemperature), call.times.text(time))
+            guard let earlier else { return texts("fact.temperature", shownValue, at) }
             let change = difference(earlier.value, value, .bodyTemperature)
             let key =
                 abs(value - earlier.value) < 0.05
                 ? "fact.temperatureSame" : value < earlier.value ? "fact.temperatureLower" : "fact.temperatureHigher"
-            return texts(key, said, at, change, call.times.text(earlier.time))
+            return texts(key, shownValue, at, change, call.times.text(earlier.time))
         case .silence(let time, let source): return texts("fact.silence", call.times.text(time), source)
         }
     }

@@ -72,7 +72,7 @@ public struct BackgroundDelivery: Sendable {
     /// The receiver of the messages.
     public let receiver: Receiver
     /// The time that the receiver has to acknowledge a message. After it, the message is sent again.
-    public var patience = Duration.seconds(60)
+    public var timeout = Duration.seconds(60)
     /// Waits for a duration. Tests replace it.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
@@ -104,9 +104,9 @@ public struct BackgroundDelivery: Sendable {
     ///
     /// - Parameters:
     ///   - store: A store that is open for reading or writing.
-    ///   - tell: Called with the result of each delivery.
+    ///   - report: Called with the result of each delivery.
     /// - Throws: `StoreError`, of the kind `busy` if another process already runs this delivery.
-    public func run(for store: HealthStore, tell: @Sendable (Event) -> Void = { _ in }) async throws {
+    public func run(for store: HealthStore, report: @Sendable (Event) -> Void = { _ in }) async throws {
         let file = try ProgressFile(store: store.path, name: name)
         var progress: DeliveryProgress
         if let known = try file.read() {
@@ -118,9 +118,9 @@ public struct BackgroundDelivery: Sendable {
         do {
             while !Task.isCancelled {
                 // This precedes the query, so that a commit in between is not missed.
-                let heard = try await store.commits.listen()
-                guard let message = try await message(behind: &progress, of: store) else {
-                    guard try await store.commits.next(after: heard) else { return }
+                let received = try await store.commits.listen()
+                guard let message = try await message(after: &progress, of: store) else {
+                    guard try await store.commits.next(after: received) else { return }
                     continue
                 }
                 let pause = progress.pause(for: frequency, now: store.now())
@@ -129,24 +129,24 @@ public struct BackgroundDelivery: Sendable {
                     try await sleep(pause)
                     continue
                 }
-                let failure = await receiver.take(try message.line, within: patience)
+                let failure = await receiver.take(try message.line, within: timeout)
                 try Task.checkCancellation()
                 if let failure {
                     let again = progress.fail()
                     try file.write(progress)
-                    tell(.failed(failure, again: again))
+                    report(.failed(failure, again: again))
                     try await sleep(again)
                 } else {
                     progress.succeed(with: message.anchor, at: store.now())
                     try file.write(progress)
-                    tell(.delivered(message))
+                    report(.delivered(message))
                 }
             }
         } catch is CancellationError {}
     }
 
     /// The next message, or `nil` if there is nothing to report.
-    private func message(behind progress: inout DeliveryProgress, of store: HealthStore) async throws -> Message? {
+    private func message(after progress: inout DeliveryProgress, of store: HealthStore) async throws -> Message? {
         let (start, types, name) = (progress.anchor, types, name)
         let (message, anchor) = try await store.readers.read { store -> (Message?, QueryAnchor) in
             do {

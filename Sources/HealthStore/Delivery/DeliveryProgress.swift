@@ -15,7 +15,7 @@ struct DeliveryProgress: Hashable, Codable {
     init(anchor: QueryAnchor) { self.anchor = anchor }
 
     private static let first = Duration.seconds(1)
-    private static let longest = Duration.seconds(3600)
+    private static let maximumDelay = Duration.seconds(3600)
 
     mutating func succeed(with anchor: QueryAnchor, at now: Instant) {
         (self.anchor, delivered, failures) = (anchor, now.microseconds, 0)
@@ -25,7 +25,7 @@ struct DeliveryProgress: Hashable, Codable {
     ///
     /// - Returns: The time until the next attempt. It doubles with each failure, up to an hour.
     mutating func fail() -> Duration {
-        let pause = min(Self.longest, Self.first * (1 << min(failures, 16)))
+        let pause = min(Self.maximumDelay, Self.first * (1 << min(failures, 16)))
         failures += 1
         return pause
     }
@@ -51,7 +51,7 @@ final class ProgressFile {
     private let path: String
     private let lock: Int32
     /// The maximum size of the file.
-    private static let mostOctets = 4096
+    private static let maximumBytes = 4096
 
     /// Opens and locks the progress file.
     ///
@@ -86,10 +86,10 @@ final class ProgressFile {
             return nil
         }
         defer { close(descriptor) }
-        var octets = [UInt8](repeating: 0, count: Self.mostOctets)
-        let count = Glibc.read(descriptor, &octets, octets.count)
+        var bytes = [UInt8](repeating: 0, count: Self.maximumBytes)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0 else { throw Self.failure(path) }
-        guard let progress = try? JSONDecoder().decode(DeliveryProgress.self, from: Data(octets[..<count])) else {
+        guard let progress = try? JSONDecoder().decode(DeliveryProgress.self, from: Data(bytes[..<count])) else {
             throw StoreError(
                 .corrupt, "\(path) does not contain the receiver's position: remove it to continue with new changes only")
         }
@@ -97,11 +97,11 @@ final class ProgressFile {
     }
 
     func write(_ progress: DeliveryProgress) throws {
-        let octets = Array(try JSONEncoder().encode(progress))
+        let bytes = Array(try JSONEncoder().encode(progress))
         let new = path + "~new"
         let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Self.failure(new) }
-        let isWritten = Glibc.write(descriptor, octets, octets.count) == octets.count && fsync(descriptor) == 0
+        let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
         let failure = Self.failure(new)
         close(descriptor)
         guard isWritten else { throw failure }

@@ -14,22 +14,22 @@ extension BackgroundDelivery.Message {
 }
 
 extension BackgroundDelivery.Receiver {
-    /// Sends a line to the receiver. Gives up after `patience` or when the task is cancelled.
+    /// Sends a line to the receiver. Gives up after `timeout` or when the task is cancelled.
     ///
     /// - Returns: The reason why the line was not acknowledged, or `nil` if it was.
-    func take(_ line: [UInt8], within patience: Duration) async -> String? {
+    func take(_ line: [UInt8], within timeout: Duration) async -> String? {
         switch self {
         case .command(let words):
             do throws(CommandFailure) {
                 let process = try StartedCommand(words, input: line)
-                return await ReceiverThread().ended(process, within: patience)
+                return await ReceiverThread().ended(process, within: timeout)
             } catch {
                 return error.reason
             }
         case .socket(let path):
             do throws(ReceiverFailure) {
-                let socket = try ReceiverSocket(path, within: patience)
-                return await ReceiverThread().answered(socket, line, within: patience)
+                let socket = try ReceiverSocket(path, within: timeout)
+                return await ReceiverThread().answered(socket, line, within: timeout)
             } catch {
                 return error.reason
             }
@@ -48,28 +48,28 @@ private actor ReceiverThread {
 
     private func wait(_ body: @Sendable () -> String?) -> String? { body() }
 
-    nonisolated func ended(_ process: StartedCommand, within patience: Duration) async -> String? {
+    nonisolated func ended(_ process: StartedCommand, within timeout: Duration) async -> String? {
         let leash = Leash { process.end() }
-        let reason = await waiting(leash, patience) { process.wait() }
+        let reason = await waiting(leash, timeout) { process.wait() }
         await leash.release()
         // From here on the system may reuse the process id, so the process must not be killed any more.
         process.reap()
         return reason
     }
 
-    nonisolated func answered(_ socket: ReceiverSocket, _ line: [UInt8], within patience: Duration) async -> String? {
+    nonisolated func answered(_ socket: ReceiverSocket, _ line: [UInt8], within timeout: Duration) async -> String? {
         let leash = Leash { socket.end() }
-        let reason = await waiting(leash, patience) { socket.tell(line) }
+        let reason = await waiting(leash, timeout) { socket.transmit(line) }
         await leash.release()
         socket.close()
         return reason
     }
 
     private nonisolated func waiting(
-        _ leash: Leash, _ patience: Duration, _ body: @escaping @Sendable () -> String?
+        _ leash: Leash, _ timeout: Duration, _ body: @escaping @Sendable () -> String?
     ) async -> String? {
         let timer = Task {
-            try await Task.sleep(for: patience)
+            try await Task.sleep(for: timeout)
             await leash.pull()
         }
         let reason = await withTaskCancellationHandler {
@@ -79,7 +79,7 @@ private actor ReceiverThread {
         }
         timer.cancel()
         guard reason != nil, await leash.wasPulled else { return reason }
-        return "it did not acknowledge within \(patience.components.seconds) s"
+        return "it did not acknowledge within \(timeout.components.seconds) s"
     }
 }
 
@@ -103,21 +103,21 @@ private actor Leash {
 private struct ReceiverSocket: Sendable {
     private let descriptor: Int32
     private let path: String
-    private static let mostOctets = 256
-    private static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+    private static let maximumBytes = 256
+    private static let maximumPathLength = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     /// Creates a socket that is not connected yet.
     ///
-    /// - Parameter patience: The maximum time to connect.
-    init(_ path: String, within patience: Duration) throws(ReceiverFailure) {
+    /// - Parameter timeout: The maximum time to connect.
+    init(_ path: String, within timeout: Duration) throws(ReceiverFailure) {
         self.path = path
-        guard path.utf8.count <= Self.longestPath else {
+        guard path.utf8.count <= Self.maximumPathLength else {
             throw ReceiverFailure(reason: "\(path) is too long for the path of a socket")
         }
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw ReceiverFailure(reason: "\(path): \(String(cString: strerror(errno)))") }
         // Without a timeout, a receiver that listens but never accepts would block the connection forever.
-        var limit = timeval(tv_sec: Int(patience.components.seconds) + 1, tv_usec: 0)
+        var limit = timeval(tv_sec: Int(timeout.components.seconds) + 1, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
@@ -132,26 +132,26 @@ private struct ReceiverSocket: Sendable {
         }
     }
 
-    func tell(_ line: [UInt8]) -> String? {
+    func transmit(_ line: [UInt8]) -> String? {
         guard connected() else { return "\(path): \(String(cString: strerror(errno)))" }
         var sent = 0
         while sent < line.count {
-            let count = line.withUnsafeBytes { octets -> Int in
-                guard let start = octets.baseAddress else { return 0 }
+            let count = line.withUnsafeBytes { bytes -> Int in
+                guard let start = bytes.baseAddress else { return 0 }
                 return send(descriptor, start + sent, line.count - sent, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 || errno == EINTR else { return "it was not accepted: \(String(cString: strerror(errno)))" }
             sent += max(count, 0)
         }
-        var (answer, octet): ([UInt8], UInt8) = ([], 0)
-        while answer.count < Self.mostOctets {
-            let count = recv(descriptor, &octet, 1, 0)
+        var (answer, byte): ([UInt8], UInt8) = ([], 0)
+        while answer.count < Self.maximumBytes {
+            let count = recv(descriptor, &byte, 1, 0)
             guard count == 1 else {
                 if count < 0, errno == EINTR { continue }
                 return "it was not acknowledged"
             }
-            if octet == UInt8(ascii: "\n") { break }
-            answer.append(octet)
+            if byte == UInt8(ascii: "\n") { break }
+            answer.append(byte)
         }
         return answer == Array("ok".utf8) ? nil : "the response was not ok"
     }

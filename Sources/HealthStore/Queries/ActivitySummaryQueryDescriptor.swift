@@ -19,7 +19,7 @@ public struct ActivitySummaryQueryDescriptor: Sendable {
     }
 
     private func query(_ store: HealthStore) -> ActivityQuery {
-        ActivityQuery(zone: store.zone, from: from, to: to, subject: person ?? store.person)
+        ActivityQuery(zone: store.zone, from: from, to: to, person: person ?? store.person)
     }
 
     /// The days in chronological order.
@@ -77,9 +77,9 @@ public struct ActivitySummaryQueryDescriptor: Sendable {
 extension SampleStore {
     fileprivate func rings(_ query: ActivityQuery) throws -> [ActivityDay] {
         var days: [ActivityDay] = []
-        try activity.days(query) { told in
+        try activity.days(query) { reported in
             try Task.checkCancellation()
-            days += told.map(\.day)
+            days += reported.map(\.day)
             return true
         }
         return days

@@ -12,7 +12,7 @@ struct ChangeBatch: Sendable {
     var hasMore = false
 
     /// The maximum size of the bodies in one batch, in bytes. Routes, recordings and documents are held in memory.
-    private static let mostWeight = 2 << 20
+    private static let maximumWeight = 2 << 20
     private struct Enough: Error {}
 
     /// Reads the changes after an anchor.
@@ -31,20 +31,20 @@ struct ChangeBatch: Sendable {
         let types = Set(try store.samples.series(matching: SampleQuery(predicate)).map(\.type))
         var weight = 0
         do {
-            func prune(_ pruning: Pruning, _ behind: Anchor) throws {
-                guard QueryAnchor(behind) <= last else { throw Enough() }
+            func prune(_ pruning: Pruning, _ position: Anchor) throws {
+                guard QueryAnchor(position) <= last else { throw Enough() }
                 prunings.append(pruning)
-                anchor = QueryAnchor(behind)
+                anchor = QueryAnchor(position)
             }
-            try store.changes.read(after: start.anchor, types: types, pruned: prune) { change, behind in
+            try store.changes.read(after: start.anchor, types: types, pruned: prune) { change, position in
                 try Task.checkCancellation()
-                let anchor = QueryAnchor(behind)
-                hasMore = changes.count >= limit || weight > Self.mostWeight
+                let anchor = QueryAnchor(position)
+                hasMore = changes.count >= limit || weight > Self.maximumWeight
                 guard !hasMore, anchor <= last else { throw Enough() }
                 self.anchor = anchor
                 guard predicate.matches(change.sample) else { return }
                 changes.append(change)
-                weight += change.sample.body?.octets.count ?? 0
+                weight += change.sample.body?.bytes.count ?? 0
             }
             // The next read can skip changes that did not match.
             anchor = max(anchor, last)

@@ -64,10 +64,10 @@ public struct CorrelationQueryDescriptor: Sendable {
             while found.count < limit, let correlation = try cursor.next() {
                 try Task.checkCancellation()
                 let result = Result(correlation: correlation, objects: try store.objects(of: correlation.sample))
-                let isMet = conditions.allSatisfy { type, condition in
+                let matches = conditions.allSatisfy { type, condition in
                     result.objects(of: type).contains { condition.matches($0.sample) }
                 }
-                if isMet { found.append(result) }
+                if matches { found.append(result) }
             }
             return found
         }

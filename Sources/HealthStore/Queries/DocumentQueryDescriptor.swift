@@ -73,7 +73,7 @@ public struct DocumentQueryDescriptor: Sendable {
                     let (body, content) = try stored.sample.content(of: .document)
                     return Result(
                         sample: stored, document: try body.decoded(as: ClinicalDocument.self),
-                        documentData: includesData ? try content.octets() : nil)
+                        documentData: includesData ? try content.bytes() : nil)
                 } catch {
                     // A damaged document must not make the whole query fail.
                     let document = ClinicalDocument(

@@ -44,7 +44,7 @@ public struct QuantityStatisticsCollection: Sendable {
 
     private func empty(_ index: Int) -> QuantityStatistics {
         let (start, end) = (intervals.start(of: index), intervals.start(of: index + 1))
-        return QuantityStatistics(Statistics(start: start, end: end, subject: ""), of: type, options)
+        return QuantityStatistics(Statistics(start: start, end: end, person: ""), of: type, options)
     }
 
     /// Replaces the statistics of the same interval, source and case. Statistics without samples are removed.

@@ -59,7 +59,7 @@ public struct StatisticsCollectionQueryDescriptor: Sendable {
         try options.check(for: type)
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: zone ?? store.zone, anchor: anchor), from: from, to: to,
-            subject: person ?? store.person, bySource: options.contains(.separateBySource), priority: priority)
+            person: person ?? store.person, bySource: options.contains(.separateBySource), priority: priority)
         (query.options, query.ranges, query.usesSampleZones) = (options, ranges, usesSampleZones)
         query.predicate = predicate
         return query
@@ -122,7 +122,7 @@ private actor CollectionFollower {
     private let options: StatisticsOptions
     private var store: SampleStore?
     private var followed: StatisticsCollection?
-    private var told: QuantityStatisticsCollection?
+    private var lastSent: QuantityStatisticsCollection?
 
     init(path: String, _ query: StatisticsQuery, _ options: StatisticsOptions) {
         (self.path, self.query, self.options) = (path, query, options)
@@ -132,11 +132,11 @@ private actor CollectionFollower {
     func next() throws -> StatisticsCollectionQueryDescriptor.Result? {
         try Task.checkCancellation()
         let changed = try current().update().changed.map { QuantityStatistics($0, of: query.type, options) }
-        let isFirst = told == nil
+        let isFirst = lastSent == nil
         guard isFirst || !changed.isEmpty else { return nil }
-        var collection = told ?? QuantityStatisticsCollection(type: query.type, intervals: query.intervals, options: options)
+        var collection = lastSent ?? QuantityStatisticsCollection(type: query.type, intervals: query.intervals, options: options)
         collection.update(changed)
-        told = collection
+        lastSent = collection
         return .init(collection: collection, updated: changed)
     }
 
@@ -145,7 +145,7 @@ private actor CollectionFollower {
         if let store, let followed, (try? store.checkPlace()) != nil { return followed }
         let opened = try SampleStore(path: path, access: .read)
         let collection = try StatisticsCollection(query, in: opened)
-        (store, followed, told) = (opened, collection, nil)
+        (store, followed, lastSent) = (opened, collection, nil)
         return collection
     }
 }

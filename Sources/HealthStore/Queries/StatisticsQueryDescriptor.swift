@@ -62,7 +62,7 @@ public struct StatisticsQueryDescriptor: Sendable {
         guard let whole = CalendarInterval(count: 10_000, unit: .year) else { return [] }
         let intervals = CalendarIntervals(whole, zone: TimeZoneRules(fixed: .utc), anchor: from ?? Self.before)
         var asked = StatisticsQuery(
-            type: type, intervals: intervals, from: from, to: to, subject: person ?? store.person,
+            type: type, intervals: intervals, from: from, to: to, person: person ?? store.person,
             bySource: options.contains(.separateBySource), priority: priority)
         (asked.options, asked.ranges, asked.predicate) = (options, ranges, predicate)
         let query = asked

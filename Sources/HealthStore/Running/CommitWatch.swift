@@ -30,10 +30,10 @@ actor CommitWatch {
         return rings
     }
 
-    /// Waits until there may be new changes. Returns immediately if there was a commit since `heard`, and false if the task was
+    /// Waits until there may be new changes. Returns immediately if there was a commit since `received`, and false if the task was
     /// cancelled.
-    func next(after heard: UInt64) async throws(StoreError) -> Bool {
-        guard rings == heard, failure == nil, !Task.isCancelled else { return try outcome() }
+    func next(after received: UInt64) async throws(StoreError) -> Bool {
+        guard rings == received, failure == nil, !Task.isCancelled else { return try outcome() }
         last += 1
         let number = last
         await withTaskCancellationHandler {
@@ -75,7 +75,7 @@ private final class CommitBell: @unchecked Sendable {
         let listener = Listener(try StoreBell(store: store), rung)
         source = DispatchSource.makeReadSource(
             fileDescriptor: listener.bell.descriptor, queue: DispatchQueue(label: "vitalstore.bell"))
-        source.setEventHandler { listener.hear() }
+        source.setEventHandler { listener.drain() }
         // The handler keeps the descriptor open until the source no longer uses it.
         source.setCancelHandler { _ = listener }
         source.activate()
@@ -90,7 +90,7 @@ private final class CommitBell: @unchecked Sendable {
 
         init(_ bell: StoreBell, _ rung: @escaping @Sendable (StoreError?) -> Void) { (self.bell, self.rung) = (bell, rung) }
 
-        func hear() {
+        func drain() {
             do throws(StoreError) {
                 try bell.wait()
                 rung(nil)

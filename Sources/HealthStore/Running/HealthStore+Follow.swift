@@ -5,13 +5,13 @@ extension HealthStore {
     func whileFollowing<Value>(_ look: () async throws -> Value?) async throws -> Value? {
         while !Task.isCancelled {
             // This precedes the query, so that a commit in between is not missed.
-            let heard = try await commits.listen()
+            let received = try await commits.listen()
             do {
                 if let found = try await look() { return found }
             } catch is CancellationError {
                 return nil
             }
-            guard try await commits.next(after: heard) else { return nil }
+            guard try await commits.next(after: received) else { return nil }
         }
         return nil
     }

@@ -35,16 +35,16 @@ actor StoreReader {
     func begin(_ query: SampleQuery) throws { cursor = try opened().samples.cursor(matching: query) }
 
     /// The maximum size of the bodies that are read at once, in bytes. Routes, recordings and documents have bodies.
-    private static let mostWeight = 2 << 20
+    private static let maximumWeight = 2 << 20
 
     /// The next samples of the iteration, at most `count`. An empty result ends the iteration.
     func next(_ count: Int) throws -> [StoredSample] {
         guard let cursor else { return [] }
         var (found, weight): ([StoredSample], Int) = ([], 0)
         do {
-            while found.count < count, weight < Self.mostWeight, let next = try cursor.next() {
+            while found.count < count, weight < Self.maximumWeight, let next = try cursor.next() {
                 found.append(next)
-                weight += next.sample.body?.octets.count ?? 0
+                weight += next.sample.body?.bytes.count ?? 0
                 try Task.checkCancellation()
             }
         } catch {

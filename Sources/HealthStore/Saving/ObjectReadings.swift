@@ -19,7 +19,7 @@ struct ObjectReadings {
     }
 
     /// The maximum number of objects in a correlation.
-    private static let mostObjects = 1000
+    private static let maximumObjects = 1000
 
     /// Returns the samples of an object.
     ///
@@ -57,8 +57,8 @@ struct ObjectReadings {
 
     private func correlation(_ object: HealthObject, _ objects: [HealthObject]) throws -> Made {
         guard object.type.kind == .correlation else { throw otherKind(object) }
-        guard (1...Self.mostObjects).contains(objects.count) else {
-            throw Refusal("a correlation has from 1 to \(Self.mostObjects) objects", at: Self.place)
+        guard (1...Self.maximumObjects).contains(objects.count) else {
+            throw Refusal("a correlation has from 1 to \(Self.maximumObjects) objects", at: Self.place)
         }
         var readings: [Reading] = []
         for part in objects {
@@ -127,22 +127,22 @@ struct ObjectReadings {
     ) throws(Refusal) -> Reading {
         var device = object.device
         if let key = device?.key { device?.key = aliases[key] ?? key }
-        let (metadata, record) = try said(of: object)
+        let (metadata, record) = try description(of: object)
         // Objects without a meaningful number are distinguished by the digest of their body.
         let mark = body.map { $0.digest.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF }
         return Reading(
-            origin: Origin(subject: object.person ?? person, type: object.type, source: source, device: device),
+            origin: Origin(person: object.person ?? person, type: object.type, source: source, device: device),
             numeral: numeral, unit: unit,
             time: .instants(start: object.start, end: object.end, offset: object.offset ?? zone.offset(at: object.start)),
             ordinal: mark ?? 0, metadata: metadata, record: record, body: body, place: Self.place)
     }
 
     /// The metadata under Vitalgate's key names, and the record identifier, if there is one.
-    private func said(of object: HealthObject) throws(Refusal) -> (Metadata?, RecordIdentifier?) {
+    private func description(of object: HealthObject) throws(Refusal) -> (Metadata?, RecordIdentifier?) {
         guard !object.metadata.isEmpty else { return (nil, nil) }
         // If a key is given under both names, Vitalgate's name wins.
-        let said = object.metadata.sorted { $0.key < $1.key }.map { (MetadataKey(rawKey: $0.key)?.name ?? $0.key, $0.value) }
-        let metadata = Metadata(said)
+        let description = object.metadata.sorted { $0.key < $1.key }.map { (MetadataKey(rawKey: $0.key)?.name ?? $0.key, $0.value) }
+        let metadata = Metadata(description)
         do throws(UnpairedSyncKey) {
             let (record, rest) = try RecordIdentifier.taken(from: metadata)
             return (rest.isEmpty ? nil : rest, record)

@@ -34,8 +34,8 @@ extension TimeZoneRules {
     /// The tz database name of the zone that `/etc/localtime` links to.
     private static var linkedName: String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
-        let length = buffer.withUnsafeMutableBytes { octets in
-            octets.baseAddress.map { readlink("/etc/localtime", $0, octets.count) } ?? -1
+        let length = buffer.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.map { readlink("/etc/localtime", $0, bytes.count) } ?? -1
         }
         guard length > 0 else { return nil }
         let target = String(decoding: buffer[..<length], as: UTF8.self)

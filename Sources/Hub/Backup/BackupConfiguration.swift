@@ -36,8 +36,8 @@ public struct BackupConfiguration: Decodable, Sendable {
         if members.contains(SettingKey("keep")) {
             let keep = try members.nestedContainer(keyedBy: SettingKey.self, forKey: SettingKey("keep"))
             try keep.refuseUnknown(Self.keepKeys, at: "backup.keep")
-            func number(_ name: String, _ usual: Int) throws -> Int {
-                let number = try keep.decodeIfPresent(Int.self, forKey: SettingKey(name)) ?? usual
+            func number(_ name: String, _ standard: Int) throws -> Int {
+                let number = try keep.decodeIfPresent(Int.self, forKey: SettingKey(name)) ?? standard
                 guard (0...1000).contains(number) else {
                     throw ConfigurationError("'backup.keep.\(name)': expected a whole number from 0 to 1000", isOutOfRange: true)
                 }

@@ -12,13 +12,13 @@ public final class BackupProcess {
     private let isClockRight: () -> Bool
     private var plan: (command: [String], configuration: BackupConfiguration, zone: TimeZoneRules)?
     private var timer: EventLoop.Timer?
-    private var process: KeptProcess?
+    private var process: SupervisedProcess?
     /// Called with notices for the log.
     public var onNotice: (SourceNotice) -> Void = { _ in }
 
     private static let first = Duration.seconds(120)
     private static let tick = Duration.seconds(300)
-    private static let patience = Duration.milliseconds(1500)
+    private static let timeout = Duration.milliseconds(1500)
 
     /// - Parameter isClockRight: whether the machine's clock can be right, checked before each run. Backups are kept by their dates.
     public init(loop: EventLoop, store: SampleStore, isClockRight: @escaping () -> Bool) {
@@ -41,7 +41,7 @@ public final class BackupProcess {
         plan = nil
         timer?.cancel()
         timer = nil
-        process?.end(within: Self.patience)
+        process?.end(within: Self.timeout)
         process = nil
     }
 
@@ -52,7 +52,7 @@ public final class BackupProcess {
         guard process == nil, let plan, isClockRight(), PlausibleClock.allows(loop.clock.now) else { return }
         guard needsRun(plan.configuration, plan.zone) else { return }
         do throws(SystemFailure) {
-            process = try KeptProcess(plan.command, loop: loop) { [weak self] in self?.ended($0) }
+            process = try SupervisedProcess(plan.command, loop: loop) { [weak self] in self?.ended($0) }
         } catch {
             onNotice(SourceNotice(.warning, "backup", "\(error)"))
         }
@@ -82,6 +82,6 @@ public final class BackupProcess {
         process = nil
         // The process has logged its reason.
         guard status & 0x7F != 0 else { return }
-        onNotice(SourceNotice(.warning, "backup", "the process ended (\(KeptProcess.words(for: status)))"))
+        onNotice(SourceNotice(.warning, "backup", "the process ended (\(SupervisedProcess.words(for: status)))"))
     }
 }

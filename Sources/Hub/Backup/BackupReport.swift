@@ -42,7 +42,7 @@ extension BackupConfiguration {
     private func finding(
         _ each: BackupLocationConfiguration, _ place: BackupState.Place, _ path: String, _ now: Instant
     ) -> Finding {
-        let subject = "backup \(each.name)"
+        let person = "backup \(each.name)"
         func age(_ time: Int64) -> String {
             let days = max(0, now.microseconds - time) / Self.day
             return days == 0 ? "today" : days == 1 ? "1 day ago" : "\(days) days ago"
@@ -50,11 +50,11 @@ extension BackupConfiguration {
         let run = "sudo vitalgate backup run \(each.name)"
         let check = "sudo vitalgate backup check \(each.name)"
         if let failure = place.drillFailure {
-            return Finding(.broken, subject, "the last backup could not be restored: \(failure)", command: check)
+            return Finding(.broken, person, "the last backup could not be restored: \(failure)", command: check)
         }
         guard let made = place.made else {
             return Finding(
-                .broken, subject, place.failure.map { "there is no backup: \($0)" } ?? "there is no backup yet", command: run)
+                .broken, person, place.failure.map { "there is no backup: \($0)" } ?? "there is no backup yet", command: run)
         }
         var text = "last backup \(age(made))"
         text += place.proven.map { ", last proven backup \(age($0))" } ?? ", no backup was restored and checked yet"
@@ -62,11 +62,11 @@ extension BackupConfiguration {
         if let failure = place.failure { text += ", \(failure)" }
         let isOld = now.microseconds - made > 3 * Self.day
         let isUnproven = place.proven.map { now.microseconds - $0 > 14 * Self.day } ?? true
-        if isOld { return Finding(.warning, subject, text, command: run) }
-        if isUnproven { return Finding(.warning, subject, text, command: check) }
+        if isOld { return Finding(.warning, person, text, command: run) }
+        if isUnproven { return Finding(.warning, person, text, command: check) }
         if each.location.isOnDisk(of: path) {
-            return Finding(.warning, subject, text + ", on the disk of the store: if it fails, both are lost")
+            return Finding(.warning, person, text + ", on the disk of the store: if it fails, both are lost")
         }
-        return Finding(place.failure == nil ? .good : .warning, subject, text, command: place.failure == nil ? nil : run)
+        return Finding(place.failure == nil ? .good : .warning, person, text, command: place.failure == nil ? nil : run)
     }
 }

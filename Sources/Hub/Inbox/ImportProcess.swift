@@ -24,7 +24,7 @@ final class ImportProcess {
     private let completion: (Result) -> Void
 
     /// The maximum size of output in bytes. Longer output is truncated.
-    private static let longest = 1 << 20
+    private static let maximumLength = 1 << 20
 
     /// - Parameters: - arguments: the program's path and its arguments. - file: the path of the file, which the program reads from its
     ///   standard input. Every user of the machine can see arguments, and the name of a file can be that of a person. - completion:
@@ -32,8 +32,8 @@ final class ImportProcess {
     init(_ arguments: [String], file: String, loop: EventLoop, completion: @escaping (Result) -> Void) throws(SystemFailure) {
         self.loop = loop
         self.completion = completion
-        let output = try OutputPipe(loop: loop, limit: Self.longest)
-        let errors = try OutputPipe(loop: loop, limit: Self.longest)
+        let output = try OutputPipe(loop: loop, limit: Self.maximumLength)
+        let errors = try OutputPipe(loop: loop, limit: Self.maximumLength)
         process = try ChildProcess(arguments, reading: Array(file.utf8), output: output.writing, errors: errors.writing)
         (self.output, self.errors) = (output, errors)
         for pipe in [output, errors] { pipe.open { [weak self] in self?.closed() } }

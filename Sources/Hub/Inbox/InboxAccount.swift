@@ -60,7 +60,7 @@ struct InboxAccount {
             let unread = Unread(file: name, error: messages.first ?? "the file could not be read", messages: messages)
             return ((try? encoder.encode(unread)).map(Array.init) ?? []) + "\n".utf8
         }
-        let said = (try? encoder.encode(messages)).map(Array.init) ?? Array("[]".utf8)
-        return object.dropLast() + Array(",\"messages\":".utf8) + said + Array("}\n".utf8)
+        let encoded = (try? encoder.encode(messages)).map(Array.init) ?? Array("[]".utf8)
+        return object.dropLast() + Array(",\"messages\":".utf8) + encoded + Array("}\n".utf8)
     }
 }

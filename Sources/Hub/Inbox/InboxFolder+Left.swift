@@ -12,23 +12,23 @@ extension InboxFolder {
     }
 
     /// Writes a note on an entry that stays in the inbox, with the reason.
-    func sayLeft(_ name: String, _ what: String) {
+    func writeNote(_ name: String, _ reason: String) {
         let path = note(of: Self.shortened(name))
-        guard !isSomebodysFile(path) else { return }
+        guard !isImportedFile(path) else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let text = try? encoder.encode(Left(file: name, error: "\(what): left in the inbox")) else { return }
+        guard let text = try? encoder.encode(Left(file: name, error: "\(reason): left in the inbox")) else { return }
         // A note is only a help, so an error is ignored.
         try? Self.write(Array(text) + "\n".utf8, to: path)
     }
 
     /// Removes the notes on entries that no longer exist.
-    func forgetWhatWent() {
+    func removeStaleNotes() {
         for name in Self.entries(of: "\(path)/\(Outcome.refused.rawValue)").compactMap(\.text)
         where name.hasSuffix(Self.leftSuffix) {
             let left = String(name.dropLast(Self.leftSuffix.count))
             if names().contains(where: { Self.shortened($0) == left && isOther($0) }) { continue }
-            if !isSomebodysFile(note(of: left)) { unlink(note(of: left)) }
+            if !isImportedFile(note(of: left)) { unlink(note(of: left)) }
         }
     }
 
@@ -40,5 +40,5 @@ extension InboxFolder {
     private func note(of name: String) -> String { "\(path)/\(Outcome.refused.rawValue)/\(name)\(Self.leftSuffix)" }
 
     /// Whether the name belongs to a moved file, which has an account beside it.
-    private func isSomebodysFile(_ path: String) -> Bool { access("\(path).account.json", F_OK) == 0 }
+    private func isImportedFile(_ path: String) -> Bool { access("\(path).account.json", F_OK) == 0 }
 }

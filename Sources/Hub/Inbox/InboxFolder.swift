@@ -45,13 +45,13 @@ struct InboxFolder {
         case beingWritten
         /// A folder, link or device, with a description. Links are never followed.
         case other(String)
-        case gone
+        case missing
     }
 
     /// Returns the current kind of an inbox entry.
     func content(_ name: String) -> Content {
         var status = stat()
-        guard lstat("\(path)/\(name)", &status) == 0 else { return .gone }
+        guard lstat("\(path)/\(name)", &status) == 0 else { return .missing }
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFLNK: return .other("links are not followed")
@@ -113,12 +113,12 @@ struct InboxFolder {
 
     private static let suffix = ".account.json"
     /// The maximum length of a name in bytes (NAME_MAX of Linux).
-    private static let longestName = 255
+    private static let maximumNameLength = 255
 
     /// Shortens a name whose account or note would have too long a name, at a character and before the extension.
     static func shortened(_ name: String) -> String {
         // The hidden name of an account adds the most: a dot, the suffix, and a number such as -100000.
-        let limit = longestName - 1 - suffix.utf8.count - 7
+        let limit = maximumNameLength - 1 - suffix.utf8.count - 7
         guard name.utf8.count > limit else { return name }
         let dot = name.lastIndex(of: ".").flatMap { $0 != name.startIndex && name[$0...].utf8.count <= 32 ? $0 : nil }
         let (ending, stem) = (dot.map { name[$0...] } ?? "", dot.map { name[..<$0] } ?? name[...])

@@ -27,7 +27,7 @@ public final class InboxService: HubSource {
     /// The number of checks of each file that is still being written.
     private var looksAgain: [String: Int] = [:]
     /// The names of entries that were reported because they are not files.
-    private var told: Set<String> = []
+    private var didReceive: Set<String> = []
 
     private struct PutOff {
         var failures = 0
@@ -39,7 +39,7 @@ public final class InboxService: HubSource {
     /// The number of crashes after which a file is moved to `refused`.
     private static let maximumCrashes = 3
     private static let maximumLooks = 7
-    private static let patience = Duration.milliseconds(1500)
+    private static let timeout = Duration.milliseconds(1500)
 
     /// - Parameter live: the ingest whose store receives the files.
     public init(live: LiveIngest) {
@@ -73,7 +73,7 @@ public final class InboxService: HubSource {
             let folder = try InboxFolder(path)
             let watch = try FolderWatch(path, [.written, .movedIn], loop: loop) { [weak self] in self?.handle($0) }
             folder.finishMoves()
-            folder.forgetWhatWent()
+            folder.removeStaleNotes()
             (self.folder, self.watch) = (folder, watch)
         } catch {
             throw SourceError(.inputOutput, "\(error)")
@@ -90,7 +90,7 @@ public final class InboxService: HubSource {
         putOffs.removeAll()
         queue.removeAll()
         // The file stays in place and is read again the next time.
-        current?.process.end(within: Self.patience)
+        current?.process.end(within: Self.timeout)
         current = nil
     }
 
@@ -99,7 +99,7 @@ public final class InboxService: HubSource {
     private func handle(_ event: FolderWatch.Event) {
         guard watch != nil else { return }
         switch event {
-        case .gone: host?.failed(self, SourceError(.inputOutput, "the folder was removed or renamed"))
+        case .removed: host?.failed(self, SourceError(.inputOutput, "the folder was removed or renamed"))
         case .overflow: look()
         case .entry(let name):
             // A name that is not valid UTF-8 has to be changed first.
@@ -135,14 +135,14 @@ public final class InboxService: HubSource {
                 }
             // There is another event when the file is closed. It arrives a moment before the file counts as closed.
             case .beingWritten: lookAgain(name)
-            case .gone: putOffs[name] = nil
-            case .other(let what):
+            case .missing: putOffs[name] = nil
+            case .other(let reason):
                 putOffs[name] = nil
-                guard !folder.isFolderOfOurs(name), told.insert(name).inserted else { break }
-                folder.sayLeft(name, what)
-                tell(
+                guard !folder.isFolderOfOurs(name), didReceive.insert(name).inserted else { break }
+                folder.writeNote(name, reason)
+                notify(
                     .warning,
-                    "an entry was left in the inbox (\(what)): a file in refused/ that ends in \(InboxFolder.leftSuffix) has its name"
+                    "an entry was left in the inbox (\(reason)): a file in refused/ that ends in \(InboxFolder.leftSuffix) has its name"
                 )
             }
         }
@@ -182,7 +182,7 @@ public final class InboxService: HubSource {
         guard let (name, state, _) = current, let folder else { return }
         current = nil
         switch (result.code, folder.content(name)) {
-        case (_, .gone): putOffs[name] = nil
+        case (_, .missing): putOffs[name] = nil
         case (_, let content) where content != .file(state):
             // The file was changed during the import. It is read again when it is closed.
             enqueue(name)
@@ -199,7 +199,7 @@ public final class InboxService: HubSource {
         do throws(SystemFailure) {
             _ = try folder?.move(name, to: account.outcome) { account.text(name: $0) }
             putOffs[name] = nil
-            tell(account.outcome == .done && !account.isCut ? .information : .action, account.summary)
+            notify(account.outcome == .done && !account.isCut ? .information : .action, account.summary)
         } catch {
             // Only the folder is reported because the log never contains file names.
             putOff(
@@ -222,10 +222,10 @@ public final class InboxService: HubSource {
             next()
         }
         putOffs[name] = putOff
-        tell(.warning, "\(reason), retrying in \(delay.components.seconds) s")
+        notify(.warning, "\(reason), retrying in \(delay.components.seconds) s")
     }
 
-    private func tell(_ weight: SourceNotice.Weight, _ text: String) { host?.told(SourceNotice(weight, name, text)) }
+    private func notify(_ weight: SourceNotice.Weight, _ text: String) { host?.didReceive(SourceNotice(weight, name, text)) }
 }
 
 /// The settings of the inbox.

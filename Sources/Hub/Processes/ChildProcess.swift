@@ -48,7 +48,7 @@ final class ChildProcess {
         var ends: [Int32] = [-1, -1]
         // A socket takes this many bytes at once, so writing does not wait for the reader. Unlike pipe(2), no other started program can
         // inherit it.
-        guard text.count <= Self.longestText,
+        guard text.count <= Self.maximumTextLength,
             socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0
         else { throw SystemFailure(arguments[0], errno) }
         defer { close(ends[0]) }
@@ -58,7 +58,7 @@ final class ChildProcess {
         try self.init(arguments, input: ends[0], output: output, errors: errors)
     }
 
-    private static let longestText = 16_384
+    private static let maximumTextLength = 16_384
 
     deinit { kill() }
 

@@ -12,14 +12,14 @@ public final class DailyProcess {
     private let isClockRight: () -> Bool
     private var command: [String]?
     private var timer: EventLoop.Timer?
-    private var process: KeptProcess?
+    private var process: SupervisedProcess?
     /// Called with notices for the log.
     public var onNotice: (SourceNotice) -> Void = { _ in }
 
     private static let first = Duration.seconds(600)
     private static let hour = Duration.seconds(3600)
     private static let day = Duration.seconds(86_400)
-    private static let patience = Duration.milliseconds(1500)
+    private static let timeout = Duration.milliseconds(1500)
 
     /// Creates the process without starting it.
     /// - Parameters: - name: the name in the log. - isClockRight: whether the machine's clock is synchronised, checked before
@@ -45,7 +45,7 @@ public final class DailyProcess {
     /// Ends the running process. The store stays consistent, and the rest is done the next time.
     public func stop() {
         run(nil)
-        process?.end(within: Self.patience)
+        process?.end(within: Self.timeout)
         process = nil
     }
 
@@ -59,7 +59,7 @@ public final class DailyProcess {
         wait(Self.day)
         guard process == nil else { return }
         do throws(SystemFailure) {
-            process = try KeptProcess(command, loop: loop) { [weak self] in self?.ended($0) }
+            process = try SupervisedProcess(command, loop: loop) { [weak self] in self?.ended($0) }
         } catch {
             onNotice(SourceNotice(.warning, name, "\(error), retrying in a day"))
         }
@@ -68,6 +68,6 @@ public final class DailyProcess {
     private func ended(_ status: Int32) {
         process = nil
         guard status != 0 else { return }
-        onNotice(SourceNotice(.warning, name, "the process ended (\(KeptProcess.words(for: status))), retrying in a day"))
+        onNotice(SourceNotice(.warning, name, "the process ended (\(SupervisedProcess.words(for: status))), retrying in a day"))
     }
 }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Runs a program to its end and returns its output.
 public enum ProgramRun {
-    private static let longest = 1 << 20
+    private static let maximumLength = 1 << 20
 
     /// - Parameters: - arguments: the program's path and its arguments. - input: a short text for its standard input. - seconds: the
     ///   time after which the program is killed.
@@ -48,7 +48,7 @@ public enum ProgramRun {
     private static func read(
         _ descriptors: [Int32], until end: ContinuousClock.Instant
     ) -> (all: [String], isWhole: Bool) {
-        var (octets, open) = ([[UInt8]](repeating: [], count: descriptors.count), Set(descriptors.indices))
+        var (bytes, open) = ([[UInt8]](repeating: [], count: descriptors.count), Set(descriptors.indices))
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while !open.isEmpty, ContinuousClock.now < end {
             let indices = open.sorted()
@@ -58,11 +58,11 @@ public enum ProgramRun {
                 let count = Glibc.read(entry.fd, &buffer, buffer.count)
                 if count <= 0 {
                     open.remove(index)
-                } else if octets[index].count < longest {
-                    octets[index] += buffer[..<count]
+                } else if bytes[index].count < maximumLength {
+                    bytes[index] += buffer[..<count]
                 }
             }
         }
-        return (octets.map { String(decoding: $0.prefix(longest), as: UTF8.self) }, open.isEmpty)
+        return (bytes.map { String(decoding: $0.prefix(maximumLength), as: UTF8.self) }, open.isEmpty)
     }
 }

@@ -19,11 +19,11 @@ public final class ServingProcess: HubSource {
     private let settings: () -> [[UInt8]]
     /// The settings that the running process was started with.
     private var known: [[UInt8]] = []
-    private var process: KeptProcess?
+    private var process: SupervisedProcess?
     private var words: Descriptor?
     private var line: [UInt8] = []
-    private static let patience = Duration.milliseconds(1500)
-    private static let longestLine = 256
+    private static let timeout = Duration.milliseconds(1500)
+    private static let maximumLineLength = 256
 
     /// - Parameters: - command: the server's command, with its program's path first. It writes the number of invalid tokens to
     ///   its standard output, one on each line, and the number of requests refused for load after the word `refused` and the
@@ -52,29 +52,29 @@ public final class ServingProcess: HubSource {
         defer { close(ends[1]) }
         let words = Descriptor(owning: ends[0])
         do throws(SystemFailure) {
-            process = try KeptProcess(command, loop: loop, output: ends[1]) { [weak self] in self?.ended($0) }
+            process = try SupervisedProcess(command, loop: loop, output: ends[1]) { [weak self] in self?.ended($0) }
         } catch {
             throw SourceError(.inputOutput, error.description)
         }
         self.words = words
         known = settings()
         (wrongTokens, refusals) = (0, [])
-        loop.watch(words.number) { [weak self] _ in self?.hear() }
+        loop.watch(words.number) { [weak self] _ in self?.readOutput() }
     }
 
     public func stop() {
-        process?.end(within: Self.patience)
+        process?.end(within: Self.timeout)
         process = nil
-        deafen()
+        unwatchOutput()
     }
 
     private func ended(_ status: Int32) {
         process = nil
-        deafen()
-        host?.failed(self, SourceError(.inputOutput, "the process ended (\(KeptProcess.words(for: status)))"))
+        unwatchOutput()
+        host?.failed(self, SourceError(.inputOutput, "the process ended (\(SupervisedProcess.words(for: status)))"))
     }
 
-    private func deafen() {
+    private func unwatchOutput() {
         if let words { loop.unwatch(words.number) }
         words = nil
         line.removeAll()
@@ -83,21 +83,21 @@ public final class ServingProcess: HubSource {
     private func take(_ count: Int, of bound: String) {
         if let index = refusals.firstIndex(where: { $0.bound == bound }) {
             refusals[index].count = count
-        } else if refusals.count < Self.mostBounds {
+        } else if refusals.count < Self.maximumBounds {
             refusals.append(LoadRefusals(bound: bound, count: count, since: loop.clock.now))
         }
     }
 
-    private static let mostBounds = 32
+    private static let maximumBounds = 32
 
-    private func hear() {
+    private func readOutput() {
         guard let words else { return }
-        var octets = [UInt8](repeating: 0, count: 4096)
-        let count = read(words.number, &octets, octets.count)
-        guard count > 0 else { return deafen() }
-        for octet in octets[..<count] {
-            if octet != UInt8(ascii: "\n") {
-                if line.count < Self.longestLine { line.append(octet) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(words.number, &bytes, bytes.count)
+        guard count > 0 else { return unwatchOutput() }
+        for byte in bytes[..<count] {
+            if byte != UInt8(ascii: "\n") {
+                if line.count < Self.maximumLineLength { line.append(byte) }
                 continue
             }
             let words = String(decoding: line, as: UTF8.self).split(separator: " ")

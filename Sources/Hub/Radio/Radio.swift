@@ -70,5 +70,5 @@ public final class Radio: BlueZSourceDelegate {
     /// Does nothing: no clock is compared.
     public func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {}
     /// Passes the notice to ``onNotice``.
-    public func told(_ notice: SourceNotice) { onNotice(notice) }
+    public func didReceive(_ notice: SourceNotice) { onNotice(notice) }
 }

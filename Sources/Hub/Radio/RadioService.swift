@@ -46,7 +46,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     private var aliases: [String: String] = [:]
     /// Keys that several devices share, and those that were reported.
     private var shared: Set<String> = []
-    private var toldOfShared: Set<String> = []
+    private var reportedSharedKeys: Set<String> = []
     private var isStarted = false
     private var isOpen = false
 
@@ -84,7 +84,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         var found: Set<BluetoothAddress> = []
         for adopted in settings.devices where adopted.bluetoothAddress != nil {
             for id in adopted.profiles where settings.library[id] == nil {
-                told(
+                notify(
                     .action, adopted.bluetoothAddress ?? "",
                     "there is no profile \(id): run `vitalgate profile list` for a list")
             }
@@ -107,8 +107,8 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
             adopt(adopted, description, profiles, settings)
         }
         aliases = settings.aliases
-        for (address, gone) in known where !found.contains(address) {
-            live.finishStream(of: gone.device)
+        for (address, deleted) in known where !found.contains(address) {
+            live.finishStream(of: deleted.device)
             known[address] = nil
             source.release(address)
         }
@@ -119,19 +119,19 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
 
     private func findShared() {
         let keys = Dictionary(grouping: known.values, by: \.device.key)
-        shared = Set(keys.filter { $1.count > 1 }.keys).subtracting(toldOfShared)
+        shared = Set(keys.filter { $1.count > 1 }.keys).subtracting(reportedSharedKeys)
     }
 
     /// Reports a key shared by several devices because cheap devices may all have the same serial number. A device with a new
     /// address also has its old key, but the old address is then not in range.
-    private func tellOfSharedKey(_ device: LiveDevice, _ address: BluetoothAddress) {
+    private func reportSharedKey(_ device: LiveDevice, _ address: BluetoothAddress) {
         let key = device.key
         guard shared.contains(key),
             let other = known.first(where: { $0.value.device !== device && $0.value.device.key == key && source.isLive($0.key) })
         else { return }
         shared.remove(key)
-        toldOfShared.insert(key)
-        told(
+        reportedSharedKeys.insert(key)
+        notify(
             .action, "\(address)",
             "another device in range reports the same identity (\(other.key)), so their readings are stored as one device: "
                 + "run `vitalgate devices part \(address)` to separate them")
@@ -152,7 +152,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         device.readingsPerSecond = settings.readingsPerSecond
         device.gathersHeartbeats = settings.gathersHeartbeats
         device.expectedInterval = description.expectedInterval
-        device.hasRecords = description.recordAccess != nil || description.dialogue?.tellsRecords == true
+        device.hasRecords = description.recordAccess != nil || description.dialogue?.reportsRecordsWithClock == true
         live.recallClock(of: device)
         known[description.address] = Known(device: device, adopted: adopted, description: description)
         source.adopt(description, memory: adopted.memory)
@@ -185,7 +185,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     public func received(_ frame: RawFrame, of address: BluetoothAddress) {
         guard let device = known[address]?.device else { return }
         live.receive(frame, of: device)
-        if !shared.isEmpty { tellOfSharedKey(device, address) }
+        if !shared.isEmpty { reportSharedKey(device, address) }
         host?.changed(self)
     }
 
@@ -214,13 +214,13 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     }
 
     /// Passes the notice to the hub and reports a change.
-    public func told(_ notice: SourceNotice) {
-        host?.told(notice)
+    public func didReceive(_ notice: SourceNotice) {
+        host?.didReceive(notice)
         host?.changed(self)
     }
 
-    private func told(_ weight: SourceNotice.Weight, _ subject: String, _ text: String) {
-        told(SourceNotice(weight, subject, text))
+    private func notify(_ weight: SourceNotice.Weight, _ component: String, _ text: String) {
+        didReceive(SourceNotice(weight, component, text))
     }
 }
 
@@ -228,7 +228,7 @@ extension AdoptedDevice {
     /// The user's settings, without facts from the device.
     var decisions: AdoptedDevice {
         var decisions = AdoptedDevice(
-            address: address, key: "", profiles: profiles, name: name, subject: subject, adopted: adopted)
+            address: address, key: "", profiles: profiles, name: name, person: person, adopted: adopted)
         decisions.bindKey = bindKey
         decisions.ownKey = ownKey
         decisions.sharedBy = sharedBy

@@ -41,7 +41,7 @@ public final class Hub: HubSourceHost {
     public func apply(_ settings: HubSettings) {
         if isRunning, live.zone != settings.zone {
             let text = "local times are now read in \(settings.zone.identifier) instead of \(live.zone.identifier)"
-            told(SourceNotice(.information, "zone", text))
+            didReceive(SourceNotice(.information, "zone", text))
         }
         live.use(zone: settings.zone)
         live.commitEvery = .seconds(settings.commitEvery)
@@ -95,13 +95,13 @@ public final class Hub: HubSourceHost {
     private func couldNotStart(_ each: SupervisedSource, _ error: SourceError) {
         guard each.policy == .ignore else { return putOff(each, error) }
         each.stop(.ignored, error)
-        told(SourceNotice(.warning, each.source.name, "\(error), the hub runs without it"))
+        didReceive(SourceNotice(.warning, each.source.name, "\(error), the hub runs without it"))
     }
 
     private func putOff(_ each: SupervisedSource, _ error: SourceError) {
         let delay = each.nextDelay(at: live.loop.clock.uptime)
         each.stop(.waiting, error)
-        told(SourceNotice(.warning, each.source.name, "\(error), retrying in \(delay.components.seconds) s"))
+        didReceive(SourceNotice(.warning, each.source.name, "\(error), retrying in \(delay.components.seconds) s"))
         each.retriesAt = live.loop.clock.uptime + delay
         each.retry = live.loop.after(delay) { [weak self, weak each] in
             guard let self, let each, isRunning else { return }
@@ -112,7 +112,7 @@ public final class Hub: HubSourceHost {
     private func startAgain(_ each: SupervisedSource) {
         do throws(SourceError) {
             try each.start(live.loop.clock)
-            told(SourceNotice(.information, each.source.name, "it works again"))
+            didReceive(SourceNotice(.information, each.source.name, "it works again"))
         } catch {
             putOff(each, error)
         }
@@ -122,7 +122,7 @@ public final class Hub: HubSourceHost {
     // MARK: Events of sources
 
     /// Passes a source's notice to ``onNotice``.
-    public func told(_ notice: SourceNotice) { onNotice(notice) }
+    public func didReceive(_ notice: SourceNotice) { onNotice(notice) }
 
     /// Restarts a failed source later. A source that has run is always retried because the policy is only for the first start.
     public func failed(_ source: any HubSource, _ error: SourceError) {

@@ -41,7 +41,7 @@ public final class HubClock {
             let name = SmallFile.read("/proc/sys/kernel/random/boot_id", limit: 100) ?? []
             return Questions(
                 boot: String(decoding: name.filter { $0 > 0x20 }, as: UTF8.self),
-                isSynchronised: { ClockSteps.isSynchronised && !clock.isDoubted },
+                isSynchronised: { ClockSteps.isSynchronised && !clock.isUntrusted },
                 keepsTime: access("/sys/class/rtc/rtc0", F_OK) == 0, watch: { ClockSteps(loop: loop, handler: $0) })
         }
     }
@@ -58,7 +58,7 @@ public final class HubClock {
     /// The smallest step in microseconds that is corrected. NTP makes smaller ones all the time.
     private static let tolerance: Int64 = 1_000_000
     /// A machine that keeps the time while it is off is wrong by less than this, in microseconds.
-    private static let kept: Int64 = 60_000_000
+    private static let retained: Int64 = 60_000_000
 
     /// - Parameter questions: the machine's clock functions, first used in ``start()``.
     public init(hub: Hub, questions: Questions) {
@@ -83,7 +83,7 @@ public final class HubClock {
         let hasOpen = try !live.store.clock.unconfirmed().isEmpty
         earlier = hasOpen ? try known?.mark ?? live.store.clock.mark() : nil
         if let clock = known, abs(began - clock.began) > Self.tolerance {
-            wasWrong = abs(began - clock.began) > Self.kept
+            wasWrong = abs(began - clock.began) > Self.retained
             try correct(clock, by: began - clock.began)
             known?.began = began
         }
@@ -111,10 +111,10 @@ public final class HubClock {
         let step = began - known.began
         guard abs(step) > Self.tolerance else { return finishIfRight() }
         self.known?.began += step
-        wasWrong = wasWrong || abs(step) > Self.kept
+        wasWrong = wasWrong || abs(step) > Self.retained
         for source in hub.sources { for each in source.source.devices { each.device.clockWasSet(by: step, of: known.boot) } }
         live.clockWasSet(by: step) { [weak self] in try self?.correct(known, by: step) }
-        hub.told(
+        hub.didReceive(
             SourceNotice(
                 .information, "clock",
                 "set by \(step / 1_000_000) s, and the times of earlier readings are corrected by the same amount"))
@@ -128,7 +128,7 @@ public final class HubClock {
         let count = try live.store.clock.correct(
             step, of: clock, uptime: uptime, next: next, now: live.loop.clock.now, owner: ProcessIdentity.current())
         if count > 0 {
-            hub.told(SourceNotice(.information, "clock", "corrected the times of \(count) \(count == 1 ? "sample" : "samples")"))
+            hub.didReceive(SourceNotice(.information, "clock", "corrected the times of \(count) \(count == 1 ? "sample" : "samples")"))
         }
     }
 
@@ -148,7 +148,7 @@ public final class HubClock {
             isDoubtful: wasWrong, through: end, now: live.loop.clock.now, owner: ProcessIdentity.current())
         earlier = nil
         guard count > 0 else { return }
-        hub.told(
+        hub.didReceive(
             SourceNotice(
                 .warning, "clock",
                 "the power failed before the clock was set, and nobody knows the time of \(count) "

@@ -9,11 +9,11 @@ public struct HubConfiguration: Decodable, Sendable {
     public var policies: [String: StartPolicy] = [:]
 
     /// The maximum number of readings per second from one device's advertisements, averaged over a minute.
-    public var readingsPerSecond = FloodCap.usual
+    public var readingsPerSecond = FloodCap.defaultLimit
 
     /// The seconds that readings of streams, such as a strap's, wait for a common commit. A power cut can lose that much. Smaller
     /// values wear out an SD card sooner.
-    public var commitEvery = LiveIngest.usualCommitSeconds
+    public var commitEvery = LiveIngest.defaultCommitSeconds
 
     /// The form in which intervals between heartbeats are stored.
     public enum Heartbeats: String, CaseIterable, Sendable {
@@ -71,12 +71,12 @@ public struct HubConfiguration: Decodable, Sendable {
     public func policy(of source: String) -> StartPolicy { policies[source] ?? .retry }
 
     private static func number(
-        _ name: String, in members: KeyedDecodingContainer<SettingKey>, _ range: ClosedRange<Int>, _ what: String
+        _ name: String, in members: KeyedDecodingContainer<SettingKey>, _ range: ClosedRange<Int>, _ description: String
     ) throws -> Int? {
         guard let number = try members.decodeIfPresent(Int.self, forKey: SettingKey(name)) else { return nil }
         guard range.contains(number) else {
             var fault = fault(
-                SettingKey(name), in: members, "expected a whole \(what) from \(range.lowerBound) to \(range.upperBound)")
+                SettingKey(name), in: members, "expected a whole \(description) from \(range.lowerBound) to \(range.upperBound)")
             fault.isOutOfRange = true
             throw fault
         }

@@ -8,7 +8,7 @@ public final class HubLock {
     private let descriptor: Int32
 
     /// The number of attempts, 20 ms each.
-    private static let patience = 250
+    private static let maximumAttempts = 250
 
     /// - Throws: ``StoreError`` of the kind `busy` if another hub holds the lock.
     public init(store: String) throws(StoreError) {
@@ -23,9 +23,9 @@ public final class HubLock {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let holder = Self.process(in: descriptor)
             // If a hub was killed while it started an import, the new process holds the lock for a moment.
-            guard let holder, attempts < Self.patience, kill(holder, 0) != 0, errno == ESRCH else {
-                let who = holder.map { " (process \($0))" } ?? ""
-                throw StoreError(.busy, "another hub is running on \(store)\(who): stop it first, or use another --store")
+            guard let holder, attempts < Self.maximumAttempts, kill(holder, 0) != 0, errno == ESRCH else {
+                let holderText = holder.map { " (process \($0))" } ?? ""
+                throw StoreError(.busy, "another hub is running on \(store)\(holderText): stop it first, or use another --store")
             }
             attempts += 1
             usleep(20_000)

@@ -74,7 +74,7 @@ public struct LoadRefusals: Codable, Hashable, Sendable {
 /// The hub's interface for its sources.
 public protocol HubSourceHost: AnyObject {
     /// Reports a notice for the log and the user. It must not contain a value or a name.
-    func told(_ notice: SourceNotice)
+    func didReceive(_ notice: SourceNotice)
     /// Reports that a source cannot go on. The hub stops it and starts it again later. A missing device is not a failure of its
     /// source.
     func failed(_ source: any HubSource, _ error: SourceError)
@@ -95,9 +95,9 @@ public struct HubSettings: Sendable {
     /// The inbox settings, or `nil` for no inbox.
     public var inbox: InboxSettings?
     /// The maximum number of readings per second from one device's advertisements, averaged over a minute.
-    public var readingsPerSecond = FloodCap.usual
+    public var readingsPerSecond = FloodCap.defaultLimit
     /// The seconds that readings of streams wait for a common commit.
-    public var commitEvery = LiveIngest.usualCommitSeconds
+    public var commitEvery = LiveIngest.defaultCommitSeconds
 
     /// Whether the intervals between heartbeats are stored as one series a minute instead of single samples.
     public var gathersHeartbeats = false

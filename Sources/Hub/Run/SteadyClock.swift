@@ -13,8 +13,8 @@ public final class SteadyClock: Sendable {
         /// The boot's time by the last time that was believed.
         var began: Int64?
         /// The boot's time by a time that is doubted, and how long the machine ran when it was first seen.
-        var doubted: (began: Int64, since: Int64)?
-        var isDoubted = false
+        var untrusted: (began: Int64, since: Int64)?
+        var isUntrusted = false
     }
 
     private let now: @Sendable () -> Instant
@@ -50,31 +50,31 @@ public final class SteadyClock: Sendable {
         let known = state.began.map { Instant(microseconds: $0 &+ passed) }
         // A clock that was never set can be set to any plausible time, and an earlier one is equally good.
         let isSet = known.map { PlausibleClock.allows($0) } ?? false
-        let isBelieved =
+        let isTrusted =
             isSet
             ? PlausibleClock.allows(now) && PlausibleClock.allows(step: began &- (state.began ?? began))
             : now < PlausibleClock.latest
-        if isBelieved || PlausibleClock.allows(now) && stands(began, passed, &state) {
+        if isTrusted || PlausibleClock.allows(now) && isConsistent(began, passed, &state) {
             state = State(began: began)
             return now
         }
-        state.isDoubted = true
+        state.isUntrusted = true
         return known ?? now
     }
 
     /// Whether a doubted time has been stable long enough.
-    private static func stands(_ began: Int64, _ passed: Int64, _ state: inout State) -> Bool {
-        guard let doubted = state.doubted, (doubted.began &- began).magnitude <= slewed else {
-            state.doubted = (began, passed)
+    private static func isConsistent(_ began: Int64, _ passed: Int64, _ state: inout State) -> Bool {
+        guard let untrusted = state.untrusted, (untrusted.began &- began).magnitude <= slewed else {
+            state.untrusted = (began, passed)
             return false
         }
-        return passed &- doubted.since >= proof
+        return passed &- untrusted.since >= proof
     }
 
     /// Whether the machine's present time is doubted.
-    public var isDoubted: Bool {
+    public var isUntrusted: Bool {
         _ = time()
-        return state.withLock { $0.isDoubted }
+        return state.withLock { $0.isUntrusted }
     }
 }
 

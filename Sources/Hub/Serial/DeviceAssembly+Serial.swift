@@ -18,7 +18,7 @@ extension DeviceAssembly {
                 device: adopted.device ?? Device(key: adopted.key, name: profile.name))
             let conversation = profile.connection.serial
             description.opening = conversation.opening
-            description.keepAlive = conversation.keepAlive.map { ($0.octets, .seconds($0.every)) }
+            description.keepAlive = conversation.keepAlive.map { ($0.bytes, .seconds($0.every)) }
             description.closing = conversation.closing
             description.meter = Self.meter(conversation.dialogue)
             return description

@@ -51,7 +51,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         for adopted in settings.devices {
             guard let path = adopted.serialPath else { continue }
             for id in adopted.profiles where settings.library[id] == nil {
-                tell(.action, path, "there is no profile \(id): run `vitalgate profile list` for a list")
+                notify(.action, path, "there is no profile \(id): run `vitalgate profile list` for a list")
             }
             guard let description = assembly.serial(adopted) else { continue }
             found.insert(path)
@@ -71,9 +71,9 @@ public final class SerialService: HubSource, SerialSourceDelegate {
             source.adopt(description)
         }
         aliases = settings.aliases
-        for (path, gone) in known where !found.contains(path) {
+        for (path, deleted) in known where !found.contains(path) {
             source.release(path)
-            live.finishStream(of: gone.device)
+            live.finishStream(of: deleted.device)
             known[path] = nil
         }
         host?.changed(self)
@@ -106,11 +106,11 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     }
 
     /// Records skipped bytes. A truncated frame counts as an unreadable reading, and noise is only counted in bytes.
-    public func skipped(_ octets: SkippedOctets, of path: String) {
+    public func skipped(_ bytes: SkippedBytes, of path: String) {
         guard known[path] != nil else { return }
-        live.skip(SkipKind("noise-octets"), count: octets.count)
-        guard octets.holdsFrame else { return }
-        live.refuse(Refusal("\(FrameError(octets.fault)) (at byte \(octets.fault.offset))", at: Place(.byte, octets.offset)))
+        live.skip(SkipKind("noise-octets"), count: bytes.count)
+        guard bytes.containsLostFrame else { return }
+        live.refuse(Refusal("\(FrameError(bytes.fault)) (at byte \(bytes.fault.offset))", at: Place(.byte, bytes.offset)))
     }
 
     /// Stores the meter's description of itself if it is new.
@@ -151,16 +151,16 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         guard !paths.contains(where: { known[$0] != nil }), let profile = assembly.profiles(for: plug).own.first,
             let path = plug.durablePath
         else { return }
-        tell(.action, path, "\(profile.name) is plugged in: run `vitalgate devices adopt \(path)` to read it")
+        notify(.action, path, "\(profile.name) is plugged in: run `vitalgate devices adopt \(path)` to read it")
     }
 
     /// Passes the notice to the hub.
-    public func told(_ notice: SourceNotice) { host?.told(notice) }
+    public func didReceive(_ notice: SourceNotice) { host?.didReceive(notice) }
     /// Reports a change of a device's state to the hub.
     public func changed() { host?.changed(self) }
 
-    private func tell(_ weight: SourceNotice.Weight, _ subject: String, _ text: String) {
-        told(SourceNotice(weight, subject, text))
+    private func notify(_ weight: SourceNotice.Weight, _ component: String, _ text: String) {
+        didReceive(SourceNotice(weight, component, text))
     }
 }
 

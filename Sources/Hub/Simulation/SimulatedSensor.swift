@@ -12,7 +12,7 @@ struct SimulatedSensor: Sendable {
     var profiles: [String]
     var interval: Duration
     /// Returns the frames of its nth turn, counted from 0.
-    var frames: @Sendable (Int) -> [(channel: String, octets: [UInt8])]
+    var frames: @Sendable (Int) -> [(channel: String, bytes: [UInt8])]
 
     static let manufacturer = "Vitalgate simulation"
 
@@ -29,9 +29,9 @@ struct SimulatedSensor: Sendable {
         Device(key: "\(Self.manufacturer)/\(name)", name: name, manufacturer: Self.manufacturer, model: name)
     }
 
-    func adopted(subject: String, at time: Instant) -> AdoptedDevice {
+    func adopted(person: String, at time: Instant) -> AdoptedDevice {
         var adopted = AdoptedDevice(
-            address: AdoptedDevice.simulated + id, key: device.key, profiles: profiles, name: name, subject: subject,
+            address: AdoptedDevice.simulated + id, key: device.key, profiles: profiles, name: name, person: person,
             adopted: time.microseconds)
         adopted.device = device
         return adopted
@@ -39,22 +39,22 @@ struct SimulatedSensor: Sendable {
 
     /// Heart Rate Measurement: flags 0x16 (contact, RR intervals), the rate, an RR interval in 1/1024 s. It simulates a person
     /// who alternates between walking and resting.
-    private static func strap(_ turn: Int) -> [(channel: String, octets: [UInt8])] {
+    private static func strap(_ turn: Int) -> [(channel: String, bytes: [UInt8])] {
         let rate = 72 + 14 * sin(Double(turn) / 40) + 3 * sin(Double(turn) / 3)
         let interval = UInt16(61_440 / rate)
-        let octets = [0x16, UInt8(rate), UInt8(interval & 0xFF), UInt8(interval >> 8)]
-        return [("gatt:2A37", octets)] + battery(turn, every: 600, full: 90)
+        let bytes = [0x16, UInt8(rate), UInt8(interval & 0xFF), UInt8(interval >> 8)]
+        return [("gatt:2A37", bytes)] + battery(turn, every: 600, full: 90)
     }
 
     /// Temperature Measurement: flags 0x04 (°C, with its type), an IEEE 11073 FLOAT in hundredths, the type `armpit`.
-    private static func thermometer(_ turn: Int) -> [(channel: String, octets: [UInt8])] {
+    private static func thermometer(_ turn: Int) -> [(channel: String, bytes: [UInt8])] {
         let hundredths = UInt32(3660 + 25 * sin(Double(turn) / 12))
-        let octets = [0x04, UInt8(hundredths & 0xFF), UInt8(hundredths >> 8 & 0xFF), UInt8(hundredths >> 16), 0xFE, 0x01]
-        return [("gatt:2A1C", octets)] + battery(turn, every: 60, full: 76)
+        let bytes = [0x04, UInt8(hundredths & 0xFF), UInt8(hundredths >> 8 & 0xFF), UInt8(hundredths >> 16), 0xFE, 0x01]
+        return [("gatt:2A1C", bytes)] + battery(turn, every: 60, full: 76)
     }
 
     /// Battery Level: one percent less each time, and full again at 50 percent.
-    private static func battery(_ turn: Int, every turns: Int, full: Int) -> [(channel: String, octets: [UInt8])] {
+    private static func battery(_ turn: Int, every turns: Int, full: Int) -> [(channel: String, bytes: [UInt8])] {
         turn % turns == 0 ? [("gatt:2A19", [UInt8(full - turn / turns % (full - 50))])] : []
     }
 }

@@ -38,7 +38,7 @@ public final class SimulatedSensors: HubSource {
     public static func adopt(in store: SampleStore, at time: Instant) throws {
         let known = Set(try store.devices.adopted().map(\.address))
         for sensor in SimulatedSensor.all {
-            let device = sensor.adopted(subject: store.subject, at: time)
+            let device = sensor.adopted(person: store.owner, at: time)
             if !known.contains(device.address) { try store.devices.save(device) }
         }
     }
@@ -88,10 +88,10 @@ public final class SimulatedSensors: HubSource {
 
     private func send(_ each: Running) {
         for frame in each.sensor.frames(each.turn) {
-            frame.octets.withUnsafeBytes { octets in
+            frame.bytes.withUnsafeBytes { bytes in
                 live.receive(
                     RawFrame(
-                        payload: .bytes(octets), place: Place(.record, each.turn + 1), received: live.loop.clock.now,
+                        payload: .bytes(bytes), place: Place(.record, each.turn + 1), received: live.loop.clock.now,
                         channel: frame.channel, device: each.sensor.device),
                     of: each.device)
             }

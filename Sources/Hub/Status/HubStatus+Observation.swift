@@ -45,7 +45,7 @@ extension HubStatus {
             devices.append(
                 Device(
                     address: Self.cut(device.address, to: 200), name: Self.name(of: device),
-                    last: try store.samples.lastStart(ofDevice: aliases[device.goesBy] ?? device.goesBy)))
+                    last: try store.samples.lastStart(ofDevice: aliases[device.storageKey] ?? device.storageKey)))
         }
     }
 
@@ -97,7 +97,7 @@ extension HubStatus.Device {
 
 extension Hub {
     /// The uptime at which the status changes without an event: a device becomes silent, or a minute of its rate is over.
-    var nextChangeByItself: Duration? {
+    var nextTimedChange: Duration? {
         let uptime = live.loop.clock.uptime
         let activities = sources.flatMap { $0.source.devices }.map(\.device)
         var next = activities.compactMap { $0.activity.silence(expecting: $0.expectedInterval) }.filter { $0 > uptime }.min()

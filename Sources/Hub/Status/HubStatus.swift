@@ -128,7 +128,7 @@ public struct HubStatus: Codable, Hashable, Sendable {
     }
 
     /// Whether the statuses are equal except for the passage of time.
-    func saysTheSame(as other: HubStatus) -> Bool {
+    func hasSameContent(as other: HubStatus) -> Bool {
         var other = other
         other.time = time
         // The process is the same, but its derived start may differ.

@@ -42,7 +42,7 @@ public struct ProcessMemory: Hashable, Sendable {
     private static func descendants(of process: Int32) -> [Int32] {
         var found: [Int32] = []
         var rest = [process]
-        while let next = rest.popLast(), found.count < mostProcesses {
+        while let next = rest.popLast(), found.count < maximumProcesses {
             for thread in threads(of: next) {
                 guard let text = SmallFile.read("/proc/\(next)/task/\(thread)/children", limit: 65_536) else { continue }
                 let children = String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
@@ -53,7 +53,7 @@ public struct ProcessMemory: Hashable, Sendable {
         return found
     }
 
-    private static let mostProcesses = 1000
+    private static let maximumProcesses = 1000
 
     private static func threads(of process: Int32) -> [String] {
         guard let folder = opendir("/proc/\(process)/task") else { return [] }

@@ -17,7 +17,7 @@ public final class PromptCommits {
     private var pause: ContinuousClock.Instant?
 
     /// The maximum wait for the hub's answer, so that its reader is not delayed.
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
     /// The pause after a hub did not answer, is too old, or denied the request.
     private static let rested = Duration.seconds(10)
 
@@ -28,13 +28,13 @@ public final class PromptCommits {
     }
 
     /// Asks the hub if it was not asked yet or another hub runs now. Otherwise it costs almost nothing.
-    public func keepUp() {
+    public func reconnectIfNeeded() {
         if client?.isOpen == true { return }
         client = nil
         if let pause, pause > .now { return }
         pause = nil
         do throws(StatusClient.Failure) {
-            client = try StatusClient.ask(.hurry, store: store, machine: machine, patience: Self.patience).client
+            client = try StatusClient.ask(.hurry, store: store, machine: machine, timeout: Self.timeout).client
         } catch {
             // If no hub runs, one may be there with the next commit.
             if error != .noHub, error != .ended { pause = .now + Self.rested }

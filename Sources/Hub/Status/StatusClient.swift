@@ -22,22 +22,22 @@ public final class StatusClient {
     /// The descriptor for poll(2).
     public let descriptor: Int32
     /// The maximum time for an answer, from its first byte to its last. For the first answer it starts with the request.
-    public let patience: Duration
+    public let timeout: Duration
     private var received = LineBuffer()
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     /// The time by which the current answer has to be complete, or `nil`.
     private var deadline: ContinuousClock.Instant?
 
     /// The maximum length in characters. A hub's own messages are below a hundred.
-    private static let longestMessage = 500
+    private static let maximumMessageLength = 500
     /// The usual time for an answer.
-    public static let usualPatience = Duration.seconds(10)
+    public static let defaultTimeout = Duration.seconds(10)
 
     /// Takes ownership of a connection on which an answer is expected.
-    init(owning descriptor: Int32, patience: Duration = usualPatience) {
+    init(owning descriptor: Int32, timeout: Duration = defaultTimeout) {
         self.descriptor = descriptor
-        self.patience = patience
-        deadline = .now + patience
+        self.timeout = timeout
+        deadline = .now + timeout
     }
 
     deinit { close(descriptor) }
@@ -46,25 +46,25 @@ public final class StatusClient {
     ///
     /// - Parameters:
     ///   - follows: whether to receive later changes.
-    ///   - patience: the maximum time for an answer.
+    ///   - timeout: the maximum time for an answer.
     /// - Returns: the connection and the first answer.
     public static func ask(
-        store: String, machine: Machine, follows: Bool = false, patience: Duration = usualPatience
+        store: String, machine: Machine, follows: Bool = false, timeout: Duration = defaultTimeout
     ) throws(Failure) -> (client: StatusClient, status: HubStatus) {
-        try ask(follows ? .follow : .status, store: store, machine: machine, patience: patience)
+        try ask(follows ? .follow : .status, store: store, machine: machine, timeout: timeout)
     }
 
     static func ask(
-        _ question: StatusMessage.Question, store: String, machine: Machine, patience: Duration
+        _ question: StatusMessage.Question, store: String, machine: Machine, timeout: Duration
     ) throws(Failure) -> (client: StatusClient, status: HubStatus) {
         var failure = Failure.noHub
-        let meant = StatusSocket.canonical(store)
+        let intended = StatusSocket.canonical(store)
         for path in StatusSocket.candidates(store: store, machine: machine) {
             do throws(Failure) {
-                guard let client = try connect(path, patience) else { continue }
+                guard let client = try connect(path, timeout) else { continue }
                 client.write(StatusMessage.line(asking: question))
                 let status = try client.first()
-                if status.store.path == meant { return (client, status) }
+                if status.store.path == intended { return (client, status) }
             } catch {
                 // Other paths are tried too, but this failure is more important than a missing hub elsewhere.
                 failure = error
@@ -73,10 +73,10 @@ public final class StatusClient {
         throw failure
     }
 
-    private static func connect(_ path: String, _ patience: Duration) throws(Failure) -> StatusClient? {
+    private static func connect(_ path: String, _ timeout: Duration) throws(Failure) -> StatusClient? {
         do throws(SystemFailure) {
-            let seconds = Int(patience.components.seconds)
-            return StatusClient(owning: try StatusSocket.connected(to: path, patience: seconds), patience: patience)
+            let seconds = Int(timeout.components.seconds)
+            return StatusClient(owning: try StatusSocket.connected(to: path, timeout: seconds), timeout: timeout)
         } catch {
             switch error.code {
             case EACCES, EPERM:
@@ -101,8 +101,8 @@ public final class StatusClient {
 
     /// Whether the hub still has the connection open.
     var isOpen: Bool {
-        var octet: UInt8 = 0
-        let count = recv(descriptor, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
         return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
     }
 
@@ -122,11 +122,11 @@ public final class StatusClient {
         received.append(buffer[..<count])
         var statuses: [HubStatus] = []
         while let line = received.next() { statuses.append(try Self.status(line)) }
-        guard received.rest.count <= StatusMessage.longestAnswer else { throw .noAnswer("its response is too long") }
+        guard received.rest.count <= StatusMessage.maximumAnswerLength else { throw .noAnswer("its response is too long") }
         if received.rest.isEmpty {
             if !statuses.isEmpty { deadline = nil }
         } else if deadline == nil || !statuses.isEmpty {
-            deadline = .now + patience
+            deadline = .now + timeout
         } else if let deadline, deadline <= .now {
             // Single bytes at long intervals are not an answer either.
             throw .noAnswer("its response is incomplete")
@@ -150,11 +150,11 @@ public final class StatusClient {
     }
 
     private static func status(_ line: some Collection<UInt8>) throws(Failure) -> HubStatus {
-        guard line.count <= StatusMessage.longestAnswer else { throw .noAnswer("its response is too long") }
+        guard line.count <= StatusMessage.maximumAnswerLength else { throw .noAnswer("its response is too long") }
         let version = StatusMessage.version(line)
         if let version, version != StatusMessage.version { throw .noAnswer("its version differs from this program's") }
         guard let answer = StatusMessage.answer(line) else { throw .noAnswer("its response cannot be read") }
         if let status = answer.status { return status }
-        throw .noAnswer(answer.error.map { String($0.message.prefix(Self.longestMessage)) } ?? "its response cannot be read")
+        throw .noAnswer(answer.error.map { String($0.message.prefix(Self.maximumMessageLength)) } ?? "its response cannot be read")
     }
 }

@@ -17,7 +17,7 @@ final class StatusConnection {
     /// The number of the connection. Older connections have lower numbers.
     let number: Int
     /// Whether its last status is outdated and the new one could not be sent yet.
-    var isBehind = false
+    var isOutdated = false
     /// The uptime since which it accepts no data.
     var stuckSince: Duration?
     /// Closes the connection if no request arrives.
@@ -54,10 +54,10 @@ final class StatusConnection {
         // Data after the request is ignored.
         guard !isFollower, !isHurrying, !closesWhenSent else { return (.open, nil) }
         request += buffer[..<count]
-        if let end = request.firstIndex(of: UInt8(ascii: "\n")), end <= StatusMessage.longestRequest {
+        if let end = request.firstIndex(of: UInt8(ascii: "\n")), end <= StatusMessage.maximumRequestLength {
             return (.open, Array(request[..<end]))
         }
-        guard request.count <= StatusMessage.longestRequest else { throw StatusProblem("request", "the request is too long") }
+        guard request.count <= StatusMessage.maximumRequestLength else { throw StatusProblem("request", "the request is too long") }
         return (.open, nil)
     }
 

@@ -8,9 +8,9 @@ import FoundationEssentials
 enum StatusMessage {
     /// The protocol version. It increases when an old program could misread a new message. Additional keys do not change it.
     static let version = 1
-    static let longestRequest = 256
+    static let maximumRequestLength = 256
     /// An answer with the most devices, all names of the longest, is below half of it.
-    static let longestAnswer = 1 << 20
+    static let maximumAnswerLength = 1 << 20
 
     enum Question: String, Codable, Sendable {
         case status, follow

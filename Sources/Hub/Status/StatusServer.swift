@@ -17,8 +17,8 @@ public final class StatusServer {
     private var connections: [Int32: StatusConnection] = [:]
     private var started = Duration.zero
     /// The last status that the followers received, and its line.
-    private var told: (status: HubStatus, line: [UInt8])?
-    private var toldAt: Duration?
+    private var lastSent: (status: HubStatus, line: [UInt8])?
+    private var lastSentTime: Duration?
     private var timer: (at: Duration, timer: EventLoop.Timer)?
     private var pause: EventLoop.Timer?
 
@@ -34,7 +34,7 @@ public final class StatusServer {
     private static let maximumConnections = 24
     private static let interval = Duration.seconds(1)
     /// The maximum wait for a request.
-    private static let patience = Duration.seconds(10)
+    private static let requestTimeout = Duration.seconds(10)
     /// The time after which a client that accepts no data is disconnected.
     private static let stuckLimit = Duration.seconds(60)
 
@@ -72,13 +72,13 @@ public final class StatusServer {
     public func changed() {
         guard isFollowed else { return }
         let now = loop.clock.uptime
-        guard let toldAt, now < toldAt + Self.interval else { return tell() }
-        wake(at: toldAt + Self.interval)
+        guard let lastSentTime, now < lastSentTime + Self.interval else { return sendStatus() }
+        wake(at: lastSentTime + Self.interval)
     }
 
     private var followers: [StatusConnection] { connections.values.filter(\.isFollower) }
     private var isFollowed: Bool { connections.values.contains(where: \.isFollower) }
-    private var isHurried: Bool { connections.values.contains(where: \.isHurrying) }
+    private var needsPromptCommits: Bool { connections.values.contains(where: \.isHurrying) }
 
     // MARK: Connections
 
@@ -114,7 +114,7 @@ public final class StatusServer {
             return
         }
         connections[connection.descriptor] = connection
-        connection.deadline = loop.after(Self.patience) { [weak self, weak connection] in
+        connection.deadline = loop.after(Self.requestTimeout) { [weak self, weak connection] in
             guard let connection else { return }
             self?.drop(connection)
         }
@@ -139,12 +139,12 @@ public final class StatusServer {
         loop.unwatch(connection.descriptor)
         connection.deadline?.cancel()
         connections[connection.descriptor] = nil
-        if connection.isHurrying, !isHurried { onHurry(false) }
+        if connection.isHurrying, !needsPromptCommits { onHurry(false) }
         guard connection.isFollower, !isFollowed else { return }
         timer?.timer.cancel()
         timer = nil
-        told = nil
-        toldAt = nil
+        lastSent = nil
+        lastSentTime = nil
         onInterest(false)
     }
 
@@ -165,9 +165,9 @@ public final class StatusServer {
     /// Handles the state of a connection after sending.
     private func follow(_ connection: StatusConnection, _ state: StatusConnection.State) {
         if state == .closed { return drop(connection) }
-        if connection.isBehind, !connection.isSending, let told {
-            connection.isBehind = false
-            return follow(connection, connection.send(told.line))
+        if connection.isOutdated, !connection.isSending, let lastSent {
+            connection.isOutdated = false
+            return follow(connection, connection.send(lastSent.line))
         }
         if connection.isSending, connection.stuckSince == nil { connection.stuckSince = loop.clock.uptime }
         watch(connection)
@@ -189,12 +189,12 @@ public final class StatusServer {
             let isFirst = !isFollowed
             connection.isFollower = true
             if isFirst { onInterest(true) }
-            tell(newcomer: connection)
+            sendStatus(newcomer: connection)
         case .hurry:
             guard connections.values.count(where: \.isHurrying) < Self.maximumFollowers else {
                 throw StatusProblem("busy", "too many clients follow readings already")
             }
-            let isFirst = !isHurried
+            let isFirst = !needsPromptCommits
             connection.isHurrying = true
             // Whose store it is shows whoever asks whether it asked the right hub.
             follow(connection, connection.send(StatusMessage.line(HubStatus(of: hub, started: started))))
@@ -203,22 +203,22 @@ public final class StatusServer {
     }
 
     /// Sends the status to the followers if it has changed, and always to a new one.
-    private func tell(newcomer: StatusConnection? = nil) {
+    private func sendStatus(newcomer: StatusConnection? = nil) {
         let now = loop.clock.uptime
         timer?.timer.cancel()
         timer = nil
         let status = HubStatus(of: hub, started: started)
-        let isNews = told.map { !status.saysTheSame(as: $0.status) } ?? true
-        if isNews || newcomer != nil { (told, toldAt) = ((status, StatusMessage.line(status)), now) }
-        for follower in followers where isNews || follower === newcomer {
+        let hasChanged = lastSent.map { !status.hasSameContent(as: $0.status) } ?? true
+        if hasChanged || newcomer != nil { (lastSent, lastSentTime) = ((status, StatusMessage.line(status)), now) }
+        for follower in followers where hasChanged || follower === newcomer {
             guard !follower.isSending else {
-                follower.isBehind = true
+                follower.isOutdated = true
                 if let since = follower.stuckSince, now >= since + Self.stuckLimit { drop(follower) }
                 continue
             }
-            follow(follower, follower.send(told?.line ?? []))
+            follow(follower, follower.send(lastSent?.line ?? []))
         }
-        if isFollowed, let next = hub.nextChangeByItself { wake(at: next) }
+        if isFollowed, let next = hub.nextTimedChange { wake(at: next) }
     }
 
     /// Schedules the next check, unless an earlier one is scheduled.
@@ -232,7 +232,7 @@ public final class StatusServer {
             time,
             loop.after(delay) { [weak self] in
                 self?.timer = nil
-                self?.tell()
+                self?.sendStatus()
             }
         )
     }

@@ -74,9 +74,9 @@ enum StatusSocket {
     }
 
     /// Connects. Reads and writes time out after this many seconds.
-    static func connected(to path: String, patience: Int) throws(SystemFailure) -> Int32 {
+    static func connected(to path: String, timeout: Int) throws(SystemFailure) -> Int32 {
         let descriptor = try open()
-        var limit = timeval(tv_sec: patience, tv_usec: 0)
+        var limit = timeval(tv_sec: timeout, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }

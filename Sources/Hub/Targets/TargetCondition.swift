@@ -48,10 +48,10 @@ struct TargetCondition: Sendable {
                     if let instant, Instant(iso8601: time, zone: utc) != instant { meanings.insert("\(time) is \(instant)") }
                     return instant
                 },
-                subject: { name in
-                    let subject = try? StoreAccess.subject(name, in: store)
-                    if let subject, subject != store.subject, subject != name { meanings.insert("\(name) is \(subject)") }
-                    return subject
+                person: { name in
+                    let person = try? StoreAccess.person(name, in: store)
+                    if let person, person != store.owner, person != name { meanings.insert("\(name) is \(person)") }
+                    return person
                 })
             try predicate.check(for: types)
             guard !predicate.asksForOthers else {

@@ -96,7 +96,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
         let figures = DailyFigures(store, zone: zone, priority: priority)
         return try make(
             ExportContext(
-                name: name, store: store.identifier, me: store.subject, units: units, zone: zone,
+                name: name, store: store.identifier, me: store.owner, units: units, zone: zone,
                 present: present.all, packet: present.packet,
                 today: { try figures.today(of: $0, at: now(), where: settings.filter) }, now: now))
     }

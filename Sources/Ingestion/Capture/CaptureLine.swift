@@ -19,24 +19,30 @@ public struct CaptureHead: Codable, Hashable, Sendable {
     /// The number of the part, from 1. The older of two files has the lower number.
     public var part: Int
     /// The UUID of the store's own person.
-    public var subject: String
+    public var person: String
     /// The time zone of local times.
     public var zone: String
     /// Whether the store was made for simulated readings.
     public var demo: Bool
     /// ``sentence``.
-    public var holds: String
+    public var content: String
+
+    private enum CodingKeys: String, CodingKey {
+        case capture, id, part, zone, demo
+        case person = "subject"
+        case content = "holds"
+    }
 
     /// Creates the head for traffic that another program recorded.
-    init(subject: String, zone: TimeZoneRules) {
-        (capture, part, holds) = (Self.version, 1, Self.sentence)
-        (id, demo, self.subject, self.zone) = ("", false, subject, zone.identifier)
+    init(person: String, zone: TimeZoneRules) {
+        (capture, part, content) = (Self.version, 1, Self.sentence)
+        (id, demo, self.person, self.zone) = ("", false, person, zone.identifier)
     }
 
     /// Creates the head for a capture of the readings that a store receives.
     public init(of store: SampleStore, zone: TimeZoneRules) {
-        (capture, part, holds) = (Self.version, 1, Self.sentence)
-        (id, subject, demo) = (UUIDText.random(), store.subject, store.isDemo)
+        (capture, part, content) = (Self.version, 1, Self.sentence)
+        (id, person, demo) = (UUIDText.random(), store.owner, store.isDemo)
         self.zone = zone.identifier
     }
 }
@@ -46,7 +52,7 @@ struct CaptureLine: Codable, Hashable, Sendable {
     enum Event: String, Codable, Sendable {
         /// A device that is read from here on, and new facts about a device.
         case device, known
-        case frame, settle, commit, records, clock, skip, refuse, step, flush
+        case frame, finish = "settle", commit, records, clock, skip, refuse, step, flush
         /// A line of the log, for a person.
         case notice
         /// The part ends here and is complete.
@@ -65,7 +71,7 @@ struct CaptureLine: Codable, Hashable, Sendable {
     var from: CapturedDescription?
     var channel: String?
     /// The bytes in hexadecimal.
-    var octets: String?
+    var bytes: String?
     var place: String?
     var number: Int?
     var ahead: Int64?
@@ -74,6 +80,11 @@ struct CaptureLine: Codable, Hashable, Sendable {
     var kind: String?
     var count: Int?
     var text: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case event, time, uptime, device, about, from, channel, place, number, ahead, ofUTC, by, kind, count, text
+        case bytes = "octets"
+    }
 
     init(_ event: Event, time: Int64, uptime: Int64, device: Int? = nil) {
         (self.event, self.time, self.uptime, self.device) = (event, time, uptime, device)
@@ -116,16 +127,26 @@ struct CapturedDevice: Codable, Hashable, Sendable {
     }
 
     struct Share: Codable, Hashable, Sendable {
-        var subject: String
+        var person: String
         /// The lower bound in kilograms.
         var from: Double
         var to: Double
+
+        private enum CodingKeys: String, CodingKey {
+            case person = "subject"
+            case from, to
+        }
     }
 
     /// A user that the device numbers, without the consent code.
     struct User: Codable, Hashable, Sendable {
         var number: Int
-        var subject: String
+        var person: String
+
+        private enum CodingKeys: String, CodingKey {
+            case number
+            case person = "subject"
+        }
     }
 
     /// The services and characteristics of a device that is not adopted.
@@ -135,9 +156,9 @@ struct CapturedDevice: Codable, Hashable, Sendable {
     var key: String
     var name: String
     var profiles: [ProfileName]
-    var subject: String
+    var person: String
     var adopted: Int64
-    var said: CapturedDescription?
+    var description: CapturedDescription?
     var ownKey: String?
     var shared: [Share]?
     var users: [User]?
@@ -155,18 +176,25 @@ struct CapturedDevice: Codable, Hashable, Sendable {
     var clock: [[Int64]]?
     var clockFromStamps: Bool
 
+    private enum CodingKeys: String, CodingKey {
+        case services, offers, address, key, name, profiles, adopted, ownKey, shared, users, aliases, zone, sealed, counter, hasRecords
+        case readingsPerSecond, heartbeatSeries, clockKnown, clock, clockFromStamps
+        case person = "subject"
+        case description = "said"
+    }
+
     init(_ device: LiveDevice) {
         let adopted = device.adopted
-        (address, key, name, subject) = (adopted.address, adopted.key, adopted.name, adopted.subject)
+        (address, key, name, person) = (adopted.address, adopted.key, adopted.name, adopted.person)
         profiles = device.profiles.map { ProfileName(id: $0.id, version: $0.version) }
         self.adopted = adopted.adopted
-        said = adopted.device.map { CapturedDescription($0) }
+        description = adopted.device.map { CapturedDescription($0) }
         ownKey = adopted.ownKey
         let shares = adopted.sharedBy.map {
-            Share(subject: $0.subject, from: $0.weights.lowerBound, to: $0.weights.upperBound)
+            Share(person: $0.person, from: $0.weights.lowerBound, to: $0.weights.upperBound)
         }
         shared = shares.isEmpty ? nil : shares
-        users = adopted.users.isEmpty ? nil : adopted.users.map { User(number: $0.number, subject: $0.subject) }
+        users = adopted.users.isEmpty ? nil : adopted.users.map { User(number: $0.number, person: $0.person) }
         aliases = device.aliases.isEmpty ? nil : device.aliases
         zone = device.zone.identifier
         sealed = adopted.bindKey != nil
@@ -183,7 +211,7 @@ struct CapturedDevice: Codable, Hashable, Sendable {
 /// Converts lines to bytes and back.
 enum CaptureText {
     /// The maximum length of a line. A byte takes two characters, and no source sends frames of more than a few thousand bytes.
-    static let longestLine = 1 << 20
+    static let maximumLineLength = 1 << 20
     /// The start of each part.
     static let mark = Array(#"{"capture":"#.utf8)
 

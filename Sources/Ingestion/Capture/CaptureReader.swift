@@ -70,9 +70,9 @@ public final class CaptureReader: ReplayFeed {
     }
 
     private static func head(of descriptor: Int32, _ path: String) throws(SourceError) -> CaptureHead {
-        var octets = [UInt8](repeating: 0, count: 4096)
-        let count = pread(descriptor, &octets, octets.count, 0)
-        let line = octets[..<max(0, count)].prefix { $0 != UInt8(ascii: "\n") }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        let line = bytes[..<max(0, count)].prefix { $0 != UInt8(ascii: "\n") }
         guard line.starts(with: CaptureText.mark), let version = CaptureText.value(Version.self, line)?.capture else {
             throw SourceError(.malformed, "\(path): line 1: not a capture, or the first line is damaged")
         }
@@ -80,7 +80,7 @@ public final class CaptureReader: ReplayFeed {
             throw SourceError(
                 .malformed, "\(path): line 1: capture version \(version) needs a newer Vitalgate")
         }
-        guard let head = CaptureText.value(CaptureHead.self, line), head.part >= 1, UUIDText.isValid(head.subject) else {
+        guard let head = CaptureText.value(CaptureHead.self, line), head.part >= 1, UUIDText.isValid(head.person) else {
             throw SourceError(.malformed, "\(path): line 1: incomplete first line of a capture")
         }
         return head
@@ -126,16 +126,16 @@ public final class CaptureReader: ReplayFeed {
             offset += Int64(count)
             lines.append(buffer[..<count])
             while let line = lines.next() { try body(line) }
-            guard lines.rest.count <= CaptureText.longestLine else {
-                throw SourceError(.malformed, "\(part.path): a line is longer than \(CaptureText.longestLine) bytes")
+            guard lines.rest.count <= CaptureText.maximumLineLength else {
+                throw SourceError(.malformed, "\(part.path): a line is longer than \(CaptureText.maximumLineLength) bytes")
             }
         }
         return lines.rest.count
     }
 
     private func check(_ text: ArraySlice<UInt8>, _ place: Place, _ part: Int) throws(SourceError) -> ReplayLine {
-        func wrong(_ what: String) -> SourceError {
-            SourceError(.malformed, "\(parts[part].path): \(place): \(what)")
+        func wrong(_ reason: String) -> SourceError {
+            SourceError(.malformed, "\(parts[part].path): \(place): \(reason)")
         }
         guard let line = CaptureText.value(CaptureLine.self, text) else {
             throw wrong("not a line of a capture, or damaged")
@@ -153,10 +153,10 @@ public final class CaptureReader: ReplayFeed {
         switch line.event {
         case .device: isWhole = line.device != nil && line.about.map(Self.isSound) == true
         case .known: isWhole = line.device != nil && line.kind != nil && line.from != nil
-        case .settle, .commit, .records: isWhole = line.device != nil
+        case .finish, .commit, .records: isWhole = line.device != nil
         case .frame:
             isWhole =
-                line.device != nil && line.channel != nil && (line.octets != nil) != (line.text != nil) && Self.place(line) != nil
+                line.device != nil && line.channel != nil && (line.bytes != nil) != (line.text != nil) && Self.place(line) != nil
         case .clock: isWhole = line.device != nil && line.ahead != nil && line.ofUTC != nil
         case .skip: isWhole = line.kind?.isEmpty == false && line.count != nil
         case .refuse: isWhole = line.text != nil && line.count != nil && Self.place(line) != nil
@@ -164,8 +164,8 @@ public final class CaptureReader: ReplayFeed {
         case .flush, .notice, .end: isWhole = true
         }
         guard isWhole else { throw wrong("incomplete or invalid line of the event \(line.event.rawValue)") }
-        guard let octets = HexadecimalText.octets(line.octets ?? "") else { throw wrong("its bytes are not hexadecimal") }
-        return ReplayLine(line: line, octets: octets, place: place, part: part)
+        guard let bytes = HexadecimalText.bytes(line.bytes ?? "") else { throw wrong("its bytes are not hexadecimal") }
+        return ReplayLine(line: line, bytes: bytes, place: place, part: part)
     }
 
     static func place(_ line: CaptureLine) -> Place? {
@@ -175,9 +175,9 @@ public final class CaptureReader: ReplayFeed {
 
     private static func isSound(_ device: CapturedDevice) -> Bool {
         let clock = device.clock ?? []
-        return !device.address.isEmpty && (device.subject == Origin.unassigned || UUIDText.isValid(device.subject))
+        return !device.address.isEmpty && (device.person == Origin.unassigned || UUIDText.isValid(device.person))
             && clock.allSatisfy { (2...3).contains($0.count) && $0.allSatisfy(numbers.contains) }
             && numbers.contains(device.adopted) && (1...1_000_000).contains(device.readingsPerSecond)
-            && (device.shared ?? []).allSatisfy { $0.from <= $0.to && UUIDText.isValid($0.subject) }
+            && (device.shared ?? []).allSatisfy { $0.from <= $0.to && UUIDText.isValid($0.person) }
     }
 }

@@ -12,7 +12,7 @@ import Wire
 /// If the capture fails, it ends with one notice, and the hub continues.
 public final class CaptureWriter {
     /// The default limit for both files together, in bytes.
-    public static let usualLimit = 16 << 20
+    public static let defaultLimit = 16 << 20
     /// The range of limits that can be requested.
     public static let limits = 64 << 10...1 << 30
 
@@ -32,7 +32,7 @@ public final class CaptureWriter {
         var number: Int
         /// The key as last written to the file.
         var key: String
-        var said: Device?
+        var lastDevice: Device?
         var from: Device?
         /// Whether this part describes the device.
         var isWritten = false
@@ -80,19 +80,19 @@ public final class CaptureWriter {
     /// - Parameter make: returns the lines. It is called again for a new part, in which devices are described again.
     private func write(_ make: () -> [UInt8]) {
         do throws(SourceError) {
-            var octets = make()
-            if file.size + octets.count + Self.reserve > file.limit {
+            var bytes = make()
+            if file.size + bytes.count + Self.reserve > file.limit {
                 try file.append(CaptureText.line(line(.end)))
                 try file.rotate()
                 head.part += 1
                 for key in known.keys { known[key]?.isWritten = false }
                 try file.append(CaptureText.line(head))
-                octets = make()
+                bytes = make()
             }
-            guard file.size + octets.count + Self.reserve <= file.limit, octets.count <= CaptureText.longestLine else {
+            guard file.size + bytes.count + Self.reserve <= file.limit, bytes.count <= CaptureText.maximumLineLength else {
                 throw SourceError(.inputOutput, "\(file.path): a line is longer than the file may be")
             }
-            try file.append(octets)
+            try file.append(bytes)
         } catch {
             end("\(error)")
         }
@@ -116,7 +116,7 @@ public final class CaptureWriter {
     private func lines(of event: LiveEvent) -> [UInt8] {
         switch event {
         case .frame(let frame, let device): return lines(of: frame, device)
-        case .settle(let device): return describing(device) { CaptureText.line(line(.settle, $0.number)) }
+        case .finish(let device): return describing(device) { CaptureText.line(line(.finish, $0.number)) }
         case .commit(let device): return describing(device) { CaptureText.line(line(.commit, $0.number)) }
         case .records(let device): return describing(device) { CaptureText.line(line(.records, $0.number)) }
         case .clock(let ahead, let ofUTC, let received, let device):
@@ -149,7 +149,7 @@ public final class CaptureWriter {
             line.time = frame.received.microseconds
             line.channel = frame.channel
             switch frame.payload {
-            case .bytes(let octets): line.octets = HexadecimalText.text(octets)
+            case .bytes(let bytes): line.bytes = HexadecimalText.text(bytes)
             case .malformed(let reason): line.text = reason
             // Live sources never deliver rows of text.
             case .row: line.text = "a row of text, which a capture does not hold"
@@ -170,26 +170,26 @@ public final class CaptureWriter {
         let adopted = device.adopted
         var each = known[identifier] ?? next(device)
         defer { known[identifier] = each }
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         if !each.isWritten {
             var line = line(.device, each.number)
             line.about = CapturedDevice(device)
-            octets = CaptureText.line(line)
+            bytes = CaptureText.line(line)
             // The part may be read without the preceding one.
             each.from = adopted.device
             each.isWritten = true
-        } else if each.key != adopted.key || each.said != adopted.device {
+        } else if each.key != adopted.key || each.lastDevice != adopted.device {
             var line = line(.known, each.number)
             line.kind = adopted.key
             line.from = CapturedDescription(adopted.device)
-            octets = CaptureText.line(line)
+            bytes = CaptureText.line(line)
         }
-        (each.key, each.said) = (adopted.key, adopted.device)
-        return octets + body(&each)
+        (each.key, each.lastDevice) = (adopted.key, adopted.device)
+        return bytes + body(&each)
     }
 
     private func next(_ device: LiveDevice) -> Known {
         numbers += 1
-        return Known(device: device, number: numbers, key: device.adopted.key, said: device.adopted.device)
+        return Known(device: device, number: numbers, key: device.adopted.key, lastDevice: device.adopted.device)
     }
 }

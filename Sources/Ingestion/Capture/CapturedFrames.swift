@@ -20,21 +20,21 @@ public struct CapturedFrames: Sendable {
         try CaptureReader(path: path).forEachLine { line in
             guard let number = line.line.device else { return }
             if let about = line.line.about { devices[number] = about }
-            guard line.line.event == .frame, let channel = line.line.channel, line.line.octets != nil,
+            guard line.line.event == .frame, let channel = line.line.channel, line.line.bytes != nil,
                 frames[number]?[channel]?.count ?? 0 < Self.maximum
             else { return }
-            frames[number, default: [:]][channel, default: []].append(line.octets)
+            frames[number, default: [:]][channel, default: []].append(line.bytes)
         }
-        let heard = devices.filter { frames[$0.key] != nil }
-        let meant = heard.filter { wanted == nil || $0.value.address == wanted || $0.value.name == wanted }
-        guard meant.count == 1, let only = meant.first else {
-            let names = heard.values.map(\.name).sorted().prefix(10).joined(separator: ", ")
-            let what =
-                meant.isEmpty
+        let active = devices.filter { frames[$0.key] != nil }
+        let intended = active.filter { wanted == nil || $0.value.address == wanted || $0.value.name == wanted }
+        guard intended.count == 1, let only = intended.first else {
+            let names = active.values.map(\.name).sorted().prefix(10).joined(separator: ", ")
+            let reason =
+                intended.isEmpty
                 ? "it has no frames of this device" : "it has several devices: choose one with --device NAME"
-            throw SourceError(.malformed, "\(path): \(what)" + (names.isEmpty ? "" : " (\(names))"))
+            throw SourceError(.malformed, "\(path): \(reason)" + (names.isEmpty ? "" : " (\(names))"))
         }
-        name = only.value.said?.name
+        name = only.value.description?.name
         channels = frames[only.key] ?? [:]
     }
 }

@@ -14,7 +14,7 @@ public struct DeviceRequest: Sendable {
         "frames of one device as it sent them, with its measurements. Its address and name are replaced, and there is no other personal data"
     private static let address = "00:00:00:00:00:00"
     private static let name = "device"
-    private static let nobody = "00000000-0000-0000-0000-000000000000"
+    private static let placeholderPerson = "00000000-0000-0000-0000-000000000000"
     /// The shortest name that is replaced. A shorter one would match frames by chance.
     private static let shortestName = 4
 
@@ -30,14 +30,14 @@ public struct DeviceRequest: Sendable {
 
     /// The lines of the report, in the form that ``CapturedFrames`` reads.
     public var lines: [String] {
-        var head = CaptureHead(subject: Self.nobody, zone: TimeZoneRules(fixed: .utc))
-        head.holds = Self.sentence
+        var head = CaptureHead(person: Self.placeholderPerson, zone: TimeZoneRules(fixed: .utc))
+        head.content = Self.sentence
         var lines = [CaptureText.line(head)]
         var device = CaptureLine(.device, time: 0, uptime: 0, device: 1)
-        var about = CapturedDevice(unknown: Self.address, name: Self.name, subject: Self.nobody)
-        var said = CapturedDescription(nil)
-        if keepsName { said.name = survey.name }
-        about.said = said
+        var about = CapturedDevice(unknown: Self.address, name: Self.name, person: Self.placeholderPerson)
+        var description = CapturedDescription(nil)
+        if keepsName { description.name = survey.name }
+        about.description = description
         about.services = survey.services.map(\.description)
         about.offers = survey.characteristics.map { "\($0.service)/\($0.uuid) " + $0.flags.joined(separator: " ") }
         device.about = about
@@ -47,7 +47,7 @@ public struct DeviceRequest: Sendable {
             let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
             var line = CaptureLine(.frame, time: microseconds, uptime: microseconds * 1000, device: 1)
             line.channel = frame.channel
-            line.octets = Self.hexadecimal(anonymous(frame.octets))
+            line.bytes = Self.hexadecimal(anonymous(frame.bytes))
             (line.place, line.number) = (Place.Kind.record.rawValue, number + 1)
             lines.append(CaptureText.line(line))
         }
@@ -55,9 +55,9 @@ public struct DeviceRequest: Sendable {
     }
 
     /// Returns the bytes without the name and the address. Many devices advertise their address, in either byte order.
-    func anonymous(_ octets: [UInt8]) -> [UInt8] {
+    func anonymous(_ bytes: [UInt8]) -> [UInt8] {
         let address = own.description.split(separator: ":").compactMap { UInt8($0, radix: 16) }
-        var result = Self.replace(address, by: 0, in: octets)
+        var result = Self.replace(address, by: 0, in: bytes)
         result = Self.replace(address.reversed(), by: 0, in: result)
         if !keepsName, let name = survey.name.map({ Array($0.utf8) }), name.count >= Self.shortestName {
             result = Self.replace(name, by: UInt8(ascii: "x"), in: result)
@@ -65,26 +65,26 @@ public struct DeviceRequest: Sendable {
         return result
     }
 
-    private static func replace(_ part: [UInt8], by octet: UInt8, in octets: [UInt8]) -> [UInt8] {
-        guard !part.isEmpty, octets.count >= part.count else { return octets }
-        var result = octets
-        for start in 0...(octets.count - part.count) where octets[start..<(start + part.count)].elementsEqual(part) {
-            for index in start..<(start + part.count) { result[index] = octet }
+    private static func replace(_ part: [UInt8], by byte: UInt8, in bytes: [UInt8]) -> [UInt8] {
+        guard !part.isEmpty, bytes.count >= part.count else { return bytes }
+        var result = bytes
+        for start in 0...(bytes.count - part.count) where bytes[start..<(start + part.count)].elementsEqual(part) {
+            for index in start..<(start + part.count) { result[index] = byte }
         }
         return result
     }
 
-    private static func hexadecimal(_ octets: [UInt8]) -> String {
-        octets.map { String($0 >> 4, radix: 16, uppercase: true) + String($0 & 15, radix: 16, uppercase: true) }.joined()
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16, uppercase: true) + String($0 & 15, radix: 16, uppercase: true) }.joined()
     }
 }
 
 extension CapturedDevice {
     /// Creates a device that was not adopted and has no profile.
-    init(unknown address: String, name: String, subject: String) {
-        (self.address, key, self.name, self.subject) = (address, address, name, subject)
+    init(unknown address: String, name: String, person: String) {
+        (self.address, key, self.name, self.person) = (address, address, name, person)
         (profiles, adopted, zone, sealed) = ([], 0, "UTC", false)
-        (hasRecords, readingsPerSecond) = (false, FloodCap.usual)
+        (hasRecords, readingsPerSecond) = (false, FloodCap.defaultLimit)
         (clockKnown, clockFromStamps) = (false, false)
     }
 }

@@ -62,7 +62,7 @@ public final class Replay {
     /// The maximum number of devices, more than any hub has even after many adoptions.
     private static let maximumDevices = 4096
     /// The number of attempts, 200 ms each, while another process locks the store.
-    private static let patience = 300
+    private static let maximumAttempts = 300
 
     /// Creates a replay of a capture. Nothing is read yet.
     public init(reader: CaptureReader, settings: Settings) { (self.reader, self.settings) = (reader, settings) }
@@ -84,7 +84,7 @@ public final class Replay {
     }
 
     /// Replays the capture as one ledger entry and returns its account. A last line that is cut off is rejected there.
-    /// - Throws: ``StoreError`` if the store fails. Committed samples are kept, and the account's state is `failed`.
+    /// - Throws: ``StoreError`` if the store fails. Committed samples are retained, and the account's state is `failed`.
     public func run(into store: SampleStore, name: String) throws -> IngestAccount {
         if stepsClock, try store.clock.unset() != nil {
             throw StoreError(
@@ -136,11 +136,11 @@ public final class Replay {
             if let old = known[number] {
                 guard old.part != checked.part else { throw Self.wrong(checked, "device \(number) is described twice") }
                 // A new part repeats the known facts.
-                known[number] = Known(device: old.device, from: about.said?.device, part: checked.part)
+                known[number] = Known(device: old.device, from: about.description?.device, part: checked.part)
                 return
             }
             guard known.count < Self.maximumDevices else { throw Self.wrong(checked, "there are too many devices") }
-            known[number] = Known(device: try device(about, checked), from: about.said?.device, part: checked.part)
+            known[number] = Known(device: try device(about, checked), from: about.description?.device, part: checked.part)
         } else if known[number] == nil {
             throw Self.wrong(checked, "device \(number) is not described before this line")
         }
@@ -164,12 +164,12 @@ public final class Replay {
         }
         var adopted = AdoptedDevice(
             address: about.address, key: about.key, profiles: about.profiles.map(\.id), name: about.name,
-            subject: about.subject, adopted: about.adopted)
-        adopted.device = about.said?.device
+            person: about.person, adopted: about.adopted)
+        adopted.device = about.description?.device
         adopted.ownKey = about.ownKey
         adopted.counter = about.counter
-        adopted.sharedBy = (about.shared ?? []).map { SharedUse(subject: $0.subject, weights: $0.from...$0.to) }
-        adopted.users = (about.users ?? []).map { ScaleUser(number: $0.number, subject: $0.subject) }
+        adopted.sharedBy = (about.shared ?? []).map { SharedUse(person: $0.person, weights: $0.from...$0.to) }
+        adopted.users = (about.users ?? []).map { ScaleUser(number: $0.number, person: $0.person) }
         if about.sealed {
             adopted.bindKey = settings.keys[about.address]
             if adopted.bindKey == nil {
@@ -205,7 +205,7 @@ public final class Replay {
             guard let device else { return }
             device.adopted.key = line.kind ?? ""
             device.adopted.device = line.from?.device
-        case .settle: if let device { live.finishStream(of: device) }
+        case .finish: if let device { live.finishStream(of: device) }
         case .records: device?.beginRecords()
         case .commit:
             guard let device else { return }
@@ -231,7 +231,7 @@ public final class Replay {
             RawFrame(payload: payload, place: place, received: clock.now, channel: line.channel ?? "", device: known.from)
         }
         if let reason = line.text { return live.receive(frame(.malformed(reason)), of: known.device) }
-        checked.octets.withUnsafeBytes { live.receive(frame(.bytes($0)), of: known.device) }
+        checked.bytes.withUnsafeBytes { live.receive(frame(.bytes($0)), of: known.device) }
     }
 
     /// Handles a step of the recorded hub's clock: corrects the times that this replay has stored.
@@ -247,7 +247,7 @@ public final class Replay {
 
     /// Commits where the hub committed, because later readings are compared with stored ones.
     private func commit(_ live: LiveIngest) throws {
-        for _ in 0..<Self.patience {
+        for _ in 0..<Self.maximumAttempts {
             live.flush()
             guard let failure = live.failure else { return }
             guard let error = failure as? StoreError, error.isLockOfAnother else { throw failure }

@@ -14,7 +14,7 @@ protocol ReplayFeed: AnyObject {
 /// A line that can be replayed, with its place.
 struct ReplayLine {
     var line: CaptureLine
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var place: Place
     /// The index of its file among those that are read.
     var part = 0

@@ -52,9 +52,9 @@ public final class TrafficReader: ReplayFeed {
 
     /// Reads the recording once to find its devices.
     /// - Parameters: - subject: the UUID of the person who is measured. - zone: the zone of the devices' local times.
-    public init(_ file: BTSnoopFile, subject: String, zone: TimeZoneRules) throws {
+    public init(_ file: BTSnoopFile, person: String, zone: TimeZoneRules) throws {
         (self.file, self.zone) = (file, zone)
-        head = CaptureHead(subject: subject, zone: zone)
+        head = CaptureHead(person: person, zone: zone)
         try survey()
     }
 
@@ -142,7 +142,7 @@ public final class TrafficReader: ReplayFeed {
             let address = AdoptedDevice.bluetooth + each.address
             choose(
                 AdoptedDevice(
-                    address: address, key: address, profiles: profiles, name: seen.name ?? "", subject: head.subject, adopted: 0),
+                    address: address, key: address, profiles: profiles, name: seen.name ?? "", person: head.person, adopted: 0),
                 seen, library)
         }
         guard !chosen.isEmpty else {
@@ -214,11 +214,11 @@ public final class TrafficReader: ReplayFeed {
                 switch part {
                 case .serviceData(let uuid, let value):
                     guard let uuid = BluetoothUUID(uuid) else { continue }
-                    try hear(AdvertisedData.service(uuid).channel, value, peer, time, place, body)
+                    try receive(AdvertisedData.service(uuid).channel, value, peer, time, place, body)
                 case .manufacturerData(let company, let value):
-                    try hear(AdvertisedData.manufacturer(company).channel, value, peer, time, place, body)
+                    try receive(AdvertisedData.manufacturer(company).channel, value, peer, time, place, body)
                     let whole = AdvertisedData.frame(company: company, value)
-                    try hear(AdvertisedData.anyManufacturer.channel, whole, peer, time, place, body)
+                    try receive(AdvertisedData.anyManufacturer.channel, whole, peer, time, place, body)
                 case .service, .name: break
                 }
             }
@@ -230,7 +230,7 @@ public final class TrafficReader: ReplayFeed {
             if way == .notified, device.records?.controlPoint.characteristic == uuid {
                 return try finishStream(peer.address, time, place, body)
             }
-            if way != .written { try hear("gatt:\(uuid)", value, peer, time, place, body) }
+            if way != .written { try receive("gatt:\(uuid)", value, peer, time, place, body) }
         case .unknown(let peer, _):
             guard chosen[peer.address] != nil else { return }
             var line = line(.skip, nil, time)
@@ -242,17 +242,17 @@ public final class TrafficReader: ReplayFeed {
     }
 
     /// Passes on a frame if a profile of a chosen device reads its channel.
-    private func hear(
-        _ channel: String, _ octets: [UInt8], _ peer: BluetoothTraffic.Peer, _ time: Instant, _ place: Place,
+    private func receive(
+        _ channel: String, _ bytes: [UInt8], _ peer: BluetoothTraffic.Peer, _ time: Instant, _ place: Place,
         _ body: (ReplayLine) throws -> Void
     ) throws {
         guard let device = chosen[peer.address] else { return }
         guard device.profiles.contains(where: { $0.match(channel: channel) != nil }) else { return }
         try describe(peer.address, time, place, body)
         var line = line(.frame, device.number, time)
-        (line.channel, line.octets) = (channel, HexadecimalText.text(octets))
+        (line.channel, line.bytes) = (channel, HexadecimalText.text(bytes))
         (line.place, line.number) = (place.kind.rawValue, place.number)
-        var frame = ReplayLine(line: line, octets: octets, place: place)
+        var frame = ReplayLine(line: line, bytes: bytes, place: place)
         let isContext = device.records?.context.map { channel == "gatt:\($0.characteristic)" } ?? false
         if isContext, let record = device.waiting {
             // As in the hub, the context comes before its record and has the record's place.
@@ -262,7 +262,7 @@ public final class TrafficReader: ReplayFeed {
         try release(peer.address, body)
         if isContext {
             if device.waiting == nil { try body(frame) }
-        } else if Self.announcesContext(channel, octets) {
+        } else if Self.announcesContext(channel, bytes) {
             chosen[peer.address]?.waiting = frame
         } else {
             try body(frame)
@@ -270,8 +270,8 @@ public final class TrafficReader: ReplayFeed {
     }
 
     /// Whether the context follows: bit 4 of the flags of Glucose Measurement (GATT Specification Supplement, 3.102).
-    private static func announcesContext(_ channel: String, _ octets: [UInt8]) -> Bool {
-        channel == "gatt:2A18" && octets.first.map { $0 & 0x10 != 0 } == true
+    private static func announcesContext(_ channel: String, _ bytes: [UInt8]) -> Bool {
+        channel == "gatt:2A18" && bytes.first.map { $0 & 0x10 != 0 } == true
     }
 
     private func release(_ address: String, _ body: (ReplayLine) throws -> Void) throws {
@@ -304,7 +304,7 @@ public final class TrafficReader: ReplayFeed {
     private func finishStream(_ address: String, _ time: Instant, _ place: Place, _ body: (ReplayLine) throws -> Void) throws {
         guard let device = chosen[address], written.contains(address) else { return }
         try release(address, body)
-        try body(ReplayLine(line: line(.settle, device.number, time), place: place))
+        try body(ReplayLine(line: line(.finish, device.number, time), place: place))
     }
 
     /// Returns a line whose uptime is derived from its time, the only clock in a recording.

@@ -43,7 +43,7 @@ public struct BodyEstimates {
     }
 
     private let store: SampleStore
-    private let subject: String
+    private let person: String
     private let formula: ImpedanceFormula
     private let zone: TimeZoneRules
 
@@ -59,8 +59,8 @@ public struct BodyEstimates {
         })
 
     /// - Parameters: - subject: the person's UUID. - zone: the zone of the days on which ages change.
-    public init(store: SampleStore, subject: String, formula: ImpedanceFormula, zone: TimeZoneRules) {
-        (self.store, self.subject, self.formula, self.zone) = (store, subject, formula, zone)
+    public init(store: SampleStore, person: String, formula: ImpedanceFormula, zone: TimeZoneRules) {
+        (self.store, self.person, self.formula, self.zone) = (store, person, formula, zone)
     }
 
     /// Returns the id of the source of the estimated samples.
@@ -69,7 +69,7 @@ public struct BodyEstimates {
     /// Returns the facts about the person that are missing on a date.
     public func missing(on date: String) throws -> Set<Missing> {
         var missing: Set<Missing> = []
-        let history = try store.people.characteristics(of: subject)
+        let history = try store.people.characteristics(of: person)
         if history.value(of: .dateOfBirth, on: date) == nil { missing.insert(.dateOfBirth) }
         if Self.isMale(history, date) == nil { missing.insert(.biologicalSex) }
         if try height(at: Instant(microseconds: .max), within: nil) == nil { missing.insert(.height) }
@@ -106,7 +106,7 @@ public struct BodyEstimates {
             if inputs == nil {
                 account.missing = try missing(on: today)
                 guard account.missing.isEmpty else { return account }
-                let history = try store.people.characteristics(of: subject)
+                let history = try store.people.characteristics(of: person)
                 guard let born = history.value(of: .dateOfBirth, on: today)?.value, let isMale = Self.isMale(history, today)
                 else { return account }
                 inputs = (born, isMale)
@@ -153,7 +153,7 @@ public struct BodyEstimates {
         let source = SourceRevision(id: Self.source(of: formula), name: "Estimate: " + formula.title, version: "1")
         return zip(formula.types, values).map { type, value in
             Reading(
-                origin: Origin(subject: subject, type: type, source: source), numeral: value, unit: type.canonicalUnit,
+                origin: Origin(person: person, type: type, source: source), numeral: value, unit: type.canonicalUnit,
                 time: .instants(start: impedance.start, end: impedance.start, offset: impedance.zone),
                 group: .shared(UInt64(number)),
                 metadata: metadata, place: Place(.record, number + 1))
@@ -166,7 +166,7 @@ public struct BodyEstimates {
         let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 .and([
-                    .types(types), .comparison(.subject, .equal, .text(subject)),
+                    .types(types), .comparison(.person, .equal, .text(person)),
                     .comparison(.start, .atLeast, .instant(range.lowerBound)),
                     .comparison(.start, .atMost, .instant(range.upperBound)),
                 ])))
@@ -183,7 +183,7 @@ public struct BodyEstimates {
         let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 .and([
-                    .types(Set(formula.types)), .comparison(.subject, .equal, .text(subject)),
+                    .types(Set(formula.types)), .comparison(.person, .equal, .text(person)),
                     .comparison(.source(.id), .equal, .text(Self.source(of: formula))),
                     .comparison(.start, .atLeast, .instant(impedance.start)),
                     .comparison(.start, .atMost, .instant(impedance.start)),
@@ -198,7 +198,7 @@ public struct BodyEstimates {
             let cursor = try store.samples.cursor(
                 matching: SampleQuery(
                     .and([
-                        .types([Self.type("height")]), .comparison(.subject, .equal, .text(subject)),
+                        .types([Self.type("height")]), .comparison(.person, .equal, .text(person)),
                         .comparison(.start, comparison, .instant(time)),
                     ]), descending: descending, limit: 1))
             defer { cursor.close() }

@@ -6,7 +6,7 @@ import SampleStore
 struct LiveEstimates {
     /// The times of the first and last weighing of each person.
     private var weighed: [String: ClosedRange<Instant>] = [:]
-    private var told: Set<BodyEstimates.Missing> = []
+    private var reported: Set<BodyEstimates.Missing> = []
 
     /// The weight and the impedance may arrive in either order.
     private static let types = Set(["bodyMass", "bodyImpedance"].compactMap { SampleType($0) })
@@ -17,10 +17,10 @@ struct LiveEstimates {
     /// Adds the weighings of a committed batch.
     mutating func count(_ batch: [GatedSample], of estimates: [String: [ImpedanceFormula]]) {
         for gated in batch where gated.rule == nil && Self.types.contains(gated.sample.origin.type) {
-            let (subject, start) = (gated.sample.origin.subject, gated.sample.start)
-            guard estimates[subject] != nil else { continue }
-            let span = weighed[subject] ?? start...start
-            weighed[subject] = min(span.lowerBound, start)...max(span.upperBound, start)
+            let (person, start) = (gated.sample.origin.person, gated.sample.start)
+            guard estimates[person] != nil else { continue }
+            let span = weighed[person] ?? start...start
+            weighed[person] = min(span.lowerBound, start)...max(span.upperBound, start)
         }
     }
 
@@ -33,16 +33,16 @@ struct LiveEstimates {
         let waiting = weighed.sorted { $0.key < $1.key }
         weighed.removeAll()
         var texts: [String] = []
-        for (subject, span) in waiting {
+        for (person, span) in waiting {
             let first = max(span.lowerBound.microseconds, now.microseconds &- Self.recent)
             guard first <= span.upperBound.microseconds else { continue }
             let range =
                 Instant(microseconds: first &- Self.around)...Instant(microseconds: span.upperBound.microseconds &+ Self.around)
-            for formula in estimates[subject] ?? [] {
-                let account = try BodyEstimates(store: store, subject: subject, formula: formula, zone: zone).make(
+            for formula in estimates[person] ?? [] {
+                let account = try BodyEstimates(store: store, person: person, formula: formula, zone: zone).make(
                     in: range, now: now)
                 for missing in BodyEstimates.Missing.allCases
-                where account.missing.contains(missing) && told.insert(missing).inserted {
+                where account.missing.contains(missing) && reported.insert(missing).inserted {
                     texts.append("body composition is not estimated for a person without " + missing.advice)
                 }
             }

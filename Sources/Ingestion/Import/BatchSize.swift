@@ -4,19 +4,19 @@
 /// each two of their samples are compared. A commit that took too long is therefore followed by smaller ones.
 final class BatchSize {
     /// Two batches are in memory: small enough for a small machine, and large enough that commits do not wear out an SD card.
-    private static let most = 6144
+    private static let maximum = 6144
     private static let mostOfMember = 1024
     private static let least = 32
     /// The time in microseconds that a commit should take at most.
     private static let time: Int64 = 500_000
 
-    private let most: Int
+    private let maximum: Int
     private(set) var samples: Int
 
     /// - Parameter isOfMember: Whether a member of the household brought the file, who must not stop the others.
     init(isOfMember: Bool) {
-        most = isOfMember ? Self.mostOfMember : Self.most
-        samples = most
+        maximum = isOfMember ? Self.mostOfMember : Self.maximum
+        samples = maximum
     }
 
     /// Adapts the number to the time in microseconds that the last commit took.
@@ -24,7 +24,7 @@ final class BatchSize {
         if duration > Self.time {
             samples = max(Self.least, Int(Int64(samples) * Self.time / duration))
         } else {
-            samples = min(most, samples * 2)
+            samples = min(maximum, samples * 2)
         }
     }
 }

@@ -11,7 +11,7 @@ public struct Corrections {
         /// An explanation of the error, as written in the profile.
         public var note: String
         /// The repair request for the store.
-        public var request: MigrationRequest
+        public var request: RepairRequest
     }
 
     /// The corrections of all profiles, by name.
@@ -23,26 +23,26 @@ public struct Corrections {
             profile.corrections.map { correction in
                 Entry(
                     name: "\(profile.id)/\(correction.id)", note: correction.note,
-                    request: MigrationRequest(
+                    request: RepairRequest(
                         correction.repair, of: correction.conditions, takesAmbiguous: correction.takesAmbiguous, now: now))
             }
         }
     }
 
     /// Returns the corrections that would change something, with their plans.
-    public func pending(in store: SampleStore) throws -> [(entry: Entry, plan: MigrationPlan)] {
+    public func pending(in store: SampleStore) throws -> [(entry: Entry, plan: RepairPlan)] {
         try all.map { ($0, try store.repairs.plan($0.request)) }.filter { $0.1.repaired + $0.1.merged > 0 }
     }
 
     /// Applies all corrections except those that would reduce the number of readings. These need the user's consent.
     ///
     /// - Returns: the corrections that changed something, with the repair's number, and those that need consent, without one.
-    public func apply(to store: SampleStore) throws -> [(entry: Entry, plan: MigrationPlan, migration: Int64?)] {
+    public func apply(to store: SampleStore) throws -> [(entry: Entry, plan: RepairPlan, repairID: Int64?)] {
         try all.compactMap { entry in
             do {
-                let (plan, migration) = try store.repairs.apply(
+                let (plan, repairID) = try store.repairs.apply(
                     entry.request, source: "profile \(entry.name)", owner: ProcessIdentity.current())
-                return migration.map { (entry, plan, $0) }
+                return repairID.map { (entry, plan, $0) }
             } catch let fewer as FewerReadings {
                 return (entry, fewer.plan, nil)
             }

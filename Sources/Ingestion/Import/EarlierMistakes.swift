@@ -6,7 +6,7 @@ import SampleStore
 /// They are assigned to ``Origin/unassigned``, with everything measured in the same frame, in one repair. The repair is in the
 /// ledger, reaches every target and can be undone. After an undo, readings received before it are not repaired again.
 struct EarlierMistakes: Hashable {
-    var subject: String
+    var person: String
     /// A weight of the person in kilograms.
     var weight: Double
     /// The time of that weight in microseconds.
@@ -21,7 +21,7 @@ struct EarlierMistakes: Hashable {
     /// Repairs the weighings after the weight is stored.
     ///
     /// - Returns: the number of weighings taken from the person, and the repair's number. `nil` if there were none.
-    func repair(in store: SampleStore, now: Instant, owner: String? = nil) throws -> (count: Int, migration: Int64)? {
+    func repair(in store: SampleStore, now: Instant, owner: String? = nil) throws -> (count: Int, repairID: Int64)? {
         let undone = try store.repairs.all().filter { $0.source == Self.source && $0.state == "undone" }.map(\.applied).max()
         var conditions = SampleConditions(types: [.bodyMass])
         conditions.from = Instant(microseconds: time &- Self.reach)
@@ -32,8 +32,8 @@ struct EarlierMistakes: Hashable {
         do {
             defer { cursor.close() }
             while let next = try cursor.next()?.sample {
-                guard next.origin.subject == subject else { continue }
-                if !PersonHistory.isApart(next.value, weight) {
+                guard next.origin.person == person else { continue }
+                if !PersonHistory.areIncompatible(next.value, weight) {
                     own.append(next.start.microseconds)
                 } else if undone.map({ next.received.microseconds > $0 }) ?? true {
                     others.append((next.start.microseconds, next.identity))
@@ -46,6 +46,6 @@ struct EarlierMistakes: Hashable {
         guard !mistaken.isEmpty else { return nil }
         let done = try store.people.assign(
             mistaken.suffix(Self.maximum).map(\.identity), to: Origin.unassigned, now: now, owner: owner, source: Self.source)
-        return done.migration.map { (min(mistaken.count, Self.maximum), $0) }
+        return done.repairID.map { (min(mistaken.count, Self.maximum), $0) }
     }
 }

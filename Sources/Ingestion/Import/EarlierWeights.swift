@@ -6,7 +6,7 @@ import SampleStore
 struct EarlierWeights {
     typealias Weight = (time: Int64, value: Double)
 
-    private let subject: String
+    private let person: String
     /// Weights in the store before the requested time.
     private var stored: [Weight] = []
     /// Weights in the store after them, from ``position`` on.
@@ -15,14 +15,14 @@ struct EarlierWeights {
     private var isAtEnd = false
     private var hasBegun = false
     /// Weights in the batch: the last before ``now``, and those at ``now``.
-    private var told: [Weight] = []
+    private var reported: [Weight] = []
     private var atOnce: [Weight] = []
     private var now = Int64.min
 
     /// The number of weights read at a time.
-    private static let stretch = 256
+    private static let pageSize = 256
 
-    init(_ subject: String) { self.subject = subject }
+    init(_ person: String) { self.person = person }
 
     /// Returns the last weights before a time, at most ``PersonHistory/depth``.
     mutating func before(_ time: Int64, since first: Int64, in store: SampleStore) throws -> [Weight] {
@@ -32,15 +32,15 @@ struct EarlierWeights {
         }
         if !hasBegun || (position == ahead.count && !isAtEnd) {
             stored = try store.samples.values(
-                of: .bodyMass, subject: subject, in: .min..<time, isDescending: true, limit: PersonHistory.depth
+                of: .bodyMass, person: person, in: .min..<time, isDescending: true, limit: PersonHistory.depth
             ).reversed()
             ahead = try store.samples.values(
-                of: .bodyMass, subject: subject, in: time..<Int64.max, isDescending: false, limit: Self.stretch)
-            (position, isAtEnd, hasBegun) = (0, ahead.count < Self.stretch, true)
+                of: .bodyMass, person: person, in: time..<Int64.max, isDescending: false, limit: Self.pageSize)
+            (position, isAtEnd, hasBegun) = (0, ahead.count < Self.pageSize, true)
         }
         Self.shorten(&stored)
         advance(to: time)
-        let recent = (stored + told).filter { $0.time > first }.sorted { $0.time < $1.time }
+        let recent = (stored + reported).filter { $0.time > first }.sorted { $0.time < $1.time }
         return recent.suffix(PersonHistory.depth)
     }
 
@@ -54,9 +54,9 @@ struct EarlierWeights {
     private mutating func advance(to time: Int64) {
         guard time > now else { return }
         now = time
-        told += atOnce
+        reported += atOnce
         atOnce.removeAll(keepingCapacity: true)
-        Self.shorten(&told)
+        Self.shorten(&reported)
     }
 
     private static func shorten(_ weights: inout [Weight]) {

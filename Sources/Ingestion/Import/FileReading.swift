@@ -44,7 +44,7 @@ public struct FileReading {
     /// The profile's id.
     public let profile: String
     /// The UUID of the person who is measured.
-    public let subject: String
+    public let person: String
     /// Measures how much of the file has been read.
     public let meter = ReadMeter()
     /// The size in bytes of the input, which for a compressed file is its content.
@@ -59,9 +59,9 @@ public struct FileReading {
 
     /// Creates a reading from its parts.
     public init(
-        path: String, profile: String, subject: String, source: any FrameSource, interpreter: any FrameInterpreter
+        path: String, profile: String, person: String, source: any FrameSource, interpreter: any FrameInterpreter
     ) {
-        (self.path, self.profile, self.subject) = (path, profile, subject)
+        (self.path, self.profile, self.person) = (path, profile, person)
         (self.source, self.interpreter) = (source, interpreter)
         size = 0
         (table, text, sourceNotes) = (nil, nil, [])
@@ -83,7 +83,7 @@ public struct FileReading {
         received: Instant
     ) throws {
         self.path = path
-        subject = registry.subject
+        person = registry.person
         let file = try file.unpacked().inUTF8()
         size = file.size
         if let format = try KnownFormat(

@@ -84,21 +84,21 @@ public struct ImportService {
         var failure: SourceError?
         var interruption: Cancelled?
         var entered = 0
-        var told: [CharacteristicType: Characteristic] = [:]
+        var reported: [CharacteristicType: Characteristic] = [:]
         var cut: Place?
         var zeros = 0
         do {
             do {
-                try walk(reading, ingest, received, &entered, &told, &cut, &zeros, progress)
+                try walk(reading, ingest, received, &entered, &reported, &cut, &zeros, progress)
             } catch let error as SourceError {
                 failure = error
             } catch let cancelled as Cancelled {
                 interruption = cancelled
             }
             for (kind, count) in reading.unread.counts { ingest.skip(kind, count: count) }
-            let taken = try take(told, from: reading, ingest, received)
+            let taken = try take(reported, from: reading, ingest, received)
             let notes =
-                reading.notes + Self.notes(ofCut: cut) + Self.notes(ofZeros: zeros) + Self.notes(of: failure, behind: entered)
+                reading.notes + Self.notes(ofCut: cut) + Self.notes(ofZeros: zeros) + Self.notes(of: failure, after: entered)
                 + (interruption?.isForDisk == true ? [IngestAccount.diskUsedUp] : []) + taken
             let known = earlier?.notes ?? []
             try ingest.note((known + notes.filter { !known.contains($0) }).suffix(Self.mostNotes))
@@ -123,9 +123,9 @@ public struct ImportService {
         var outcome = Outcome(account: account, failure: failure, isInterrupted: interruption != nil)
         // This reports a wrong profile on the first day.
         if account.stored > 0, sender == nil {
-            outcome.suspicions = try store.repairs.suspicions(broughtBy: ingest.id)
+            outcome.suspicions = try store.repairs.suspicions(ingestedBy: ingest.id)
             // The ledger keeps the warning, as it does for a hub's readings.
-            try store.repairs.add(notes: outcome.suspicions.prefix(Self.mostSuspicions).map(Self.note), to: ingest.id)
+            try store.repairs.add(notes: outcome.suspicions.prefix(Self.maximumSuspicions).map(Self.note), to: ingest.id)
         }
         return outcome
     }
@@ -148,15 +148,15 @@ public struct ImportService {
     private static let mostNotes = 100
 
     /// The greatest number of suspicions that are noted in the ledger.
-    private static let mostSuspicions = 5
+    private static let maximumSuspicions = 5
 
     private static func note(_ suspicion: Suspicion) -> String {
-        "\(suspicion.stretch.count) readings of \(suspicion.series.type.id) from \(suspicion.series.source) \(suspicion.claim): "
+        "\(suspicion.range.count) readings of \(suspicion.series.type.id) from \(suspicion.series.source) \(suspicion.claim): "
             + "see 'vitalgate repair suggest'"
     }
 
     /// Readings before a break are complete. Otherwise they would not have been produced.
-    private static func notes(of failure: SourceError?, behind entered: Int) -> [String] {
+    private static func notes(of failure: SourceError?, after entered: Int) -> [String] {
         guard let failure, entered > 0 else { return [] }
         let place = failure.place.map { "\($0)" } ?? "the break"
         return ["\(IngestAccount.brokenOff): the readings before \(place) are complete and were imported"]
@@ -176,18 +176,18 @@ public struct ImportService {
 
     /// Stores the characteristics of the person in the file and returns notes on the result: the types, never a value.
     private func take(
-        _ told: [CharacteristicType: Characteristic], from reading: FileReading, _ ingest: Ingest, _ received: Instant
+        _ reported: [CharacteristicType: Characteristic], from reading: FileReading, _ ingest: Ingest, _ received: Instant
     ) throws -> [String] {
-        guard !told.isEmpty else { return [] }
+        guard !reported.isEmpty else { return [] }
         let written = reading.interpreter.written
         let taken = try store.people.take(
-            CharacteristicType.allCases.compactMap { told[$0] }, of: reading.subject, date: written.map(day), said: written,
+            CharacteristicType.allCases.compactMap { reported[$0] }, of: reading.person, date: written.map(day), recorded: written,
             today: day(received), ingest: ingest.id)
         func names(_ types: [CharacteristicType]) -> String { types.map(\.rawValue).joined(separator: ", ") }
         return (taken.set.isEmpty ? [] : ["characteristics set: \(names(taken.set))"])
-            + (taken.kept.isEmpty
+            + (taken.retained.isEmpty
                 ? []
-                : ["characteristics not changed, because the stored values are newer than the file: \(names(taken.kept))"])
+                : ["characteristics not changed, because the stored values are newer than the file: \(names(taken.retained))"])
     }
 
     private func day(_ instant: Instant) -> String {
@@ -196,12 +196,12 @@ public struct ImportService {
 
     private func walk(
         _ reading: FileReading, _ ingest: Ingest, _ received: Instant, _ entered: inout Int,
-        _ told: inout [CharacteristicType: Characteristic], _ cut: inout Place?, _ zeros: inout Int,
+        _ reported: inout [CharacteristicType: Characteristic], _ cut: inout Place?, _ zeros: inout Int,
         _ progress: (ImportProgress) -> Void
     ) throws {
         let interpreter = reading.interpreter
         if let interpreter = interpreter as? HealthAutoExportInterpreter {
-            try recogniseOwn(in: interpreter, of: reading.subject)
+            try recogniseOwn(in: interpreter, of: reading.person)
         }
         let path = ReadingPath(zone: zone, received: received)
         var batch = ImportBatch()
@@ -211,7 +211,7 @@ public struct ImportService {
         var bodies = 0
         // Vitalgate's own lines may contain a value that a user accepted.
         let countsZeros = reading.profile != KnownFormat.lines
-        let earlier = try ProvisionalRows(heldOf: reading.profile, person: reading.subject, in: store)
+        let earlier = try ProvisionalRows(profile: reading.profile, person: reading.person, in: store)
         let (size, sources) = (BatchSize(isOfMember: onlyPerson), MemberSources(store))
         var limit = size.samples
         let writer = BatchWriter { [store, comparesPaths, onlyPerson, sender] batch in
@@ -230,7 +230,7 @@ public struct ImportService {
                 guard !onlyPerson else { return [] }
                 let assigned = try PersonHistory.assign(&samples, in: store, comparesPaths: comparesPaths)
                 mistakes = assigned.mistakes
-                return assigned.nobodys
+                return assigned.unassigned
             }
             for mistake in mistakes { _ = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) }
         }
@@ -243,7 +243,7 @@ public struct ImportService {
                 isZoneNoted = true
             }
             if let sender { Self.refuseTypes(besides: sender.types, in: &batch.output) }
-            if onlyPerson { Self.refuseOthers(than: reading.subject, in: &batch.output) }
+            if onlyPerson { Self.refuseOthers(than: reading.person, in: &batch.output) }
             state.readings += batch.output.samples.count
             bodies = 0
             try writer.finish()
@@ -281,7 +281,7 @@ public struct ImportService {
                     case .skipped(let kind): batch.skipped[kind, default: 0] += 1
                     case .characteristics(let list):
                         guard !isOpen(frame) else { break }
-                        for value in list where value.isSet { told[value.type] = value }
+                        for value in list where value.isSet { reported[value.type] = value }
                     case .notData: break
                     }
                 } catch {
@@ -321,10 +321,10 @@ public struct ImportService {
     /// Lets an interpreter find out which samples come from this store and come back.
     ///
     /// It has a connection of its own, because another thread writes.
-    private func recogniseOwn(in interpreter: HealthAutoExportInterpreter, of subject: String) throws {
+    private func recogniseOwn(in interpreter: HealthAutoExportInterpreter, of person: String) throws {
         let reader = try SampleStore(path: store.path, access: .read)
         // The sender must not find out whether there is a reading that it may not read.
-        if let sender { try reader.restrict(to: sender.client) } else if onlyPerson { try reader.restrict(toPerson: subject) }
+        if let sender { try reader.restrict(to: sender.client) } else if onlyPerson { try reader.restrict(toPerson: person) }
         interpreter.isOwn = { uuid in ((try? reader.samples.sample(uuid)) ?? nil) != nil }
     }
 
@@ -343,10 +343,10 @@ public struct ImportService {
     private static let zeroHeartRate = SkipKind("heart rate of 0")
 
     /// Refuses the readings for which the file names another person.
-    private static func refuseOthers(than subject: String, in output: inout Normaliser.Output) {
-        let others = output.samples.filter { $0.sample.origin.subject != subject }
+    private static func refuseOthers(than person: String, in output: inout Normaliser.Output) {
+        let others = output.samples.filter { $0.sample.origin.person != person }
         guard !others.isEmpty else { return }
-        output.samples.removeAll { $0.sample.origin.subject != subject }
+        output.samples.removeAll { $0.sample.origin.person != person }
         output.refusals += others.map { Refusal("the file names another person", at: $0.place) }
     }
 

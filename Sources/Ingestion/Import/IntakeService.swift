@@ -50,7 +50,7 @@ public struct IntakeService: Sendable {
         guard kind == HealthAutoExportInterpreter.source else { throw Failure.unknownKind }
         let store = try SampleStore(path: store, access: .write)
         let granted = try Self.writable(client, store)
-        let subject = try Self.subject(of: granted, store)
+        let person = try Self.person(of: granted, store)
         let received = now()
         let file: InputFile
         let source: HealthAutoExportFileSource
@@ -63,18 +63,18 @@ public struct IntakeService: Sendable {
             throw Failure.malformed("\(error)")
         }
         let interpreter = HealthAutoExportInterpreter(
-            registry: OriginRegistry(subject: subject, aliases: try store.devices.aliases()),
+            registry: OriginRegistry(person: person, aliases: try store.devices.aliases()),
             grouping: grouping.flatMap { PeriodGrouping(header: $0) }, zone: zone)
         let days = CalendarIntervals(.day, zone: zone)
         let today = days.index(of: received)
         let sender = ImportSender(
             name: Self.name(of: client), day: days.start(of: today).microseconds..<days.start(of: today + 1).microseconds,
-            client: client, types: Set(granted.filter { $0.subject == subject }.map(\.type)),
+            client: client, types: Set(granted.filter { $0.person == person }.map(\.type)),
             confirm: {
                 guard try Set(Self.writable(client, store)) == Set(granted) else { throw Failure.grantsChanged }
             })
         let outcome = try ImportService(store: store, now: now, zone: zone, sender: sender).run(
-            FileReading(path: sender.name, profile: kind, subject: subject, source: source, interpreter: interpreter),
+            FileReading(path: sender.name, profile: kind, person: person, source: source, interpreter: interpreter),
             received: received)
         if let failure = outcome.failure { throw Failure.malformed("\(failure)") }
         return outcome.account
@@ -86,11 +86,11 @@ public struct IntakeService: Sendable {
         return try store.clients.grants(of: client).filter(\.mayWrite)
     }
 
-    private static func subject(of grants: [Grant], _ store: SampleStore) throws(Failure) -> String {
-        let subjects = Set(grants.map(\.subject))
-        guard let first = subjects.first else { throw .notGranted }
-        guard subjects.count > 1 else { return first }
-        guard subjects.contains(store.subject) else { throw .severalPeople }
-        return store.subject
+    private static func person(of grants: [Grant], _ store: SampleStore) throws(Failure) -> String {
+        let people = Set(grants.map(\.person))
+        guard let first = people.first else { throw .notGranted }
+        guard people.count > 1 else { return first }
+        guard people.contains(store.person) else { throw .severalPeople }
+        return store.person
     }
 }

@@ -22,8 +22,8 @@ struct KnownFormat {
         meter: ReadMeter
     ) throws {
         let name = options.profile
-        func isMeant(_ id: String, _ recognises: (InputFile) -> Bool) -> Bool { name == nil ? recognises(file) : name == id }
-        if isMeant(Self.activityArchive, ActivityArchive.recognises) {
+        func isSelected(_ id: String, _ recognises: (InputFile) -> Bool) -> Bool { name == nil ? recognises(file) : name == id }
+        if isSelected(Self.activityArchive, ActivityArchive.recognises) {
             // Checked before exports of Apple Health because both are ZIP archives.
             id = Self.activityArchive
             source = ActivityArchiveSource(file, received: received, meter: meter)
@@ -34,12 +34,12 @@ struct KnownFormat {
                 file, path: path == InputFile.standardInput ? nil : path, received: received, meter: meter)
             interpreter = ChannelInterpreter(
                 AppleHealthInterpreter(registry: registry), others: [ResourceRow.fhir: ClinicalInterpreter(registry: registry)])
-        } else if isMeant(Self.healthAutoExport, HealthAutoExportFile.recognises) {
+        } else if isSelected(Self.healthAutoExport, HealthAutoExportFile.recognises) {
             // Checked before lines because they also are objects.
             id = Self.healthAutoExport
             source = HealthAutoExportFileSource(file, received: received, meter: meter)
             interpreter = HealthAutoExportInterpreter(registry: registry, grouping: options.grouping, zone: options.zone)
-        } else if isMeant(Self.lines, LineFile.recognises) {
+        } else if isSelected(Self.lines, LineFile.recognises) {
             // Checked before resources because such a line may name one.
             id = Self.lines
             let (lines, reader) = (LineFileSource(file, received: received, meter: meter), LineInterpreter(registry: registry))
@@ -49,27 +49,27 @@ struct KnownFormat {
             id = name ?? Self.fhir
             source = ResourceFileSource(file, received: received, meter: meter)
             interpreter = ClinicalInterpreter(registry: registry, release: release)
-        } else if isMeant(Self.fhir, ResourceFile.recognises) {
+        } else if isSelected(Self.fhir, ResourceFile.recognises) {
             id = Self.fhir
             source = ResourceFileSource(file, received: received, meter: meter)
             interpreter = ClinicalInterpreter(registry: registry)
-        } else if isMeant(Self.gpx, GPXFile.recognises) {
+        } else if isSelected(Self.gpx, GPXFile.recognises) {
             id = Self.gpx
             source = GPXFileSource(file, received: received, meter: meter)
             interpreter = GPXInterpreter(registry: registry)
-        } else if isMeant(Self.tcx, TCXFile.recognises) {
+        } else if isSelected(Self.tcx, TCXFile.recognises) {
             id = Self.tcx
             source = TCXFileSource(file, received: received, meter: meter)
             interpreter = ActivityInterpreter(registry: registry)
-        } else if isMeant(Self.fit, FITFile.recognises) {
+        } else if isSelected(Self.fit, FITFile.recognises) {
             id = Self.fit
             source = FITFileSource(file, received: received, meter: meter)
             interpreter = ActivityInterpreter(registry: registry)
-        } else if isMeant(Self.electrocardiogram, ElectrocardiogramFile.recognises) {
+        } else if isSelected(Self.electrocardiogram, ElectrocardiogramFile.recognises) {
             id = Self.electrocardiogram
             source = ElectrocardiogramFileSource(file, received: received, meter: meter)
             interpreter = ElectrocardiogramInterpreter(registry: registry)
-        } else if isMeant(Self.cda, DocumentFile.recognises) {
+        } else if isSelected(Self.cda, DocumentFile.recognises) {
             id = Self.cda
             source = DocumentFile(file, received: received, meter: meter)
             interpreter = DocumentInterpreter(

@@ -6,8 +6,8 @@ import SampleStore
 /// at one time are compared with each other, and each has a row in the tables that all people share.
 final class MemberSources {
     /// The maximum number of pairs of a source and a device for one type of readings of a person.
-    static let most = 300
-    static let reason = "the person has readings of too many sources and devices of this type (the limit is \(most))"
+    static let maximum = 300
+    static let reason = "the person has readings of too many sources and devices of this type (the limit is \(maximum))"
 
     private let store: SampleStore
     private var known: [SampleType: Set<[String]>] = [:]
@@ -27,14 +27,14 @@ final class MemberSources {
 
     private func isKnown(_ origin: Origin) throws -> Bool {
         var pairs = try known[origin.type] ?? self.pairs(of: origin)
-        let isKnown = pairs.count < Self.most || pairs.contains(Self.pair(origin.source.id, origin.device?.key))
+        let isKnown = pairs.count < Self.maximum || pairs.contains(Self.pair(origin.source.id, origin.device?.key))
         if isKnown { pairs.insert(Self.pair(origin.source.id, origin.device?.key)) }
         known[origin.type] = pairs
         return isKnown
     }
 
     private func pairs(of origin: Origin) throws -> Set<[String]> {
-        let query = SampleQuery(types: [origin.type], subject: origin.subject)
+        let query = SampleQuery(types: [origin.type], person: origin.person)
         return Set(try store.samples.series(matching: query).map { Self.pair($0.source, $0.device) })
     }
 

@@ -57,17 +57,17 @@ struct PersonHistory {
     /// - Returns: the indices of readings that are now unassigned, and the earlier weighings to repair once the batch is stored.
     static func assign(
         _ batch: inout [GatedSample], in store: SampleStore, comparesPaths: Bool = true
-    ) throws -> (nobodys: [Int], mistakes: [EarlierMistakes]) {
+    ) throws -> (unassigned: [Int], mistakes: [EarlierMistakes]) {
         let weighings = batch.indices.filter {
             batch[$0].sample.origin.type == .bodyMass && batch[$0].rule == nil
-                && batch[$0].sample.origin.subject != Origin.unassigned && !batch[$0].sample.origin.namesPerson
+                && batch[$0].sample.origin.person != Origin.unassigned && !batch[$0].sample.origin.namesPerson
         }
         guard !weighings.isEmpty else { return ([], []) }
         var history = PersonHistory(store: store, comparesPaths: comparesPaths)
         var given: [Int] = []
         // Sorted by time, whatever the order of the file, because a weighing is compared with earlier ones.
         for index in weighings.sorted(by: { (batch[$0].sample.start, $0) < (batch[$1].sample.start, $1) })
-        where try history.isNobodys(batch[index].sample) {
+        where try history.isUnassigned(batch[index].sample) {
             for member in members(of: index, in: batch) {
                 guard let other = reading(batch[member].sample, of: Origin.unassigned) else { continue }
                 batch[member].sample = other
@@ -77,11 +77,11 @@ struct PersonHistory {
         return (given, history.mistakes)
     }
 
-    private mutating func isNobodys(_ sample: Sample) throws -> Bool {
+    private mutating func isUnassigned(_ sample: Sample) throws -> Bool {
         // A weighing stored for the person before there was a history keeps its owner.
         if try isAnothers(sample) { return try !isKnown(sample) }
         if try hasUnassigned(), let other = Self.reading(sample, of: Origin.unassigned), try isKnown(other) { return true }
-        weights[sample.origin.subject]?.note(sample.value, at: sample.start.microseconds)
+        weights[sample.origin.person]?.note(sample.value, at: sample.start.microseconds)
         return false
     }
 
@@ -99,22 +99,22 @@ struct PersonHistory {
 
     private mutating func isAnothers(_ sample: Sample) throws -> Bool {
         let time = sample.start.microseconds
-        let recent = try weights[sample.origin.subject, default: EarlierWeights(sample.origin.subject)]
+        let recent = try weights[sample.origin.person, default: EarlierWeights(sample.origin.person)]
             .before(time, since: time &- Self.reach, in: store)
         guard let last = recent.last else { return false }
         let sorted = recent.map(\.value).sorted()
         let median = sorted[sorted.count / 2]
         if recent.count >= Self.least, sorted[0] > median * 0.75, sorted[sorted.count - 1] < median * 1.25 {
-            return Self.isApart(sample.value, median, by: time &- last.time <= Self.month ? 2 : 4)
+            return Self.areIncompatible(sample.value, median, by: time &- last.time <= Self.month ? 2 : 4)
         }
-        let rivals = recent.filter { time &- $0.time <= Self.week && Self.isApart(sample.value, $0.value) }.map(\.value).sorted()
+        let rivals = recent.filter { time &- $0.time <= Self.week && Self.areIncompatible(sample.value, $0.value) }.map(\.value).sorted()
         guard !rivals.isEmpty else { return false }
-        let others = recent.count { Self.isApart(sample.value, $0.value) }
+        let others = recent.count { Self.areIncompatible(sample.value, $0.value) }
         guard let isRivals = Self.isRivals(others, own: recent.count - others + 1, rivals[rivals.count / 2] > sample.value)
         else { return false }
         guard !isRivals else { return true }
-        mistakes.removeAll { $0.subject == sample.origin.subject }
-        mistakes.append(EarlierMistakes(subject: sample.origin.subject, weight: sample.value, time: time))
+        mistakes.removeAll { $0.person == sample.origin.person }
+        mistakes.append(EarlierMistakes(person: sample.origin.person, weight: sample.value, time: time))
         return false
     }
 
@@ -126,7 +126,7 @@ struct PersonHistory {
     }
 
     /// Whether two weights at near times cannot be of one body.
-    static func isApart(_ one: Double, _ other: Double, by factor: Double = 2) -> Bool {
+    static func areIncompatible(_ one: Double, _ other: Double, by factor: Double = 2) -> Bool {
         guard one > 0, other > 0 else { return false }
         let ratio = one / other
         guard ratio < 1 / factor || ratio > factor else { return false }
@@ -145,9 +145,9 @@ struct PersonHistory {
     }
 
     /// Returns the same reading for another person, or `nil` if its identity cannot be computed from its fields.
-    static func reading(_ sample: Sample, of subject: String) -> Sample? {
+    static func reading(_ sample: Sample, of person: String) -> Sample? {
         let origin = Origin(
-            subject: subject, type: sample.origin.type, source: sample.origin.source, device: sample.origin.device)
+            person: person, type: sample.origin.type, source: sample.origin.source, device: sample.origin.device)
         var other = sample
         other.origin = origin
         if let record = sample.record {

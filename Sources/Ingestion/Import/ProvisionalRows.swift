@@ -8,21 +8,21 @@ import SampleStore
 /// A table does not mark its end. If an upload breaks off within the last number, it contains 69.2 instead of 69.25, or 245
 /// instead of 2,450 steps.
 struct ProvisionalRows {
-    private let held: [(number: Int64, text: [UInt8])]
+    private let quarantined: [(number: Int64, text: [UInt8])]
 
     /// - Parameter profile: the profile that reads the file. The same text in another format is another row. -
     ///   person: the person of the file. Only a person's own file completes a row.
-    init(heldOf profile: String, person: String, in store: SampleStore) throws(StoreError) {
-        held = try store.quarantine.provisionalRows(of: profile, person: person).map { ($0.number, Array($0.text.utf8)) }
+    init(profile: String, person: String, in store: SampleStore) throws(StoreError) {
+        quarantined = try store.quarantine.provisionalRows(of: profile, person: person).map { ($0.number, Array($0.text.utf8)) }
     }
 
     /// Whether there are no held rows.
-    var isEmpty: Bool { held.isEmpty }
+    var isEmpty: Bool { quarantined.isEmpty }
 
     /// Returns the numbers of the held rows that this row begins with.
     func longer(_ frame: RawFrame) -> [Int64] {
         guard case .row(let row) = frame.payload else { return [] }
-        return held.filter { Self.isBeginning($0.text, of: row, orWhole: !frame.isProvisional) }.map(\.number)
+        return quarantined.filter { Self.isBeginning($0.text, of: row, orWhole: !frame.isProvisional) }.map(\.number)
     }
 
     /// Whether a row's text, as written by ``FrameText``, begins with another text.

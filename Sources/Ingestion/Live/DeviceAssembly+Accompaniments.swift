@@ -14,7 +14,7 @@ extension DeviceAssembly {
     }
 
     /// Whether a profile of the device only accompanies the others, whichever of them it was adopted with.
-    static func isBeside(_ profile: Profile, _ all: [Profile]) -> Bool {
+    static func isAccompaniment(_ profile: Profile, _ all: [Profile]) -> Bool {
         profile.connection.accompanies && all.contains { !$0.connection.accompanies && $0.connection.presence != .adverts }
     }
 

@@ -14,7 +14,7 @@ extension DeviceAssembly {
     public func advice(for device: NearbyDevice) -> DeviceAdvice? {
         let all = profiles(for: device)
         // A battery alone is not a device to adopt.
-        guard all.contains(where: { !$0.tellsOnlyOfDevice }) else { return nil }
+        guard all.contains(where: { !$0.describesOnlyDevice }) else { return nil }
         let address = device.address.description
         let wantsBond = all.contains { $0.connection.needsBond } && !device.isBonded
         var commands: [String] = []
@@ -24,7 +24,7 @@ extension DeviceAssembly {
         if all.contains(where: { $0.connection.dialogue == .userData }) {
             commands.append("vitalgate devices assign \(address) --person me --user NUMBER --consent CODE")
         }
-        let told = all.filter { !$0.tellsOnlyOfDevice }.map(\.name)
-        return DeviceAdvice(names: told, commands: commands)
+        let reported = all.filter { !$0.describesOnlyDevice }.map(\.name)
+        return DeviceAdvice(names: reported, commands: commands)
     }
 }

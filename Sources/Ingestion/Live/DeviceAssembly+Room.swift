@@ -9,29 +9,29 @@ extension DeviceAssembly {
     /// advertisement formats (BTHome, MiBeacon) are used by both scales and thermometers, and only the readings show which it is.
     ///
     /// - Parameter bindKey: 32 hexadecimal digits if its advertisements are encrypted. Without the key they cannot be read.
-    public func tellsOnlyOfRoom(_ device: NearbyDevice?, profiles ids: [String], bindKey: String?) -> Bool {
-        let profiles = ids.compactMap { library[$0] }.filter { !$0.tellsOnlyOfDevice }
+    public func measuresOnlyRoom(_ device: NearbyDevice?, profiles ids: [String], bindKey: String?) -> Bool {
+        let profiles = ids.compactMap { library[$0] }.filter { !$0.describesOnlyDevice }
         guard !profiles.isEmpty else { return false }
-        if profiles.allSatisfy(\.tellsOnlyOfRoom) { return true }
+        if profiles.allSatisfy(\.measuresOnlyRoom) { return true }
         guard let device else { return false }
-        let heard = types(of: device, profiles, bindKey).subtracting([.batteryLevel])
-        return !heard.isEmpty && heard.allSatisfy(\.isOfRoom)
+        let received = types(of: device, profiles, bindKey).subtracting([.batteryLevel])
+        return !received.isEmpty && received.allSatisfy(\.isOfRoom)
     }
 
     /// Returns the types of the readings in its advertisements, as far as they can be read.
     private func types(of device: NearbyDevice, _ profiles: [Profile], _ bindKey: String?) -> Set<SampleType> {
         var options = BinaryOptions()
-        options.secrets.bindKey = bindKey.flatMap { HexadecimalText.octets($0) }
-        options.secrets.address = HexadecimalText.octets(device.address.description.filter { $0 != ":" })
-        let registry = OriginRegistry(subject: Origin.unassigned)
+        options.secrets.bindKey = bindKey.flatMap { HexadecimalText.bytes($0) }
+        options.secrets.address = HexadecimalText.bytes(device.address.description.filter { $0 != ":" })
+        let registry = OriginRegistry(person: Origin.unassigned)
         var types: Set<SampleType> = []
         for profile in profiles {
             for channel in profile.binaryChannels {
                 guard let part = AdvertisedData(channel: channel), let match = profile.match(channel: channel) else { continue }
                 let interpreter = BinaryInterpreter(match, registry: registry, options: options)
-                for octets in part.frames(in: device.data) {
+                for bytes in part.frames(in: device.data) {
                     var readings: [Reading] = []
-                    octets.withUnsafeBytes { bytes in
+                    bytes.withUnsafeBytes { bytes in
                         let frame = RawFrame(
                             payload: .bytes(bytes), place: Place(.record, 1), received: Instant(seconds: 0), channel: channel)
                         _ = try? interpreter.interpret(frame, into: &readings)

@@ -20,7 +20,7 @@ public struct DeviceAssembly: Sendable {
             if profile.match.readable, Self.reads(profile, device) == true { return true }
             return Self.matches(profile.match, device) && Self.agrees(profile, device)
         }
-        return matches.filter { !$0.tellsOnlyOfDevice } + matches.filter(\.tellsOnlyOfDevice)
+        return matches.filter { !$0.describesOnlyDevice } + matches.filter(\.describesOnlyDevice)
     }
 
     package static func matches(_ match: DeviceMatch, _ device: NearbyDevice) -> Bool {
@@ -55,24 +55,24 @@ public struct DeviceAssembly: Sendable {
 
     /// Whether the profile can read any of the advertised data, or `nil` if there is none in its channels.
     private static func reads(_ profile: Profile, _ device: NearbyDevice) -> Bool? {
-        let heard = profile.binaryChannels.flatMap { channel -> [(match: BinaryMatch, octets: [UInt8])] in
+        let received = profile.binaryChannels.flatMap { channel -> [(match: BinaryMatch, bytes: [UInt8])] in
             guard let part = AdvertisedData(channel: channel), let match = profile.match(channel: channel) else { return [] }
             return part.frames(in: device.data).map { (match, $0) }
         }
-        let address = HexadecimalText.octets(device.address.description)
-        return heard.isEmpty ? nil : heard.contains { $0.match.mayRead($0.octets, address: address) }
+        let address = HexadecimalText.bytes(device.address.description)
+        return received.isEmpty ? nil : received.contains { $0.match.mayRead($0.bytes, address: address) }
     }
 
     /// Returns the source's description of an adopted device. `nil` if it has no Bluetooth address or none of its profiles
     /// exists.
     public func description(of device: AdoptedDevice) -> DeviceDescription? {
         let all = readers(of: device)
-        let profiles = all.filter { !Self.isBeside($0, all) }
+        let profiles = all.filter { !Self.isAccompaniment($0, all) }
         guard let address = Self.address(of: device), let first = device.profiles.lazy.compactMap({ library[$0] }).first else {
             return nil
         }
         var description = DeviceDescription(address: address, profile: first.id)
-        for profile in all where Self.isBeside(profile, all) {
+        for profile in all where Self.isAccompaniment(profile, all) {
             let names = Self.names(profile.connection.reads) + Self.names(profile.connection.subscriptions)
             for name in names where !description.accompaniments.contains(name) { description.accompaniments.append(name) }
         }
@@ -89,7 +89,7 @@ public struct DeviceAssembly: Sendable {
             description.subscriptions += Self.names(connection.subscriptions).filter { !description.subscriptions.contains($0) }
             for write in connection.writes {
                 guard let name = Self.names([write.characteristic]).first else { continue }
-                let opening = OpeningWrite(name: name, octets: write.octets)
+                let opening = OpeningWrite(name: name, bytes: write.bytes)
                 if !description.writes.contains(opening) { description.writes.append(opening) }
             }
             if description.dialogue == nil { description.dialogue = Self.dialogue(connection, of: device) }
@@ -110,17 +110,17 @@ public struct DeviceAssembly: Sendable {
     /// Disconnects only if all profiles that connect allow it. A battery alone does not keep a connection open.
     private static func presence(of profiles: [Profile]) -> DeviceDescription.Presence {
         guard !profiles.isEmpty else { return .adverts }
-        var longest: (quiet: Int, rest: Int)?
+        var maximumWaits: (quiet: Int, rest: Int)?
         var stays = false
         for profile in profiles {
             switch profile.connection.presence {
-            case .leave(let quiet, let rest): longest = (max(quiet, longest?.quiet ?? 0), max(rest, longest?.rest ?? 0))
-            case .stay: stays = stays || !profile.tellsOnlyOfDevice
+            case .leave(let quiet, let rest): maximumWaits = (max(quiet, maximumWaits?.quiet ?? 0), max(rest, maximumWaits?.rest ?? 0))
+            case .stay: stays = stays || !profile.describesOnlyDevice
             case .adverts: break
             }
         }
-        guard let longest, !stays else { return .stay }
-        return .leave(quiet: .seconds(longest.quiet), rest: .seconds(longest.rest))
+        guard let maximumWaits, !stays else { return .stay }
+        return .leave(quiet: .seconds(maximumWaits.quiet), rest: .seconds(maximumWaits.rest))
     }
 
     private static func adverts(of profile: Profile) -> [AdvertisedData] {
@@ -159,7 +159,7 @@ public struct DeviceAssembly: Sendable {
                         records: $0.records,
                         block: $0.block,
                         index: $0.index.map { UInt16($0) }, clock: $0.clock.map { UInt16($0) }),
-                    key: device.bindKey.flatMap(HexadecimalText.octets) ?? DialogueDescription.usualKey)
+                    key: device.bindKey.flatMap(HexadecimalText.bytes) ?? DialogueDescription.defaultKey)
             }
         case nil: nil
         }

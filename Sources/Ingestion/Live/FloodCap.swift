@@ -6,22 +6,22 @@ package struct FloodCap {
     /// The time that the accepted readings would take at that rate, minus the time that has passed.
     private var debt = Duration.zero
     private var last: Duration?
-    private var wasTold = false
+    private var didReport = false
     /// Whether the first rejection has not been reported yet.
-    private var hasNews = false
+    private var hasUnreportedRejection = false
 
     /// The default limit, above the rate of all known sensors that only advertise.
-    package static let usual = 10
+    package static let defaultLimit = 10
     private static let averaged = Duration.seconds(60)
 
     init(perSecond: Int) { self.perSecond = perSecond }
 
     /// Whether this number of additional readings is accepted.
-    mutating func takes(_ count: Int, at uptime: Duration) -> Bool {
+    mutating func accepts(_ count: Int, at uptime: Duration) -> Bool {
         debt = max(.zero, debt - (uptime - (last ?? uptime)))
         last = uptime
         guard debt < Self.averaged else {
-            if !wasTold { (wasTold, hasNews) = (true, true) }
+            if !didReport { (didReport, hasUnreportedRejection) = (true, true) }
             return false
         }
         debt += .seconds(count) / max(1, perSecond)
@@ -29,8 +29,8 @@ package struct FloodCap {
     }
 
     /// Whether a rejection has to be reported. True once.
-    mutating func takeNews() -> Bool {
-        defer { hasNews = false }
-        return hasNews
+    mutating func takeUnreportedRejection() -> Bool {
+        defer { hasUnreportedRejection = false }
+        return hasUnreportedRejection
     }
 }

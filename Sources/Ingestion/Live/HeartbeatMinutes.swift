@@ -29,7 +29,7 @@ struct HeartbeatMinutes {
     /// Whether the last frame was cut off, so that beats are missing.
     private var isTorn = false
     /// The receive time of the last frame with beats.
-    private(set) var heard: Instant?
+    private(set) var lastReceived: Instant?
 
     /// The maximum difference in microseconds between intervals and receive times. A sensor may keep frames for a second or two.
     private static let tolerance: Int64 = 3_000_000
@@ -87,7 +87,7 @@ struct HeartbeatMinutes {
             let last = open?.beats.last?.time ?? 0
             open?.beats.append((last &+ length, false))
         }
-        heard = received
+        lastReceived = received
     }
 
     private mutating func begin(_ reading: Reading, _ minute: Int64, at start: Instant, isAfterGap: Bool) {
@@ -109,7 +109,7 @@ struct HeartbeatMinutes {
         let mark = packed.content.digest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
         finished.append(
             Reading(
-                origin: Origin(subject: origin.subject, type: type, source: origin.source, device: origin.device),
+                origin: Origin(person: origin.person, type: type, source: origin.source, device: origin.device),
                 numeral: Numeral(coefficient: 0), unit: .one,
                 time: .instants(start: series.start, end: Instant(microseconds: end), offset: nil), ordinal: mark,
                 metadata: series.metadata, body: body, place: series.place))
@@ -117,10 +117,10 @@ struct HeartbeatMinutes {
 
     /// Moves the times after our own clock was set, by this many microseconds.
     mutating func clockWasSet(by step: Int64) {
-        heard?.microseconds &+= step
+        lastReceived?.microseconds &+= step
         open?.start.microseconds &+= step
-        guard let heard else { return }
-        open?.minute = heard.microseconds.flooredQuotientAndRemainder(dividingBy: Self.minute).quotient
+        guard let lastReceived else { return }
+        open?.minute = lastReceived.microseconds.flooredQuotientAndRemainder(dividingBy: Self.minute).quotient
     }
 
     private static let interval = SampleType("heartbeatInterval")

@@ -9,13 +9,13 @@ extension LiveDevice {
     /// Quarantines a whole measurement whose time cannot be trusted, and every measurement while our own clock is not set. All
     /// rules on timestamps of live devices are applied here. ``MeasurementIdentity`` defines how such a measurement is
     /// identified.
-    func judgeTime(_ samples: inout [GatedSample], from first: Int, _ frame: RawFrame, received: Instant) {
+    func quarantineUntrustedTimes(_ samples: inout [GatedSample], from first: Int, _ frame: RawFrame, received: Instant) {
         let isHubLost = !PlausibleClock.allows(frame.received)
         let own = samples[first...].firstIndex { $0.place == frame.place }
         // A time with its zone is not from a wall clock and is not corrected.
         var evidence: StampEvidence?
         if let own, !isHubLost, samples[own].sample.timeOrigin != .receipt, case .wall(let shown, _, _)? = readings.first?.time {
-            evidence = judge(shown, samples[own...], frame, received: received)
+            evidence = evaluate(shown, samples[own...], frame, received: received)
         }
         for index in first..<samples.count {
             let isOwn = samples[index].place == frame.place
@@ -28,14 +28,14 @@ extension LiveDevice {
             guard isHubLost || doubt != nil || samples[index].rule == nil && Self.isImpossible(samples[index].sample) else {
                 continue
             }
-            let isHeld = samples[index].rule != nil
-            if let doubt { samples[index].doubt(doubt) } else if !isHeld { samples[index].rule = .clockUnknown }
-            if isOwn, !isHeld { samples[index].frame = FrameText(frame) }
+            let isQuarantined = samples[index].rule != nil
+            if let doubt { samples[index].doubt(doubt) } else if !isQuarantined { samples[index].rule = .clockUnknown }
+            if isOwn, !isQuarantined { samples[index].frame = FrameText(frame) }
         }
     }
 
     /// Judges all samples of the frame by the first one.
-    func judge(
+    func evaluate(
         _ shown: WallTime, _ samples: ArraySlice<GatedSample>, _ frame: RawFrame, received: Instant
     ) -> StampEvidence? {
         guard let sample = samples.first?.sample else { return nil }
@@ -46,20 +46,20 @@ extension LiveDevice {
         var evidence = StampEvidence(
             isFresh: isFresh, number: nil, receipt: keepsRecords ? nil : received)
         if isClockKnown || isCorrected && hasRecords {
-            let behind = normaliser.learnedClock.map { $0.ahead(at: shown) < -Calendar.day } ?? false
+            let isSlow = normaliser.learnedClock.map { $0.ahead(at: shown) < -Calendar.day } ?? false
             evidence.doubt = order.doubt(
-                shown: shown, start: sample.start, number: MeasurementIdentity.number(of: sample), isBehind: behind,
+                shown: shown, start: sample.start, number: MeasurementIdentity.number(of: sample), isLate: isSlow,
                 received: frame.received)
             if evidence.doubt == nil, !isFresh, !isLearnedErrorCertain(at: shown) { evidence.doubt = .notCompared }
         } else if keepsRecords {
-            let isPossible = !hasRecords && late >= 0 && late <= StampTrust.longestMemory
+            let isPossible = !hasRecords && late >= 0 && late <= StampTrust.maximumMemory
             if !isFresh { evidence.doubt = StampTrust.isDefaultDate(shown) ? .defaultDate : isPossible ? nil : .notCompared }
         } else {
             let content = MeasurementIdentity.content(of: samples.lazy.map(\.sample))
             evidence.first = trust.firstReceipt(shown, content: content, user: Self.user(of: sample), received: received)
-            let verdict = trust.judge(
+            let verdict = trust.evaluate(
                 shown, late: late, content: content, user: Self.user(of: sample), received: received)
-            if case .doubted(let doubt, let receipt) = verdict { (evidence.doubt, evidence.receipt) = (doubt, receipt) }
+            if case .untrusted(let doubt, let receipt) = verdict { (evidence.doubt, evidence.receipt) = (doubt, receipt) }
         }
         if isFresh, !isCorrected { prove(shown, at: frame.received) }
         return evidence
@@ -75,7 +75,7 @@ extension LiveDevice {
     }
 
     /// Keeps the samples of a memory until its end.
-    func keepMemory(_ output: inout Normaliser.Output, from first: Int) {
+    func bufferMemoryRecords(_ output: inout Normaliser.Output, from first: Int) {
         guard records != nil else { return }
         memory += output.samples[first...]
         output.samples.removeSubrange(first...)
@@ -83,7 +83,7 @@ extension LiveDevice {
     }
 
     func releaseMemory(into output: inout Normaliser.Output) {
-        MemoryOrder.judge(&memory)
+        MemoryOrder.evaluate(&memory)
         output.samples += memory
         memory.removeAll()
     }
@@ -145,7 +145,7 @@ extension LiveDevice {
     }
 
     /// Drops an error derived from timestamps when a timestamp contradicts it: the clock was set, or lost its battery.
-    func forgetWhatStampsShowed(_ received: Instant) {
+    func dropContradictedClockError(_ received: Instant) {
         guard isLearnedFromStamps, canCompare, case .wall(let shown, _, _)? = readings.first?.time,
             let learned = normaliser.learnedClock
         else { return }
@@ -157,7 +157,7 @@ extension LiveDevice {
         let late = received.microseconds &- taken.microseconds
         // A late one is of its memory.
         guard
-            late < 0 || late > StampTrust.longestMemory || StampTrust.isDefaultDate(shown)
+            late < 0 || late > StampTrust.maximumMemory || StampTrust.isDefaultDate(shown)
                 || zone.offsets(at: shown).contains(where: { isFresh(shown.instant(at: $0)) })
         else { return }
         normaliser.learnedClock = nil
@@ -264,12 +264,12 @@ extension LiveDevice {
     ///
     /// - Parameter boot: the boot whose clock was set, or `nil` for the only one. An error that was learned before it is right.
     package func clockWasSet(by step: Int64, of boot: String? = nil) {
-        for channel in lastAdverts.keys { lastAdverts[channel]?.heard &+= step }
+        for channel in lastAdverts.keys { lastAdverts[channel]?.lastReceived &+= step }
         joins.clockWasSet(by: step)
         repeats.clockWasSet(by: step)
         trust.clockWasSet(by: step)
         order.clockWasSet(by: step)
-        heard?.microseconds &+= step
+        lastReceived?.microseconds &+= step
         lastWeighing?.start.microseconds &+= step
         beats.clockWasSet(by: step)
         arrivals.clockWasSet()

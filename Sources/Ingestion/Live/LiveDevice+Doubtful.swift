@@ -22,11 +22,11 @@ extension LiveDevice {
             return .readings(count, leftOut: leftOut)
         case .skipped(let kind) where kind != SkipKind("no-profile"): return .skipped(kind)
         case .skipped:
-            var octets = ""
-            if case .bytes(let bytes) = frame.payload { octets = HexadecimalText.text(bytes) }
+            var hexText = ""
+            if case .bytes(let bytes) = frame.payload { hexText = HexadecimalText.text(bytes) }
             output.refusals.append(
                 Refusal(
-                    "it arrived before the device's services were known and belongs to none of them: \(octets)", at: frame.place))
+                    "it arrived before the device's services were known and belongs to none of them: \(hexText)", at: frame.place))
             return .readings(1)
         }
     }

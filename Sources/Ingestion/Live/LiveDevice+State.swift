@@ -10,7 +10,7 @@ extension LiveDevice {
     struct Advert: Codable {
         var bytes: [UInt8]
         /// The receive time in microseconds.
-        var heard: Int64
+        var lastReceived: Int64
         /// Whether it could be read. A rejected one is read again once the device has another key or profile.
         var wasRead = false
     }
@@ -38,26 +38,26 @@ extension LiveDevice {
 
     /// The state for a later run of the hub, or `nil` before the first frame.
     public var state: DeviceState? {
-        guard let heard else { return nil }
+        guard let lastReceived else { return nil }
         let state = State(
             trust: trust, order: order, repeats: repeats, joins: joins, adverts: lastAdverts.filter(\.value.wasRead),
             arrivals: arrivals,
             isClockKnown: isClockKnown, zone: zone.identifier,
             learned: (normaliser.learnedClock?.points ?? []).map { [$0.shown, $0.ahead] },
             followsZone: normaliser.learnedClock?.followsZone ?? false, isLearnedFromStamps: isLearnedFromStamps,
-            weighed: lastWeighing?.start.microseconds, weigher: lastWeighing?.subject, boot: unconfirmedBoot,
+            weighed: lastWeighing?.start.microseconds, weigher: lastWeighing?.person, boot: unconfirmedBoot,
             learnedIn: unconfirmedBoot == nil ? nil : learnedIn)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         guard let text = try? encoder.encode(state) else { return nil }
-        return DeviceState(address: adopted.address, heard: heard, text: String(decoding: text, as: UTF8.self))
+        return DeviceState(address: adopted.address, lastReceived: lastReceived, text: String(decoding: text, as: UTF8.self))
     }
 
     /// Restores the state from before a restart. A state newer than the frame belongs to other events, as in a replay.
     func recallState(before time: Instant) {
         guard let lastState else { return }
         self.lastState = nil
-        guard let stored = lastState(adopted.address), stored.heard < time,
+        guard let stored = lastState(adopted.address), stored.lastReceived < time,
             let state = try? JSONDecoder().decode(State.self, from: Data(stored.text.utf8))
         else { return }
         (trust, order, repeats, joins, lastAdverts) = (state.trust, state.order, state.repeats, state.joins, state.adverts)
@@ -89,23 +89,23 @@ extension LiveDevice {
     func isRepeated(_ frame: RawFrame) -> Bool {
         guard frame.channel.hasPrefix("advert:"), case .bytes(let bytes) = frame.payload else { return false }
         isAdvertiser = true
-        var advert = Advert(bytes: Array(bytes), heard: frame.received.microseconds)
+        var advert = Advert(bytes: Array(bytes), lastReceived: frame.received.microseconds)
         defer { lastAdverts[frame.channel] = advert }
         guard let last = lastAdverts[frame.channel], last.bytes.elementsEqual(bytes),
-            abs(frame.received.microseconds - last.heard) < Self.advertRow
+            abs(frame.received.microseconds - last.lastReceived) < Self.advertRow
         else { return false }
         advert.wasRead = last.wasRead
         return true
     }
 
-    static func octets(_ text: String) -> [UInt8]? {
+    static func bytes(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let octet = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) else { return nil }
-            octets.append(octet)
+            guard let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) else { return nil }
+            bytes.append(byte)
         }
-        return octets
+        return bytes
     }
 }

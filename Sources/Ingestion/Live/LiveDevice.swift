@@ -11,7 +11,7 @@ public final class LiveDevice {
     /// The interval between its deliveries while it works, if its profile defines one.
     public var expectedInterval: Duration?
     /// The person who was weighed last, if the device is shared, and when.
-    var lastWeighing: (start: Instant, subject: String)?
+    var lastWeighing: (start: Instant, person: String)?
     /// If the last frame repeated a weight: the time of that weight, and the receive time of the frame's other readings.
     var weightAgain: (taken: Instant, received: Instant)?
     /// Its deliveries since this object was created, and its battery level.
@@ -39,18 +39,18 @@ public final class LiveDevice {
     /// Returns the state before a restart. Called once.
     var lastState: ((String) -> DeviceState?)?
     /// The receive time of the last frame.
-    var heard: Instant?
+    var lastReceived: Instant?
 
     /// The maximum number of samples of a memory that are judged together.
     static let maximumMemory = 100_000
     var beats = HeartbeatMinutes()
     var records: RecordOrdinals?
     var seals = SealCount()
-    var flood = FloodCap(perSecond: FloodCap.usual)
-    var toldOfFlood = false
+    var flood = FloodCap(perSecond: FloodCap.defaultLimit)
+    var didReportFlood = false
     /// The limit for rejected readings. It is separate so that someone without the device's key cannot use up the device's own
     /// limit.
-    var refusedFlood = FloodCap(perSecond: FloodCap.usual)
+    var refusedFlood = FloodCap(perSecond: FloodCap.defaultLimit)
 
     /// A device repeats an advertisement many times. A silence of this many microseconds ends the repetition.
     static let advertRow: Int64 = 60_000_000
@@ -65,8 +65,8 @@ public final class LiveDevice {
     /// Whether it delivers continuously and stores nothing, so that it does not wait for an acknowledgement.
     var isStream: Bool { expectedInterval != nil && !hasRecords }
     /// Whether BlueZ has confirmed its last frame to it, as it does with each indication. The device may then forget the measurement.
-    var isConfirmedAtOnce: Bool { heardByGATT && !isStream && records == nil }
-    var heardByGATT = false
+    var isConfirmedAtOnce: Bool { receivedByGATT && !isStream && records == nil }
+    var receivedByGATT = false
     /// The boot of our machine, while nothing has confirmed its clock.
     var unconfirmedBoot: String?
     /// The boot whose unconfirmed clock the device's clock was compared with, or `nil` if our clock was right.
@@ -88,7 +88,7 @@ public final class LiveDevice {
         self.aliases = aliases
         self.zone = zone
         let own = adopted.ownKey
-        registry = OriginRegistry(subject: adopted.subject) { key in aliases[own ?? key] ?? own ?? key }
+        registry = OriginRegistry(person: adopted.person) { key in aliases[own ?? key] ?? own ?? key }
         path = ReadingPath(zone: zone, received: Instant(seconds: 0))
         path.normaliser.isLive = true
         device = adopted.device
@@ -139,14 +139,14 @@ public final class LiveDevice {
     public var gathersHeartbeats = false
 
     /// The receive time of the last beats if some wait for their minute to end.
-    var heartbeatsHeard: Instant? { beats.isEmpty ? nil : beats.heard }
+    var lastHeartbeatReceived: Instant? { beats.isEmpty ? nil : beats.lastReceived }
 
     /// Ends the open series of heartbeats. Returns the number of readings.
     func closeHeartbeats(into output: inout Normaliser.Output) -> Int {
         var finished: [Reading] = []
-        let heard = beats.heard
+        let lastReceived = beats.lastReceived
         beats.close(into: &finished)
-        add(finished, received: heard, into: &output)
+        add(finished, received: lastReceived, into: &output)
         return finished.count
     }
 
@@ -165,10 +165,10 @@ public final class LiveDevice {
             device = frame.device
             interpreters.removeAll()
         }
-        heardByGATT = frame.channel.hasPrefix("gatt:")
+        receivedByGATT = frame.channel.hasPrefix("gatt:")
         recallState(before: frame.received)
         recallClock()
-        heard = frame.received
+        lastReceived = frame.received
     }
 
     /// - Parameter uptime: the current uptime, which does not jump.
@@ -178,25 +178,25 @@ public final class LiveDevice {
         guard let interpreter = interpreter(for: frame.channel) else { return .skipped(SkipKind("no-profile")) }
         readings.removeAll(keepingCapacity: true)
         // If the new session cannot be read, the old one is no longer valid.
-        if interpreter.tellsSession { learnSession(nil) }
+        if interpreter.containsSessionStart { learnSession(nil) }
         do throws(Refusal) {
             let outcome = try interpreter.interpret(frame, into: &readings)
             if let kind = sentByOthers(frame, interpreter) { return .skipped(kind) }
-            if let session = interpreter.toldSession() { learnSession(session.timestamp) }
+            if let session = interpreter.decodedSessionStart() { learnSession(session.timestamp) }
             switch outcome {
             case .readings:
                 let leftOut = repeats.leaveOut(
                     of: &readings, number: interpreter.packetNumber, within: interpreter.repeatsWithin, frame)
                 lastAdverts[frame.channel]?.wasRead = true
                 if let leftOut, readings.isEmpty { return .skipped(leftOut.kind) }
-                if frame.channel.hasPrefix("advert:"), !flood.takes(readings.count, at: uptime) {
+                if frame.channel.hasPrefix("advert:"), !flood.accepts(readings.count, at: uptime) {
                     return .skipped(SkipKind("flood"))
                 }
                 records?.number(&readings)
                 let received = joins.join(
                     &readings, isPart: interpreter.isPart, follows: interpreter.follows, frame)
                 weightAgain = leftOut?.weightTaken.map { ($0, received) }
-                forgetWhatStampsShowed(frame.received)
+                dropContradictedClockError(frame.received)
                 let gathered = gatherHeartbeats(received, into: &output)
                 let first = output.samples.count
                 path.process(readings, of: frame, received: received, into: &output)
@@ -205,8 +205,8 @@ public final class LiveDevice {
                     output.samples.removeSubrange(first...)
                     path.process(readings, of: frame, received: received, into: &output)
                 }
-                judgeTime(&output.samples, from: first, frame, received: received)
-                keepMemory(&output, from: first)
+                quarantineUntrustedTimes(&output.samples, from: first, frame, received: received)
+                bufferMemoryRecords(&output, from: first)
                 return .readings(readings.count + gathered, leftOut: leftOut?.kind ?? Self.cutOff(interpreter))
             case .skipped(let kind):
                 if let description = interpreter.frameDescription() { joins.learn(description, at: frame.place) }
@@ -215,7 +215,7 @@ public final class LiveDevice {
             }
         } catch {
             if isUnsealed(frame, interpreter) { return .skipped(Self.unsealed) }
-            if frame.channel.hasPrefix("advert:"), !refusedFlood.takes(error.readings, at: uptime) {
+            if frame.channel.hasPrefix("advert:"), !refusedFlood.accepts(error.readings, at: uptime) {
                 return .skipped(SkipKind("flood"))
             }
             output.refusals.append(error)
@@ -233,9 +233,9 @@ public final class LiveDevice {
     func gatherHeartbeats(_ received: Instant, into output: inout Normaliser.Output) -> Int {
         guard gathersHeartbeats, PlausibleClock.allows(received) else { return closeHeartbeats(into: &output) }
         var finished: [Reading] = []
-        let heard = beats.heard
+        let lastReceived = beats.lastReceived
         beats.take(&readings, received: received, into: &finished)
-        add(finished, received: heard, into: &output)
+        add(finished, received: lastReceived, into: &output)
         return finished.count
     }
 
@@ -256,17 +256,17 @@ public final class LiveDevice {
     func sentByOthers(_ frame: RawFrame, _ interpreter: BinaryInterpreter) -> SkipKind? {
         if isUnsealed(frame, interpreter) { return Self.unsealed }
         guard let counter = interpreter.frame.counter else { return nil }
-        return seals.takes(Int64(counter), after: &adopted.counter) ? nil : SkipKind("replayed")
+        return seals.accepts(Int64(counter), after: &adopted.counter) ? nil : SkipKind("replayed")
     }
 
     /// Whether to report that its counter of encrypted frames seems to have restarted. True once.
-    func takeCountingAnew() -> Bool { seals.takeNews() }
+    func takeCounterRestartNotice() -> Bool { seals.takeUnreportedRestart() }
 
     /// Whether to report that it sends more than is accepted. True once.
-    func takeFlood() -> Bool {
-        let (one, other) = (flood.takeNews(), refusedFlood.takeNews())
-        guard one || other, !toldOfFlood else { return false }
-        toldOfFlood = true
+    func takeFloodNotice() -> Bool {
+        let (one, other) = (flood.takeUnreportedRejection(), refusedFlood.takeUnreportedRejection())
+        guard one || other, !didReportFlood else { return false }
+        didReportFlood = true
         return true
     }
 
@@ -274,8 +274,8 @@ public final class LiveDevice {
         if let known = interpreters[channel] { return known }
         guard let match = profiles.lazy.compactMap({ $0.match(channel: channel) }).first else { return nil }
         var options = BinaryOptions(sessionStart: sessionStart)
-        options.secrets.bindKey = adopted.bindKey.flatMap(Self.octets)
-        options.secrets.address = adopted.bluetoothAddress.flatMap { Self.octets($0.filter { $0 != ":" }) }
+        options.secrets.bindKey = adopted.bindKey.flatMap(Self.bytes)
+        options.secrets.address = adopted.bluetoothAddress.flatMap { Self.bytes($0.filter { $0 != ":" }) }
         let interpreter = BinaryInterpreter(match, registry: registry, device: device, options: options)
         interpreters[channel] = interpreter
         return interpreter

@@ -6,7 +6,7 @@ public enum LiveEvent {
     /// A received frame of a device. Its bytes are valid only during the call.
     case frame(RawFrame, LiveDevice)
     /// The readings of a device that were held for their time are settled.
-    case settle(LiveDevice)
+    case finish(LiveDevice)
     /// The records of a device are complete and are committed.
     case commit(LiveDevice)
     /// A device starts sending its whole memory.

@@ -22,10 +22,10 @@ extension LiveIngest {
     }
 
     /// Schedules the commit of a device's readings.
-    /// - Parameter heldFor: how long the source has already kept them. It counts as waiting.
-    func arm(for device: LiveDevice, heldFor: Duration = .zero) {
-        let mayWait = device.isStream && hasCommitted && !isHurried && pending.samples.count < Self.manyPending
-        arm(within: mayWait ? max(.zero, commitEvery - max(.zero, heldFor)) : device.isConfirmedAtOnce ? .zero : Self.soon)
+    /// - Parameter bufferedFor: how long the source has already kept them. It counts as waiting.
+    func arm(for device: LiveDevice, bufferedFor: Duration = .zero) {
+        let mayWait = device.isStream && hasCommitted && !needsPromptCommits && pending.samples.count < Self.manyPending
+        arm(within: mayWait ? max(.zero, commitEvery - max(.zero, bufferedFor)) : device.isConfirmedAtOnce ? .zero : Self.soon)
     }
 
     /// Schedules a commit within the delay, unless an earlier one is scheduled.
@@ -51,13 +51,13 @@ extension LiveIngest {
         beforeCommit?()
         let begun = loop.clock.uptime
         do {
-            try store.waiting(atMost: Self.patience) { try write() }
+            try store.waiting(atMost: Self.timeout) { try write() }
         } catch {
             failed(error)
             return
         }
         onEvent?(.flush)
-        if failing?.told != nil { onNotice(SourceNotice(.information, "store", "samples are stored again")) }
+        if failing?.reported != nil { onNotice(SourceNotice(.information, "store", "samples are stored again")) }
         failing = nil
         hasCommitted = true
         lastCommit = loop.clock.uptime - begun
@@ -76,7 +76,7 @@ extension LiveIngest {
     func failed(_ error: any Error) {
         let uptime = loop.clock.uptime
         let kind = (error as? StoreError)?.kind
-        var next = Failing(error: error, since: uptime, told: failing?.told)
+        var next = Failing(error: error, since: uptime, reported: failing?.reported)
         if let failing, (failing.error as? StoreError)?.kind == kind {
             (next.attempts, next.since) = (failing.attempts, failing.since)
         }
@@ -84,8 +84,8 @@ extension LiveIngest {
         failing = next
         guard let kind, (error as? StoreError)?.mayPass ?? false else { return onFailure(error) }
         let isLocked = kind == .busy
-        if next.told != kind, !isLocked || uptime - next.since >= Self.usualLock {
-            failing?.told = kind
+        if next.reported != kind, !isLocked || uptime - next.since >= Self.defaultLock {
+            failing?.reported = kind
             onNotice(SourceNotice(.action, "store", "readings cannot be stored and are waiting: \(error)"))
         }
         guard pending.samples.count < Self.maximumPending else { return onFailure(error) }
@@ -133,7 +133,7 @@ extension LiveIngest {
             let assigned = try PersonHistory.assign(&$0, in: store)
             try store.repairs.complete(&$0, at: now())
             (decided, mistakes) = ($0, assigned.mistakes)
-            return assigned.nobodys
+            return assigned.unassigned
         }
         for state in states { saved[state.address] = state.text }
         unsaved.subtract(contributing)
@@ -151,7 +151,7 @@ extension LiveIngest {
         guard let done = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) else { return }
         let text =
             "\(done.count) earlier \(done.count == 1 ? "weighing does" : "weighings do") not match the later ones and "
-            + "\(done.count == 1 ? "is" : "are") unassigned now: undo this with 'vitalgate repair undo \(done.migration)'"
+            + "\(done.count == 1 ? "is" : "are") unassigned now: undo this with 'vitalgate repair undo \(done.repairID)'"
         note(SourceNotice(.action, "weights", text))
     }
 
@@ -159,9 +159,9 @@ extension LiveIngest {
     func lookAtUnits() {
         do {
             for suspicion in try units.look(in: store) {
-                let (stretch, series) = (suspicion.stretch, suspicion.series)
+                let (range, series) = (suspicion.range, suspicion.series)
                 let text =
-                    "\(stretch.count) of its \(series.type.id) readings \(suspicion.claim): see 'vitalgate repair suggest'"
+                    "\(range.count) of its \(series.type.id) readings \(suspicion.claim): see 'vitalgate repair suggest'"
                 note(SourceNotice(.action, series.device.isEmpty ? series.source : series.device, text))
             }
         } catch {

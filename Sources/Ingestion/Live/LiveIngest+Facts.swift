@@ -33,8 +33,8 @@ extension LiveIngest {
         }
         guard let seconds else { return }
         let text = "its clock is \(abs(seconds)) s \(seconds > 0 ? "fast" : "slow"), and its times are corrected"
-        let subject = device.adopted.bluetoothAddress ?? device.adopted.address
-        note(SourceNotice(.information, subject, text))
+        let person = device.adopted.bluetoothAddress ?? device.adopted.address
+        note(SourceNotice(.information, person, text))
     }
 
     /// Lets a device's times be corrected as before the hub's restart. If the store cannot be read, the clock has to be learned
@@ -52,7 +52,7 @@ extension LiveIngest {
 
     /// Returns the states of the streams that differ from the stored ones.
     func states(of addresses: Set<String>) -> [DeviceState] {
-        addresses.sorted().compactMap { heard[$0]?.state }.filter { saved[$0.address] != $0.text }
+        addresses.sorted().compactMap { activeDevices[$0]?.state }.filter { saved[$0.address] != $0.text }
     }
 
     /// Reports a notice and adds it to the ledger.

@@ -13,7 +13,7 @@ import SampleStore
 /// - at once if a source asks for it, because a device then waits for confirmation that its records are safe,
 /// - at once for single measurements over a connection, because BlueZ confirms an indication before the hub has it,
 /// - within a second for other single readings, such as an advertised weight,
-/// - together, ``commitEvery`` after the first waiting reading, for streams of devices that store nothing. While ``isHurried`` is
+/// - together, ``commitEvery`` after the first waiting reading, for streams of devices that store nothing. While ``needsPromptCommits`` is
 ///   set, they are committed within a second too.
 ///
 /// Each commit takes all waiting readings. While nothing arrives there is no timer and nothing is written.
@@ -58,7 +58,7 @@ public final class LiveIngest {
     var gathering: [ObjectIdentifier: LiveDevice] = [:]
     var isWatchingBeats = false
     /// Devices that have sent frames, by address, and those with a state that is not stored yet.
-    var heard: [String: LiveDevice] = [:]
+    var activeDevices: [String: LiveDevice] = [:]
     var unsaved: Set<String> = []
     /// Devices with waiting samples.
     var contributing: Set<String> = []
@@ -72,7 +72,7 @@ public final class LiveIngest {
         /// The uptime of the first failure.
         var since: Duration
         /// The kind of the failure that was reported last.
-        var told: StoreError.Kind?
+        var reported: StoreError.Kind?
     }
 
     /// Called with notices for the log. They never contain a value or a name.
@@ -85,8 +85,8 @@ public final class LiveIngest {
     /// The boot of the machine, while nothing has confirmed its clock.
     package var unconfirmedBoot: String? {
         didSet {
-            for device in heard.values { device.unconfirmedBoot = unconfirmedBoot }
-            unsaved.formUnion(heard.keys)
+            for device in activeDevices.values { device.unconfirmedBoot = unconfirmedBoot }
+            unsaved.formUnion(activeDevices.keys)
         }
     }
     /// Called before each commit.
@@ -104,25 +104,25 @@ public final class LiveIngest {
     }
 
     /// The maximum time that a stream's readings wait, and so the amount that a power cut can lose.
-    public var commitEvery = Duration.seconds(usualCommitSeconds) {
+    public var commitEvery = Duration.seconds(defaultCommitSeconds) {
         didSet { if due != nil, failing == nil { arm(within: commitEvery) } }
     }
 
     /// Whether streams are committed within a second too. Setting it commits waiting readings at once.
-    public var isHurried = false {
-        didSet { if isHurried, !oldValue { commitDue() } }
+    public var needsPromptCommits = false {
+        didSet { if needsPromptCommits, !oldValue { commitDue() } }
     }
 
     /// The default interval in seconds. It writes a tenth of the data of a commit every second, and a power cut loses little of a stream.
-    public static let usualCommitSeconds = 30
+    public static let defaultCommitSeconds = 30
     static let soon = Duration.seconds(1)
     /// The number of waiting samples from which a stream is committed each second, so that memory stays small. No stream sends
     /// this many in a minute.
     static let manyPending = 4096
     /// How long a write waits for another process. Sources share the loop, and a serial port's buffer fills quickly.
-    static let patience = Duration.milliseconds(200)
+    static let timeout = Duration.milliseconds(200)
     /// How long an import or a repair may lock the store before it is reported.
-    static let usualLock = Duration.seconds(15)
+    static let defaultLock = Duration.seconds(15)
     /// How long a device that measures occasionally has to be silent until it counts as complete.
     public static let quiet = Duration.seconds(3)
     /// The maximum number of samples that wait while the store fails: about a day of a heart rate strap.
@@ -168,8 +168,8 @@ public final class LiveIngest {
 
     /// Processes a frame of a device. Its bytes are needed only during the call.
     public func receive(_ frame: RawFrame, of device: LiveDevice) {
-        if heard[device.adopted.address] !== device {
-            let before = heard.updateValue(device, forKey: device.adopted.address)
+        if activeDevices[device.adopted.address] !== device {
+            let before = activeDevices.updateValue(device, forKey: device.adopted.address)
             recallState(of: device, after: before)
         }
         device.unconfirmedBoot = unconfirmedBoot
@@ -201,7 +201,7 @@ public final class LiveIngest {
                 }
             }
             if device.adopted.counter != counter, !isReplay { changed[device.adopted.address] = device.adopted }
-            arm(for: device, heldFor: .microseconds(loop.clock.now.microseconds &- frame.received.microseconds))
+            arm(for: device, bufferedFor: .microseconds(loop.clock.now.microseconds &- frame.received.microseconds))
             watchBeats(of: device)
             // A local time that occurs twice waits for the order of the next ones. The device may send none, and has forgotten it.
             if !isReplay, device.isConfirmedAtOnce, pending.samples.count - before + pending.refusals.count - refused < count {
@@ -215,8 +215,8 @@ public final class LiveIngest {
         // The counts reach the ledger with the next samples. Nothing is written for a device without new readings.
         case .skipped(let kind):
             skipped[kind, default: 0] += 1
-            if device.takeCountingAnew() { noteCountingAnew(device) }
-            if device.takeFlood() { noteFlood(device) }
+            if device.takeCounterRestartNotice() { noteCounterRestart(device) }
+            if device.takeFloodNotice() { noteFlood(device) }
         }
     }
 
@@ -227,7 +227,7 @@ public final class LiveIngest {
         note(SourceNotice(.warning, device.adopted.bluetoothAddress ?? device.adopted.address, text))
     }
 
-    func noteCountingAnew(_ device: LiveDevice) {
+    func noteCounterRestart(_ device: LiveDevice) {
         let address = device.adopted.bluetoothAddress ?? device.adopted.address
         let text =
             "its encrypted packets have lower counters than before and are ignored: they are old, or its battery was changed. "
@@ -273,13 +273,13 @@ public final class LiveIngest {
         guard device.zone != zone else { return device }
         finishStream(of: device)
         let moved = device.moved(to: zone)
-        if heard[device.adopted.address] === device { heard[device.adopted.address] = moved }
+        if activeDevices[device.adopted.address] === device { activeDevices[device.adopted.address] = moved }
         return moved
     }
 
     /// Ends the stream of a device and settles readings that were held for their time.
     public func finishStream(of device: LiveDevice) {
-        onEvent?(.settle(device))
+        onEvent?(.finish(device))
         let before = pending.samples.count
         finish(device)
         assign(from: before, of: device)
@@ -294,14 +294,14 @@ public final class LiveIngest {
 
     /// Ends the series of devices that have fallen silent.
     func watchBeats(of device: LiveDevice? = nil) {
-        if let device { gathering[ObjectIdentifier(device)] = device.heartbeatsHeard == nil ? nil : device }
+        if let device { gathering[ObjectIdentifier(device)] = device.lastHeartbeatReceived == nil ? nil : device }
         guard !gathering.isEmpty, !isWatchingBeats, !isReplay else { return }
         isWatchingBeats = true
         _ = loop.after(Self.silence) { [weak self] in
             guard let self else { return }
             isWatchingBeats = false
             let last = loop.clock.now.microseconds &- Int64(Self.silence.components.seconds) * 1_000_000
-            for device in gathering.values where (device.heartbeatsHeard?.microseconds ?? .min) <= last {
+            for device in gathering.values where (device.lastHeartbeatReceived?.microseconds ?? .min) <= last {
                 finishStream(of: device)
             }
             watchBeats()

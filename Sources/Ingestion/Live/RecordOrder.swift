@@ -11,14 +11,14 @@ struct RecordOrder: Codable, Equatable {
     private var number: Int64?
     private var start: Int64?
 
-    /// - Parameter isBehind: whether the clock is known to be more than a day behind, so that a default date is corrected.
+    /// - Parameter isLate: whether the clock is known to be more than a day behind, so that a default date is corrected.
     /// - Returns: why the timestamp is doubted; `nil` if it is believed.
     mutating func doubt(
-        shown: WallTime, start: Instant, number: Int64?, isBehind: Bool, received: Instant
+        shown: WallTime, start: Instant, number: Int64?, isLate: Bool, received: Instant
     ) -> ClockDoubt? {
         let late = received.microseconds &- start.microseconds
         if late < -StampTrust.fresh { return .order }
-        if late >= StampTrust.fresh, StampTrust.isDefaultDate(shown), !isBehind { return .defaultDate }
+        if late >= StampTrust.fresh, StampTrust.isDefaultDate(shown), !isLate { return .defaultDate }
         guard let number else { return nil }
         if let last = self.number, let high = self.start, number > last, start.microseconds < high &- Calendar.day {
             return .order
@@ -37,7 +37,7 @@ struct RecordOrder: Codable, Equatable {
 /// run that does is believed, and a record more than a day outside of it is doubted. A timestamp that three records have is of a clock that stands.
 enum MemoryOrder {
     /// Marks the samples of records that are doubted; they are in the order in which the device sent them.
-    static func judge(_ memory: inout [GatedSample]) {
+    static func evaluate(_ memory: inout [GatedSample]) {
         var records: [(stamp: Int64, indices: Range<Int>)] = []
         for index in memory.indices where memory[index].stamp != nil {
             let stamp = memory[index].sample.nominalStart
@@ -49,11 +49,11 @@ enum MemoryOrder {
         }
         let open = records.indices.filter { memory[records[$0].indices].contains { $0.stamp?.isTrusted == true } }
         let stamps = open.map { records[$0].stamp }
-        var doubted = outsiders(of: stamps)
+        var untrusted = outsiders(of: stamps)
         var counts: [Int64: Int] = [:]
         for stamp in stamps { counts[stamp, default: 0] += 1 }
-        for index in stamps.indices where counts[stamps[index], default: 0] >= 3 { doubted.insert(index) }
-        var wrong = Set(doubted.map { stamps[$0] })
+        for index in stamps.indices where counts[stamps[index], default: 0] >= 3 { untrusted.insert(index) }
+        var wrong = Set(untrusted.map { stamps[$0] })
         // A timestamp is as doubtful as the same one of another record.
         for index in records.indices where memory[records[index].indices].contains(where: { $0.stamp?.isTrusted == false }) {
             wrong.insert(records[index].stamp)
@@ -74,16 +74,16 @@ enum MemoryOrder {
         if falls.count == 1, last <= first { return [] }
         if rises.count == 1, last >= first { return [] }
         let (forward, backward) = (run(stamps), run(stamps.map { -$0 }))
-        let kept = forward.count >= backward.count ? forward : backward
+        let retained = forward.count >= backward.count ? forward : backward
         let isForward = forward.count >= backward.count
         var outside: Set<Int> = []
         var next = 0
         for index in stamps.indices {
-            if next < kept.count, kept[next] == index {
+            if next < retained.count, retained[next] == index {
                 next += 1
                 continue
             }
-            let (before, after) = (next > 0 ? stamps[kept[next - 1]] : nil, next < kept.count ? stamps[kept[next]] : nil)
+            let (before, after) = (next > 0 ? stamps[retained[next - 1]] : nil, next < retained.count ? stamps[retained[next]] : nil)
             let (low, high) = isForward ? (before, after) : (after, before)
             if let low, stamps[index] < low &- Calendar.day { outside.insert(index) }
             if let high, stamps[index] > high &+ Calendar.day { outside.insert(index) }

@@ -15,7 +15,12 @@ struct RepeatedReadings: Codable {
         var number: Int64
         var taken = TakenReadings()
         /// The receive time in microseconds.
-        var heard: Int64
+        var lastReceived: Int64
+
+        private enum CodingKeys: String, CodingKey {
+            case number, taken
+            case lastReceived = "heard"
+        }
     }
 
     /// The result of leaving out readings of a frame.
@@ -36,12 +41,12 @@ struct RepeatedReadings: Codable {
         let count = readings.count
         var leftOut: LeftOut?
         if let number {
-            var packet = packets[frame.channel] ?? Packet(number: number, heard: frame.received.microseconds)
-            let silence = abs(frame.received.microseconds &- packet.heard)
+            var packet = packets[frame.channel] ?? Packet(number: number, lastReceived: frame.received.microseconds)
+            let silence = abs(frame.received.microseconds &- packet.lastReceived)
             if packet.number != number || silence >= Self.packetRow {
-                packet = Packet(number: number, heard: frame.received.microseconds)
+                packet = Packet(number: number, lastReceived: frame.received.microseconds)
             }
-            packet.heard = frame.received.microseconds
+            packet.lastReceived = frame.received.microseconds
             let weight = packet.taken.leaveOut(of: &readings, at: frame.received) { _ in true }
             packets[frame.channel] = packet
             if readings.count < count { leftOut = LeftOut(kind: SkipKind("repeated-advert"), weightTaken: weight) }
@@ -66,7 +71,7 @@ struct RepeatedReadings: Codable {
     mutating func clockWasSet(by step: Int64) {
         taken.clockWasSet(by: step)
         for channel in packets.keys {
-            packets[channel]?.heard &+= step
+            packets[channel]?.lastReceived &+= step
             packets[channel]?.taken.clockWasSet(by: step)
         }
     }
@@ -98,25 +103,25 @@ private struct TakenReadings {
             }
             return place.flatMap { open[reading.origin.type]?.remove(at: $0) }
         }
-        let hasNews = known.contains { $0 == nil }
-        var told: [SampleType: (values: [Value], isNew: Bool)] = [:]
+        let hasNewReading = known.contains { $0 == nil }
+        var reported: [SampleType: (values: [Value], isNew: Bool)] = [:]
         var weightTaken: Instant?
         var left: [Reading] = []
         for (reading, known) in zip(readings, known) {
             let type = reading.origin.type
-            if let known, !hasNews || known.frame != frame {
-                told[type, default: ([], false)].values.append(known)
+            if let known, !hasNewReading || known.frame != frame {
+                reported[type, default: ([], false)].values.append(known)
                 if type == .bodyMass { weightTaken = known.taken }
             } else {
-                told[type, default: ([], false)].values.append(
+                reported[type, default: ([], false)].values.append(
                     Value(numeral: reading.numeral, unit: reading.unit, taken: time, frame: frame))
-                told[type]?.isNew = true
+                reported[type]?.isNew = true
                 left.append(reading)
             }
         }
         readings = left
         // A type without a new value keeps its previous values.
-        for (type, told) in told where told.isNew { values[type] = told.values }
+        for (type, reported) in reported where reported.isNew { values[type] = reported.values }
         return weightTaken
     }
 

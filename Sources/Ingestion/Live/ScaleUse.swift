@@ -22,8 +22,8 @@ public struct ScaleUse: Hashable, Sendable {
         let cursor = try store.samples.cursor(matching: SampleQuery(types: [.bodyMass], descending: true, limit: reach))
         defer { cursor.close() }
         while let sample = try cursor.next()?.sample {
-            guard sample.origin.subject != Origin.unassigned, let device = sample.origin.device else { continue }
-            let key = [sample.origin.subject, device.key]
+            guard sample.origin.person != Origin.unassigned, let device = sample.origin.device else { continue }
+            let key = [sample.origin.person, device.key]
             defer { last[key] = sample }
             guard let other = last[key], (other.start.microseconds &- sample.start.microseconds).magnitude < UInt64(apart),
                 abs(other.value - sample.value) > max(other.value, sample.value) / 20

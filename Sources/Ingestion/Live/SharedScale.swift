@@ -21,9 +21,9 @@ struct SharedScale {
             defer { index = (members.last ?? index) + 1 }
             // Readings of the room are not assigned to a person.
             let ofBody = members.filter { !batch[$0].sample.origin.type.isOfRoom }
-            guard let subject = try subject(of: ofBody.map { batch[$0] }, uses, device) else { continue }
+            guard let person = try person(of: ofBody.map { batch[$0] }, uses, device) else { continue }
             for member in ofBody {
-                guard let sample = PersonHistory.reading(batch[member].sample, of: subject) else { continue }
+                guard let sample = PersonHistory.reading(batch[member].sample, of: person) else { continue }
                 batch[member].sample = sample
             }
         }
@@ -42,12 +42,12 @@ struct SharedScale {
             defer { index = (members.last ?? index) + 1 }
             let sample = batch[index].sample
             guard let key = sample.origin.device?.key, let uses = uses[key], try !store.samples.knows(sample) else { continue }
-            for subject in [Origin.unassigned] + uses.sorted() where subject != sample.origin.subject {
-                guard let other = PersonHistory.reading(sample, of: subject), try store.samples.isAssigned(other) else {
+            for person in [Origin.unassigned] + uses.sorted() where person != sample.origin.person {
+                guard let other = PersonHistory.reading(sample, of: person), try store.samples.isAssigned(other) else {
                     continue
                 }
                 for member in members {
-                    if let other = PersonHistory.reading(batch[member].sample, of: subject) { batch[member].sample = other }
+                    if let other = PersonHistory.reading(batch[member].sample, of: person) { batch[member].sample = other }
                 }
                 break
             }
@@ -55,8 +55,8 @@ struct SharedScale {
     }
 
     /// Returns the person, or `nil` if it cannot be decided.
-    private func subject(of frame: [GatedSample], _ uses: [SharedUse], _ device: LiveDevice) throws -> String? {
-        guard let first = frame.first, first.sample.origin.subject == Origin.unassigned else { return nil }
+    private func person(of frame: [GatedSample], _ uses: [SharedUse], _ device: LiveDevice) throws -> String? {
+        guard let first = frame.first, first.sample.origin.person == Origin.unassigned else { return nil }
         var chosen: String?
         if let user = user(of: frame, device) {
             chosen = user
@@ -65,16 +65,16 @@ struct SharedScale {
             }
         } else if let weight = frame.first(where: { $0.sample.origin.type == .bodyMass && $0.rule == nil }) {
             let matching = uses.filter { $0.weights.contains(weight.sample.value) }
-            if matching.count == 1 { chosen = matching[0].subject }
+            if matching.count == 1 { chosen = matching[0].person }
             device.lastWeighing = chosen.map { (weight.sample.start, $0) }
         } else if let last = device.lastWeighing, last.start == first.sample.start || isOfLast(first.sample, device) {
             // The second part of a measurement has the time of the first.
-            chosen = last.subject
+            chosen = last.person
         }
         if try store.samples.knows(first.sample) { return nil }
-        for subject in device.adopted.sharers.sorted() where subject != chosen {
-            if let other = PersonHistory.reading(first.sample, of: subject), try store.samples.isAssigned(other) {
-                return subject
+        for person in device.adopted.sharers.sorted() where person != chosen {
+            if let other = PersonHistory.reading(first.sample, of: person), try store.samples.isAssigned(other) {
+                return person
             }
         }
         return chosen
@@ -85,7 +85,7 @@ struct SharedScale {
         guard !device.adopted.users.isEmpty, case .number(let number)? = frame.first?.sample.metadata?["userIndex"] else {
             return nil
         }
-        return device.adopted.users.first { Double($0.number) == number.doubleValue }?.subject
+        return device.adopted.users.first { Double($0.number) == number.doubleValue }?.person
     }
 
     /// Whether the reading arrived with a repetition of the last weight.

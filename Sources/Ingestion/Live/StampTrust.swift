@@ -21,9 +21,9 @@ import HealthModel
 /// A measurement that is doubted is identified by its receipt. One that is sent again has the receipt of the first.
 struct StampTrust: Equatable {
     enum Verdict: Equatable {
-        case believed(isFresh: Bool)
+        case trusted(isFresh: Bool)
         /// The time when it first arrived.
-        case doubted(ClockDoubt, receipt: Instant)
+        case untrusted(ClockDoubt, receipt: Instant)
     }
 
     /// A measurement as it was sent; times in microseconds.
@@ -33,7 +33,7 @@ struct StampTrust: Equatable {
         var content: UInt64
         var first: Int64
         /// When it was last sent.
-        var heard: Int64
+        var lastReceived: Int64
         /// By how much it was older than its first arrival.
         var late: Int64
         /// By how much the hub's clock was set since its first arrival. The receipt that identifies it stays the same.
@@ -47,11 +47,11 @@ struct StampTrust: Equatable {
     private struct Order: Codable, Equatable {
         var user: Int64
         /// Whether the clock was reset and has not been right since.
-        var isDoubted = false
+        var isClockUntrusted = false
         /// The latest timestamp of earlier transfers, and of the one that goes on.
         var before: Int64?
         var latest: Int64?
-        var heard: Int64?
+        var lastReceived: Int64?
         /// The last timestamp, if it was believed.
         var last: Int64?
         /// Whether that one followed an earlier timestamp of its transfer.
@@ -59,8 +59,8 @@ struct StampTrust: Equatable {
 
         /// Whether a new measurement has a timestamp from before an earlier transfer.
         func runsBackwards(_ stamp: Int64, _ now: Int64) -> Bool {
-            guard let heard, let latest else { return false }
-            let passed = now &- heard
+            guard let lastReceived, let latest else { return false }
+            let passed = now &- lastReceived
             guard let earlier = passed >= StampTrust.fresh ? max(latest, before ?? latest) : before, stamp < earlier else {
                 return false
             }
@@ -69,15 +69,15 @@ struct StampTrust: Equatable {
             return true
         }
 
-        mutating func note(_ stamp: Int64, _ now: Int64, isBelieved: Bool) {
-            if let heard, let latest, now &- heard >= StampTrust.fresh {
+        mutating func note(_ stamp: Int64, _ now: Int64, isTrusted: Bool) {
+            if let lastReceived, let latest, now &- lastReceived >= StampTrust.fresh {
                 before = max(latest, before ?? latest)
                 self.latest = nil
             }
             latest = max(stamp, latest ?? stamp)
-            isRising = (heard.map { now &- $0 < StampTrust.apart } ?? false) && (last.map { stamp > $0 } ?? false)
-            heard = now
-            last = isBelieved ? stamp : nil
+            isRising = (lastReceived.map { now &- $0 < StampTrust.apart } ?? false) && (last.map { stamp > $0 } ?? false)
+            lastReceived = now
+            last = isTrusted ? stamp : nil
         }
     }
 
@@ -90,7 +90,7 @@ struct StampTrust: Equatable {
     /// Arrivals nearer than this may be of one transfer of stored measurements.
     static let apart: Int64 = 30_000_000
     /// The maximum age in microseconds of measurements that cuffs and scales send without a request.
-    static let longestMemory = 366 * Calendar.day
+    static let maximumMemory = 366 * Calendar.day
     /// More than the memory of a cuff with two users.
     private static let remembered = 320
     private static let users = 16
@@ -111,30 +111,30 @@ struct StampTrust: Equatable {
     ///   - late: by how much it is older than its arrival, in microseconds.
     ///   - content: a digest of all values of the measurement.
     ///   - user: the device's number of the person, if it numbers them.
-    mutating func judge(_ shown: WallTime, late: Int64, content: UInt64, user: Int64?, received: Instant) -> Verdict {
+    mutating func evaluate(_ shown: WallTime, late: Int64, content: UInt64, user: Int64?, received: Instant) -> Verdict {
         let order = order(of: user ?? 0)
         let (stamp, now) = (shown.microseconds, received.microseconds)
         if let index = find(shown, content, user), !isAnother(index, now) {
-            recent[index].heard = now
+            recent[index].lastReceived = now
             let sent = recent[index]
-            orders[order].note(stamp, now, isBelieved: sent.doubt == nil)
-            if let doubt = sent.doubt { return .doubted(doubt, receipt: sent.receipt) }
-            return .believed(isFresh: late.magnitude < UInt64(Self.fresh))
+            orders[order].note(stamp, now, isTrusted: sent.doubt == nil)
+            if let doubt = sent.doubt { return .untrusted(doubt, receipt: sent.receipt) }
+            return .trusted(isFresh: late.magnitude < UInt64(Self.fresh))
         }
-        var sent = Sent(user: user ?? 0, shown: stamp, content: content, first: now, heard: now, late: late)
+        var sent = Sent(user: user ?? 0, shown: stamp, content: content, first: now, lastReceived: now, late: late)
         if sent.isFresh {
-            for index in orders.indices { orders[index].isDoubted = false }
+            for index in orders.indices { orders[index].isClockUntrusted = false }
         } else if Self.isDefaultDate(shown) {
             sent.doubt = .defaultDate
-        } else if late < 0 || late > Self.longestMemory {
+        } else if late < 0 || late > Self.maximumMemory {
             sent.doubt = .unproven
         } else {
-            if isTaken(stamp, now, of: user ?? 0) || orders[order].runsBackwards(stamp, now) { orders[order].isDoubted = true }
-            if orders[order].isDoubted { sent.doubt = .unproven }
+            if isTaken(stamp, now, of: user ?? 0) || orders[order].runsBackwards(stamp, now) { orders[order].isClockUntrusted = true }
+            if orders[order].isClockUntrusted { sent.doubt = .unproven }
         }
-        orders[order].note(stamp, now, isBelieved: sent.doubt == nil)
+        orders[order].note(stamp, now, isTrusted: sent.doubt == nil)
         remember(sent)
-        return sent.doubt.map { .doubted($0, receipt: received) } ?? .believed(isFresh: sent.isFresh)
+        return sent.doubt.map { .untrusted($0, receipt: received) } ?? .trusted(isFresh: sent.isFresh)
     }
 
     /// Whether a measurement was sent before.
@@ -149,9 +149,9 @@ struct StampTrust: Equatable {
     private func isAnother(_ index: Int, _ now: Int64) -> Bool {
         let sent = recent[index]
         guard Self.isDefaultDate(WallTime(microseconds: sent.shown)),
-            recent.allSatisfy({ now &- $0.heard >= Self.apart })
+            recent.allSatisfy({ now &- $0.lastReceived >= Self.apart })
         else { return false }
-        return recent.contains { $0.first &- sent.heard >= Self.apart }
+        return recent.contains { $0.first &- sent.lastReceived >= Self.apart }
     }
 
     /// The hub's clock was set by this number of microseconds. A measurement that then agrees with its arrival is not doubted any more.
@@ -159,7 +159,7 @@ struct StampTrust: Equatable {
         var isRight = false
         for index in recent.indices {
             recent[index].first &+= step
-            recent[index].heard &+= step
+            recent[index].lastReceived &+= step
             recent[index].moved &+= step
             recent[index].late &+= step
             guard recent[index].isFresh, recent[index].doubt != nil else { continue }
@@ -167,8 +167,8 @@ struct StampTrust: Equatable {
             isRight = true
         }
         for index in orders.indices {
-            orders[index].heard = orders[index].heard.map { $0 &+ step }
-            if isRight { orders[index].isDoubted = false }
+            orders[index].lastReceived = orders[index].lastReceived.map { $0 &+ step }
+            if isRight { orders[index].isClockUntrusted = false }
         }
     }
 
@@ -208,7 +208,7 @@ extension StampTrust: Codable {
         orders = try values.decode([Order].self, forKey: .orders)
         recent = try values.decode([[Int64]].self, forKey: .recent).filter { $0.count >= 7 }.map {
             Sent(
-                user: $0[0], shown: $0[1], content: UInt64(bitPattern: $0[2]), first: $0[3], heard: $0[3] &+ $0[5],
+                user: $0[0], shown: $0[1], content: UInt64(bitPattern: $0[2]), first: $0[3], lastReceived: $0[3] &+ $0[5],
                 late: $0[4], moved: $0[6],
                 doubt: $0.count > 7 ? ClockDoubt.allCases.dropFirst(Int(clamping: max($0[7], 0))).first : nil)
         }
@@ -220,7 +220,7 @@ extension StampTrust: Codable {
         try values.encode(
             recent.map { sent in
                 [
-                    sent.user, sent.shown, Int64(bitPattern: sent.content), sent.first, sent.late, sent.heard &- sent.first,
+                    sent.user, sent.shown, Int64(bitPattern: sent.content), sent.first, sent.late, sent.lastReceived &- sent.first,
                     sent.moved,
                 ]
                     + (sent.doubt.flatMap { ClockDoubt.allCases.firstIndex(of: $0) }.map { [Int64($0)] } ?? [])

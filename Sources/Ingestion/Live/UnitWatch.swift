@@ -23,7 +23,7 @@ final class UnitWatch {
     private let types = MisunitDetector.types
     private var series: [Origin: Series] = [:]
     private var due: Set<Origin> = []
-    private var told: Set<Notice> = []
+    private var reported: Set<Notice> = []
 
     /// The maximum number of series. Beyond it all counts start again.
     private static let maximum = 1024
@@ -50,9 +50,9 @@ final class UnitWatch {
         defer { due.removeAll() }
         for origin in due {
             guard let first = series[origin]?.first else { continue }
-            for suspicion in try store.repairs.suspicions(amongLatestOf: origin) where suspicion.stretch.to >= first {
-                let (stretch, series) = (suspicion.stretch, suspicion.series.id)
-                guard told.insert(Notice(series: series, taken: stretch.taken.code, fits: stretch.fits.code)).inserted else {
+            for suspicion in try store.repairs.suspicions(amongLatestOf: origin) where suspicion.range.to >= first {
+                let (range, series) = (suspicion.range, suspicion.series.id)
+                guard reported.insert(Notice(series: series, taken: range.taken.code, fits: range.fits.code)).inserted else {
                     continue
                 }
                 found.append(suspicion)

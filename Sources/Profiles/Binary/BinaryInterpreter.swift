@@ -107,7 +107,7 @@ public final class BinaryInterpreter: FrameInterpreter {
 
     /// Makes the readings of the last decoded frame.
     public func appendReadings(at place: Place, to readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
-        for skip in channel.skips where skip.condition.holds(frame.word) { return .skipped(skip.kind) }
+        for skip in channel.skips where skip.condition.matches(frame.word) { return .skipped(skip.kind) }
         let first = readings.count
         if channel.measurements != nil { appendMeasurements(at: place, to: &readings) }
         do throws(Refusal) {
@@ -127,12 +127,12 @@ public final class BinaryInterpreter: FrameInterpreter {
         let rule = walks[index]
         var word = frame.word
         var ordinal: UInt32 = 0
-        if !rule.isInRecords, !rule.condition.holds(word) { return }
+        if !rule.isInRecords, !rule.condition.matches(word) { return }
         for position in frame.entries.indices {
             let entry = frame.entries[position]
             if rule.isInRecords {
                 if entry.kind == .record { word = UInt64(bitPattern: entry.raw) }
-                if !rule.condition.holds(word) { continue }
+                if !rule.condition.matches(word) { continue }
             }
             guard entry.field == rule.field || (rule.hasNamesakes && channel.readings[index].namesakes.contains(entry.field)),
                 entry.kind == .number, !(rule.zeroIsNone && entry.coefficient == 0), let numeral = entry.numeral
@@ -212,7 +212,7 @@ public final class BinaryInterpreter: FrameInterpreter {
                 throw Self.unknownDate(place)
             }
             let time = DeviceDateTime(packed: entry.raw)
-            if condition.holds(frame.word), let wall = time.wallTime { return (.wall(start: wall, end: wall, ticks: nil), nil) }
+            if condition.matches(frame.word), let wall = time.wallTime { return (.wall(start: wall, end: wall, ticks: nil), nil) }
             if unknown == .refuse { throw Self.unknownDate(place) }
             return (.receipt, time)
         case .session(let minutes):

@@ -53,7 +53,7 @@ public struct DecodedFrame: Sendable {
         /// The number of bytes before the incomplete value.
         public var offset: Int
         /// The received bytes of the incomplete value, possibly empty.
-        public var octets: [UInt8]
+        public var bytes: [UInt8]
     }
 
     public init() { entries.reserveCapacity(64) }

@@ -105,7 +105,7 @@ struct FieldsText {
     }
 
     private mutating func value(_ field: LayoutField, _ entry: DecodedFrame.Entry) {
-        if field.shape == .beside {
+        if field.shape == .adjacent {
             for part in field.parts where part.isShown { self.part(part, entry.raw) }
             return
         }
@@ -145,7 +145,7 @@ struct FieldsText {
         case .instant: instant(entry.raw)
         case .truth: put(entry.raw == 0 ? "false" : "true")
         case .constant(let value): put(value.json)
-        case .beside, .list, .records, .objects: break
+        case .adjacent, .list, .records, .objects: break
         }
     }
 

@@ -20,7 +20,7 @@ extension FrameDecoder {
             try run(inner, &window, &word, record: number, &frame)
             guard window.isAtEnd || frame.mayBeLonger else { throw failure(.size, step, at: window.offset) }
             frame.entries[entry].raw = Int64(bitPattern: word)
-            _ = reader.octets(Int(size))
+            _ = reader.readBytes(Int(size))
             number += 1
         } while !reader.isAtEnd
     }
@@ -37,7 +37,7 @@ extension FrameDecoder {
             let offset = reader.offset
             guard let steps = list.steps[UInt16(id)] else {
                 frame.entries.append(.init(kind: .unknownObject, field: step.field, raw: Int64(id)))
-                _ = reader.octets(reader.remaining)
+                _ = reader.readBytes(reader.remaining)
                 return
             }
             if id < last {
@@ -45,7 +45,7 @@ extension FrameDecoder {
                 frame.hasReserved = true
             }
             last = id
-            _ = reader.octets(1)
+            _ = reader.readBytes(1)
             try object(steps, number, step, &reader, &frame)
             number += 1
         }
@@ -71,7 +71,7 @@ extension FrameDecoder {
                 guard window.isAtEnd else { throw failure(.size, step, at: offset) }
                 number += 1
             }
-            _ = reader.octets(Int(length))
+            _ = reader.readBytes(Int(length))
         } while !reader.isAtEnd
     }
 
@@ -93,8 +93,8 @@ extension FrameDecoder {
         frame.isSealed = true
         let offset = reader.offset
         let seal = FrameSeal.allCases[Int(step.reference)]
-        let header = reader.octets(since: 0)
-        guard let sealed = reader.octets(reader.remaining), sealed.count >= seal.overhead else {
+        let header = reader.readBytes(since: 0)
+        guard let sealed = reader.readBytes(reader.remaining), sealed.count >= seal.overhead else {
             throw FrameError(reason: .truncated, offset: offset, field: "")
         }
         guard let key = secrets.bindKey, let address = secrets.address else {
@@ -116,7 +116,7 @@ extension FrameDecoder {
             guard var entry = frame.last(step.reference, record: record) else { return }
             entry.field = step.field
             entry.variant = -1
-            for index in step.variants where plan.variants[Int(index)].condition.holds(word) {
+            for index in step.variants where plan.variants[Int(index)].condition.matches(word) {
                 entry.variant = index
                 break
             }
@@ -136,8 +136,8 @@ extension FrameDecoder {
             frame.entries.append(.init(kind: .dateTime, field: step.field, raw: sum.packed, record: record))
         case .truth:
             // The step's condition decides whether there is a value at all, and the first variant's condition is the value.
-            let holds = plan.variants[Int(step.variants.lowerBound)].condition.holds(word)
-            frame.entries.append(.init(kind: .truth, field: step.field, raw: holds ? 1 : 0, record: record))
+            let matches = plan.variants[Int(step.variants.lowerBound)].condition.matches(word)
+            frame.entries.append(.init(kind: .truth, field: step.field, raw: matches ? 1 : 0, record: record))
         case .joined:
             var raw: UInt64 = 0
             for index in step.parts {
@@ -198,7 +198,7 @@ extension FrameDecoder {
             sum = next
         }
         if entry.kind == .number {
-            if rule.minus?.holds(word) == true {
+            if rule.minus?.matches(word) == true {
                 let (negative, overflow) = (0 as Int64).subtractingReportingOverflow(sum.0)
                 if overflow { throw failure(.prohibited, step, at: offset) }
                 sum.0 = negative

@@ -15,8 +15,8 @@ extension FrameDecoder {
             frame.entries.contains(where: { $0.kind != .record && $0.kind != .word })
         else { return false }
         let offset = reader.offset
-        let octets = reader.octets(reader.remaining).map { Array($0) } ?? []
-        frame.cutOff = DecodedFrame.CutOff(field: name(step), offset: offset, octets: octets)
+        let bytes = reader.readBytes(reader.remaining).map { Array($0) } ?? []
+        frame.cutOff = DecodedFrame.CutOff(field: name(step), offset: offset, bytes: bytes)
         return true
     }
 }

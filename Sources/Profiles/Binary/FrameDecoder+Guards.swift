@@ -17,21 +17,21 @@ extension FrameDecoder {
             }
             word |= UInt64(reader.remaining) << UInt64(step.wordShift)
         case .expected:
-            for octet in plan.literals[Int(step.reference)] {
+            for byte in plan.literals[Int(step.reference)] {
                 guard let next = reader.next else { throw failure(.truncated, step, at: reader.offset) }
-                guard next == octet else { throw failure(.notThisFormat, step, at: reader.offset) }
-                _ = reader.octets(1)
+                guard next == byte else { throw failure(.notThisFormat, step, at: reader.offset) }
+                _ = reader.readBytes(1)
             }
         case .address:
-            guard let octets = reader.octets(6) else { throw failure(.truncated, step, at: offset) }
+            guard let bytes = reader.readBytes(6) else { throw failure(.truncated, step, at: offset) }
             guard let address = secrets.address else { return }
-            let isSame = step.isReversed ? octets.reversed().elementsEqual(address) : octets.elementsEqual(address)
+            let isSame = step.isReversed ? bytes.reversed().elementsEqual(address) : bytes.elementsEqual(address)
             guard isSame else { throw failure(.notThisFormat, step, at: offset) }
         case .check:
             let rule = plan.checks[Int(step.reference)]
-            let covered = reader.octets(since: 0).dropFirst(rule.from)
-            guard let octet = reader.octets(1)?.first else { throw failure(.truncated, step, at: offset) }
-            guard octet & rule.mask == rule.code(of: covered) & rule.mask else { throw failure(.checkCode, step, at: offset) }
+            let covered = reader.readBytes(since: 0).dropFirst(rule.from)
+            guard let byte = reader.readBytes(1)?.first else { throw failure(.truncated, step, at: offset) }
+            guard byte & rule.mask == rule.code(of: covered) & rule.mask else { throw failure(.checkCode, step, at: offset) }
         default:
             try unmask(step, steps, &reader, &word, record, &frame)
         }
@@ -50,18 +50,18 @@ extension FrameDecoder {
         } else {
             key = plan.literals[Int(step.reference)]
         }
-        guard let octets = reader.octets(reader.remaining) else { return }
-        let plain = octets.enumerated().map { $1 ^ key[$0 % key.count] }
+        guard let bytes = reader.readBytes(reader.remaining) else { return }
+        let plain = bytes.enumerated().map { $1 ^ key[$0 % key.count] }
         try run(steps, inside: plain, at: offset, &word, record, &frame)
     }
 
     /// Runs steps on derived bytes. Offsets in errors count from `offset`.
     func run(
-        _ steps: Range<Int>, inside octets: [UInt8], at offset: Int, _ word: inout UInt64, _ record: Int32,
+        _ steps: Range<Int>, inside bytes: [UInt8], at offset: Int, _ word: inout UInt64, _ record: Int32,
         _ frame: inout DecodedFrame
     ) throws(FrameError) {
         var inside = word
-        let outcome = octets.withUnsafeBytes { bytes -> Result<Void, FrameError> in
+        let outcome = bytes.withUnsafeBytes { bytes -> Result<Void, FrameError> in
             do throws(FrameError) {
                 var reader = ByteReader(bytes)
                 try run(steps, &reader, &inside, record: record, &frame)
@@ -97,17 +97,17 @@ extension LayoutPlan {
         /// The mask of the bits that count.
         var mask: UInt8 = 0xFF
 
-        func code(of octets: some Sequence<UInt8>) -> UInt8 {
+        func code(of bytes: some Sequence<UInt8>) -> UInt8 {
             switch kind {
-            case .xor8: octets.reduce(start) { $0 ^ $1 }
-            case .sum8: octets.reduce(start) { $0 &+ $1 }
+            case .xor8: bytes.reduce(start) { $0 ^ $1 }
+            case .sum8: bytes.reduce(start) { $0 &+ $1 }
             case .crc8:
-                octets.reduce(start) { code, octet in
-                    (0..<8).reduce(code ^ octet) { code, _ in code & 0x80 == 0 ? code << 1 : code << 1 ^ 0x07 }
+                bytes.reduce(start) { code, byte in
+                    (0..<8).reduce(code ^ byte) { code, _ in code & 0x80 == 0 ? code << 1 : code << 1 ^ 0x07 }
                 }
             case .crc8Maxim:
-                octets.reduce(start) { code, octet in
-                    (0..<8).reduce(code ^ octet) { code, _ in code & 1 == 0 ? code >> 1 : code >> 1 ^ 0x8C }
+                bytes.reduce(start) { code, byte in
+                    (0..<8).reduce(code ^ byte) { code, _ in code & 1 == 0 ? code >> 1 : code >> 1 ^ 0x8C }
                 }
             }
         }

@@ -28,9 +28,9 @@ extension FrameDecoder {
     private static func unpacked(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         guard bytes.count > 2 else { return Array(bytes) }
         var unpacked = [bytes[0]]
-        for (index, octet) in bytes.dropFirst(2).enumerated() {
+        for (index, byte) in bytes.dropFirst(2).enumerated() {
             let bit: UInt8 = index < 7 ? bytes[1] >> UInt8(index) & 1 : 0
-            unpacked.append(octet & 0x7F | bit << 7)
+            unpacked.append(byte & 0x7F | bit << 7)
         }
         return unpacked
     }
@@ -45,23 +45,23 @@ extension FrameDecoder {
         case .choice: try choice(step, &reader, &word, record, &frame)
         case .numeral: try numeral(step, &reader, word, record, &frame)
         case .textTime:
-            guard let octets = reader.octets(Int(step.width)) else { throw failure(.truncated, step, at: offset) }
-            guard let wall = plan.patterns[Int(step.reference)].parse(octets)?.wall, let time = DeviceDateTime(wall) else {
+            guard let bytes = reader.readBytes(Int(step.width)) else { throw failure(.truncated, step, at: offset) }
+            guard let wall = plan.patterns[Int(step.reference)].parse(bytes)?.wall, let time = DeviceDateTime(wall) else {
                 throw failure(.noSuchTime, step, at: offset)
             }
             frame.entries.append(.init(kind: .dateTime, field: step.field, raw: time.packed, record: record))
         case .clock: try clock(step, &reader, record, &frame)
-        case .blanks: while reader.next == UInt8(ascii: " ") { _ = reader.octets(1) }
+        case .blanks: while reader.next == UInt8(ascii: " ") { _ = reader.readBytes(1) }
         case .textSum: try textSum(step, &reader)
         default: try measurements(step, &reader, &frame)
         }
     }
 
     private func literal(_ step: LayoutStep, _ reader: inout ByteReader) throws(FrameError) {
-        for octet in plan.literals[Int(step.reference)] {
+        for byte in plan.literals[Int(step.reference)] {
             guard let next = reader.next else { throw FrameError(reason: .truncated, offset: reader.offset, field: "") }
-            guard next == octet else { throw FrameError(reason: .unreadable, offset: reader.offset, field: "") }
-            _ = reader.octets(1)
+            guard next == byte else { throw FrameError(reason: .unreadable, offset: reader.offset, field: "") }
+            _ = reader.readBytes(1)
         }
     }
 
@@ -70,8 +70,8 @@ extension FrameDecoder {
         for choice in choices {
             guard let window = reader.window(choice.word.count) else { continue }
             var ahead = window
-            if ahead.octets(choice.word.count)?.elementsEqual(choice.word) == true {
-                _ = reader.octets(choice.word.count)
+            if ahead.readBytes(choice.word.count)?.elementsEqual(choice.word) == true {
+                _ = reader.readBytes(choice.word.count)
                 return choice.value
             }
         }
@@ -101,7 +101,7 @@ extension FrameDecoder {
             return
         }
         var scan = NumeralScan(isDecimal: step.isSigned)
-        while scan.count < Int(step.width), let next = reader.next, scan.take(next) { _ = reader.octets(1) }
+        while scan.count < Int(step.width), let next = reader.next, scan.take(next) { _ = reader.readBytes(1) }
         guard scan.isWhole, !step.isFixed || scan.count == Int(step.width) else {
             throw failure(reader.isAtEnd ? .truncated : .unreadable, step, at: reader.isAtEnd ? offset : reader.offset)
         }
@@ -117,26 +117,26 @@ extension FrameDecoder {
     ) throws(FrameError) {
         let offset = reader.offset
         if step.isOptional, reader.next.map({ $0 &- 0x30 > 9 }) ?? true { return }
-        guard let octets = reader.octets(8) else { throw failure(.truncated, step, at: offset) }
-        let digits = octets.map { Int($0) - 0x30 }
-        let isNumber = digits.indices.allSatisfy { $0 % 3 == 2 ? octets[$0] == UInt8(ascii: ":") : (0...9).contains(digits[$0]) }
+        guard let bytes = reader.readBytes(8) else { throw failure(.truncated, step, at: offset) }
+        let digits = bytes.map { Int($0) - 0x30 }
+        let isNumber = digits.indices.allSatisfy { $0 % 3 == 2 ? bytes[$0] == UInt8(ascii: ":") : (0...9).contains(digits[$0]) }
         guard isNumber else { throw failure(.unreadable, step, at: offset) }
         guard digits[0] * 10 + digits[1] < 24, digits[3] < 6, digits[6] < 6 else { throw failure(.noSuchTime, step, at: offset) }
-        frame.texts.append(String(decoding: octets, as: UTF8.self))
+        frame.texts.append(String(decoding: bytes, as: UTF8.self))
         frame.entries.append(.init(kind: .text, field: step.field, text: Int32(frame.texts.count - 1), record: record))
         try literal(step, &reader)
     }
 
     /// Reads a text, then the sum of all bytes before that text in hexadecimal digits.
     private func textSum(_ step: LayoutStep, _ reader: inout ByteReader) throws(FrameError) {
-        let sum = reader.octets(since: 0).reduce(0) { $0 &+ Int($1) }
+        let sum = reader.readBytes(since: 0).reduce(0) { $0 &+ Int($1) }
         try literal(step, &reader)
         let offset = reader.offset
         let count = Int(step.width)
-        guard let octets = reader.octets(count) else { throw FrameError(reason: .truncated, offset: offset, field: "") }
+        guard let bytes = reader.readBytes(count) else { throw FrameError(reason: .truncated, offset: offset, field: "") }
         let expected = String(sum & (1 << (4 * count) - 1), radix: 16, uppercase: true)
         let padded = String(repeating: "0", count: max(0, count - expected.utf8.count)) + expected
-        guard octets.elementsEqual(padded.utf8) else { throw FrameError(reason: .checkCode, offset: offset, field: "") }
+        guard bytes.elementsEqual(padded.utf8) else { throw FrameError(reason: .checkCode, offset: offset, field: "") }
     }
 }
 
@@ -156,11 +156,11 @@ struct NumeralScan {
     var isWhole: Bool { digits > 0 }
 
     /// Accepts a byte, or returns false if it is not part of a numeral.
-    mutating func take(_ octet: UInt8) -> Bool {
-        switch octet {
+    mutating func take(_ byte: UInt8) -> Bool {
+        switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"):
             guard digits < 18 else { return false }
-            let digit = Int64(octet - UInt8(ascii: "0"))
+            let digit = Int64(byte - UInt8(ascii: "0"))
             coefficient = coefficient * 10 + (isNegative ? -digit : digit)
             digits += 1
             if hasPoint { exponent -= 1 }

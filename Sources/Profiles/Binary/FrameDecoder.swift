@@ -62,7 +62,7 @@ public struct FrameDecoder: Sendable {
         let start = reader.offset
         for index in steps {
             let step = plan.steps[index]
-            guard step.condition.holds(word) else { continue }
+            guard step.condition.matches(word) else { continue }
             switch step.kind {
             case .integer, .word:
                 repeat {
@@ -79,13 +79,13 @@ public struct FrameDecoder: Sendable {
                 guard let time = DeviceDateTime.read(&reader) else { throw failure(.truncated, step, at: offset) }
                 guard time.isValid else { throw failure(.noSuchTime, step, at: offset) }
                 frame.entries.append(.init(kind: .dateTime, field: step.field, raw: time.packed, record: record))
-            case .text, .octets:
+            case .text, .bytes:
                 try text(step, &reader, record, &frame)
             case .skip:
-                guard reader.octets(Int(step.width)) != nil else { throw failure(.truncated, step, at: reader.offset) }
+                guard reader.readBytes(Int(step.width)) != nil else { throw failure(.truncated, step, at: reader.offset) }
             case .checkCode:
                 if step.isOptional, reader.isAtEnd { continue }
-                let expected = CheckCode.endToEnd(reader.octets(since: start))
+                let expected = CheckCode.endToEnd(reader.readBytes(since: start))
                 let offset = reader.offset
                 guard let code = reader.unsigned(2) else { throw failure(.truncated, step, at: offset) }
                 guard code == UInt64(expected) else { throw failure(.checkCode, step, at: offset) }
@@ -99,7 +99,7 @@ public struct FrameDecoder: Sendable {
             case .binaryFloat: try binaryFloat(step, &reader, word, record, &frame)
             case .rest:
                 frame.restAt = reader.offset
-                _ = reader.octets(reader.remaining)
+                _ = reader.readBytes(reader.remaining)
             case .left, .expected, .address, .check:
                 try guarded(step, steps: 0..<0, &reader, &word, record, &frame)
             case .masked:
@@ -114,7 +114,7 @@ public struct FrameDecoder: Sendable {
     }
 
     @inline(__always) func variant(_ step: LayoutStep, _ word: UInt64) -> Int32 {
-        for index in step.variants where plan.variants[Int(index)].condition.holds(word) { return index }
+        for index in step.variants where plan.variants[Int(index)].condition.matches(word) { return index }
         return -1
     }
 
@@ -122,7 +122,7 @@ public struct FrameDecoder: Sendable {
         _ step: LayoutStep, _ reader: inout ByteReader, _ word: inout UInt64, _ record: Int32, _ frame: inout DecodedFrame
     ) throws(FrameError) {
         let offset = reader.offset
-        let kept = reader
+        let savedReader = reader
         let width = Int(step.width)
         let raw: Int64
         if step.isSigned {
@@ -136,7 +136,7 @@ public struct FrameDecoder: Sendable {
             }
             raw = step.isMagnitude ? Self.magnitude(value, width) : Int64(bitPattern: value)
         }
-        if step.isPeeked { reader = kept }
+        if step.isPeeked { reader = savedReader }
         let bits = UInt64(bitPattern: raw)
         if bits & step.reserved != 0 {
             try reserved(step, offset, &frame)
@@ -307,22 +307,22 @@ public struct FrameDecoder: Sendable {
     private func text(
         _ step: LayoutStep, _ reader: inout ByteReader, _ record: Int32, _ frame: inout DecodedFrame
     ) throws(FrameError) {
-        let kept = reader
+        let savedReader = reader
         let offset = reader.offset
-        var width = step.width == 0 ? reader.remaining - Int(step.kept) : Int(step.width)
+        var width = step.width == 0 ? reader.remaining - Int(step.retained) : Int(step.width)
         if step.hasLength {
             guard let length = reader.unsigned(1) else { throw failure(.truncated, step, at: offset) }
             width = Int(length)
         }
-        guard let octets = reader.octets(width) else { throw failure(.truncated, step, at: offset) }
-        if step.isPeeked { reader = kept }
+        guard let bytes = reader.readBytes(width) else { throw failure(.truncated, step, at: offset) }
+        if step.isPeeked { reader = savedReader }
         guard step.field >= 0 else { return }
-        if step.kind == .octets {
+        if step.kind == .bytes {
             frame.texts.append(
-                step.isReversed ? HexadecimalText.text(octets.reversed()) : HexadecimalText.text(octets))
+                step.isReversed ? HexadecimalText.text(bytes.reversed()) : HexadecimalText.text(bytes))
         } else {
             // Some devices pad their texts with zeros to a fixed size, or send uninitialized memory after the zero.
-            frame.texts.append(String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self))
+            frame.texts.append(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
         }
         frame.entries.append(
             .init(kind: .text, field: step.field, text: Int32(frame.texts.count - 1), record: record))

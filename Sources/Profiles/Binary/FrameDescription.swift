@@ -25,10 +25,10 @@ extension BinaryInterpreter {
         var maker = MetadataMaker(description.metadata, plan: channel.plan)
         // A reserved bit in this frame does not affect the other frames.
         let ofFrame: Set<String> = ["reservedBits", "cutOff"]
-        let said = maker.metadata(frame.word, frame, -1, nil)?.entries.filter { !ofFrame.contains($0.key) } ?? []
+        let described = maker.metadata(frame.word, frame, -1, nil)?.entries.filter { !ofFrame.contains($0.key) } ?? []
         return FrameDescription(
             span: description.span, types: description.types,
-            metadata: said.isEmpty ? nil : Metadata(said.map { ($0.key, $0.value) }))
+            metadata: described.isEmpty ? nil : Metadata(described.map { ($0.key, $0.value) }))
     }
 
     /// The number that the device keeps while it repeats the last decoded frame.
@@ -38,5 +38,5 @@ extension BinaryInterpreter {
     }
 
     /// Whether the last decoded frame is one of two that make one measurement.
-    public var isPart: Bool { channel.part?.holds(frame.word) ?? false }
+    public var isPart: Bool { channel.part?.matches(frame.word) ?? false }
 }

@@ -41,8 +41,8 @@ enum FrameSeal: String, CaseIterable, Sendable {
     /// The frame counter, which rises over a device's whole life, or nil if it restarts every 256 frames.
     func counter(_ header: UnsafeRawBufferPointer, _ sealed: UnsafeRawBufferPointer) -> UInt32? {
         guard counterLength > 0, sealed.count >= overhead else { return nil }
-        let octets = sealed[(sealed.count - overhead)..<(sealed.count - Self.tagLength)]
-        let counter = octets.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let bytes = sealed[(sealed.count - overhead)..<(sealed.count - Self.tagLength)]
+        let counter = bytes.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         guard self == .mibeaconV5 else { return counter }
         // The header contains the lowest byte, and the trailer the three above it.
         return header.count > 4 ? counter << 8 | UInt32(header[4]) : nil

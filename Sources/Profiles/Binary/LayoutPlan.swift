@@ -81,7 +81,7 @@ struct LayoutPlan: Sendable {
                 case .records, .objects: true
                 // If there are two sizes, the longer frame begins like the shorter one.
                 case .left: sizes[Int(step.reference)].count > 1
-                case .text, .octets: step.width == 0 && !step.hasLength
+                case .text, .bytes: step.width == 0 && !step.hasLength
                 default: step.repetition == .toTheEnd || step.isOptional
                 }
             }
@@ -126,18 +126,18 @@ struct BitCondition: Hashable, Sendable {
 
     static let always = BitCondition()
 
-    @inline(__always) func holds(_ word: UInt64) -> Bool {
+    @inline(__always) func matches(_ word: UInt64) -> Bool {
         word & mask == value && (otherMask == 0 || word & otherMask != otherValue)
     }
 
     /// Whether some word can meet both conditions, judged by their mask and value only.
-    func canHold(with other: BitCondition) -> Bool { (value ^ other.value) & mask & other.mask == 0 }
+    func isCompatible(with other: BitCondition) -> Bool { (value ^ other.value) & mask & other.mask == 0 }
 }
 
 /// One step of a plan.
 struct LayoutStep: Sendable {
     enum Kind: UInt8, Sendable {
-        case integer, word, sfloat, float, dateTime, text, octets, skip, checkCode
+        case integer, word, sfloat, float, dateTime, text, bytes, skip, checkCode
         case records, objects, sealed
         /// An IEEE 754 number, and the rest of the frame without a meaning.
         case binaryFloat, rest
@@ -158,7 +158,7 @@ struct LayoutStep: Sendable {
     /// The width in bytes, or 0 for all remaining bytes.
     var width: Int32 = 0
     /// The number of bytes left unread when the step reads the rest.
-    var kept: Int32 = 0
+    var retained: Int32 = 0
     /// Whether a numeral has exactly `width` bytes.
     var isFixed = false
     var isSigned = false
@@ -211,7 +211,7 @@ struct LayoutField: Sendable {
         /// `{"raw": 5, "a": true, "b": "in_range"}`
         case members
         /// The visible parts of a word without a name, printed next to the other fields.
-        case beside
+        case adjacent
         case dateTime
         /// `"2024-11-20T10:00:00Z"` from Unix seconds.
         case instant

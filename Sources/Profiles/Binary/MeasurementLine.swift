@@ -135,7 +135,7 @@ extension MeasurementLine.Item {
 extension FrameDecoder {
     /// Reads the rest of the line.
     func measurements(_ step: LayoutStep, _ reader: inout ByteReader, _ frame: inout DecodedFrame) throws(FrameError) {
-        guard let bytes = reader.octets(reader.remaining) else { return }
+        guard let bytes = reader.readBytes(reader.remaining) else { return }
         for (number, item) in try MeasurementLine(bytes).items().enumerated() {
             let record = Int32(number)
             frame.entries.append(.init(kind: .record, field: step.field, record: record))

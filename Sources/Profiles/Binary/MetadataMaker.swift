@@ -10,20 +10,20 @@ struct MetadataMaker {
     private var last: (word: UInt64, hasReserved: Bool)?
     private var lastValues: [Int64]
     private var lastMetadata: Metadata?
-    private let saysNothing: Bool
+    private let isEmpty: Bool
 
     init(_ rules: BinaryChannel.MetadataRules, plan: LayoutPlan) {
         self.rules = rules
         self.plan = plan
         (mask, fields) = rules.dependencies
         lastValues = fields.map { _ in 0 }
-        saysNothing = rules.rules.isEmpty
+        isEmpty = rules.rules.isEmpty
     }
 
     @inline(__always) mutating func metadata(
         _ word: UInt64, _ frame: borrowing DecodedFrame, _ record: Int32, _ deviceTime: DeviceDateTime?
     ) -> Metadata? {
-        let isPlain = saysNothing && !frame.hasReserved && frame.cutOff == nil && deviceTime == nil
+        let isPlain = isEmpty && !frame.hasReserved && frame.cutOff == nil && deviceTime == nil
         return isPlain ? nil : remembered(word, frame, record, deviceTime)
     }
 
@@ -51,7 +51,7 @@ struct MetadataMaker {
         for (key, value) in rules.rules {
             switch value {
             case .constant(let value): entries.append((key, value))
-            case .flag(let condition): if condition.holds(word) { entries.append((key, .boolean(true))) }
+            case .flag(let condition): if condition.matches(word) { entries.append((key, .boolean(true))) }
             case .mapped(let shift, let width, let values):
                 let bits = word >> UInt64(shift) & (width >= 64 ? .max : 1 << UInt64(width) - 1)
                 if let value = values[Int64(bitPattern: bits)] { entries.append((key, value)) }

@@ -9,10 +9,10 @@ final class BoundObject {
     private let always: Int?
     private let isWorkout: Bool
     private let figures: [(part: FigureRule.Part, reading: BoundReading)]
-    private let tellsDuration: Bool
+    private let hasDuration: Bool
 
     init?(
-        _ rule: ReadingRule, _ reading: BoundReading, _ figures: [(FigureRule.Part, BoundReading)], tellsDuration: Bool
+        _ rule: ReadingRule, _ reading: BoundReading, _ figures: [(FigureRule.Part, BoundReading)], hasDuration: Bool
     ) {
         guard let cases = rule.cases, case .fixed(let type) = rule.type else { return nil }
         self.reading = reading
@@ -20,7 +20,7 @@ final class BoundObject {
         always = rule.always
         isWorkout = type.kind == .workout
         self.figures = figures
-        self.tellsDuration = tellsDuration
+        self.hasDuration = hasDuration
     }
 
     /// All cells that it uses.
@@ -39,7 +39,7 @@ final class BoundObject {
             timeResolution: resolution, place: place)
         if isWorkout {
             let workout = Workout(
-                duration: tellsDuration ? Self.duration(of: time) : nil, statistics: try statistics(cells, signs))
+                duration: hasDuration ? Self.duration(of: time) : nil, statistics: try statistics(cells, signs))
             guard let body = try? SampleBody(encoding: workout) else { throw .init("the workout cannot be stored") }
             made.body = body
         }
@@ -82,7 +82,7 @@ final class BoundObject {
     /// Returns 31 bits of the FNV-1a hash.
     static func hash(_ text: UnsafeRawBufferPointer) -> UInt32 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for octet in text { hash = (hash ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }
+        for byte in text { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         return UInt32(truncatingIfNeeded: hash) & 0x7FFF_FFFF
     }
 }

@@ -44,7 +44,7 @@ final class BoundReading {
         case .cell(let column):
             knownUnit = nil
             unitCell = binding.cells[column]
-        case .behind: knownUnit = nil
+        case .trailing: knownUnit = nil
         case .header(let column):
             guard let spelling = binding.units[column], let unit = channel.units[spelling] else { return nil }
             knownUnit = unit
@@ -52,7 +52,7 @@ final class BoundReading {
         }
         self.unitCell = unitCell
         self.headerCell = headerCell
-        if case .behind = rule.unit { spellings = channel.units } else { spellings = nil }
+        if case .trailing = rule.unit { spellings = channel.units } else { spellings = nil }
         conditions = rule.conditions.map { (binding.cells[$0.column], $0.values) }
         isConditional = !conditions.isEmpty
         limits = rule.texts.map { Limit(text: $0.text, side: $0.side, limits: $0.limits) }

@@ -57,7 +57,7 @@ final class BoundTable {
         objects = channel.readings.filter { $0.cases != nil }.compactMap { rule in
             guard let reading = bound(rule) else { return nil }
             let figures = rule.figures.compactMap { figure in bound(figure.reading).map { (figure.part, $0) } }
-            return BoundObject(rule, reading, figures, tellsDuration: channel.end?.isDuration ?? false)
+            return BoundObject(rule, reading, figures, hasDuration: channel.end?.isDuration ?? false)
         }
         times = TableTimes(
             rule: rule, end: channel.end, binding: binding, began: began,
@@ -84,7 +84,7 @@ final class BoundTable {
     func isWhole(_ cells: Cells) -> Bool {
         let last = cells.count - 1
         guard cells.count >= width, used.contains(last) else { return cells.count >= width }
-        if let subject = channel.subject, binding.cells[subject] == last {
+        if let person = channel.personID, binding.cells[person] == last {
             return trimmed(cells[last]).count == SampleIdentity.textLength
         }
         return readings.allSatisfy { $0.unitCell == last && $0.cells.count { $0 == last } == 1 } && objects.isEmpty

@@ -9,7 +9,7 @@ final class OriginFinder {
     private let source: SourceRule
     private let device: DeviceRule?
     private let binding: HeaderBinding
-    private let subjectCell: Int
+    private let personCell: Int
     /// The cells that determine the origin.
     let cells: [Int]
     private let constant: Origin?
@@ -28,9 +28,9 @@ final class OriginFinder {
         case .fixed(let type): (self.type, typeCell) = (type, -1)
         case .cell(let column): (type, typeCell) = (nil, binding.cells[column])
         }
-        subjectCell = channel.subject.map { binding.cells[$0] } ?? -1
+        personCell = channel.personID.map { binding.cells[$0] } ?? -1
         let named = (channel.source.columns + (channel.device?.columns ?? [])).map { binding.cells[$0] }
-        cells = ([typeCell, subjectCell] + named).filter { $0 >= 0 }
+        cells = ([typeCell, personCell] + named).filter { $0 >= 0 }
         guard cells.isEmpty, let type else {
             constant = nil
             return
@@ -75,7 +75,7 @@ final class OriginFinder {
         if typeCell >= 0 {
             let cell = trimmed(row[typeCell])
             guard !cell.isEmpty else { throw .init("the type is empty") }
-            guard cell.count <= 128, let found = try? SampleType(meant: String(decoding: cell, as: UTF8.self)) else {
+            guard cell.count <= 128, let found = try? SampleType(anyName: String(decoding: cell, as: UTF8.self)) else {
                 throw .init("the type is not in the catalogue")
             }
             type = found
@@ -88,7 +88,7 @@ final class OriginFinder {
         let device = self.device.flatMap {
             Self.device(name: text($0.name), manufacturer: text($0.manufacturer), model: text($0.model), serial: text($0.serial))
         }
-        let origin = registry.origin(type: type, source: revision, device: device, subject: try subject(row))
+        let origin = registry.origin(type: type, source: revision, device: device, person: try person(row))
         guard seen.count < Self.maximumOrigins || seen.contains(ObjectIdentifier(origin)) else {
             throw .init("the file names more than \(Self.maximumOrigins) sources, devices and people")
         }
@@ -96,11 +96,11 @@ final class OriginFinder {
         return origin
     }
 
-    private func subject(_ row: Cells) throws(BoundTable.Failure) -> String? {
-        guard subjectCell >= 0 else { return nil }
-        let cell = trimmed(row[subjectCell])
+    private func person(_ row: Cells) throws(BoundTable.Failure) -> String? {
+        guard personCell >= 0 else { return nil }
+        let cell = trimmed(row[personCell])
         if cell.isEmpty { return nil }
-        if isOne(cell, of: [Array("me".utf8)]) { return registry.subject }
+        if isOne(cell, of: [Array("me".utf8)]) { return registry.person }
         let text = String(decoding: cell.prefix(64), as: UTF8.self).lowercased()
         if text == Origin.unassigned { return text }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)

@@ -11,14 +11,14 @@ final class RecordCells {
     private let apart: Int?
     private let same: [Int]
     /// The ids of the records that were found first, by the values that they have in common with later ones.
-    private var firsts: [[String]: String] = [:]
+    private var firstValues: [[String]: String] = [:]
     /// The id and the version of the previous row, and the number of its last part.
     private var last: (id: String, version: Int64, parts: Int) = ("", 0, 0)
 
     /// The maximum length of an id. A row with a longer id is identified by its content.
     private static let maximumLength = 256
     /// More records than this keep their own ids.
-    private static let maximumFirsts = 100_000
+    private static let maximumFirstValues = 100_000
     /// Numbers that only grow count with three decimals.
     private static let growthScale = 1000.0
 
@@ -42,7 +42,7 @@ final class RecordCells {
         guard var id = rule.isPeriod ? period(cells, time) : text(ids.lazy.map { cells[$0] }) else { return nil }
         if let cell = same.first, !trimmed(cells[cell]).isEmpty {
             let key = same.map { String(decoding: trimmed(cells[$0]).prefix(Self.maximumLength), as: UTF8.self) }
-            if let first = firsts[key] { id = first } else if firsts.count < Self.maximumFirsts { firsts[key] = id }
+            if let first = firstValues[key] { id = first } else if firstValues.count < Self.maximumFirstValues { firstValues[key] = id }
         }
         let number = number(cells, time)
         if rule.hasParts {

@@ -42,7 +42,7 @@ struct UnreadColumns {
         case .fixed?, nil: break
         }
         columns += channel.skips.map(\.column) + (channel.device?.columns ?? []) + channel.source.columns
-        columns += [channel.subject, channel.person, channel.apart, channel.heading?.column].compactMap { $0 }
+        columns += [channel.personID, channel.person, channel.apart, channel.heading?.column].compactMap { $0 }
         columns += channel.record?.columns ?? []
         return Set(columns.map { binding.cells[$0] } + read.joined())
     }

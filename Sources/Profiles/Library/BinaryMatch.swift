@@ -16,10 +16,10 @@ public struct BinaryMatch: Sendable {
     /// Whether the bytes may be a frame of the channel, judged without a key.
     ///
     /// - Parameter address: the sender's 6 bytes in printed order, or nil if the address is not known.
-    public func mayRead(_ octets: [UInt8], address: [UInt8]? = nil) -> Bool {
+    public func mayRead(_ bytes: [UInt8], address: [UInt8]? = nil) -> Bool {
         let decoder = FrameDecoder(plan: channel.plan, isStrict: false, secrets: FrameSecrets(address: address))
         var frame = DecodedFrame()
-        return octets.withUnsafeBytes { bytes in
+        return bytes.withUnsafeBytes { bytes in
             do throws(FrameError) {
                 try decoder.decode(bytes, into: &frame)
                 return true
@@ -98,7 +98,7 @@ extension Profile {
     public var hasEncryptedFrames: Bool { binaries.contains { $0.plan.steps.contains { $0.kind == .sealed } } }
 
     /// Whether its readings describe only the device itself (its battery) and no person.
-    public var tellsOnlyOfDevice: Bool {
+    public var describesOnlyDevice: Bool {
         hasBinaryReadings && binaries.allSatisfy { $0.measurements == nil && $0.readings.allSatisfy { $0.type == .batteryLevel } }
     }
 

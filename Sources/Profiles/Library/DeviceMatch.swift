@@ -159,7 +159,7 @@ public struct ProfileWrite: Hashable, Sendable {
     /// The characteristic to write.
     public var characteristic: ProfileCharacteristic
     /// The bytes to write.
-    public var octets: [UInt8]
+    public var bytes: [UInt8]
 }
 
 /// The conversation with a device on a serial line. Most devices send without a request.
@@ -175,7 +175,7 @@ public struct SerialConversation: Hashable, Sendable {
     /// Bytes that are sent repeatedly to keep the device sending.
     public struct KeepAlive: Hashable, Sendable {
         /// The bytes to write.
-        public var octets: [UInt8]
+        public var bytes: [UInt8]
         /// The interval in seconds.
         public var every: Int
     }

@@ -96,8 +96,8 @@ public struct FrameSuggestion {
             var next = offset + 1
             while next < end, same, Self.isSame(frames, next) { next += 1 }
             if same {
-                let octets = frames[0][offset..<next].map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
-                fields.append("{ is: \"\(octets.joined())\" },  // byte \(offset): the same in all frames. CONFIRM")
+                let bytes = frames[0][offset..<next].map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+                fields.append("{ is: \"\(bytes.joined())\" },  // byte \(offset): the same in all frames. CONFIRM")
             } else {
                 let values = Set(frames.map { $0[offset] }).count
                 fields.append("{ name: \"octet\(offset)\", type: \"u8\" },  // \(values) values")

@@ -44,7 +44,7 @@ public struct FrameVector: Sendable {
             "source", "channel", "hex", "fields", "readings", "refused", "skipped", "lenient", "bindKey", "address", "session",
         ])
         guard let source = members["source"]?.text(), let channel = members["channel"]?.text(), let hex = members["hex"],
-            let bytes = hex.text().flatMap(HexadecimalText.octets)
+            let bytes = hex.text().flatMap(HexadecimalText.bytes)
         else {
             node.problem("source, channel or hex is missing (hex is bytes of two digits each")
             return nil
@@ -53,8 +53,8 @@ public struct FrameVector: Sendable {
         self.channel = channel
         self.bytes = bytes
         options = BinaryOptions(isStrict: members["lenient"]?.boolean() != true)
-        options.secrets.bindKey = members["bindKey"]?.text().flatMap(HexadecimalText.octets)
-        options.secrets.address = members["address"]?.text().flatMap(HexadecimalText.octets)
+        options.secrets.bindKey = members["bindKey"]?.text().flatMap(HexadecimalText.bytes)
+        options.secrets.address = members["address"]?.text().flatMap(HexadecimalText.bytes)
         options.sessionStart = members["session"]?.text().flatMap { try? Timestamp(iso8601: $0) }
         fields = members["fields"]?.value
         refused = members["refused"]?.text()

@@ -24,7 +24,7 @@ struct FrameVectorRun {
 
     private func failures(of vector: FrameVector) -> [String] {
         guard let match = profile.match(channel: vector.channel) else { return ["the profile has no such channel"] }
-        let interpreter = BinaryInterpreter(match, registry: OriginRegistry(subject: "me"), options: vector.options)
+        let interpreter = BinaryInterpreter(match, registry: OriginRegistry(person: "me"), options: vector.options)
         var readings: [Reading] = []
         var outcome: FrameOutcome?
         var reason: String?

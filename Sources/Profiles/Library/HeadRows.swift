@@ -86,12 +86,12 @@ enum HeadRows {
     }
 
     /// The description of an empty file.
-    static let nothing = "it is empty"
+    static let emptyReason = "it is empty"
 
     /// Describes a file that no profile reads, by its delimiter and the names in its header. It contains no values.
     static func description(of text: String) -> String {
         let start = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-        if start.isEmpty { return Self.nothing }
+        if start.isEmpty { return Self.emptyReason }
         if start.first == "[" || start.first == "{" { return "it is JSON" }
         if start.first == "<" { return "it is XML" }
         let delimiter = delimiter(of: text) { $0.first?.count ?? 0 }

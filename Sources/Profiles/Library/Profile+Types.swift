@@ -14,7 +14,7 @@ extension Profile {
     }
 
     /// Whether all its readings describe a room or the sensor's battery, so that they belong to no person.
-    public var tellsOnlyOfRoom: Bool {
+    public var measuresOnlyRoom: Bool {
         let types = types.filter { $0 != .batteryLevel }
         return !types.isEmpty && types.allSatisfy(\.isOfRoom)
     }

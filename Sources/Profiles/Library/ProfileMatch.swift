@@ -43,7 +43,7 @@ public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertibl
 
     public var description: String {
         switch self {
-        case .noMatch(HeadRows.nothing): "no profile reads this file: \(HeadRows.nothing)"
+        case .noMatch(HeadRows.emptyReason): "no profile reads this file: \(HeadRows.emptyReason)"
         case .noMatch(let seen):
             "no profile reads this file: \(seen): run `vitalgate profile suggest FILE` to draft a profile (docs/how-to/write-a-profile.md)"
         case .noProfiles(let folders):

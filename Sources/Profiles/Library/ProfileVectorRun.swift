@@ -45,7 +45,7 @@ public struct ProfileVectorRun {
     public func outcome(of text: String, options: InterpreterOptions) throws -> Outcome {
         var outcome = Outcome()
         if let database = profile.database, text.hasPrefix("CREATE TABLE") {
-            let interpreter = try DatabaseInterpreter(database, registry: OriginRegistry(subject: "me"), options: options)
+            let interpreter = try DatabaseInterpreter(database, registry: OriginRegistry(person: "me"), options: options)
             try walk(open(Array(text.utf8), .database(database.wanted)), interpreter, into: &outcome)
             outcome.notes = interpreter.notes
             return outcome
@@ -53,7 +53,7 @@ public struct ProfileVectorRun {
         guard let match = profile.match(firstLines: text) else {
             throw ProfileErrors([ProfileProblem("", "the profile does not know this header")])
         }
-        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: "me"), options: options)
+        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(person: "me"), options: options)
         let source = open(Array(text.utf8), match.form)
         try interpreter.survey(source)
         try walk(source, interpreter, into: &outcome)

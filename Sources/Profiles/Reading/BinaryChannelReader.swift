@@ -182,11 +182,11 @@ struct BinaryChannelReader {
     private func check(_ rule: BinaryChannel.ReadingRule, _ node: ProfileNode) {
         let fields = [rule.field] + rule.namesakes
         for step in layout.plan.steps where fields.contains(step.field) && step.kind != .missing {
-            guard step.condition.canHold(with: rule.condition) else { continue }
+            guard step.condition.isCompatible(with: rule.condition) else { continue }
             var units: [Unit?] = [rule.unit]
             if rule.unit == nil {
                 units = step.variants.map(Int.init)
-                    .filter { layout.plan.variants[$0].condition.canHold(with: rule.condition) }
+                    .filter { layout.plan.variants[$0].condition.isCompatible(with: rule.condition) }
                     .map { layout.plan.units[$0].ucum }
                 if units.isEmpty { units = [nil] }
             }

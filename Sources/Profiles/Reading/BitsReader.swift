@@ -23,7 +23,7 @@ struct BitsReader {
         step.wordShift = Int16(shift)
         step.wordWidth = Int16(bits)
         var known: UInt64 = 0
-        var field = LayoutField(name: members["name"]?.text() ?? "", shape: .beside)
+        var field = LayoutField(name: members["name"]?.text() ?? "", shape: .adjacent)
         let shown = members["show"]?.texts() ?? []
         for part in self.parts(parts) {
             guard Int(part.bits.shift) + Int(part.bits.width) <= bits else {

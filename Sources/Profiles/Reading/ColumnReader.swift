@@ -208,12 +208,12 @@ struct ReadingReader {
             return .fixed(unit)
         }
         let members = node.members(["header", "column", "behind", "assume", "instead"])
-        if let behind = members["behind"] {
-            guard case .boolean(true) = behind.value, !spellings.isEmpty else {
-                behind.problem("it must be true, and the channel's units list the units after the number")
+        if let trailing = members["behind"] {
+            guard case .boolean(true) = trailing.value, !spellings.isEmpty else {
+                trailing.problem("it must be true, and the channel's units list the units after the number")
                 return nil
             }
-            return .behind
+            return .trailing
         }
         if let header = members["header"] {
             let source: Int? = if case .boolean(true) = header.value { column } else { table.index(header) }

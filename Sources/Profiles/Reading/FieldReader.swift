@@ -62,7 +62,7 @@ struct FieldReader {
         case "f32": step = LayoutStep(kind: .binaryFloat)
         case "datetime": step = LayoutStep(kind: .dateTime)
         case "utf8": step = LayoutStep(kind: .text)
-        case "octets": step = LayoutStep(kind: .octets)
+        case "octets": step = LayoutStep(kind: .bytes)
         case "e2e-crc": step = LayoutStep(kind: .checkCode)
         default:
             guard let bits = Int(type.dropFirst()), bits % 8 == 0, let sign = type.first, "usm".contains(sign),
@@ -73,9 +73,9 @@ struct FieldReader {
             step.isSigned = sign == "s"
             step.isMagnitude = sign == "m"
         }
-        if step.kind == .text || step.kind == .octets {
+        if step.kind == .text || step.kind == .bytes {
             step.width = members["size"]?.integer(1...4096).map { Int32($0) } ?? 0
-            step.kept = members["leave"]?.integer(1...4096).map { Int32($0) } ?? 0
+            step.retained = members["leave"]?.integer(1...4096).map { Int32($0) } ?? 0
             step.hasLength = members["length"]?.text() == "u8"
             step.isReversed = members["reversed"]?.boolean() ?? false
         }
@@ -97,7 +97,7 @@ struct FieldReader {
         }
         switch step.kind {
         case .dateTime: return .dateTime
-        case .text, .octets: return .text
+        case .text, .bytes: return .text
         case .checkCode: return .number
         case .sfloat, .float, .binaryFloat: return .quantity
         default: break

@@ -15,16 +15,16 @@ struct FramingReader {
             return Framing(.delimited(by: end == .lf ? 0x0A : 0x0D, lastMayLackEnd: mayLackEnd), maximum: maximum)
         }
         if let end = members["end"] {
-            guard let octet = octet(end) else { return nil }
-            return Framing(.delimited(by: octet, lastMayLackEnd: mayLackEnd), maximum: maximum)
+            guard let byte = byte(end) else { return nil }
+            return Framing(.delimited(by: byte, lastMayLackEnd: mayLackEnd), maximum: maximum)
         }
         guard let size = size(members) else {
             node.problem("the end of a frame needs lines, end, size, sizes or length")
             return nil
         }
         var rule = PacketRule(marks: marks(members["marks"]), size: size)
-        for (offset, octet) in (members["start"].flatMap(octets) ?? []).enumerated() {
-            rule.marks.append(.init(at: offset, value: octet))
+        for (offset, byte) in (members["start"].flatMap(bytes) ?? []).enumerated() {
+            rule.marks.append(.init(at: offset, value: byte))
         }
         rule.followingMarks = members["following"].map(marks) ?? rule.marks
         rule.others = members["others"].flatMap { mark($0) }
@@ -61,11 +61,11 @@ struct FramingReader {
         if let sizes = members["sizes"] {
             var counts: [UInt8: Int] = [:]
             for (key, node) in sizes.anyMembers() {
-                guard let octet = UInt8(key, radix: 16), let count = node.integer(2...Framing.maximumLimit) else {
+                guard let byte = UInt8(key, radix: 16), let count = node.integer(2...Framing.maximumLimit) else {
                     node.problem("the key is the first byte in hexadecimal, such as 7D")
                     continue
                 }
-                counts[octet] = count
+                counts[byte] = count
             }
             return counts.isEmpty ? nil : .byFirst(counts)
         }
@@ -83,25 +83,25 @@ struct FramingReader {
     /// Reads `{ at: 0, mask: "80", is: "80" }`.
     private static func mark(_ node: ProfileNode) -> PacketRule.Mark? {
         let members = node.members(["at", "mask", "is"])
-        guard let value = members["is"].flatMap(octet) else {
+        guard let value = members["is"].flatMap(byte) else {
             node.problem("is contains the required byte, such as \"80\"")
             return nil
         }
         return .init(
-            at: members["at"]?.integer(0...Framing.maximumLimit) ?? 0, mask: members["mask"].flatMap(octet) ?? 0xFF, value: value)
+            at: members["at"]?.integer(0...Framing.maximumLimit) ?? 0, mask: members["mask"].flatMap(byte) ?? 0xFF, value: value)
     }
 
-    private static func octet(_ node: ProfileNode) -> UInt8? {
-        guard let octets = octets(node), octets.count == 1 else { return nil }
-        return octets[0]
+    private static func byte(_ node: ProfileNode) -> UInt8? {
+        guard let bytes = bytes(node), bytes.count == 1 else { return nil }
+        return bytes[0]
     }
 
-    static func octets(_ node: ProfileNode) -> [UInt8]? {
+    static func bytes(_ node: ProfileNode) -> [UInt8]? {
         guard let text = node.text() else { return nil }
-        guard let octets = HexadecimalText.octets(text), !octets.isEmpty else {
+        guard let bytes = HexadecimalText.bytes(text), !bytes.isEmpty else {
             node.problem("bytes of two hexadecimal digits each are expected here")
             return nil
         }
-        return octets
+        return bytes
     }
 }

@@ -42,9 +42,9 @@ struct GuardReader {
     /// Reads `{ is: "AABB" }`.
     private func expected(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members(["is", "when"])
-        guard let octets = members["is"].flatMap(octets) else { return nil }
+        guard let bytes = members["is"].flatMap(bytes) else { return nil }
         var step = LayoutStep(kind: .expected, condition: layout.condition(members["when"], scope))
-        step.reference = literal(octets)
+        step.reference = literal(bytes)
         return step
     }
 
@@ -63,8 +63,8 @@ struct GuardReader {
         guard let kind = members["check"]?.choice(LayoutPlan.Check.Kind.self) else { return nil }
         var rule = LayoutPlan.Check(kind: kind)
         rule.from = members["from"]?.integer(0...4096) ?? 0
-        if let start = members["start"].flatMap(octets) { rule.start = start[0] }
-        if let mask = members["mask"].flatMap(octets) { rule.mask = mask[0] }
+        if let start = members["start"].flatMap(bytes) { rule.start = start[0] }
+        if let mask = members["mask"].flatMap(bytes) { rule.mask = mask[0] }
         var step = LayoutStep(kind: .check, condition: layout.condition(members["when"], scope))
         step.reference = Int32(layout.plan.checks.count)
         layout.plan.checks.append(rule)
@@ -80,23 +80,23 @@ struct GuardReader {
             guard let field = layout.index(of: masked.members(["field"])["field"], scope) else { return nil }
             step.operand = field
         } else {
-            guard let octets = octets(masked) else { return nil }
-            step.reference = literal(octets)
+            guard let bytes = bytes(masked) else { return nil }
+            step.reference = literal(bytes)
         }
         return step
     }
 
-    private func octets(_ node: ProfileNode) -> [UInt8]? {
+    private func bytes(_ node: ProfileNode) -> [UInt8]? {
         guard let text = node.text() else { return nil }
-        guard let octets = HexadecimalText.octets(text), !octets.isEmpty else {
+        guard let bytes = HexadecimalText.bytes(text), !bytes.isEmpty else {
             node.problem("bytes of two hexadecimal digits each are expected here")
             return nil
         }
-        return octets
+        return bytes
     }
 
-    private func literal(_ octets: [UInt8]) -> Int32 {
-        layout.plan.literals.append(octets)
+    private func literal(_ bytes: [UInt8]) -> Int32 {
+        layout.plan.literals.append(bytes)
         return Int32(layout.plan.literals.count - 1)
     }
 }

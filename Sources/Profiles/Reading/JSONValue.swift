@@ -19,11 +19,11 @@ enum JSONValue: Hashable, Sendable {
     }
 
     /// Whether this text occurs anywhere in the tree as a value.
-    func holds(_ text: String) -> Bool {
+    func contains(_ text: String) -> Bool {
         switch self {
         case .string(let own): own == text
-        case .array(let array): array.contains { $0.holds(text) }
-        case .object(let object): object.values.contains { $0.holds(text) }
+        case .array(let array): array.contains { $0.contains(text) }
+        case .object(let object): object.values.contains { $0.contains(text) }
         default: false
         }
     }

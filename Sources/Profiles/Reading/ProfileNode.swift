@@ -50,7 +50,7 @@ struct ProfileNode {
 
     /// The key paths of places that a draft leaves open, in the order of their keys.
     var open: [String] {
-        guard value.holds(ProfileSuggestion.open) else { return [] }
+        guard value.contains(ProfileSuggestion.open) else { return [] }
         switch value {
         case .array: return elements().flatMap(\.open)
         case .object: return anyMembers().sorted { $0.key < $1.key }.flatMap(\.value.open)

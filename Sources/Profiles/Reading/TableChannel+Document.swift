@@ -71,7 +71,7 @@ struct TableChannelReader {
         channel.record = members["record"].flatMap { record($0, table) }
         if kind == .sqlite { channel.foreign = foreign(members, channel) }
         channel.heading = members["heading"].flatMap { heading($0, table) }
-        channel.subject = members["subject"].flatMap { $0.members(["column"])["column"] }.flatMap(table.index)
+        channel.personID = members["subject"].flatMap { $0.members(["column"])["column"] }.flatMap(table.index)
         return channel
     }
 
@@ -153,7 +153,7 @@ struct TableChannelReader {
             table.columns.append(
                 ForeignTable.Column(
                     rule.name, is: rule.path ?? "", join: parts?["joined"].flatMap { self.join($0, table) },
-                    isRequired: rule.isRequired, isOctets: parts?["octets"]?.boolean() ?? false))
+                    isRequired: rule.isRequired, isBinary: parts?["octets"]?.boolean() ?? false))
         }
         if let without = members["without"] {
             let parts = without.members(["table", "column", "key", "where"])

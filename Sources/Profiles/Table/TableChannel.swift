@@ -38,7 +38,7 @@ struct TableChannel: Sendable {
     var readings: [ReadingRule] = []
     var device: DeviceRule?
     var source: SourceRule
-    var subject: Int?
+    var personID: Int?
     var metadata: [MetadataRule] = []
     /// Spellings of units in headers and cells.
     var units: [String: Unit] = [:]
@@ -195,7 +195,7 @@ struct ReadingRule: Sendable {
         case header(Int)
         case cell(Int)
         /// The unit follows the number in its cell.
-        case behind
+        case trailing
         /// The file does not contain the unit. The profile assumes it, the import reports that, and an option can change it.
         case assumed(Unit, instead: String?)
     }

@@ -9,23 +9,23 @@ public struct ActivityQuery: Sendable {
     /// The end of the range. A day that began before this instant is included.
     public var to: Instant?
     /// The person, or `nil` for all people.
-    public var subject: String?
+    public var person: String?
     /// Sources and devices by id or name, best first. If several cover the same time, only one counts.
     public var priority: [String]
 
     /// Creates a query.
     public init(
-        zone: TimeZoneRules, from: Instant? = nil, to: Instant? = nil, subject: String? = nil, priority: [String] = []
+        zone: TimeZoneRules, from: Instant? = nil, to: Instant? = nil, person: String? = nil, priority: [String] = []
     ) {
         (self.zone, self.from, self.to) = (zone, from, to)
-        (self.subject, self.priority) = (subject, priority)
+        (self.person, self.priority) = (person, priority)
     }
 }
 
 /// The inputs of the rings other than samples, and the change up to which they are known.
 public struct ActivityState: Sendable {
     let anchor: Anchor
-    let said: [CharacteristicEntry]
+    let entries: [CharacteristicEntry]
     let orders: [SourceOrder]
 }
 
@@ -46,17 +46,17 @@ extension SampleStore.Activity {
         let days = CalendarIntervals(.day, zone: query.zone)
         var all = try activitySeries(query)
         for index in all.indices {
-            all[index].longest = all[index].type.aggregation == .cumulative ? try store.longest(of: all[index]) : 0
+            all[index].maximumDuration = all[index].type.aggregation == .cumulative ? try store.maximumDuration(of: all[index]) : 0
         }
-        let subjects = Set(all.map(\.subject)).sorted()
+        let people = Set(all.map(\.person)).sorted()
         var readers: [ActivityReader] = []
         var first: [String: String] = [:]
-        for subject in subjects {
-            first[subject] = try firstReadableDate(of: subject, days)
+        for person in people {
+            first[person] = try firstReadableDate(of: person, days)
             readers.append(
                 ActivityReader(
-                    store: store, query: query, days: days, series: all.filter { $0.subject == subject },
-                    history: try store.people.characteristics(of: subject), subject: subject))
+                    store: store, query: query, days: days, series: all.filter { $0.person == person },
+                    history: try store.people.characteristics(of: person), person: person))
         }
         var position = query.from.map { days.index(of: $0) }
         let end = query.to.map { to in
@@ -65,12 +65,12 @@ extension SampleStore.Activity {
         }
         while let day = try nextDay(from: position, of: all, days), day < end ?? .max {
             let window = day..<min(end ?? .max, day + ActivityReader.window)
-            var told: [ActivityDayWithSummary] = []
+            var reported: [ActivityDayWithSummary] = []
             for reader in readers {
-                told += try reader.days(in: window).filter { $0.day.date >= first[reader.subject] ?? "" }
+                reported += try reader.days(in: window).filter { $0.day.date >= first[reader.person] ?? "" }
             }
-            told.sort { ($0.day.date, $0.day.subject) < ($1.day.date, $1.day.subject) }
-            if !told.isEmpty, !(try body(told)) { return }
+            reported.sort { ($0.day.date, $0.day.person) < ($1.day.date, $1.day.person) }
+            if !reported.isEmpty, !(try body(reported)) { return }
             position = window.upperBound
         }
     }
@@ -93,37 +93,37 @@ extension SampleStore.Activity {
     ) {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        var said: [CharacteristicEntry] = []
-        let subjects = try store.people.subjectsWithCharacteristics().filter { query.subject == nil || $0 == query.subject }
-        for subject in subjects { said += try store.people.characteristics(of: subject).entries }
+        var entries: [CharacteristicEntry] = []
+        let people = try store.people.peopleWithCharacteristics().filter { query.person == nil || $0 == query.person }
+        for person in people { entries += try store.people.characteristics(of: person).entries }
         let orders = try store.sources.orders()
-        guard let known, known.said == said, known.orders == orders, try store.changes.reasonNotToKnow(known.anchor) == nil else {
-            return (ActivityState(anchor: try store.changes.lastAnchor(), said: said, orders: orders), true)
+        guard let known, known.entries == entries, known.orders == orders, try store.changes.reasonNotToKnow(known.anchor) == nil else {
+            return (ActivityState(anchor: try store.changes.lastAnchor(), entries: entries, orders: orders), true)
         }
         let changed = try store.changes.changedTypes(after: known.anchor)
         return (
-            ActivityState(anchor: changed.anchor, said: said, orders: orders),
+            ActivityState(anchor: changed.anchor, entries: entries, orders: orders),
             !changed.types.isDisjoint(with: ActivityReader.types)
         )
     }
 
     /// Returns the people who may have rings.
-    public func subjects(_ query: ActivityQuery) throws(StoreError) -> [String] {
-        Set(try activitySeries(query).map(\.subject)).sorted()
+    public func people(_ query: ActivityQuery) throws(StoreError) -> [String] {
+        Set(try activitySeries(query).map(\.person)).sorted()
     }
 
     private func activitySeries(_ query: ActivityQuery) throws(StoreError) -> [SeriesDescription] {
         var found: [SeriesDescription] = []
-        for series in try store.samples.series(matching: SampleQuery(types: ActivityReader.types, subject: query.subject)) {
-            guard query.subject != nil || series.subject != Origin.unassigned else { continue }
-            if try store.startOfReadableDays(of: series.subject) != nil { found.append(series) }
+        for series in try store.samples.series(matching: SampleQuery(types: ActivityReader.types, person: query.person)) {
+            guard query.person != nil || series.person != Origin.unassigned else { continue }
+            if try store.startOfReadableDays(of: series.person) != nil { found.append(series) }
         }
         return found
     }
 
     /// Returns the date of the first day whose rings may be read, such as `2026-11-20`, or `nil` if all may.
-    private func firstReadableDate(of subject: String, _ days: CalendarIntervals) throws(StoreError) -> String? {
-        guard let start = try store.startOfReadableDays(of: subject), start > Instant(microseconds: .min) else { return nil }
+    private func firstReadableDate(of person: String, _ days: CalendarIntervals) throws(StoreError) -> String? {
+        guard let start = try store.startOfReadableDays(of: person), start > Instant(microseconds: .min) else { return nil }
         let day = days.index(of: start)
         return ActivityReader.date(days.start(of: day) < start ? day + 1 : day)
     }

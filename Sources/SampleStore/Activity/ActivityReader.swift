@@ -8,7 +8,7 @@ struct ActivityReader {
     /// The person's series.
     let series: [SeriesDescription]
     let history: CharacteristicHistory
-    let subject: String
+    let person: String
 
     /// The number of days that are read at once.
     static let window = 1024
@@ -42,7 +42,7 @@ struct ActivityReader {
 
     /// Returns the days of a window that have data.
     func days(in window: Range<Int>) throws -> [ActivityDayWithSummary] {
-        let told = try summaries(in: window)
+        let reported = try summaries(in: window)
         let energy = try sums(Self.energy, window)
         let moveTime = try sums(Self.moveTime, window)
         let exercise = try sums(Self.exercise, window)
@@ -50,24 +50,24 @@ struct ActivityReader {
         let pushes = try sums(Self.pushes, window)
         let hours = try standHours(in: window)
         let standTime = try sums(Self.standTime, window)
-        var numbers = Set(told.keys)
+        var numbers = Set(reported.keys)
         for sums in [energy, moveTime, exercise, steps, pushes, standTime] { numbers.formUnion(sums.keys) }
         numbers.formUnion(hours.keys)
         var found: [ActivityDayWithSummary] = []
-        var latest = try told.isEmpty && numbers.isEmpty ? nil : summary(before: window.lowerBound)
+        var latest = try reported.isEmpty && numbers.isEmpty ? nil : summary(before: window.lowerBound)
         for number in numbers.sorted() {
             let date = Self.date(number)
             let movesByTime = history.value(of: .activityMoveMode, on: date)?.value == "appleMoveTime"
             let usesWheelchair = history.value(of: .wheelchairUse, on: date)?.value == "yes"
             let count = usesWheelchair ? pushes[number] : steps[number]
-            if let (summary, stored) = told[number] {
+            if let (summary, stored) = reported[number] {
                 latest = (number, summary)
-                var day = ActivityDay(summary, subject: subject, movesByTime: movesByTime)
+                var day = ActivityDay(summary, person: person, movesByTime: movesByTime)
                 (day.usesWheelchair, day.steps) = (usesWheelchair, count)
                 found.append((day, stored))
                 continue
             }
-            var day = ActivityDay(date: date, subject: subject)
+            var day = ActivityDay(date: date, person: person)
             (day.usesWheelchair, day.movesByTime, day.steps) = (usesWheelchair, movesByTime, count)
             day.move =
                 movesByTime
@@ -81,8 +81,8 @@ struct ActivityReader {
                 day.stand.value = Double(try hoursOnFeet(on: number))
             }
             // A goal is valid until it is changed, so the last one that a source reported applies.
-            if let latest, number - latest.day <= Self.longestGoal {
-                let goals = ActivityDay(latest.summary, subject: subject, movesByTime: movesByTime)
+            if let latest, number - latest.day <= Self.maximumGoal {
+                let goals = ActivityDay(latest.summary, person: person, movesByTime: movesByTime)
                 if goals.movesByTime == movesByTime, goals.move.unit == day.move.unit { day.move.goal = goals.move.goal }
                 if goals.exercise.unit == day.exercise.unit { day.exercise.goal = goals.exercise.goal }
                 day.stand.goal = goals.stand.goal
@@ -94,11 +94,11 @@ struct ActivityReader {
     }
 
     /// The number of days for which a reported goal applies.
-    private static let longestGoal = 31
+    private static let maximumGoal = 31
 
     /// Returns the last summary before a day, with its day, or `nil` if its goals no longer apply.
     private func summary(before day: Int) throws -> (day: Int, summary: ActivitySummary)? {
-        let earlier = try summaries(in: day - Self.longestGoal..<day)
+        let earlier = try summaries(in: day - Self.maximumGoal..<day)
         return earlier.max { $0.key < $1.key }.map { ($0.key, $0.value.0) }
     }
 
@@ -110,7 +110,7 @@ struct ActivityReader {
         let statistics = try store.statistics(
             StatisticsQuery(
                 type: type, intervals: days, from: days.start(of: window.lowerBound), to: days.start(of: window.upperBound),
-                subject: subject, priority: query.priority), of: own)
+                person: person, priority: query.priority), of: own)
         var sums: [Int: Double] = [:]
         for row in statistics { sums[days.index(of: row.start)] = row.sum }
         return sums
@@ -142,7 +142,7 @@ struct ActivityReader {
         let statistics = try store.statistics(
             StatisticsQuery(
                 type: type, intervals: CalendarIntervals(hour, zone: query.zone, anchor: start), from: start,
-                to: days.start(of: day + 1), subject: subject, priority: query.priority),
+                to: days.start(of: day + 1), person: person, priority: query.priority),
             of: series.filter { $0.type == type })
         return statistics.count { $0.sum >= Self.minute }
     }

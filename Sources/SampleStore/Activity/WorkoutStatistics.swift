@@ -46,16 +46,16 @@ extension SampleStore {
     /// - Parameter workout: A sample of the kind `workout`. Other samples have no statistics.
     public func workoutStatistics(of workout: Sample, sources: WorkoutSources = .same) throws -> [WorkoutStatistics] {
         guard workout.origin.kind == .workout else { return [] }
-        let told = try? workout.body?.decoded(as: Workout.self)
+        let reported = try? workout.body?.decoded(as: Workout.self)
         var found: [WorkoutStatistics] = []
         let start = workout.start.microseconds
         let whole = workout.end.microseconds &- start
         if whole > 0 {
-            let pauses = (told?.pauses(within: whole) ?? []).map { (start: start + $0.start, end: start + $0.end) }
+            let pauses = (reported?.pauses(within: whole) ?? []).map { (start: start + $0.start, end: start + $0.end) }
             found = try figures(of: workout, without: pauses, sources)
         }
         let reckoned = Set(found.map(\.type))
-        found += (told?.statistics ?? []).filter { !reckoned.contains($0.type) }.map(WorkoutStatistics.init)
+        found += (reported?.statistics ?? []).filter { !reckoned.contains($0.type) }.map(WorkoutStatistics.init)
         return found.sorted { $0.type < $1.type }
     }
 
@@ -68,7 +68,7 @@ extension SampleStore {
         defer { snapshot.end() }
         let source = workout.origin.source.id
         var priority: [String] = []
-        var own = try samples.series(matching: SampleQuery(subject: workout.origin.subject)).filter { $0.type.kind == .quantity }
+        var own = try samples.series(matching: SampleQuery(person: workout.origin.person)).filter { $0.type.kind == .quantity }
         switch sources {
         case .same: own = own.filter { $0.source == source }
         case .all(let named): priority = named
@@ -78,7 +78,7 @@ extension SampleStore {
             var query = StatisticsQuery(
                 type: type,
                 intervals: CalendarIntervals(whole, zone: TimeZoneRules(fixed: .utc), anchor: workout.start),
-                from: workout.start, to: workout.end, subject: workout.origin.subject, priority: priority)
+                from: workout.start, to: workout.end, person: workout.origin.person, priority: priority)
             query.without = pauses
             guard let row = try statistics(query, of: own.filter { $0.type == type }).first(where: { $0.count > 0 }) else {
                 continue
@@ -97,9 +97,9 @@ extension WorkoutStatistics {
     }
 
     /// Uses the type's unit if all figures can be converted to it, and otherwise the reported one.
-    fileprivate init(_ told: Workout.Statistics) {
-        let type = SampleType(told.type)
-        let figures = [told.sum, told.average, told.minimum, told.maximum]
+    fileprivate init(_ reported: Workout.Statistics) {
+        let type = SampleType(reported.type)
+        let figures = [reported.sum, reported.average, reported.minimum, reported.maximum]
         let own: [Double?] = figures.map { figure in
             type.flatMap { type in figure?.value(in: type.canonicalUnit, of: type) }
         }
@@ -107,7 +107,7 @@ extension WorkoutStatistics {
         let values = isOwn ? own : figures.map { $0?.numeral.doubleValue }
         let unit = isOwn ? type?.canonicalUnit : figures.lazy.compactMap { $0?.unit }.first
         self.init(
-            type: told.type, sum: values[0], average: values[1], minimum: values[2], maximum: values[3], unit: unit, count: 0,
+            type: reported.type, sum: values[0], average: values[1], minimum: values[2], maximum: values[3], unit: unit, count: 0,
             from: .source)
     }
 }

@@ -10,7 +10,7 @@ extension SampleStore.Clients {
             if let start = row.start {
                 reading = type.isAskedByObject ? .objects(future: row.after != nil) : .from(Instant(microseconds: start))
             }
-            return Grant(subject: row.subject, type: type, reading: reading, mayWrite: row.mayWrite)
+            return Grant(person: row.person, type: type, reading: reading, mayWrite: row.mayWrite)
         }
     }
 
@@ -36,15 +36,15 @@ extension SampleStore.Clients {
             guard try self.client(named: client.name)?.id == client.id else {
                 throw StoreError(.invalid, "there is no such client")
             }
-            let key = GrantTable.Key(client: client.id, subject: grant.subject, type: grant.type.id)
-            let before = try grants(of: client).first { $0.subject == grant.subject && $0.type == grant.type }
+            let key = GrantTable.Key(client: client.id, person: grant.person, type: grant.type.id)
+            let before = try grants(of: client).first { $0.person == grant.person && $0.type == grant.type }
             let table = connection.grants
             try table.add(key)
             if accesses.contains(.read) {
                 let (from, after) = try columns(of: grant, objects)
                 try table.setReading(key, from: from, after: after)
                 let widening = try noteWidening(to: grant, objects, from: before, of: client)
-                try table.setObjects(key, to: try places(of: objects, grant), widening: widening)
+                try table.setObjects(key, to: try keys(of: objects, grant), widening: widening)
             }
             if accesses.contains(.write) { try table.setWriting(key, to: grant.mayWrite) }
             try noteAnswer(to: accesses, of: grant, client, at: time)
@@ -52,8 +52,8 @@ extension SampleStore.Clients {
     }
 
     /// Returns the start from which a client may read a type of a person, or `nil` if it may not.
-    func startOfReading(_ type: String, of subject: String, _ client: Client) throws(StoreError) -> Instant? {
-        try connection.grants.start(.init(client: client.id, subject: subject, type: type)).map { Instant(microseconds: $0) }
+    func startOfReading(_ type: String, of person: String, _ client: Client) throws(StoreError) -> Instant? {
+        try connection.grants.start(.init(client: client.id, person: person, type: type)).map { Instant(microseconds: $0) }
     }
 
     private func columns(of grant: Grant, _ objects: [SampleIdentity]) throws(StoreError) -> (from: Int64?, after: Int64?) {
@@ -75,23 +75,23 @@ extension SampleStore.Clients {
     }
 
     /// Returns the places of objects of the grant's person and type.
-    private func places(of objects: [SampleIdentity], _ grant: Grant) throws(StoreError) -> [SampleKey] {
-        let series = try store.samples.series(matching: SampleQuery(subject: grant.subject)).filter {
+    private func keys(of objects: [SampleIdentity], _ grant: Grant) throws(StoreError) -> [SampleKey] {
+        let series = try store.samples.series(matching: SampleQuery(person: grant.person)).filter {
             ObjectType($0.type) == grant.type
         }
         var all: [SampleKey] = []
         for uuid in objects {
-            var places: [SampleKey] = []
-            for one in series { places += try table.places(of: uuid, among: .live, ofSeries: one.id) }
-            guard !places.isEmpty else { throw StoreError(.invalid, "the person has no \(grant.type.id) \(uuid)") }
-            all += places
+            var keys: [SampleKey] = []
+            for one in series { keys += try table.keys(of: uuid, among: .live, ofSeries: one.id) }
+            guard !keys.isEmpty else { throw StoreError(.invalid, "the person has no \(grant.type.id) \(uuid)") }
+            all += keys
         }
         return all
     }
 
     /// Whether a client may write objects of a type for a person.
-    public func mayWrite(_ type: ObjectType, of subject: String, _ client: Client) throws(StoreError) -> Bool {
+    public func mayWrite(_ type: ObjectType, of person: String, _ client: Client) throws(StoreError) -> Bool {
         guard !type.isReadOnly else { return false }
-        return try connection.grants.mayWrite(.init(client: client.id, subject: subject, type: type.id))
+        return try connection.grants.mayWrite(.init(client: client.id, person: person, type: type.id))
     }
 }

@@ -5,7 +5,7 @@ import HealthModel
 /// no values.
 public struct ReadEntry: Hashable, Sendable {
     /// The person whose data was read.
-    public var subject: String
+    public var person: String
     /// The type's id.
     public var type: String
     /// The day, such as `2026-11-20`.
@@ -14,8 +14,8 @@ public struct ReadEntry: Hashable, Sendable {
     public var count: Int
 
     /// Creates an entry.
-    public init(subject: String, type: String, day: String, count: Int) {
-        (self.subject, self.type, self.day, self.count) = (subject, type, day, count)
+    public init(person: String, type: String, day: String, count: Int) {
+        (self.person, self.type, self.day, self.count) = (person, type, day, count)
     }
 }
 
@@ -51,7 +51,7 @@ extension SampleStore.Clients {
             """
             INSERT INTO read_by(client, subject, type, day, count) SELECT ?1, ?2, ?3, ?4, ?5
             WHERE \(GrantTable.hasGrants) ON CONFLICT DO UPDATE SET count = count + excluded.count
-            """, .integer(entry.client), .text(entry.read.subject), .text(entry.read.type), .text(entry.read.day),
+            """, .integer(entry.client), .text(entry.read.person), .text(entry.read.type), .text(entry.read.day),
             .integer(Int64(entry.read.count)))
     }
 
@@ -65,7 +65,7 @@ extension SampleStore.Clients {
         while try statement.step() {
             entries.append(
                 ReadEntry(
-                    subject: statement.text(0), type: statement.text(1), day: statement.text(2), count: Int(statement.integer(3)))
+                    person: statement.text(0), type: statement.text(1), day: statement.text(2), count: Int(statement.integer(3)))
             )
         }
         var added: [ReadEntry: Int] = [:]
@@ -82,7 +82,7 @@ extension SampleStore.Clients {
             kind.count = 0
             entries[index].count += added.removeValue(forKey: kind) ?? 0
         }
-        entries += added.map { ReadEntry(subject: $0.subject, type: $0.type, day: $0.day, count: $1) }
-        return entries.sorted { ($0.day, $0.subject, $0.type) < ($1.day, $1.subject, $1.type) }
+        entries += added.map { ReadEntry(person: $0.person, type: $0.type, day: $0.day, count: $1) }
+        return entries.sorted { ($0.day, $0.person, $0.type) < ($1.day, $1.person, $1.type) }
     }
 }

@@ -11,15 +11,15 @@ public enum RequestStatus: String, Hashable, Sendable {
 /// The permissions that a client requests from a person.
 public struct AuthorizationRequest: Hashable, Sendable {
     /// The person who is asked.
-    public var subject: String
+    public var person: String
     /// The types to read.
     public var read: Set<ObjectType>
     /// The types to write.
     public var write: Set<ObjectType>
 
     /// Creates a request.
-    public init(subject: String, read: Set<ObjectType> = [], write: Set<ObjectType> = []) {
-        (self.subject, self.read, self.write) = (subject, read, write)
+    public init(person: String, read: Set<ObjectType> = [], write: Set<ObjectType> = []) {
+        (self.person, self.read, self.write) = (person, read, write)
     }
 
     fileprivate var parts: [(type: ObjectType, access: String)] {
@@ -42,7 +42,7 @@ extension SampleStore.Clients {
                 try connection.run(
                     "INSERT OR IGNORE INTO asked(client, subject, type, access, asked) VALUES(?, ?, ?, ?, ?)",
                     .integer(client.id),
-                    .text(request.subject), .text(type.id), .text(access), .integer(time.microseconds))
+                    .text(request.person), .text(type.id), .text(access), .integer(time.microseconds))
             }
         }
     }
@@ -55,7 +55,7 @@ extension SampleStore.Clients {
                 """
                 SELECT 1 FROM main.asked
                 WHERE client = ? AND subject = ? AND type = ? AND access = ? AND answered IS NOT NULL
-                """, .integer(client.id), .text(request.subject), .text(type.id), .text(access))
+                """, .integer(client.id), .text(request.person), .text(type.id), .text(access))
             if answered == nil { return .shouldRequest }
         }
         return .unnecessary
@@ -82,16 +82,16 @@ extension SampleStore.Clients {
                 """
                 INSERT INTO asked(client, subject, type, access, answered) VALUES(?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET answered = excluded.answered
-                """, .integer(client.id), .text(grant.subject), .text(grant.type.id), .text(access.rawValue),
+                """, .integer(client.id), .text(grant.person), .text(grant.type.id), .text(access.rawValue),
                 .integer(time.microseconds))
         }
     }
 
     /// Whether a client ever requested, was granted, or read data of a person.
-    public func isKnown(_ client: Client, to subject: String) throws(StoreError) -> Bool {
+    public func isKnown(_ client: Client, to person: String) throws(StoreError) -> Bool {
         for table in ["asked", "granted", "read_by"] {
             let row = try connection.integer(
-                "SELECT 1 FROM \(table) WHERE client = ? AND subject = ? LIMIT 1", .integer(client.id), .text(subject))
+                "SELECT 1 FROM \(table) WHERE client = ? AND subject = ? LIMIT 1", .integer(client.id), .text(person))
             if row != nil { return true }
         }
         return false
@@ -105,8 +105,8 @@ extension SampleStore.Clients {
         var requests: [AuthorizationRequest] = []
         while try statement.step() {
             guard let type = ObjectType(statement.text(1)) else { continue }
-            var request = AuthorizationRequest(subject: statement.text(0))
-            if requests.last?.subject == request.subject, let last = requests.popLast() { request = last }
+            var request = AuthorizationRequest(person: statement.text(0))
+            if requests.last?.person == request.person, let last = requests.popLast() { request = last }
             if statement.text(2) == "read" { request.read.insert(type) } else { request.write.insert(type) }
             requests.append(request)
         }
@@ -144,10 +144,10 @@ extension SampleStore.Clients {
     /// - Parameter types: At least three types, as in HealthKit. An error about a single type would reveal the person's
     ///   decision on it.
     /// - Throws: ``StoreError`` of the kind `invalid`, with the same message whichever type is missing.
-    public func require(_ types: Set<ObjectType>, of subject: String, for client: Client) throws(StoreError) {
+    public func require(_ types: Set<ObjectType>, of person: String, for client: Client) throws(StoreError) {
         guard Self.isRequirable(types) else { throw Self.notRequirable }
         var granted = 0
-        for type in types where try startOfReading(type.id, of: subject, client) != nil { granted += 1 }
+        for type in types where try startOfReading(type.id, of: person, client) != nil { granted += 1 }
         guard granted == types.count else { throw StoreError(.invalid, "a required type was not granted") }
     }
 }

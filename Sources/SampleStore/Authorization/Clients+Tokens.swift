@@ -26,8 +26,8 @@ extension SampleStore.Clients {
     /// Returns 256 random bits in hexadecimal digits.
     static func randomToken() -> String {
         var random = SystemRandomNumberGenerator()
-        let octets = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
-        return octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+        return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// Revokes all tokens of a client and returns how many were not revoked before.

@@ -11,7 +11,7 @@ public struct Widenings {
     fileprivate var objects: Set<Place> = []
 
     fileprivate struct Key: Hashable {
-        var subject: String
+        var person: String
         var type: String
     }
     fileprivate struct Before {
@@ -32,7 +32,7 @@ public struct Widenings {
     ///
     /// - Parameter source: The client's own source. The client can already read the samples that it wrote.
     public func include(_ sample: Sample, source: String) -> Bool {
-        guard let before = before[Key(subject: sample.origin.subject, type: sample.origin.type.id)] else { return false }
+        guard let before = before[Key(person: sample.origin.person, type: sample.origin.type.id)] else { return false }
         if before.mightWrite, sample.origin.source.id == source { return false }
         if ObjectType(sample.origin.type).isAskedByObject, sample.origin.source.id != source {
             return objects.contains(Place(start: sample.start.microseconds, hash: Array(sample.identity.storedHash)))
@@ -54,7 +54,7 @@ extension SampleStore.Clients {
         try statement.bind([.integer(client.id), .integer(number)])
         // Rows are in descending order, so the first widening of a type comes last and sets the earlier permission.
         while try statement.step() {
-            widenings.before[Widenings.Key(subject: statement.text(0), type: statement.text(1))] = Widenings.Before(
+            widenings.before[Widenings.Key(person: statement.text(0), type: statement.text(1))] = Widenings.Before(
                 start: statement.optionalInteger(2), mightWrite: statement.integer(3) != 0)
         }
         for object in try connection.grants.objects(of: client.id, after: number) {
@@ -82,7 +82,7 @@ extension SampleStore.Clients {
         }
         try connection.run(
             "INSERT INTO widening(client, subject, type, read_from, might_write) VALUES(?, ?, ?, ?, ?)", .integer(client.id),
-            .text(grant.subject), .text(grant.type.id), .optional(start), .integer(before?.mayWrite == true ? 1 : 0))
+            .text(grant.person), .text(grant.type.id), .optional(start), .integer(before?.mayWrite == true ? 1 : 0))
         return connection.lastInsertedRow
     }
 }

@@ -24,19 +24,19 @@ public struct ClientRequest: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - key: The client's idempotency key, or `nil` if the client sent none.
-    ///   - octets: All bytes of the request.
-    public init(key: String?, octets: [UInt8]) {
-        (self.key, digest) = (key.map { Digest.sha256(Array($0.utf8)) }, Digest.sha256(octets))
+    ///   - bytes: All bytes of the request.
+    public init(key: String?, bytes: [UInt8]) {
+        (self.key, digest) = (key.map { Digest.sha256(Array($0.utf8)) }, Digest.sha256(bytes))
     }
 }
 
 extension SampleStore.Clients {
     /// How long a request is remembered by its key, in microseconds: a week.
-    private static let requestsKept: Int64 = 7 * 86_400_000_000
+    private static let requestKeyLifetime: Int64 = 7 * 86_400_000_000
     /// The maximum number of series of a client. A series is a combination of person, type and device.
-    static let mostClientSeries = 1000
+    static let maximumClientSeries = 1000
     /// The maximum number of requests per client that are remembered by key.
-    private static let mostRequests = 1000
+    private static let maximumRequests = 1000
 
     /// Stores a client's samples and checks its permission in one transaction. Either all samples are processed, or an
     /// error is thrown and nothing is stored.
@@ -78,13 +78,13 @@ extension SampleStore.Clients {
     private func checkGranted(_ batch: [GatedSample], to client: Client) throws {
         struct Wish: Hashable {
             var type: ObjectType
-            var subject: String
+            var person: String
         }
-        let wishes = Set(batch.map { Wish(type: ObjectType($0.sample.origin.type), subject: $0.sample.origin.subject) })
+        let wishes = Set(batch.map { Wish(type: ObjectType($0.sample.origin.type), person: $0.sample.origin.person) })
         guard try self.client(named: client.name)?.id == client.id else {
             throw ClientWriteError.notGranted(Set(wishes.map(\.type)).sorted())
         }
-        let refused = try wishes.filter { try !mayWrite($0.type, of: $0.subject, client) }
+        let refused = try wishes.filter { try !mayWrite($0.type, of: $0.person, client) }
         guard refused.isEmpty else { throw ClientWriteError.notGranted(Set(refused.map(\.type)).sorted()) }
     }
 
@@ -93,15 +93,15 @@ extension SampleStore.Clients {
     private func checkSeries(of batch: [GatedSample]) throws {
         var new: Set<[String]> = []
         for origin in batch.lazy.map(\.sample.origin) {
-            new.insert([origin.type.id, origin.subject, origin.source.id, origin.device?.key ?? ""])
-            guard new.count <= Self.mostClientSeries else { throw ClientWriteError.tooManySeries }
+            new.insert([origin.type.id, origin.person, origin.source.id, origin.device?.key ?? ""])
+            guard new.count <= Self.maximumClientSeries else { throw ClientWriteError.tooManySeries }
         }
         for key in new {
-            let known = try connection.series.id(type: key[0], subject: key[1], source: key[2], device: key[3])
+            let known = try connection.series.id(type: key[0], person: key[1], source: key[2], device: key[3])
             if known != nil { new.remove(key) }
         }
         guard let source = new.first?[2] else { return }
-        guard try connection.series.count(ofSource: source) + new.count <= Self.mostClientSeries else {
+        guard try connection.series.count(ofSource: source) + new.count <= Self.maximumClientSeries else {
             throw ClientWriteError.tooManySeries
         }
     }
@@ -124,7 +124,7 @@ extension SampleStore.Clients {
     private func remember(_ outcomes: [SampleOutcome], of request: ClientRequest, by client: Client, at time: Instant) throws {
         guard let key = request.key else { return }
         let text = String(outcomes.map { outcome in Self.letters.first { $0.outcome == outcome }?.letter ?? "d" })
-        try connection.run("DELETE FROM saved_answer WHERE time < ?", .integer(time.microseconds - Self.requestsKept))
+        try connection.run("DELETE FROM saved_answer WHERE time < ?", .integer(time.microseconds - Self.requestKeyLifetime))
         try connection.run(
             "INSERT INTO saved_answer VALUES(?, ?, ?, ?, ?)", .integer(client.id), .blob(key), .blob(request.digest), .text(text),
             .integer(time.microseconds))
@@ -132,7 +132,7 @@ extension SampleStore.Clients {
             """
             DELETE FROM saved_answer WHERE client = ?1 AND key IN (
                 SELECT key FROM saved_answer WHERE client = ?1 ORDER BY time DESC, key LIMIT -1 OFFSET ?2)
-            """, .integer(client.id), .integer(Int64(Self.mostRequests)))
+            """, .integer(client.id), .integer(Int64(Self.maximumRequests)))
     }
 
     /// Deletes an object that the client wrote itself, if the client may still write its type.
@@ -147,12 +147,12 @@ extension SampleStore.Clients {
         let table = connection.samples
         return try store.samples.change(description) { _, deletion in
             var count = 0
-            for place in try store.samples.places(of: uuid, among: .live) {
-                guard let sample = try table.sample(at: place, among: .live), sample.origin.source.id == client.source,
-                    try mayWrite(ObjectType(sample.origin.type), of: sample.origin.subject, client)
+            for key in try store.samples.keys(of: uuid, among: .live) {
+                guard let sample = try table.sample(at: key, among: .live), sample.origin.source.id == client.source,
+                    try mayWrite(ObjectType(sample.origin.type), of: sample.origin.person, client)
                 else { continue }
                 try condition(sample)
-                count += try deletion.delete([place])
+                count += try deletion.delete([key])
             }
             return count
         }.count > 0

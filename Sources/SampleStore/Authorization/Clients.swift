@@ -2,7 +2,7 @@ import HealthModel
 
 extension SampleStore.Clients {
     /// The maximum lengths of a client's name, purpose and policy URL, in bytes.
-    public static let longestText = (name: 64, purpose: 1000, policy: 1000)
+    public static let maximumTextLength = (name: 64, purpose: 1000, policy: 1000)
 
     /// Adds a client without any permissions.
     ///
@@ -11,11 +11,11 @@ extension SampleStore.Clients {
     public func add(
         named name: String, purpose: String, policy: String? = nil, expires: Instant? = nil, at now: Instant
     ) throws -> Client {
-        for (text, longest) in [
-            (name, Self.longestText.name), (purpose, Self.longestText.purpose),
-            (policy ?? "-", Self.longestText.policy),
+        for (text, maximumLength) in [
+            (name, Self.maximumTextLength.name), (purpose, Self.maximumTextLength.purpose),
+            (policy ?? "-", Self.maximumTextLength.policy),
         ] {
-            guard !text.isEmpty, text.utf8.count <= longest,
+            guard !text.isEmpty, text.utf8.count <= maximumLength,
                 text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
             else {
                 throw StoreError(
@@ -66,7 +66,7 @@ extension SampleStore.Clients {
     /// - Returns: The id of that entry and the number of deleted samples. The id is 0 if nothing changed.
     /// - Throws: ``StoreError`` of the kind `invalid` if there is no such client.
     @discardableResult
-    public func remove(_ client: Client, deletingItsOwn description: IngestDescription? = nil) throws -> (
+    public func remove(_ client: Client, deletingSamples description: IngestDescription? = nil) throws -> (
         ingest: Int64, count: Int
     ) {
         try connection.transaction {
@@ -81,9 +81,9 @@ extension SampleStore.Clients {
             guard let description else { return (0, 0) }
             return try store.samples.change(description) { ingest, deletion in
                 // Reject the client's samples that are still in quarantine, so that they never become live samples.
-                if try connection.quarantine.reject(heldOf: client.source, by: ingest) { deletion.changesMore() }
-                try connection.quarantine.settle(touchedBy: ingest)
-                return try deletion.delete(try table.places(ofSource: client.source))
+                if try connection.quarantine.reject(profile: client.source, by: ingest) { deletion.changesMore() }
+                try connection.quarantine.update(touchedBy: ingest)
+                return try deletion.delete(try table.keys(ofSource: client.source))
             }
         }
     }

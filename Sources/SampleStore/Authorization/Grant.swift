@@ -3,7 +3,7 @@ import HealthModel
 /// The permissions of a client for one person's objects of one type.
 public struct Grant: Hashable, Sendable {
     /// The person whose objects they are.
-    public var subject: String
+    public var person: String
     /// The type of the objects.
     public var type: ObjectType
     /// The objects that the client may read.
@@ -28,8 +28,8 @@ public struct Grant: Hashable, Sendable {
     }
 
     /// Creates a grant.
-    public init(subject: String, type: ObjectType, reading: Reading, mayWrite: Bool) {
-        (self.subject, self.type, self.reading, self.mayWrite) = (subject, type, reading, mayWrite)
+    public init(person: String, type: ObjectType, reading: Reading, mayWrite: Bool) {
+        (self.person, self.type, self.reading, self.mayWrite) = (person, type, reading, mayWrite)
     }
 }
 

@@ -5,7 +5,7 @@ public struct PageSession: Hashable, Sendable {
     /// The session's number, which is never reused.
     public let id: Int64
     /// The person whose data the session shows.
-    public let subject: String
+    public let person: String
     /// When the session began.
     public let made: Instant
     /// When the session ends.
@@ -18,7 +18,7 @@ extension SampleStore.PageSessions {
     /// The lifetimes of a code and of a session, in microseconds: ten minutes and thirty days.
     public static let times: (code: Int64, session: Int64) = (10 * 60_000_000, 30 * 86_400_000_000)
     /// The maximum number of concurrent sessions of a person. A further one ends the oldest.
-    static let mostPageSessions = 20
+    static let maximumPageSessions = 20
 
     /// Letters and digits that are not mistaken for one another (Crockford).
     private static let letters = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
@@ -26,8 +26,8 @@ extension SampleStore.PageSessions {
     /// Makes a code that opens the page once: 80 random bits, written as `K7QF-2M9X-T3WA-P4ZN`. The store keeps only
     /// the code's digest.
     ///
-    /// - Parameter subject: The person whose page the code opens.
-    public func makeCode(for subject: String, at now: Instant) throws -> String {
+    /// - Parameter person: The person whose page the code opens.
+    public func makeCode(for person: String, at now: Instant) throws -> String {
         var random = SystemRandomNumberGenerator()
         let symbols = (0..<16).map { _ in Self.letters[Int.random(in: 0..<32, using: &random)] }
         let code = String(symbols)
@@ -35,7 +35,7 @@ extension SampleStore.PageSessions {
             try connection.run("DELETE FROM page_code WHERE expires <= ?", .integer(now.microseconds))
             try connection.run(
                 "INSERT INTO page_code(digest, subject, expires) VALUES(?, ?, ?)", .blob(Digest.sha256(Array(code.utf8))),
-                .text(subject), .integer(now.microseconds + Self.times.code))
+                .text(person), .integer(now.microseconds + Self.times.code))
         }
         return stride(from: 0, to: 16, by: 4).map { String(symbols[$0..<$0 + 4]) }.joined(separator: "-")
     }
@@ -49,34 +49,34 @@ extension SampleStore.PageSessions {
         let digest = Self.digest(ofTyped: code)
         let token = SampleStore.Clients.randomToken()
         return try connection.transaction {
-            let subject = try connection.text(
+            let person = try connection.text(
                 "SELECT subject FROM page_code WHERE digest = ? AND expires > ?", .blob(digest), .integer(now.microseconds))
-            guard let subject else { return nil }
+            guard let person else { return nil }
             try connection.run("DELETE FROM page_code WHERE digest = ?", .blob(digest))
             let expires = Instant(microseconds: now.microseconds + Self.times.session)
             try connection.run(
                 "INSERT INTO page_session(digest, subject, made, expires) VALUES(?, ?, ?, ?)",
-                .blob(Digest.sha256(Array(token.utf8))), .text(subject), .integer(now.microseconds),
+                .blob(Digest.sha256(Array(token.utf8))), .text(person), .integer(now.microseconds),
                 .integer(expires.microseconds))
             let id = connection.lastInsertedRow
             try connection.run("DELETE FROM page_session WHERE expires <= ?", .integer(now.microseconds))
             try connection.run(
                 """
                 DELETE FROM page_session WHERE subject = ?1 AND id NOT IN
-                    (SELECT id FROM page_session WHERE subject = ?1 ORDER BY id DESC LIMIT \(Self.mostPageSessions))
-                """, .text(subject))
-            return (PageSession(id: id, subject: subject, made: now, expires: expires), token)
+                    (SELECT id FROM page_session WHERE subject = ?1 ORDER BY id DESC LIMIT \(Self.maximumPageSessions))
+                """, .text(person))
+            return (PageSession(id: id, person: person, made: now, expires: expires), token)
         }
     }
 
     /// Shows another person's data in a session. The person who logged in stays known and can return.
     ///
-    /// - Parameter subject: The person to show.
-    public func show(_ subject: String, in session: PageSession) throws(StoreError) {
-        let opener = session.opener ?? session.subject
+    /// - Parameter person: The person to show.
+    public func show(_ person: String, in session: PageSession) throws(StoreError) {
+        let opener = session.opener ?? session.person
         try connection.run(
-            "UPDATE page_session SET subject = ?, opener = ? WHERE id = ?", .text(subject),
-            .optional(opener == subject ? nil : opener), .integer(session.id))
+            "UPDATE page_session SET subject = ?, opener = ? WHERE id = ?", .text(person),
+            .optional(opener == person ? nil : opener), .integer(session.id))
     }
 
     /// Extends a session that is in use, at most once a day.
@@ -137,7 +137,7 @@ extension SampleStore.PageSessions {
         var sessions: [(PageSession, [UInt8])] = []
         while try statement.step() {
             let session = PageSession(
-                id: statement.integer(0), subject: statement.text(1), made: Instant(microseconds: statement.integer(2)),
+                id: statement.integer(0), person: statement.text(1), made: Instant(microseconds: statement.integer(2)),
                 expires: Instant(microseconds: statement.integer(3)), opener: statement.optionalText(5))
             sessions.append((session, Array(statement.blob(4))))
         }
@@ -148,10 +148,10 @@ extension SampleStore.PageSessions {
     ///
     /// - Returns: The number of sessions.
     @discardableResult
-    public func end(of subject: String) throws -> Int {
+    public func end(of person: String) throws -> Int {
         try connection.transaction {
-            try connection.run("DELETE FROM page_code WHERE subject = ?", .text(subject))
-            try connection.run("DELETE FROM page_session WHERE subject = ?1 OR opener = ?1", .text(subject))
+            try connection.run("DELETE FROM page_code WHERE subject = ?", .text(person))
+            try connection.run("DELETE FROM page_session WHERE subject = ?1 OR opener = ?1", .text(person))
             return connection.changes
         }
     }

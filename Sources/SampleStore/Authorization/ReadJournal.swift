@@ -35,7 +35,7 @@ public final class ReadJournal {
     public func append(_ entries: [Entry]) -> Bool {
         guard let descriptor = begin() else { return false }
         let text = entries.map {
-            "\($0.client)\t\($0.read.subject)\t\($0.read.type)\t\($0.read.day)\t\($0.read.count)\n"
+            "\($0.client)\t\($0.read.person)\t\($0.read.type)\t\($0.read.day)\t\($0.read.count)\n"
         }.joined()
         return write(descriptor, text, text.utf8.count) == text.utf8.count
     }
@@ -61,7 +61,7 @@ public final class ReadJournal {
 
     private static let suffix = "-reads."
     /// The maximum size of a file in bytes. A minute of reads takes a few kilobytes.
-    private static let longest = 4 << 20
+    private static let maximumLength = 4 << 20
 
     static func path(_ store: String, _ id: String) -> String { store + suffix + id }
 
@@ -74,8 +74,8 @@ public final class ReadJournal {
         let prefix = "\(parts.last ?? "")\(suffix)"
         var ids: [String] = []
         while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { octets in
-                String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             let id = name.dropFirst(prefix.count)
             if name.hasPrefix(prefix), id.utf8.count == 16, id.utf8.allSatisfy(isHex) { ids.append(String(id)) }
@@ -83,8 +83,8 @@ public final class ReadJournal {
         return ids.sorted()
     }
 
-    private static func isHex(_ octet: UInt8) -> Bool {
-        (0x30...0x39).contains(octet) || (0x61...0x66).contains(octet)
+    private static func isHex(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
     }
 
     /// Whether any journal file exists that the ledger may not contain yet.
@@ -105,7 +105,7 @@ public final class ReadJournal {
         defer { close(descriptor) }
         var text: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
-        while text.count < longest {
+        while text.count < maximumLength {
             let count = Glibc.read(descriptor, &piece, piece.count)
             guard count > 0 else { break }
             text += piece[..<count]
@@ -114,7 +114,7 @@ public final class ReadJournal {
         return String(decoding: text[..<end], as: UTF8.self).split(separator: "\n").compactMap { line in
             let cells = line.split(separator: "\t").map(String.init)
             guard cells.count == 5, let client = Int64(cells[0]), let count = Int(cells[4]), count > 0 else { return nil }
-            return Entry(client: client, read: ReadEntry(subject: cells[1], type: cells[2], day: cells[3], count: count))
+            return Entry(client: client, read: ReadEntry(person: cells[1], type: cells[2], day: cells[3], count: count))
         }
     }
 }

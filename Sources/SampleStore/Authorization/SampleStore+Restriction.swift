@@ -19,9 +19,9 @@ extension SampleStore {
     /// Restricts this store permanently to a person's own data, for people who view their own data.
     ///
     /// - Throws: ``StoreError`` of the kind `defect` if the store is open for writing.
-    public func restrict(toPerson subject: String) throws(StoreError) {
-        try restrict(Restriction(viewer: .person(subject)))
-        person = subject
+    public func restrict(toPerson personID: String) throws(StoreError) {
+        try restrict(Restriction(viewer: .person(personID)))
+        person = personID
     }
 
     private func restrict(_ restriction: Restriction) throws(StoreError) {
@@ -35,10 +35,10 @@ extension SampleStore {
 
     /// The instant from which a person's activity rings may be read, or `nil` if they may not be read. Rings have their
     /// own permission, even if they are derived from samples.
-    func startOfReadableDays(of subject: String) throws(StoreError) -> Instant? {
-        if let person { return subject == person ? Instant(microseconds: .min) : nil }
+    func startOfReadableDays(of personID: String) throws(StoreError) -> Instant? {
+        if let person { return personID == person ? Instant(microseconds: .min) : nil }
         guard let client else { return Instant(microseconds: .min) }
-        return try clients.startOfReading(ActivityReader.summaries, of: subject, client)
+        return try clients.startOfReading(ActivityReader.summaries, of: personID, client)
     }
 }
 
@@ -66,7 +66,7 @@ struct Restriction {
     /// The condition that a row starts in the readable range. Given two lower bounds of a range, SQLite seeks one and
     /// compares the other with each row. The hint makes SQLite seek the bound of the query, because otherwise all
     /// earlier rows would be scanned.
-    static let isBehindSince = "likelihood(r.start >= v.since, 0.99)"
+    static let startsAfterGrant = "likelihood(r.start >= v.since, 0.99)"
 
     /// Creates the temporary views on a connection.
     func apply(to connection: Connection) throws(StoreError) {
@@ -111,7 +111,7 @@ struct Restriction {
     private var viewerName: String {
         switch viewer {
         case .client(let client): client.source
-        case .person(let subject): subject
+        case .person(let personID): personID
         }
     }
 
@@ -136,8 +136,8 @@ struct Restriction {
 
     /// The person as an SQL literal, or `NULL` for a client.
     private var person: String {
-        guard case .person(let subject) = viewer else { return "NULL" }
-        return "'\(subject.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
+        guard case .person(let personID) = viewer else { return "NULL" }
+        return "'\(personID.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
     }
 
     /// SQL for the readable rows of a table. A series that is readable as a whole is scanned from its first readable
@@ -158,7 +158,7 @@ struct Restriction {
             }.joined(separator: ", ")
         }
         let whole = """
-            SELECT \(selected("r")) FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND \(Self.isBehindSince)
+            SELECT \(selected("r")) FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND \(Self.startsAfterGrant)
             WHERE v.whole AND \(condition)
             """
         // A person sees whole series only.

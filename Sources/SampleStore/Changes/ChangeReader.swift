@@ -35,7 +35,7 @@ final class ChangeReader {
     }
 
     /// The number of changes in memory.
-    var held: Int { runs.reduce(0) { $0 + $1.changes.count - $1.next } }
+    var bufferedCount: Int { runs.reduce(0) { $0 + $1.changes.count - $1.next } }
 
     /// Passes every change after `anchor` to `body` exactly once.
     ///
@@ -51,7 +51,7 @@ final class ChangeReader {
                 series: described.id,
                 seqs: (max(anchor &+ 1, statement.integer(1)), statement.integer(2)), kind: statement.integer(3),
                 ingest: statement.integer(6), times: (statement.integer(4), statement.integer(5)))
-            try tell(before: entry.seqs.first, body)
+            try forEachLoaded(before: entry.seqs.first, body)
             guard entry.kind != 2 else {
                 try pruned(pruning(of: described, entry))
                 continue
@@ -59,11 +59,11 @@ final class ChangeReader {
             let changes = try changes(of: entry)
             if !changes.isEmpty { runs.append(Run(changes: changes)) }
         }
-        try tell(before: .max, body)
+        try forEachLoaded(before: .max, body)
     }
 
     /// Reports the loaded changes before a number, each time from the entry whose next number is the lowest.
-    private func tell(before limit: Int64, _ body: (SampleChange) throws -> Void) throws {
+    private func forEachLoaded(before limit: Int64, _ body: (SampleChange) throws -> Void) throws {
         while let index = runs.indices.min(by: { runs[$0].seq < runs[$1].seq }), runs[index].seq < limit {
             let others = runs.indices.lazy.filter { $0 != index }.map { self.runs[$0].seq }.min()
             let end = min(limit, others ?? .max)
@@ -86,14 +86,14 @@ final class ChangeReader {
     private func pruning(of series: SeriesDescription, _ entry: Entry) throws(StoreError) -> Pruning {
         let rows = try connection.samples.scan(
             [.key, .duration, .change, .skew], of: series.id, from: entry.times.low, through: entry.times.high - 1)
-        var kept: [SampleIdentity] = []
+        var retained: [SampleIdentity] = []
         while try rows.next() {
             guard rows.change < entry.seqs.first, rows.start + rows.duration < entry.times.high else { continue }
-            kept.append(try rows.key.identity(skew: rows.skew ?? 0))
+            retained.append(try rows.key.identity(skew: rows.skew ?? 0))
         }
         return Pruning(
-            of: (series.subject, series.type, series.source, series.device), from: Instant(microseconds: entry.times.low),
-            before: Instant(microseconds: entry.times.high), kept: kept, ingest: entry.ingest, seq: entry.seqs.first)
+            of: (series.person, series.type, series.source, series.device), from: Instant(microseconds: entry.times.low),
+            before: Instant(microseconds: entry.times.high), retained: retained, ingest: entry.ingest, seq: entry.seqs.first)
     }
 
     private func additions(of entry: Entry) throws(StoreError) -> [SampleChange] {

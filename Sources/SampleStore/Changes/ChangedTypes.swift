@@ -14,7 +14,7 @@ extension SampleStore.Changes {
         let last = try store.lastChange()
         guard last > start else { return ([], anchor) }
         let types = try connection.series.types(ofSeries: ChangeTable.seriesAfter, [.integer(start)])
-        return (types, try epochs.anchor(behind: last))
+        return (types, try epochs.anchor(after: last))
     }
 
     /// The reason why a reader with this anchor cannot continue, or `nil` if it can.

@@ -84,7 +84,7 @@ struct Epochs {
     }
 
     /// The anchor of a reader that has seen this change. Call this with ascending numbers.
-    mutating func anchor(behind seq: Int64) throws(StoreError) -> Anchor {
+    mutating func anchor(after seq: Int64) throws(StoreError) -> Anchor {
         if seq > end { try read() }
         while index + 1 < known.count, known[index + 1].first <= seq { index += 1 }
         guard known.indices.contains(index), known[index].first <= seq else {
@@ -107,7 +107,7 @@ struct Epochs {
 private final class AnchorSource {
     private var epochs: Epochs
     init(_ epochs: Epochs) { self.epochs = epochs }
-    func anchor(behind seq: Int64) throws(StoreError) -> Anchor { try epochs.anchor(behind: seq) }
+    func anchor(after seq: Int64) throws(StoreError) -> Anchor { try epochs.anchor(after: seq) }
 }
 
 extension SampleStore.Changes {
@@ -128,8 +128,8 @@ extension SampleStore.Changes {
         // Both closures advance the same list of epochs, but never at the same time.
         let anchors = AnchorSource(epochs)
         try read(
-            after: start, types: types, pruned: { try pruned($0, try anchors.anchor(behind: $0.seq)) },
-            { try body($0, try anchors.anchor(behind: $0.seq)) })
+            after: start, types: types, pruned: { try pruned($0, try anchors.anchor(after: $0.seq)) },
+            { try body($0, try anchors.anchor(after: $0.seq)) })
     }
 
     /// The anchor of a reader that has seen all current changes.
@@ -137,13 +137,13 @@ extension SampleStore.Changes {
         let last = try store.lastChange()
         guard last > 0 else { return .beginning }
         var epochs = Epochs(connection)
-        return try epochs.anchor(behind: last)
+        return try epochs.anchor(after: last)
     }
 
     /// The anchor of a reader that has seen this change, or `nil` if later changes were removed permanently.
     public func anchor(at number: Int64) throws(StoreError) -> Anchor? {
         var epochs = Epochs(connection)
-        let anchor = try epochs.anchor(behind: number)
+        let anchor = try epochs.anchor(after: number)
         return try knows(anchor) ? anchor : nil
     }
 

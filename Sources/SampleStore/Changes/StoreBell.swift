@@ -63,7 +63,7 @@ extension Connection {
     /// Notifies readers after each commit, and checkpoints the log when it reaches this number of pages.
     ///
     /// The hook runs after the commit is visible to others. It replaces SQLite's own hook, which only checkpoints.
-    func ringBehindCommits(checkpointingFrom pages: Int) {
+    func notifyAfterCommits(checkpointingFrom pages: Int) {
         onCommit { log in
             // SQLite has no locks on the log file, so closing it here drops none.
             let ringer = open(log.path, O_WRONLY | O_CLOEXEC)

@@ -18,13 +18,13 @@ final class Connection: SQLiteConnection<StoreError> {
     var hidesPending = false
 
     /// The default time that a change waits for another process that is writing.
-    static let patience = Duration.seconds(15)
+    static let busyTimeout = Duration.seconds(15)
 
     /// Opens the file for reading and writing or for reading only. It never creates the file, because the store sets the permissions.
     ///
     /// - Parameter immutable: Whether the file cannot change, so that SQLite needs no files beside it.
     init(path: String, writable: Bool, immutable: Bool = false) throws(StoreError) {
-        try super.init(immutable ? .immutableFile(path) : .file(path), writable: writable, patience: Self.patience)
+        try super.init(immutable ? .immutableFile(path) : .file(path), writable: writable, busyTimeout: Self.busyTimeout)
     }
 
     /// Runs `body` in a transaction. Within another transaction, `body` runs in a savepoint.

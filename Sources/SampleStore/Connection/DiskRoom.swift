@@ -8,7 +8,7 @@ public struct DiskRoom: Hashable, Sendable {
     public let spare: Int
 
     /// The reserved part is a tenth of the disk, within these bounds, but at most a quarter of a very small disk.
-    private static let (least, most) = (256 << 20, 2 << 30)
+    private static let (least, maximum) = (256 << 20, 2 << 30)
 
     /// Measures the disk of a file or folder. `nil` if this fails.
     public init?(of path: String) {
@@ -20,7 +20,7 @@ public struct DiskRoom: Hashable, Sendable {
 
     /// Computes the room from the free bytes and all bytes of a disk.
     init(free: Int, whole: Int) {
-        spare = free - min(max(Self.least, whole / 10), Self.most, whole / 4)
+        spare = free - min(max(Self.least, whole / 10), Self.maximum, whole / 4)
     }
 
     /// Whether one person or client may use more bytes. Each may use half of what all together may use.

@@ -43,7 +43,7 @@ final class IngestLock {
     deinit { close(descriptor) }
 
     /// Whether any process has the lock of a ledger entry.
-    static func isHeld(_ ingest: Int64, of store: String) -> Bool {
+    static func isLocked(_ ingest: Int64, of store: String) -> Bool {
         let descriptor = open(path(of: store), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         // If the file cannot be opened, do not report the entry as interrupted.
         guard descriptor >= 0 else { return errno != ENOENT }

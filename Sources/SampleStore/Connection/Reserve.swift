@@ -58,7 +58,7 @@ extension SampleStore {
         if isFull { restartLogAfterEachStep() }
         defer {
             if isFull {
-                connection.ringBehindCommits(checkpointingFrom: checkpointPages)
+                connection.notifyAfterCommits(checkpointingFrom: checkpointPages)
                 Reserve.make(for: path)
             }
         }
@@ -73,5 +73,5 @@ extension SampleStore {
     }
 
     /// Keeps the log as short as one step.
-    private func restartLogAfterEachStep() { connection.ringBehindCommits(checkpointingFrom: 1) }
+    private func restartLogAfterEachStep() { connection.notifyAfterCommits(checkpointingFrom: 1) }
 }

@@ -11,14 +11,14 @@ public struct AdoptedDevice: Hashable, Sendable {
     /// The name for display.
     public var name: String
     /// The subject of its readings: a UUID or ``Origin/unassigned``.
-    public var subject: String
+    public var person: String
     /// The people who share the device, distinguished by weight. The device then has no single owner.
     /// ``SampleStore/assign(device:to:sharedBy:users:)`` sets it.
     public var sharedBy: [SharedUse] = []
     /// The users that the device distinguishes by its own numbers. ``SampleStore/assign(device:to:sharedBy:users:)`` sets it.
     public var users: [ScaleUser] = []
     /// The subjects of all people who share the device, by weight or by number.
-    public var sharers: Set<String> { Set(sharedBy.map(\.subject) + users.map(\.subject)) }
+    public var sharers: Set<String> { Set(sharedBy.map(\.person) + users.map(\.person)) }
     /// The time of adoption, in microseconds since 1970.
     public var adopted: Int64
     /// The device's description of itself, or `nil` until it was received. Its key is ``key``.
@@ -35,7 +35,7 @@ public struct AdoptedDevice: Hashable, Sendable {
     /// A separate key that a person assigned because another device reports the same identity. ``SampleStore/part(device:)`` sets it.
     public var ownKey: String?
     /// The key under which its readings are stored, unless that key was merged into another one.
-    public var goesBy: String { ownKey ?? key }
+    public var storageKey: String { ownKey ?? key }
 
     /// The stored record that was read last.
     public struct LastRecord: Hashable, Sendable {
@@ -53,12 +53,12 @@ public struct AdoptedDevice: Hashable, Sendable {
     }
 
     /// Creates a device at its adoption.
-    public init(address: String, key: String, profiles: [String], name: String, subject: String, adopted: Int64) {
+    public init(address: String, key: String, profiles: [String], name: String, person: String, adopted: Int64) {
         self.address = address
         self.key = key
         self.profiles = profiles
         self.name = name
-        self.subject = subject
+        self.person = person
         self.adopted = adopted
     }
 }
@@ -83,7 +83,7 @@ extension SampleStore.Devices {
             let key = statement.text(6)
             var device = AdoptedDevice(
                 address: statement.text(0), key: key, profiles: statement.text(1).split(separator: " ").map(String.init),
-                name: statement.text(2), subject: statement.text(3), adopted: statement.integer(4))
+                name: statement.text(2), person: statement.text(3), adopted: statement.integer(4))
             device.bindKey = statement.optionalText(5)
             if statement.integer(7) != 0 {
                 device.device = Device(
@@ -108,11 +108,11 @@ extension SampleStore.Devices {
     }
 
     private static func memory(of device: AdoptedDevice) -> [Value] {
-        let said = device.device
+        let described = device.device
         return [
-            .text(device.key), .integer(said == nil ? 0 : 1), .optional(said?.name), .optional(said?.manufacturer),
-            .optional(said?.model), .optional(said?.serial), .optional(said?.hardware), .optional(said?.firmware),
-            .optional(said?.software), .optional(said?.udi), .optional(device.lastRecord?.number),
+            .text(device.key), .integer(described == nil ? 0 : 1), .optional(described?.name), .optional(described?.manufacturer),
+            .optional(described?.model), .optional(described?.serial), .optional(described?.hardware), .optional(described?.firmware),
+            .optional(described?.software), .optional(described?.udi), .optional(device.lastRecord?.number),
             .optional(device.lastRecord?.fingerprint), .optional(device.lastRecord?.count), .integer(device.hasDelivered ? 1 : 0),
             .optional(device.counter),
         ]
@@ -120,19 +120,19 @@ extension SampleStore.Devices {
 
     /// Adopts a device, or updates it if it is already adopted.
     public func save(_ device: AdoptedDevice) throws {
-        let places = Self.deviceColumns.map { _ in "?" }.joined(separator: ", ")
+        let keys = Self.deviceColumns.map { _ in "?" }.joined(separator: ", ")
         try connection.transaction {
             let statement = try connection.statement(
-                "INSERT OR REPLACE INTO device(\(Self.deviceColumns.joined(separator: ", "))) VALUES(\(places))")
+                "INSERT OR REPLACE INTO device(\(Self.deviceColumns.joined(separator: ", "))) VALUES(\(keys))")
             defer { statement.reset() }
             try statement.bind(
                 [
                     .text(device.address), .text(device.profiles.joined(separator: " ")), .text(device.name),
-                    .text(device.subject), .integer(device.adopted), .optional(device.bindKey),
+                    .text(device.person), .integer(device.adopted), .optional(device.bindKey),
                 ] + Self.memory(of: device) + [.optional(device.ownKey)])
             _ = try statement.step()
             // The device now belongs to one person.
-            guard device.subject != Origin.unassigned else { return }
+            guard device.person != Origin.unassigned else { return }
             try forgetUsers(of: device.address)
         }
     }
@@ -195,15 +195,15 @@ extension SampleStore.Devices {
     }
 
     /// Whether a device is assigned to a person alone.
-    func isOwner(_ subject: String) throws(StoreError) -> Bool {
-        try connection.integer("SELECT 1 FROM device WHERE subject = ? LIMIT 1", .text(subject)) != nil
+    func isOwner(_ person: String) throws(StoreError) -> Bool {
+        try connection.integer("SELECT 1 FROM device WHERE subject = ? LIMIT 1", .text(person)) != nil
     }
 
     /// Sets the person that a device is assigned to.
     ///
     /// - Throws: ``StoreError`` if no device has this address.
-    func set(owner subject: String, of address: String) throws(StoreError) {
-        try connection.run("UPDATE device SET subject = ? WHERE address = ?", .text(subject), .text(address))
+    func set(owner person: String, of address: String) throws(StoreError) {
+        try connection.run("UPDATE device SET subject = ? WHERE address = ?", .text(person), .text(address))
         guard connection.changes > 0 else { throw StoreError(.invalid, "no device \(address) is adopted") }
     }
 
@@ -219,8 +219,8 @@ extension SampleStore.Devices {
             guard let device = devices.first(where: { $0.address == address }) else {
                 throw StoreError(.invalid, "no device \(address) is adopted")
             }
-            let key = aliases[device.goesBy] ?? device.goesBy
-            guard devices.contains(where: { $0.address != address && (aliases[$0.goesBy] ?? $0.goesBy) == key }) else {
+            let key = aliases[device.storageKey] ?? device.storageKey
+            guard devices.contains(where: { $0.address != address && (aliases[$0.storageKey] ?? $0.storageKey) == key }) else {
                 throw StoreError(.invalid, "no other adopted device reports the identity \(key), so there is nothing to separate")
             }
             let own =

@@ -73,24 +73,24 @@ public struct ClockComparison: Hashable, Sendable {
 
     /// Returns the time of a reading of the device, in microseconds since 1970, or `nil` if it is not certain: its local time occurs twice
     /// or never, and its arrival does not show which time is meant.
-    func start(of held: HeldTimes) -> Int64? {
+    func start(of quarantined: HeldTimes) -> Int64? {
         // A time with its own offset is not from a wall clock.
-        if let zone, held.start == held.nominal, zone.offset(at: Instant(microseconds: held.start)) != .utc { return held.start }
-        if let ahead, ofZone == nil { return isCertain(held) ? held.nominal &- ahead : nil }
-        guard let zone else { return ofZone.map { held.start &- $0 } ?? held.start }
-        let local = WallTime(microseconds: held.nominal &- (ofZone ?? 0))
+        if let zone, quarantined.start == quarantined.nominal, zone.offset(at: Instant(microseconds: quarantined.start)) != .utc { return quarantined.start }
+        if let ahead, ofZone == nil { return isCertain(quarantined) ? quarantined.nominal &- ahead : nil }
+        guard let zone else { return ofZone.map { quarantined.start &- $0 } ?? quarantined.start }
+        let local = WallTime(microseconds: quarantined.nominal &- (ofZone ?? 0))
         let times = zone.offsets(at: local).map { local.instant(at: $0).microseconds }
-        if times.count == 1 { return isCertain(held) ? times[0] : nil }
-        let fresh = times.filter { (held.received &- $0).magnitude < SampleStore.Devices.justNow }
+        if times.count == 1 { return isCertain(quarantined) ? times[0] : nil }
+        let fresh = times.filter { (quarantined.received &- $0).magnitude < SampleStore.Devices.justNow }
         return fresh.count == 1 ? fresh[0] : nil
     }
 
     /// Whether the error of the clock was the same at a reading. A hub's clock that nothing has confirmed may be off by hours, so the
     /// comparison does not show whether the device's clock has changed between summer and winter time since the reading.
-    private func isCertain(_ held: HeldTimes) -> Bool {
-        guard boot != nil, let zone, (held.received &- (held.nominal &- (ahead ?? 0))).magnitude >= SampleStore.Devices.justNow
+    private func isCertain(_ quarantined: HeldTimes) -> Bool {
+        guard boot != nil, let zone, (quarantined.received &- (quarantined.nominal &- (ahead ?? 0))).magnitude >= SampleStore.Devices.justNow
         else { return true }
-        return zone.haveSameOffset(WallTime(microseconds: held.nominal), WallTime(microseconds: shown))
+        return zone.haveSameOffset(WallTime(microseconds: quarantined.nominal), WallTime(microseconds: shown))
     }
 }
 
@@ -109,11 +109,11 @@ extension SampleStore.Devices {
                 .text(comparison.device), .integer(comparison.received), .integer(comparison.shown),
                 .optional(comparison.ahead), .optional(comparison.boot))
             for move in comparison.moves { try apply(move, of: comparison, description) }
-            let held = try heldByClock(of: comparison)
-            guard !held.isEmpty else { return (0, 0) }
+            let quarantined = try quarantinedByClock(of: comparison)
+            guard !quarantined.isEmpty else { return (0, 0) }
             return try store.samples.change(description) { _, deletion in
-                for (id, start) in held { try release(id, at: start, isCorrected: comparison.ahead != nil, deletion) }
-                return held.count
+                for (id, start) in quarantined { try release(id, at: start, isCorrected: comparison.ahead != nil, deletion) }
+                return quarantined.count
             }
         }
     }
@@ -127,7 +127,7 @@ extension SampleStore.Devices {
         // A former error may have corrected it.
         conditions.conditionText = "time.origin = device or time.origin = device-corrected"
         conditions.condition = try SamplePredicate(conditions.conditionText ?? "")
-        var request = MigrationRequest(
+        var request = RepairRequest(
             .shift(move.step), of: conditions, takesAmbiguous: true, now: Instant(microseconds: description.received))
         request.received = move.received...move.received
         request.merging = .never
@@ -191,13 +191,13 @@ extension SampleStore.Devices {
     }
 
     /// The readings that a comparison releases, each with its time in microseconds.
-    private func heldByClock(of comparison: ClockComparison) throws(StoreError) -> [(id: Int64, start: Int64)] {
+    private func quarantinedByClock(of comparison: ClockComparison) throws(StoreError) -> [(id: Int64, start: Int64)] {
         // Readings that arrived before the hub's clock was set have no device time that could be corrected.
         var released: [(id: Int64, start: Int64)] = []
-        for held in try connection.quarantine.times(heldBy: Self.clockUnknown, device: comparison.device) {
-            guard let start = comparison.start(of: held) else { continue }
-            let doubt = try Self.doubt(held.metadata)
-            let agrees = (held.received &- start).magnitude < Self.justNow && doubt != .hubClock
+        for quarantined in try connection.quarantine.times(quarantinedBy: Self.clockUnknown, device: comparison.device) {
+            guard let start = comparison.start(of: quarantined) else { continue }
+            let doubt = try Self.doubt(quarantined.metadata)
+            let agrees = (quarantined.received &- start).magnitude < Self.justNow && doubt != .hubClock
             let isReleased =
                 switch doubt {
                 case .notCompared?, nil: comparison.releases == .all
@@ -205,7 +205,7 @@ extension SampleStore.Devices {
                 case .defaultDate?: comparison.releases == .all && comparison.ahead.map { $0 < -Calendar.day } ?? false
                 case .unproven?, .order?, .ambiguous?, .hubClock?: false
                 }
-            if agrees || isReleased { released.append((held.id, start)) }
+            if agrees || isReleased { released.append((quarantined.id, start)) }
         }
         return released
     }
@@ -243,26 +243,26 @@ extension SampleStore.Devices {
         _ id: Int64, at time: Int64, isCorrected: Bool, isReceipt: Bool = false, _ deletion: Deletion
     ) throws(StoreError) {
         let ingest = deletion.ingest
-        guard let held = try connection.quarantine.row(id) else { return }
-        let nominal = held.place.start &+ held.skew
-        let arrived = isReceipt ? time : held.place.start &+ held.received
-        let context = try store.interner.context(like: held.context) { row in
+        guard let quarantined = try connection.quarantine.row(id) else { return }
+        let nominal = quarantined.key.start &+ quarantined.skew
+        let arrived = isReceipt ? time : quarantined.key.start &+ quarantined.received
+        let context = try store.interner.context(like: quarantined.context) { row in
             // Without an error, the time stays what it is.
             if isCorrected { row.timeOrigin = Int64(TimeOrigin.deviceCorrected.rawValue) }
             row.skew = nominal &- time
         }
-        var metadata = held.metadata?.id
-        if let doubtful = try Self.doubtful(held.metadata?.json) {
+        var metadata = quarantined.metadata?.id
+        if let doubtful = try Self.doubtful(quarantined.metadata?.json) {
             // The doubt is resolved, so its metadata are removed.
             let rest = doubtful.entries.filter { ![ClockDoubt.key, ClockDoubt.timesKey].contains($0.key) }
                 .map { ($0.key, $0.value) }
             metadata = rest.isEmpty ? nil : try store.interner.id(of: Metadata(rest))
         }
-        try connection.quarantine.judge([id], "released", by: ingest)
-        var place = held.place
-        place.start = time
-        if try connection.samples.contains(place, among: .tombstones) {
-            _ = try store.quarantine.restoreJudged(place, deletion)
+        try connection.quarantine.decide([id], "released", by: ingest)
+        var key = quarantined.key
+        key.start = time
+        if try connection.samples.contains(key, among: .tombstones) {
+            _ = try store.quarantine.restoreAfterUndoneAcceptance(key, deletion)
             return
         }
         _ = try connection.quarantine.addSample(

@@ -5,7 +5,7 @@ public struct DeviceState: Hashable, Sendable {
     /// The device's address.
     public var address: String
     /// The last time when the reader received data from the device.
-    public var heard: Instant
+    public var lastReceived: Instant
     /// The state, at most ``maximum`` bytes.
     public var text: String
 
@@ -13,8 +13,8 @@ public struct DeviceState: Hashable, Sendable {
     public static let maximum = 65_536
 
     /// Creates a state.
-    public init(address: String, heard: Instant, text: String) {
-        (self.address, self.heard, self.text) = (address, heard, text)
+    public init(address: String, lastReceived: Instant, text: String) {
+        (self.address, self.lastReceived, self.text) = (address, lastReceived, text)
     }
 }
 
@@ -24,10 +24,10 @@ extension SampleStore.Devices {
     /// Returns the last stored state of a device, whether the device is adopted or not.
     public func state(ofDevice address: String) throws(StoreError) -> DeviceState? {
         guard let value = try connection.settings.text(Self.prefix + address),
-            let end = value.firstIndex(of: " "), let heard = Int64(value[..<end])
+            let end = value.firstIndex(of: " "), let lastReceived = Int64(value[..<end])
         else { return nil }
         return DeviceState(
-            address: address, heard: Instant(microseconds: heard), text: String(value[value.index(after: end)...]))
+            address: address, lastReceived: Instant(microseconds: lastReceived), text: String(value[value.index(after: end)...]))
     }
 
     /// Stores the state of a device. Inside a transaction it becomes durable together with the samples.
@@ -35,8 +35,8 @@ extension SampleStore.Devices {
     /// - Parameter isReplay: Whether a stored state with a later time is kept.
     public func save(_ state: DeviceState, isReplay: Bool = false) throws(StoreError) {
         guard state.text.utf8.count <= DeviceState.maximum else { return }
-        if isReplay, let stored = try self.state(ofDevice: state.address), stored.heard > state.heard { return }
-        try connection.settings.set(Self.prefix + state.address, to: .text("\(state.heard.microseconds) \(state.text)"))
+        if isReplay, let stored = try self.state(ofDevice: state.address), stored.lastReceived > state.lastReceived { return }
+        try connection.settings.set(Self.prefix + state.address, to: .text("\(state.lastReceived.microseconds) \(state.text)"))
     }
 
     /// Stores the states of devices in one transaction.

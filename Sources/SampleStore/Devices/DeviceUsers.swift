@@ -2,13 +2,13 @@ import HealthModel
 
 /// One of the people who share a scale, identified by weight.
 public struct SharedUse: Hashable, Sendable {
-    public var subject: String
+    public var person: String
     /// The range of weights in kilograms.
     public var weights: ClosedRange<Double>
 
     /// Creates a shared use.
-    public init(subject: String, weights: ClosedRange<Double>) {
-        self.subject = subject
+    public init(person: String, weights: ClosedRange<Double>) {
+        self.person = person
         self.weights = weights
     }
 }
@@ -18,14 +18,14 @@ public struct ScaleUser: Hashable, Sendable {
     /// The device's number, 1 to 254.
     public var number: Int
     /// The person's subject.
-    public var subject: String
+    public var person: String
     /// The consent code that the device requires before it sends this user's measurements, 0 to 65535, or nil if it requires none.
     public var consent: Int?
 
     /// Creates a user.
-    public init(number: Int, subject: String, consent: Int? = nil) {
+    public init(number: Int, person: String, consent: Int? = nil) {
         self.number = number
-        self.subject = subject
+        self.person = person
         self.consent = consent
     }
 }
@@ -37,7 +37,7 @@ extension SampleStore.Devices {
             "SELECT subject, low, high FROM shared_use WHERE address = ? ORDER BY low, high, subject", [.text(address)]
         ) {
             SharedUse(
-                subject: $0.text(0),
+                person: $0.text(0),
                 weights: $0.real(1)...max($0.real(1), $0.real(2)))
         }
     }
@@ -47,16 +47,16 @@ extension SampleStore.Devices {
         try connection.list("SELECT number, subject, consent FROM scale_user WHERE address = ? ORDER BY number", [.text(address)])
         {
             ScaleUser(
-                number: Int($0.integer(0)), subject: $0.text(1),
+                number: Int($0.integer(0)), person: $0.text(1),
                 consent: $0.optionalInteger(2).map(Int.init))
         }
     }
 
     /// Whether a person shares a device or is a user that one numbers.
-    func isUser(_ subject: String) throws(StoreError) -> Bool {
+    func isUser(_ person: String) throws(StoreError) -> Bool {
         try connection.integer(
             "SELECT 1 FROM shared_use WHERE subject = ?1 UNION ALL SELECT 1 FROM scale_user WHERE subject = ?1 LIMIT 1",
-            .text(subject)) != nil
+            .text(person)) != nil
     }
 
     /// Removes the people who share a device and the users that it numbers.
@@ -70,20 +70,20 @@ extension SampleStore.Devices {
     ///
     /// - Throws: ``StoreError`` if no device has this address.
     public func assign(
-        device address: String, to subject: String, sharedBy uses: [SharedUse] = [], users: [ScaleUser] = []
+        device address: String, to person: String, sharedBy uses: [SharedUse] = [], users: [ScaleUser] = []
     ) throws {
         try connection.transaction {
-            try set(owner: subject, of: address)
+            try set(owner: person, of: address)
             try forgetUsers(of: address)
             for user in users {
                 try connection.run(
                     "INSERT INTO scale_user(address, number, subject, consent) VALUES(?, ?, ?, ?)", .text(address),
-                    .integer(Int64(user.number)), .text(user.subject), .optional(user.consent.map(Int64.init)))
+                    .integer(Int64(user.number)), .text(user.person), .optional(user.consent.map(Int64.init)))
             }
             for use in uses {
                 try connection.run(
                     "INSERT INTO shared_use(address, subject, low, high) VALUES(?, ?, ?, ?)", .text(address),
-                    .text(use.subject), .real(use.weights.lowerBound), .real(use.weights.upperBound))
+                    .text(use.person), .real(use.weights.lowerBound), .real(use.weights.upperBound))
             }
         }
     }

@@ -8,7 +8,7 @@ public struct UnsetClock: Hashable, Sendable {
         /// The number of the last change.
         public var change: Int64
         /// The number of the last reading in quarantine.
-        public var held: Int64
+        public var quarantined: Int64
     }
 
     /// The kernel's boot id.
@@ -55,7 +55,7 @@ extension SampleStore.HubClock {
 
     /// Returns the current position in the store.
     public func mark() throws(StoreError) -> UnsetClock.Mark {
-        UnsetClock.Mark(change: try store.lastChange(), held: try connection.quarantine.lastNumber())
+        UnsetClock.Mark(change: try store.lastChange(), quarantined: try connection.quarantine.lastNumber())
     }
 
     /// Corrects the data that was stored with a wrong clock, in one transaction. Samples with a time from that clock are replaced by moved
@@ -77,7 +77,7 @@ extension SampleStore.HubClock {
             var conditions = SampleConditions()
             let condition = try Self.isTimed(by: clock, in: store)
             (conditions.condition, conditions.conditionText) = (condition, condition.description)
-            var request = MigrationRequest(.shift(step), of: conditions, takesAmbiguous: true, now: now)
+            var request = RepairRequest(.shift(step), of: conditions, takesAmbiguous: true, now: now)
             request.changes = clock.mark.change + 1...max(clock.mark.change + 1, end.change)
             request.received = clock.began &- Self.drift...clock.began &+ max(uptime, 0) &+ Self.drift
             request.movesReceipt = true
@@ -86,43 +86,43 @@ extension SampleStore.HubClock {
             // This runs before the others are released, so that each sample is moved only once.
             let moved =
                 clock.mark.change < end.change
-                ? try store.repairs.apply(request, source: "clock", owner: owner).plan : MigrationPlan()
+                ? try store.repairs.apply(request, source: "clock", owner: owner).plan : RepairPlan()
             // Readings that arrived while the hub's clock was obviously unset.
-            let held = try connection.quarantine.arrivals(
-                heldBy: SampleStore.Devices.clockUnknown, after: clock.mark.held, through: end.held)
+            let quarantined = try connection.quarantine.arrivals(
+                quarantinedBy: SampleStore.Devices.clockUnknown, after: clock.mark.quarantined, through: end.quarantined)
             try connection.quarantine.moveArrivals(
-                heldBy: SampleStore.Devices.clockUnknown, after: clock.mark.held, through: end.held, by: step)
-            let fresh = try freshNow(after: clock.mark.held, through: end.held)
+                quarantinedBy: SampleStore.Devices.clockUnknown, after: clock.mark.quarantined, through: end.quarantined, by: step)
+            let fresh = try freshNow(after: clock.mark.quarantined, through: end.quarantined)
             try store.devices.moveComparisons(of: clock.boot, by: step)
-            if !held.isEmpty || !fresh.isEmpty {
+            if !quarantined.isEmpty || !fresh.isEmpty {
                 let description = IngestDescription(
                     kind: .release, name: "clock of the hub", received: now.microseconds, owner: owner)
                 _ = try store.samples.change(description) { _, deletion in
-                    for (id, start) in held {
+                    for (id, start) in quarantined {
                         try store.devices.release(id, at: start &+ step, isCorrected: true, isReceipt: true, deletion)
                     }
                     for (id, start) in fresh { try store.devices.release(id, at: start, isCorrected: false, deletion) }
-                    return held.count + fresh.count
+                    return quarantined.count + fresh.count
                 }
             }
             try save(next)
             if next == nil { try store.devices.confirmComparisons(of: clock.boot) }
-            return moved.repaired + moved.merged + held.count + fresh.count
+            return moved.repaired + moved.merged + quarantined.count + fresh.count
         }
     }
 
     /// The readings that arrived within five minutes of their device's time, which was right all along, with that time.
     private func freshNow(after first: Int64, through last: Int64) throws(StoreError) -> [(id: Int64, start: Int64)] {
         var fresh: [(id: Int64, start: Int64)] = []
-        for held in try connection.quarantine.times(heldBy: SampleStore.Devices.clockUnknown, after: first, through: last) {
-            var times = [held.start]
-            switch try SampleStore.Devices.doubt(held.metadata) {
+        for quarantined in try connection.quarantine.times(quarantinedBy: SampleStore.Devices.clockUnknown, after: first, through: last) {
+            var times = [quarantined.start]
+            switch try SampleStore.Devices.doubt(quarantined.metadata) {
             case .hubClock?: continue
-            case .ambiguous?: times = try SampleStore.Devices.possibleTimes(held.metadata)
+            case .ambiguous?: times = try SampleStore.Devices.possibleTimes(quarantined.metadata)
             case .notCompared?, .defaultDate?, .unproven?, .order?, nil: break
             }
-            times.removeAll { (held.received &- $0).magnitude >= SampleStore.Devices.justNow }
-            if times.count == 1 { fresh.append((held.id, times[0])) }
+            times.removeAll { (quarantined.received &- $0).magnitude >= SampleStore.Devices.justNow }
+            if times.count == 1 { fresh.append((quarantined.id, times[0])) }
         }
         return fresh
     }
@@ -171,18 +171,18 @@ extension SampleStore.HubClock {
             guard !wrong.isEmpty else { return 0 }
             let description = IngestDescription(kind: .delete, name: "clock of the hub", received: now.microseconds, owner: owner)
             return try store.samples.change(description) { ingest, deletion in
-                var places: [SampleKey] = []
+                var keys: [SampleKey] = []
                 for sample in wrong {
-                    for place in try store.samples.places(of: sample.identity, among: .live) {
+                    for key in try store.samples.keys(of: sample.identity, among: .live) {
                         let entries = sample.metadata?.entries.map { ($0.key, $0.value) } ?? []
                         let metadata = Metadata(entries + [(ClockDoubt.key, .string(ClockDoubt.hubClock.rawValue))])
                         try connection.quarantine.add(
-                            withdrawn: sample.identity, at: place, SampleTable.row, rule: SampleStore.Devices.clockUnknown,
+                            withdrawn: sample.identity, at: key, SampleTable.row, rule: SampleStore.Devices.clockUnknown,
                             metadata: store.interner.id(of: metadata), ingest: ingest)
-                        places.append(place)
+                        keys.append(key)
                     }
                 }
-                return try deletion.delete(places)
+                return try deletion.delete(keys)
             }.count
         }
     }
@@ -214,14 +214,14 @@ extension SampleStore.HubClock {
     }
 
     private static func text(_ clock: UnsetClock) -> String {
-        "\(clock.boot) \(clock.began) \(clock.mark.change) \(clock.mark.held)"
+        "\(clock.boot) \(clock.began) \(clock.mark.change) \(clock.mark.quarantined)"
     }
 
     private static func clock(_ text: String) -> UnsetClock? {
         let words = text.split(separator: " ").map(String.init)
-        guard words.count == 4, let began = Int64(words[1]), let change = Int64(words[2]), let held = Int64(words[3]) else {
+        guard words.count == 4, let began = Int64(words[1]), let change = Int64(words[2]), let quarantined = Int64(words[3]) else {
             return nil
         }
-        return UnsetClock(boot: words[0], began: began, mark: UnsetClock.Mark(change: change, held: held))
+        return UnsetClock(boot: words[0], began: began, mark: UnsetClock.Mark(change: change, quarantined: quarantined))
     }
 }

@@ -1,7 +1,7 @@
 import HealthModel
 
 /// A sample that repeats an earlier one, in another unit or over another path.
-public struct Retelling: Hashable, Sendable {
+public struct MergeCandidate: Hashable, Sendable {
     /// The UUID of the sample.
     public var uuid: SampleIdentity
     /// The UUID of the sample that remains if the two are merged.
@@ -14,35 +14,35 @@ public struct Retelling: Hashable, Sendable {
 extension SampleStore.Duplicates {
     /// The samples that repeat another sample. A repetition in another unit was stored by `import --exact`. A repetition
     /// over another path was moved there by a repair, restored by an undo, or stored by `import --exact`.
-    public func retellings() throws(StoreError) -> [Retelling] {
+    public func mergeCandidates() throws(StoreError) -> [MergeCandidate] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let names = connection.samples
-        var found: [Retelling] = []
+        var found: [MergeCandidate] = []
         let reader = MeasurementReader(connection: connection)
-        func note(_ place: SampleKey, _ first: SampleKey, _ isLeft: Bool) throws(StoreError) {
-            var (place, first) = (place, first)
+        func note(_ key: SampleKey, _ first: SampleKey, _ isLeft: Bool) throws(StoreError) {
+            var (key, first) = (key, first)
             // The more precise report remains, as it was reported before repairs.
-            if let own = try names.precision(of: reader.root(of: place)),
+            if let own = try names.precision(of: reader.root(of: key)),
                 let other = try names.precision(of: reader.root(of: first)),
                 own < other
             {
-                (place, first) = (first, place)
+                (key, first) = (first, key)
             }
-            guard let uuid = try names.identity(at: place), let first = try names.identity(at: first) else { return }
-            found.append(Retelling(uuid: uuid, first: first, isLeft: isLeft))
+            guard let uuid = try names.identity(at: key), let first = try names.identity(at: first) else { return }
+            found.append(MergeCandidate(uuid: uuid, first: first, isLeft: isLeft))
         }
         try StoredUnitDuplicates(connection: connection).search { pair, _ throws(StoreError) in
-            try note(pair.place, pair.first, pair.isLeft)
+            try note(pair.key, pair.first, pair.isLeft)
         }
         try StoredPathDuplicates(connection: connection).search { pairs throws(StoreError) in
-            for pair in pairs { try note(pair.place, pair.first, pair.isLeft) }
+            for pair in pairs { try note(pair.sampleKey, pair.first, pair.isLeft) }
         }
         return found
     }
 
     /// The number of samples that were added after this change number and are also stored from another path.
-    public func retoldOverPaths(since: Int64) throws(StoreError) -> Int {
+    public func duplicateCount(since: Int64) throws(StoreError) -> Int {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var count = 0
@@ -61,8 +61,8 @@ extension SampleStore.Duplicates {
                 if !pair.isLeft { pairs.append((pair, type)) }
             }
             for (pair, type) in pairs {
-                try WitnessKeeper(connection: connection, batch: store.batch, ingest: pair.bringer, type: type, rule: .unit)
-                    .record(pair.place, asWitnessOf: pair.first, deletion)
+                try DuplicateWriter(connection: connection, batch: store.batch, ingest: pair.ingestID, type: type, rule: .unit)
+                    .record(pair.key, asDuplicateOf: pair.first, deletion)
             }
             return try pairs.count + mergePaths(deletion)
         }
@@ -76,8 +76,8 @@ extension SampleStore.Duplicates {
         var count = 0
         try StoredPathDuplicates(connection: connection).search(since: since) { pairs throws(StoreError) in
             for pair in pairs where !pair.isLeft {
-                try WitnessKeeper(connection: connection, batch: store.batch, ingest: pair.bringer, type: pair.type)
-                    .record(pair.place, asWitnessOf: pair.first, lasting: pair.lasts, deletion)
+                try DuplicateWriter(connection: connection, batch: store.batch, ingest: pair.ingestID, type: pair.type)
+                    .record(pair.sampleKey, asDuplicateOf: pair.first, lasting: pair.lasts, deletion)
                 count += 1
             }
         }

@@ -6,10 +6,10 @@ struct EarlierReading {
     enum Source {
         /// A sample or a tombstone, by its change number.
         case row(seq: Int64)
-        case witness(ingest: Int64)
+        case duplicate(ingest: Int64)
     }
 
-    var place: SampleKey
+    var key: SampleKey
     /// The original if this is a duplicate, and the place itself if not.
     var first: SampleKey
     var unit: String
@@ -19,8 +19,8 @@ struct EarlierReading {
     var isLive: Bool
 
     /// The similarity to a reading with the same start, or `nil` if they are different readings.
-    func likeness(to other: ReadingTrace) -> Likeness? {
-        trace.duration == other.duration ? Likeness(other, trace, rule: .unit) : nil
+    func agreement(to other: ReadingTrace) -> Agreement? {
+        trace.duration == other.duration ? Agreement(other, trace, rule: .unit) : nil
     }
 
     /// Whether a reading in the same unit has more or fewer digits.
@@ -29,7 +29,7 @@ struct EarlierReading {
     }
 }
 
-extension RelatedSeriesCache.Telling {
+extension RelatedSeriesCache.ComparedProperties {
     /// The compared properties for readings with the same time.
     func trace(duration: Int64, value: Double, step: Double, method: MeasuringMethod) -> ReadingTrace {
         ReadingTrace(

@@ -19,14 +19,14 @@ final class NearDuplicateSearch {
     /// The result of a search.
     struct Matches {
         /// Rows that are the same measurement as a sample. They become duplicates.
-        var witnesses: [Match] = []
+        var nearDuplicates: [Match] = []
         /// Rows that agree with a sample from another device. Both are kept and linked.
         var links: [Match] = []
     }
 
     /// A candidate that matches a row.
     private struct Finding {
-        var likeness: Likeness
+        var agreement: Agreement
         var verdict: DuplicateRule.Verdict
         /// The index of the candidate's scan, and the candidate's index in that scan.
         var scan: Int
@@ -55,7 +55,7 @@ final class NearDuplicateSearch {
         guard rule != .none else { return matches }
         var (scans, radius) = try scans(of: origin, series: series, rule, first.start, last.start)
         guard !scans.isEmpty else { return matches }
-        var telling = SeriesTelling(relatedSeries, origin.type)
+        var properties = SeriesProperties(relatedSeries, origin.type)
         var found: [Finding] = []
         var taken: Set<SampleKey> = []
         for index in rows.indices {
@@ -64,42 +64,42 @@ final class NearDuplicateSearch {
                 lasting.toggle()
                 rule = DuplicateRule.of(origin.type, lasting: lasting)
             }
-            let trace = try telling.trace(
+            let trace = try properties.trace(
                 start: row.start, duration: row.duration, value: row.value, step: row.step, context: row.context,
                 metadata: row.metadata)
-            guard trace.timeResolution <= Likeness.coarsest else { continue }
+            guard trace.timeResolution <= Agreement.coarsest else { continue }
             found.removeAll(keepingCapacity: true)
             for position in scans.indices {
-                let verdict = rule.verdict(scans[position].related.kinship)
+                let verdict = rule.verdict(scans[position].related.relation)
                 let near = try scans[position].near(row.start &- radius, row.start &+ radius)
                 guard verdict != .two, !near.isEmpty else { continue }
-                scans[position].forEachLike(of: trace, among: near, rule) {
-                    found.append(Finding(likeness: $0, verdict: verdict, scan: position, candidate: $1))
+                scans[position].forEachMatch(of: trace, among: near, rule) {
+                    found.append(Finding(agreement: $0, verdict: verdict, scan: position, candidate: $1))
                 }
             }
-            for place in found.indices.reversed() {
-                let candidate = scans[found[place].scan].candidates[found[place].candidate]
-                let isStream = try DenseStream.separates(trace, candidate.trace, found[place].likeness, rule, of: origin.type) {
+            for key in found.indices.reversed() {
+                let candidate = scans[found[key].scan].candidates[found[key].candidate]
+                let isStream = try DenseStream.separates(trace, candidate.trace, found[key].agreement, rule, of: origin.type) {
                     (side, low, high) throws(StoreError) in
                     switch side {
                     case .one: try count(rows, index, from: low, before: high)
-                    case .other: try stored(candidate.place.series, from: low, before: high)
+                    case .other: try stored(candidate.key.series, from: low, before: high)
                     }
                 }
-                if isStream { found.remove(at: place) }
+                if isStream { found.remove(at: key) }
             }
             guard !found.isEmpty else { continue }
-            if found.count > 1 { found.sort { $0.likeness < $1.likeness } }
+            if found.count > 1 { found.sort { $0.agreement < $1.agreement } }
             if let best = try Self.takeBest(found, of: &scans, for: trace, isGrouped: row.group != 0, &taken) {
-                matches.witnesses.append(Match(row: index, of: best.first, staysLive: best.staysLive))
+                matches.nearDuplicates.append(Match(row: index, of: best.first, staysLive: best.staysLive))
                 // A row that may become the sample is linked as well.
                 if best.staysLive { continue }
             }
             // Link the best match from each other device.
             var linked: Set<Int64> = []
             for finding in found where finding.verdict == .linked && scans[finding.scan].table != .withdrawn {
-                let place = scans[finding.scan].candidates[finding.candidate].place
-                if linked.insert(place.series).inserted { matches.links.append(Match(row: index, of: place)) }
+                let key = scans[finding.scan].candidates[finding.candidate].key
+                if linked.insert(key.series).inserted { matches.links.append(Match(row: index, of: key)) }
             }
         }
         return matches
@@ -110,10 +110,10 @@ final class NearDuplicateSearch {
         let rule = DuplicateRule.of(origin.type, lasting: trace.duration > 0)
         // No series has the number 0: the reading has none yet.
         var (scans, radius) = try scans(of: origin, series: 0, rule, trace.start, trace.start)
-        for position in scans.indices where rule.verdict(scans[position].related.kinship) == .duplicate {
+        for position in scans.indices where rule.verdict(scans[position].related.relation) == .duplicate {
             let near = try scans[position].near(trace.start &- radius, trace.start &+ radius)
             var isFound = false
-            scans[position].forEachLike(of: trace, among: near, rule) { _, _ in isFound = true }
+            scans[position].forEachMatch(of: trace, among: near, rule) { _, _ in isFound = true }
             if isFound { return true }
         }
         return false
@@ -130,9 +130,9 @@ final class NearDuplicateSearch {
             where finding.verdict == .duplicate && (scans[finding.scan].table == .withdrawn) == isWithdrawn {
                 let scan = scans[finding.scan]
                 let candidate = scan.candidates[finding.candidate]
-                guard !taken.contains(candidate.first), try !scan.isWitnessed(candidate.first) else { continue }
+                guard !taken.contains(candidate.first), try !scan.hasDuplicate(candidate.first) else { continue }
                 taken.insert(candidate.first)
-                let isSame = scan.table == .live && candidate.first == candidate.place
+                let isSame = scan.table == .live && candidate.first == candidate.key
                 return (candidate.first, isSame && !scan.mayBeBetter(trace, isGrouped: isGrouped, than: candidate.trace))
             }
         }
@@ -147,8 +147,8 @@ final class NearDuplicateSearch {
         let samples = connection.samples
         var present: [(related: RelatedSeries, table: RelatedSeriesScan.Table)] = []
         var radius: Int64 = 0
-        for related in try relatedSeries.of(origin, series: series) where rule.verdict(related.kinship) != .two {
-            let reach = Likeness.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), related.coarsest))
+        for related in try relatedSeries.of(origin, series: series) where rule.verdict(related.relation) != .two {
+            let reach = Agreement.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), related.coarsest))
             // If the other path has no samples in the interval, there is nothing to search.
             let (low, high) = (first &- reach, last &+ reach)
             let tables: [(RelatedSeriesScan.Table, SampleTable.Rows)] = [
@@ -161,16 +161,16 @@ final class NearDuplicateSearch {
             }
         }
         guard !present.isEmpty else { return ([], radius) }
-        let witnessed = try DuplicateStretch(by: series, first &- radius, last &+ radius, connection: connection)
+        let existingDuplicates = try DuplicateRange(by: series, first &- radius, last &+ radius, connection: connection)
         let reader = MeasurementReader(connection: connection)
         // In most stores no duplicate was ever promoted, so this lookup is not needed.
-        let hasStandIns = try connection.settings.integer("standIns") != nil
+        let hasPromotedSamples = try connection.settings.integer("standIns") != nil
         var scans: [RelatedSeriesScan] = []
         for (related, table) in present {
             try scans.append(
                 RelatedSeriesScan(
-                    related, table, telling: SeriesTelling(relatedSeries, origin.type),
-                    witnessed: witnessed, standIns: hasStandIns || table != .live ? reader : nil,
+                    related, table, properties: SeriesProperties(relatedSeries, origin.type),
+                    existingDuplicates: existingDuplicates, promotedSamples: hasPromotedSamples || table != .live ? reader : nil,
                     connection: connection))
         }
         return (scans, radius)
@@ -182,21 +182,21 @@ final class NearDuplicateSearch {
         if ofStored { return try stored(rows[index].series, from: low, before: high) }
         var count = 0
         for row in rows[index...] {
-            guard row.start < high, count <= DenseStream.crowd else { break }
+            guard row.start < high, count <= DenseStream.streamThreshold else { break }
             if row.start >= low { count += 1 }
         }
         for row in rows[..<index].reversed() {
-            guard row.start >= low, count <= DenseStream.crowd else { break }
+            guard row.start >= low, count <= DenseStream.streamThreshold else { break }
             if row.start < high { count += 1 }
         }
-        return count > DenseStream.crowd ? count : count + (try stored(rows[index].series, from: low, before: high))
+        return count > DenseStream.streamThreshold ? count : count + (try stored(rows[index].series, from: low, before: high))
     }
 
     /// The number of stored samples and duplicates of a series in an interval, as far as it matters.
     private func stored(_ series: Int64, from low: Int64, before high: Int64) throws(StoreError) -> Int {
         var count = 0
-        for rows in [SampleTable.Rows.live, .duplicates] where count <= DenseStream.crowd {
-            count += try connection.samples.count(rows, of: series, from: low, before: high, atMost: DenseStream.crowd + 1)
+        for rows in [SampleTable.Rows.live, .duplicates] where count <= DenseStream.streamThreshold {
+            count += try connection.samples.count(rows, of: series, from: low, before: high, atMost: DenseStream.streamThreshold + 1)
         }
         return count
     }

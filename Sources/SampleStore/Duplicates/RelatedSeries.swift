@@ -8,7 +8,7 @@ struct RelatedSeries {
     /// Whether any of its samples ever had a duration.
     var lasts: Bool
     /// The relation of its device to that of the compared readings.
-    var kinship: DeviceKinship
+    var relation: DeviceRelation
     /// Whether the compared readings name their device, and these do not.
     var namesLess: Bool
 }
@@ -16,7 +16,7 @@ struct RelatedSeries {
 /// A cache of the related series of series and of the resolution and units of their readings.
 final class RelatedSeriesCache {
     /// The compared properties that all samples of one context share.
-    struct Telling {
+    struct ComparedProperties {
         /// The UCUM code of the unit.
         var unit: String
         var timeResolution: Int32
@@ -37,17 +37,17 @@ final class RelatedSeriesCache {
     }
 
     private let connection: Connection
-    private var kinships: [Pair: DeviceKinship] = [:]
-    private var tellings: [Key: Telling] = [:]
+    private var deviceRelations: [Pair: DeviceRelation] = [:]
+    private var cachedProperties: [Key: ComparedProperties] = [:]
     private var methods: [Int64: MeasuringMethod] = [:]
-    /// Keeps the origins alive whose object identifiers are keys in ``kinships``.
+    /// Keeps the origins alive whose object identifiers are keys in ``deviceRelations``.
     private var origins: [ObjectIdentifier: Origin] = [:]
 
     init(connection: Connection) { self.connection = connection }
 
     func forget() {
-        kinships.removeAll()
-        tellings.removeAll()
+        deviceRelations.removeAll()
+        cachedProperties.removeAll()
         origins.removeAll()
         methods.removeAll()
     }
@@ -56,12 +56,12 @@ final class RelatedSeriesCache {
     func of(_ origin: Origin, series: Int64) throws(StoreError) -> [RelatedSeries] {
         var relatedSeries: [RelatedSeries] = []
         for other in try connection.series.related(to: origin, except: series) {
-            var known = kinships[Pair(origin: ObjectIdentifier(origin), series: other.id)]
-            if known == nil { known = try kinship(of: origin, to: other) }
-            guard let kinship = known else { continue }
+            var known = deviceRelations[Pair(origin: ObjectIdentifier(origin), series: other.id)]
+            if known == nil { known = try relation(of: origin, to: other) }
+            guard let relation = known else { continue }
             relatedSeries.append(
                 RelatedSeries(
-                    series: other.id, coarsest: other.coarsest, lasts: other.longest > 0, kinship: kinship,
+                    series: other.id, coarsest: other.coarsest, lasts: other.maximumDuration > 0, relation: relation,
                     namesLess: other.device.isEmpty && origin.device?.key.isEmpty == false))
         }
         return relatedSeries
@@ -71,28 +71,28 @@ final class RelatedSeriesCache {
     /// are never the same measurement.
     ///
     /// If one path distinguishes two devices, they are two devices.
-    private func kinship(of origin: Origin, to related: SeriesTable.Related) throws(StoreError) -> DeviceKinship? {
+    private func relation(of origin: Origin, to related: SeriesTable.Related) throws(StoreError) -> DeviceRelation? {
         guard let names = try connection.series.names(ofSeries: related.id, orDeleted: true) else { return nil }
         let (source, device) = (related.source, related.device)
-        var kinship = DeviceKinship.other
+        var relation = DeviceRelation.other
         if ClientSource.contains(source) || ClientSource.contains(origin.source.id) {
             // A client distinguishes its devices itself.
             guard source != origin.source.id else { return nil }
-            kinship = .copy
+            relation = .copy
         } else if source != origin.source.id || device.isEmpty || origin.device == nil {
             let other = Origin(
-                subject: origin.subject, type: origin.type, source: SourceRevision(id: source, name: names.source ?? ""),
+                person: origin.person, type: origin.type, source: SourceRevision(id: source, name: names.source ?? ""),
                 device: device.isEmpty
                     ? nil
                     : Device(
                         key: device, name: names.device, manufacturer: names.manufacturer, model: names.model,
                         serial: names.serial))
-            kinship = DeviceKinship(origin, other)
+            relation = DeviceRelation(origin, other)
         }
-        if kinships.count > 10_000 { forget() }
+        if deviceRelations.count > 10_000 { forget() }
         origins[ObjectIdentifier(origin)] = origin
-        kinships[Pair(origin: ObjectIdentifier(origin), series: related.id)] = kinship
-        return kinship
+        deviceRelations[Pair(origin: ObjectIdentifier(origin), series: related.id)] = relation
+        return relation
     }
 
     /// The measuring method of samples with these metadata. The id 0 means no metadata.
@@ -107,9 +107,9 @@ final class RelatedSeriesCache {
     }
 
     /// The compared properties of samples of a context.
-    func telling(_ context: Int64, of type: SampleType) throws(StoreError) -> Telling {
+    func properties(_ context: Int64, of type: SampleType) throws(StoreError) -> ComparedProperties {
         let key = Key(type: type, context: context)
-        if let known = tellings[key] { return known }
+        if let known = cachedProperties[key] { return known }
         let stored = try connection.series.context(context)
         guard var unit = try? Unit(ucum: stored.unit) else {
             throw StoreError(.corrupt, "the unit of context \(context) is unknown")
@@ -117,22 +117,22 @@ final class RelatedSeriesCache {
         if let molarMass = stored.molarMass { unit = unit.with(molarMass: molarMass) }
         let conversion = (try? type.conversion(from: unit)) ?? .identity
         let zero = conversion(0)
-        let telling = Telling(
+        let properties = ComparedProperties(
             unit: stored.unit, timeResolution: Int32(truncatingIfNeeded: stored.resolution),
             isArrival: stored.timeOrigin == Int64(TimeOrigin.receipt.rawValue),
             scale: conversion.isIdentity ? 1 : abs(conversion(1) - zero), zero: zero)
-        if tellings.count > 10_000 { tellings.removeAll() }
-        tellings[key] = telling
-        return telling
+        if cachedProperties.count > 10_000 { cachedProperties.removeAll() }
+        cachedProperties[key] = properties
+        return properties
     }
 }
 
 /// Returns the compared properties of samples of one series. It caches the last context, because adjacent samples
 /// mostly share it.
-struct SeriesTelling {
+struct SeriesProperties {
     private let relatedSeries: RelatedSeriesCache
     private let type: SampleType
-    private var last: (context: Int64, telling: RelatedSeriesCache.Telling)?
+    private var last: (context: Int64, properties: RelatedSeriesCache.ComparedProperties)?
     private var lastMethod: (metadata: Int64, method: MeasuringMethod) = (0, .unknown)
 
     init(_ relatedSeries: RelatedSeriesCache, _ type: SampleType) {
@@ -149,10 +149,10 @@ struct SeriesTelling {
         start: Int64, duration: Int64, value: Double, step: Double, context: Int64, metadata: Int64
     ) throws(StoreError) -> ReadingTrace {
         if metadata != lastMethod.metadata { lastMethod = (metadata, try relatedSeries.method(ofMetadata: metadata)) }
-        let telling = if let last, last.context == context { last.telling } else { try relatedSeries.telling(context, of: type) }
-        last = (context, telling)
+        let properties = if let last, last.context == context { last.properties } else { try relatedSeries.properties(context, of: type) }
+        last = (context, properties)
         return ReadingTrace(
-            start: start, duration: duration, timeResolution: telling.timeResolution, isArrival: telling.isArrival, value: value,
-            valueResolution: step * telling.scale, scale: telling.scale, zero: telling.zero, method: lastMethod.method)
+            start: start, duration: duration, timeResolution: properties.timeResolution, isArrival: properties.isArrival, value: value,
+            valueResolution: step * properties.scale, scale: properties.scale, zero: properties.zero, method: lastMethod.method)
     }
 }

@@ -2,7 +2,7 @@ import HealthModel
 
 /// A sample from another path that may be the same measurement.
 struct Candidate {
-    let place: SampleKey
+    let key: SampleKey
     /// The original that this sample replaced when it was promoted, or the sample's own place.
     let first: SampleKey
     /// The compared properties. Until ``refine()`` is called, the resolution of the value may be coarser than it really
@@ -10,8 +10,8 @@ struct Candidate {
     private(set) var trace: ReadingTrace
     private var isRough: Bool
 
-    init(place: SampleKey, first: SampleKey, trace: ReadingTrace, isRough: Bool) {
-        (self.place, self.first) = (place, first)
+    init(key: SampleKey, first: SampleKey, trace: ReadingTrace, isRough: Bool) {
+        (self.key, self.first) = (key, first)
         self.trace = trace
         self.isRough = isRough
     }
@@ -31,10 +31,10 @@ struct RelatedSeriesScan {
     /// The cached samples, some earlier ones, and the next one if it was already read.
     private(set) var candidates: [Candidate] = []
     private let rows: SampleRows
-    private var telling: SeriesTelling
-    private let witnessed: DuplicateStretch
+    private var properties: SeriesProperties
+    private let existingDuplicates: DuplicateRange
     /// Finds the originals that promoted samples replace, or `nil` if no sample was promoted.
-    private let standIns: MeasurementReader?
+    private let promotedSamples: MeasurementReader?
     let table: Table
     private var begun = false
     private var ended = false
@@ -42,7 +42,7 @@ struct RelatedSeriesScan {
     private var (head, tail) = (0, 0)
 
     /// The number of samples that are skipped one by one before the scan seeks instead.
-    private static let patience = 48
+    private static let samplesBeforeSeek = 48
 
     enum Table {
         case live
@@ -55,23 +55,23 @@ struct RelatedSeriesScan {
     }
 
     init(
-        _ related: RelatedSeries, _ table: Table, telling: SeriesTelling, witnessed: DuplicateStretch,
-        standIns: MeasurementReader?,
+        _ related: RelatedSeries, _ table: Table, properties: SeriesProperties, existingDuplicates: DuplicateRange,
+        promotedSamples: MeasurementReader?,
         connection: Connection
     ) throws(StoreError) {
-        (self.related, self.table, self.standIns) = (related, table, standIns)
-        self.telling = telling
-        self.witnessed = witnessed
+        (self.related, self.table, self.promotedSamples) = (related, table, promotedSamples)
+        self.properties = properties
+        self.existingDuplicates = existingDuplicates
         let fields: SampleFields = [.key, .value, .numeral, .context, .metadata]
         rows = try connection.samples.scan(
             related.lasts ? fields.union(.duration) : fields, of: related.series, among: table == .live ? .live : .tombstones,
-            table == .live ? .all : .deleted(by: .undo, isOther: table == .deleted), isKept: false)
+            table == .live ? .all : .deleted(by: .undo, isOther: table == .deleted), isRetained: false)
     }
 
     /// The indices of the ``candidates`` that start between two times, valid until the next call. Call this with
     /// ascending times.
     mutating func near(_ low: Int64, _ high: Int64) throws(StoreError) -> Range<Int> {
-        while head < tail, candidates[head].place.start < low { head += 1 }
+        while head < tail, candidates[head].key.start < low { head += 1 }
         if head > 512, head * 2 > candidates.count {
             candidates.removeFirst(head)
             tail -= head
@@ -79,14 +79,14 @@ struct RelatedSeriesScan {
         }
         if !begun { try seek(low) }
         var passed = 0
-        while try readsAhead(), candidates[tail].place.start <= high {
-            if candidates[tail].place.start >= low {
+        while try readsAhead(), candidates[tail].key.start <= high {
+            if candidates[tail].key.start >= low {
                 tail += 1
                 continue
             }
             candidates.removeLast()
             passed += 1
-            if passed > Self.patience {
+            if passed > Self.samplesBeforeSeek {
                 try seek(low)
                 passed = 0
             }
@@ -95,15 +95,15 @@ struct RelatedSeriesScan {
     }
 
     /// Passes the indices of the ``candidates`` that match a reading to `body`.
-    mutating func forEachLike(
-        of trace: ReadingTrace, among near: Range<Int>, _ rule: DuplicateRule, _ body: (Likeness, Int) -> Void
+    mutating func forEachMatch(
+        of trace: ReadingTrace, among near: Range<Int>, _ rule: DuplicateRule, _ body: (Agreement, Int) -> Void
     ) {
         for position in near {
             // Most different values are ruled out without their digits.
             let difference = abs(candidates[position].trace.value - trace.value)
-            guard difference <= Likeness.tolerance(trace, candidates[position].trace) else { continue }
+            guard difference <= Agreement.tolerance(trace, candidates[position].trace) else { continue }
             candidates[position].refine()
-            if let likeness = Likeness(trace, candidates[position].trace, rule: rule) { body(likeness, position) }
+            if let agreement = Agreement(trace, candidates[position].trace, rule: rule) { body(agreement, position) }
         }
     }
 
@@ -114,37 +114,37 @@ struct RelatedSeriesScan {
     }
 
     /// Whether an original already has a duplicate from the series of the compared rows.
-    func isWitnessed(_ first: SampleKey) throws(StoreError) -> Bool { try witnessed.contains(first) }
+    func hasDuplicate(_ first: SampleKey) throws(StoreError) -> Bool { try existingDuplicates.contains(first) }
 
     private mutating func seek(_ low: Int64) throws(StoreError) {
         try rows.seek(related.series, from: low)
         begun = true
     }
 
-    private func isUndoneForm(_ place: SampleKey) throws(StoreError) -> Bool {
-        guard table != .live, let standIns else { return false }
-        return try !standIns.isApplied(place)
+    private func isUndoneForm(_ key: SampleKey) throws(StoreError) -> Bool {
+        guard table != .live, let promotedSamples else { return false }
+        return try !promotedSamples.isApplied(key)
     }
 
     /// Reads the next candidate, if necessary. Returns false if there is none.
     private mutating func readsAhead() throws(StoreError) -> Bool {
         if tail < candidates.count { return true }
         if ended { return false }
-        var place: SampleKey
+        var key: SampleKey
         repeat {
             guard try rows.next() else {
                 ended = true
                 return false
             }
-            place = try rows.key
+            key = try rows.key
             // The result of a repair that was undone is not what anything reported.
-        } while try isUndoneForm(place)
+        } while try isUndoneForm(key)
         let step = rows.step
         try candidates.append(
             Candidate(
-                place: place, first: standIns?.first(of: place) ?? place,
-                trace: telling.trace(
-                    start: place.start, duration: related.lasts ? rows.duration : 0, value: rows.value, step: step ?? 1,
+                key: key, first: promotedSamples?.first(of: key) ?? key,
+                trace: properties.trace(
+                    start: key.start, duration: related.lasts ? rows.duration : 0, value: rows.value, step: step ?? 1,
                     context: rows.context, metadata: rows.metadata ?? 0),
                 isRough: step == nil))
         return true

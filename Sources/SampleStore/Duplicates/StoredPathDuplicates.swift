@@ -8,12 +8,12 @@ final class StoredPathDuplicates {
     /// A sample and the one that remains if the two are merged. The repaired sample remains, so that its repair can
     /// still be undone. If neither or both were repaired, the earlier one remains.
     struct Pair {
-        var place: SampleKey
+        var sampleKey: SampleKey
         var first: SampleKey
         var type: SampleType
         var lasts: Bool
         /// The import of the sample.
-        var bringer: Int64
+        var ingestID: Int64
         /// Whether the sample is kept because others were compared with it, or because both samples were repaired.
         var isLeft: Bool
     }
@@ -45,7 +45,7 @@ final class StoredPathDuplicates {
                 guard let origin else { continue }
                 (pairedBefore, paired) = (paired, [])
                 var pairs: [Pair] = []
-                for match in try near.search(rows, of: origin, series: series.id).witnesses {
+                for match in try near.search(rows, of: origin, series: series.id).nearDuplicates {
                     if let pair = try pair(rows[match.row], match.of, origin.type) { pairs.append(pair) }
                 }
                 if !pairs.isEmpty { try body(pairs) }
@@ -68,7 +68,7 @@ final class StoredPathDuplicates {
         _ series: Int64, after last: (start: Int64, seq: Int64), through high: Int64, since: Int64
     ) throws(StoreError) -> (rows: [SampleRow], origin: Origin?, next: (start: Int64, seq: Int64)?) {
         let found = try connection.samples.scan(
-            .whole, of: series, from: last.start, through: high, .page(behind: last.seq, in: since.shifted(by: 1) ... .max),
+            .whole, of: series, from: last.start, through: high, .page(after: last.seq, in: since.shifted(by: 1) ... .max),
             order: .startAndArrival, limit: Self.chunk)
         var rows: [SampleRow] = []
         var origin: Origin?
@@ -87,41 +87,41 @@ final class StoredPathDuplicates {
 
     /// Decides which of two samples remains. Returns `nil` if they must not be merged.
     private func pair(_ row: SampleRow, _ other: SampleKey, _ type: SampleType) throws(StoreError) -> Pair? {
-        let own = row.place
+        let own = row.key
         let duplicates = connection.duplicates
         guard other.series != own.series, try connection.samples.contains(other), try !isDuplicate(own), try !isDuplicate(other)
         else {
             return nil
         }
         for key in [own, other] where paired.contains(key) || pairedBefore.contains(key) { return nil }
-        let (ownComes, otherComes) = try (coming(own), coming(other))
+        let (ownImport, otherImport) = try (coming(own), coming(other))
         let (ownIsRepaired, otherIsRepaired) = try (isRepaired(own), isRepaired(other))
-        let ownStays = ownIsRepaired == otherIsRepaired ? ownComes < otherComes : ownIsRepaired
-        let (place, first) = ownStays ? (other, own) : (own, other)
+        let prefersOwn = ownIsRepaired == otherIsRepaired ? ownImport < otherImport : ownIsRepaired
+        let (sampleKey, first) = prefersOwn ? (other, own) : (own, other)
         // Another sample of this path is already its duplicate.
-        guard try !duplicates.hasDuplicate(first, in: place.series) else { return nil }
+        guard try !duplicates.hasDuplicate(first, in: sampleKey.series) else { return nil }
         paired.formUnion([own, other])
         return Pair(
-            place: place, first: first, type: type, lasts: row.duration > 0,
-            bringer: ownStays ? otherComes.ingest : ownComes.ingest,
-            isLeft: try duplicates.isLeanedOn(place) || (ownIsRepaired && otherIsRepaired))
+            sampleKey: sampleKey, first: first, type: type, lasts: row.duration > 0,
+            ingestID: prefersOwn ? otherImport.ingest : ownImport.ingest,
+            isLeft: try duplicates.hasDependents(sampleKey) || (ownIsRepaired && otherIsRepaired))
     }
 
     /// Whether a sample is a promoted duplicate, or one that a person separated from its original. A duplicate of an undone
     /// repair may be merged again.
-    private func isDuplicate(_ place: SampleKey) throws(StoreError) -> Bool {
-        guard let own = try connection.duplicates.duplicate(at: place) else { return false }
+    private func isDuplicate(_ sampleKey: SampleKey) throws(StoreError) -> Bool {
+        guard let own = try connection.duplicates.duplicate(at: sampleKey) else { return false }
         guard let merge = own.merge, try connection.ledger.isUndone(merge) else { return true }
         return try connection.ledger.kind(of: merge) != .migrate
     }
 
     /// The import of a sample and its change number.
-    private func coming(_ place: SampleKey) throws(StoreError) -> (ingest: Int64, seq: Int64) {
-        let seq = try connection.samples.number(at: place)?.number ?? 0
-        return (try decoder.change(of: seq, series: place.series).ingest, seq)
+    private func coming(_ sampleKey: SampleKey) throws(StoreError) -> (ingest: Int64, seq: Int64) {
+        let seq = try connection.samples.number(at: sampleKey)?.number ?? 0
+        return (try decoder.change(of: seq, series: sampleKey.series).ingest, seq)
     }
 
-    private func isRepaired(_ place: SampleKey) throws(StoreError) -> Bool {
-        try connection.repairs.origin(of: place) != nil
+    private func isRepaired(_ sampleKey: SampleKey) throws(StoreError) -> Bool {
+        try connection.repairs.origin(of: sampleKey) != nil
     }
 }

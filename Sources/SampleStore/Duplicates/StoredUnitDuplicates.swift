@@ -7,26 +7,26 @@ import HealthModel
 struct StoredUnitDuplicates {
     /// A sample and the earlier sample that it repeats.
     struct Pair {
-        var place: SampleKey
+        var key: SampleKey
         var first: SampleKey
         /// The import of the sample.
-        var bringer: Int64
+        var ingestID: Int64
         /// Whether the sample is kept because other readings are its duplicates or are linked with it.
         var isLeft: Bool
     }
 
     private struct Row {
-        var told: EarlierReading
-        var bringer: Int64
+        var reported: EarlierReading
+        var ingestID: Int64
         var seq: Int64
     }
 
     private let connection: Connection
-    private let retellings: RetellingSearch
+    private let unitRepeats: UnitRepeatSearch
 
     init(connection: Connection) {
         self.connection = connection
-        retellings = RetellingSearch(connection: connection)
+        unitRepeats = UnitRepeatSearch(connection: connection)
     }
 
     /// Passes each pair to `body`, which must not write to the store.
@@ -42,55 +42,55 @@ struct StoredUnitDuplicates {
     }
 
     private func pairs(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [Pair] {
-        let all = try retellings.readings(of: series, at: instant, type)
+        let all = try unitRepeats.readings(of: series, at: instant, type)
         guard Set(all.map(\.unit)).count > 1 else { return [] }
         var rows: [Row] = []
-        for told in all where told.isLive {
+        for reported in all where reported.isLive {
             // Repaired samples are left to their repair.
-            guard try !connection.repairs.contains(told.place), case .row(let seq) = told.source else {
+            guard try !connection.repairs.contains(reported.key), case .row(let seq) = reported.source else {
                 continue
             }
-            try rows.append(Row(told: told, bringer: retellings.bringer(of: told), seq: seq))
+            try rows.append(Row(reported: reported, ingestID: unitRepeats.ingestID(of: reported), seq: seq))
         }
-        rows.sort { ($0.bringer, $0.seq) < ($1.bringer, $1.seq) }
+        rows.sort { ($0.ingestID, $0.seq) < ($1.ingestID, $1.seq) }
         // The duplicates of a sample at this instant are added when it is that sample's turn.
-        let own = Set(rows.map(\.told.first))
+        let own = Set(rows.map(\.reported.first))
         var known: [SampleKey: [EarlierReading]] = [:]
-        var witnesses: [(told: EarlierReading, bringer: Int64)] = []
-        for told in all where !told.isLive && told.first != told.place {
-            try witnesses.append((told, retellings.bringer(of: told)))
-            guard !own.contains(told.first) else { continue }
-            if try connection.samples.contains(told.first) { known[told.first] = [] }
+        var duplicates: [(reported: EarlierReading, ingestID: Int64)] = []
+        for reported in all where !reported.isLive && reported.first != reported.key {
+            try duplicates.append((reported, unitRepeats.ingestID(of: reported)))
+            guard !own.contains(reported.first) else { continue }
+            if try connection.samples.contains(reported.first) { known[reported.first] = [] }
         }
         var pairs: [Pair] = []
         while let next = rows.first {
-            let turn = rows.filter { $0.bringer == next.bringer && $0.told.unit == next.told.unit }
-            rows.removeAll { $0.bringer == next.bringer && $0.told.unit == next.told.unit }
+            let turn = rows.filter { $0.ingestID == next.ingestID && $0.reported.unit == next.reported.unit }
+            rows.removeAll { $0.ingestID == next.ingestID && $0.reported.unit == next.reported.unit }
             var comparable: [(row: Int, trace: ReadingTrace)] = []
-            for index in turn.indices where try isComparable(turn[index].told) {
-                comparable.append((index, turn[index].told.trace))
+            for index in turn.indices where try isComparable(turn[index].reported) {
+                comparable.append((index, turn[index].reported.trace))
             }
             // Compare only with earlier readings. Two readings in one unit had no reading in another unit before them
             // when the second one arrived.
             var before = known
-            for (told, bringer) in witnesses
-            where bringer < next.bringer || (bringer == next.bringer && told.unit == next.told.unit) {
-                before[told.first]?.append(told)
+            for (reported, ingestID) in duplicates
+            where ingestID < next.ingestID || (ingestID == next.ingestID && reported.unit == next.reported.unit) {
+                before[reported.first]?.append(reported)
             }
             var merged: Set<Int> = []
-            for match in try retellings.matched(comparable, in: next.told.unit, by: next.bringer, with: before) {
-                let told = turn[match.row].told
+            for match in try unitRepeats.matched(comparable, in: next.reported.unit, by: next.ingestID, with: before) {
+                let reported = turn[match.row].reported
                 let pair = Pair(
-                    place: told.place, first: match.of, bringer: next.bringer,
-                    isLeft: try connection.duplicates.isLeanedOn(told.place))
+                    key: reported.key, first: match.of, ingestID: next.ingestID,
+                    isLeft: try connection.duplicates.hasDependents(reported.key))
                 pairs.append(pair)
                 guard !pair.isLeft else { continue }
                 merged.insert(match.row)
-                known[match.of, default: []].append(told)
+                known[match.of, default: []].append(reported)
             }
             for index in turn.indices where !merged.contains(index) {
-                let told = turn[index].told
-                known[told.first, default: []].append(told)
+                let reported = turn[index].reported
+                known[reported.first, default: []].append(reported)
             }
         }
         return pairs
@@ -98,8 +98,8 @@ struct StoredUnitDuplicates {
 
     /// Whether a sample may be merged. Records are identified by their source. Promoted duplicates, and those that a
     /// person separated, are kept.
-    private func isComparable(_ told: EarlierReading) throws(StoreError) -> Bool {
-        guard told.first == told.place else { return false }
-        return try connection.records.records(at: told.place).isEmpty
+    private func isComparable(_ reported: EarlierReading) throws(StoreError) -> Bool {
+        guard reported.first == reported.key else { return false }
+        return try connection.records.records(at: reported.key).isEmpty
     }
 }

@@ -4,7 +4,7 @@ import HealthModel
 /// concern others are kept without anything that could reveal the person.
 struct ErasedLedger {
     let connection: Connection
-    let subject: String
+    let person: String
     /// The texts that identify the person.
     let words: [String]
 
@@ -39,7 +39,7 @@ struct ErasedLedger {
         }
         try connection.run(
             "INSERT OR IGNORE INTO touched_ingest SELECT ingest FROM characteristic WHERE subject = ? AND ingest IS NOT NULL",
-            .text(subject))
+            .text(person))
         try connection.run(
             """
             INSERT OR IGNORE INTO touched_ingest SELECT ingest FROM migration WHERE id IN (SELECT id FROM touched_migration)

@@ -19,7 +19,7 @@ struct ErasedRepairs {
     /// Marks the affected rows of others: the originals of the person's samples, undone repairs of them, and repaired forms that are no
     /// samples.
     func markOfOthers() throws(StoreError) {
-        for _ in 0..<RepairTable.longestChain {
+        for _ in 0..<RepairTable.maximumChainLength {
             var count = 0
             try connection.run(
                 """
@@ -53,12 +53,12 @@ struct ErasedRepairs {
     }
 
     /// Whether the row at a place will be erased.
-    func isGone(_ place: SampleKey) throws(StoreError) -> Bool {
+    func isDeleted(_ key: SampleKey) throws(StoreError) -> Bool {
         try connection.integer(
             """
             SELECT 1 FROM gone_series WHERE id = ?1
             UNION ALL SELECT 1 FROM gone WHERE series = ?1 AND start = ?2 AND hash = ?3
-            """, .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
+            """, .integer(key.series), .integer(key.start), .blob(key.hash)) != nil
     }
 
     /// Collects the repairs that concern or name the person.
@@ -82,15 +82,15 @@ struct ErasedRepairs {
             SELECT series, start, hash, replaced_by FROM deleted AS r
             WHERE replaced_by IS NOT NULL AND NOT \(Self.isNew)
             """)
-        var places: [SampleKey] = []
+        var keys: [SampleKey] = []
         while try statement.step() {
             guard let uuid = SampleIdentity(statement.text(3)) else { continue }
-            for place in try connection.samples.places(of: uuid) where try isGone(place) {
-                try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
+            for key in try connection.samples.keys(of: uuid) where try isDeleted(key) {
+                try keys.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
             }
         }
         let table = connection.samples
-        for place in places { try table.forgetSuccessor(of: place) }
+        for key in keys { try table.forgetSuccessor(of: key) }
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isNew)")
         // A merged sample already existed before the repair and needs no origin.
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isOld) AND r.merged")
@@ -99,9 +99,9 @@ struct ErasedRepairs {
 
     /// Removes the collected repairs that have no samples left, and updates the counts of the others.
     func finish() throws(StoreError) {
-        let gone = "(SELECT id FROM touched_migration WHERE id NOT IN (SELECT migration FROM repaired))"
-        try connection.run("DELETE FROM reading_alias WHERE migration IN \(gone)")
-        try connection.run("DELETE FROM migration WHERE id IN \(gone)")
+        let removed = "(SELECT id FROM touched_migration WHERE id NOT IN (SELECT migration FROM repaired))"
+        try connection.run("DELETE FROM reading_alias WHERE migration IN \(removed)")
+        try connection.run("DELETE FROM migration WHERE id IN \(removed)")
         let left = "id IN (SELECT id FROM touched_migration)"
         try connection.run(
             """

@@ -7,9 +7,9 @@ public struct ErasureCounts: Hashable, Sendable {
     /// The number of tombstones of deleted samples.
     public var tombstones = 0
     /// The number of readings in quarantine, including judged ones.
-    public var held = 0
+    public var quarantined = 0
     /// The number of duplicates from other paths.
-    public var witnesses = 0
+    public var duplicates = 0
     /// The number of recorded characteristics, such as a date of birth.
     public var characteristics = 0
     /// The number of medications, with their notes.
@@ -39,17 +39,17 @@ extension SampleStore.Erasure {
     private static let slice = 20_000
 
     /// Returns the counts that an erasure would remove.
-    public func counts(of subject: String) throws(StoreError) -> ErasureCounts {
+    public func counts(of person: String) throws(StoreError) -> ErasureCounts {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        try Erasure(connection: connection, subject: subject, name: nil).checkTables()
+        try Erasure(connection: connection, person: person, name: nil).checkTables()
         func count(_ table: String, _ column: String = "subject") throws(StoreError) -> Int {
-            let condition = column == "subject" ? "subject = ?" : "\(column) IN \(SeriesTable.ids(ofSubject: "?"))"
-            return Int(try connection.integer("SELECT count(*) FROM \(table) WHERE \(condition)", .text(subject)) ?? 0)
+            let condition = column == "subject" ? "subject = ?" : "\(column) IN \(SeriesTable.ids(ofPerson: "?"))"
+            return Int(try connection.integer("SELECT count(*) FROM \(table) WHERE \(condition)", .text(person)) ?? 0)
         }
         return ErasureCounts(
             samples: try count("sample", "series"), tombstones: try count("deleted", "series"),
-            held: try count("quarantine", "series"), witnesses: try count("witness_row", "series"),
+            quarantined: try count("quarantine", "series"), duplicates: try count("witness_row", "series"),
             characteristics: try count("characteristic"), medications: try count("medication"), devices: try count("device"),
             grants: try count("granted"), sessions: try count("page_session"),
             annotations: try count("annotation"), goals: try count("goal"), alerts: try count("alert"))
@@ -61,12 +61,12 @@ extension SampleStore.Erasure {
     /// - Parameter progress: Called with the number of samples deleted so far.
     /// - Returns: The number of deleted samples.
     @discardableResult
-    public func deleteAll(of subject: String, at now: Instant, progress: (Int) -> Void = { _ in }) throws -> Int {
+    public func deleteAll(of person: String, at now: Instant, progress: (Int) -> Void = { _ in }) throws -> Int {
         var sum = 0
         while true {
             let description = IngestDescription(kind: .delete, received: now.microseconds)
             let count = try store.samples.change(description) { _, deletion in
-                try deletion.delete(try table.places(ofSubject: subject, limit: Self.slice))
+                try deletion.delete(try table.keys(ofPerson: person, limit: Self.slice))
             }.count
             guard count > 0 else { return sum }
             sum += count
@@ -86,32 +86,32 @@ extension SampleStore.Erasure {
     /// - Returns: The ledger entry, and the number of samples and tombstones that were removed.
     /// - Throws: ``StoreError``. Then either nothing is removed, or all rows are removed but not their bytes, and
     ///   ``isErasureUnfinished`` is true.
-    public func erase(_ subject: String, told targets: Set<String> = [], at now: Instant) throws -> (ingest: Int64, count: Int) {
-        guard subject != Origin.unassigned else {
+    public func erase(_ person: String, notified targets: Set<String> = [], at now: Instant) throws -> (ingest: Int64, count: Int) {
+        guard person != Origin.unassigned else {
             throw StoreError(.invalid, "\(Origin.unassigned) readings belong to no one: use 'vitalgate delete' to delete them")
         }
-        let result = try eraseRows(of: subject, told: targets, at: now)
+        let result = try eraseRows(of: person, notified: targets, at: now)
         try finish()
         return result
     }
 
     /// Removes the rows in one transaction, as the first half of an erasure.
-    func eraseRows(of subject: String, told targets: Set<String>, at now: Instant) throws -> (ingest: Int64, count: Int) {
+    func eraseRows(of person: String, notified targets: Set<String>, at now: Instant) throws -> (ingest: Int64, count: Int) {
         defer { store.interner.forget() }
         try store.resumePending()
-        let name = try store.people.all().first { $0.subject == subject }?.name
+        let name = try store.people.all().first { $0.id == person }?.name
         return try connection.transaction {
             try store.refuseIfPending()
             for target in try self.store.targets.all() where targets.contains(target.name) {
-                guard try isTold(target) else {
+                guard try isNotified(target) else {
                     throw StoreError(.invalid, "the target \(target.name) has not received all deletions yet")
                 }
             }
             try store.devices.forgetDeviceStates()
             // Begin the entry before anything is removed, so that no number of an entry is reused.
             let ingest = try store.beginIngest(IngestDescription(kind: .erase, received: now.microseconds))
-            let count = try Erasure(connection: connection, subject: subject, name: name).run()
-            if subject == self.store.subject {
+            let count = try Erasure(connection: connection, person: person, name: name).run()
+            if person == self.store.owner {
                 try connection.settings.set("subject", to: .text(UUIDText.random()))
             }
             for target in try self.store.targets.all() where targets.contains(target.name) {
@@ -130,7 +130,7 @@ extension SampleStore.Erasure {
     private struct Found: Error {}
 
     /// Whether a target has received all changes.
-    private func isTold(_ target: Target) throws -> Bool {
+    private func isNotified(_ target: Target) throws -> Bool {
         if let backlog = target.backlog, backlog.anchor.seq < backlog.end { return false }
         guard try store.changes.knows(target.anchor) else { return false }
         do {

@@ -8,7 +8,7 @@ import HealthModel
 struct Erasure {
     let connection: Connection
     /// The person to erase.
-    let subject: String
+    let person: String
     /// The name of the person.
     let name: String?
 
@@ -16,7 +16,7 @@ struct Erasure {
     /// characters.
     var words: [String] {
         let name = name ?? ""
-        return [subject] + [name].filter { !$0.isEmpty }
+        return [person] + [name].filter { !$0.isEmpty }
             + name.split { !$0.isLetter && !$0.isNumber }.map(String.init).filter { $0.count >= 3 }
     }
 
@@ -24,8 +24,8 @@ struct Erasure {
     enum Treatment: Equatable {
         /// The table contains no personal data.
         case stays
-        /// Rows whose `subject` is the person are removed.
-        case ofSubject
+        /// Rows whose `person` is the person are removed.
+        case ofPerson
         /// Rows are removed if these columns refer to a series or an erased sample of the person. Each list names the
         /// columns of one place.
         case ofPlaces([[String]])
@@ -37,28 +37,28 @@ struct Erasure {
         case own(String)
     }
 
-    private static let place = ["series", "start", "hash"]
+    private static let key = ["series", "start", "hash"]
     private static let first = ["of_series", "of_start", "of_hash"]
 
     /// The treatment of every table and view of the schema.
     static let treatments: [String: Treatment] = [
-        "sample": .ofPlaces([place]), "deleted": .ofPlaces([place]), "place": .ofPlaces([place]), "record": .ofPlaces([place]),
-        "decided": .ofPlaces([place]), "derived": .ofPlaces([place, first]),
+        "sample": .ofPlaces([key]), "deleted": .ofPlaces([key]), "place": .ofPlaces([key]), "record": .ofPlaces([key]),
+        "decided": .ofPlaces([key]), "derived": .ofPlaces([key, first]),
         "judgement": .own("removed with the quarantined reading"), "held_count": .own("follows the quarantined readings"),
         "pending": .own("empty: a deletion or an undo is completed first"),
-        "link": .ofPlaces([place, first]), "witness_row": .ofPlaces([place]), "granted_object": .ofPlaces([place]),
-        "quarantine": .ofPlaces([place]), "change": .ofSeries(["series"]), "decision": .ofSeries(["of_series"]),
-        "reading_alias": .ofSeries(["series"]), "series": .ofSubject,
+        "link": .ofPlaces([key, first]), "witness_row": .ofPlaces([key]), "granted_object": .ofPlaces([key]),
+        "quarantine": .ofPlaces([key]), "change": .ofSeries(["series"]), "decision": .ofSeries(["of_series"]),
+        "reading_alias": .ofSeries(["series"]), "series": .ofPerson,
         // In the series of others, only single tombstones are removed, and summaries do not count those.
         "summary": .ofSeries(["series"]), "summarized": .ofSeries(["series"]),
         "context": .shared, "origin": .shared, "metadata": .shared, "body": .shared,
-        "characteristic": .ofSubject, "person": .ofSubject, "medication": .ofSubject, "annotation": .ofSubject,
-        "goal": .ofSubject,
-        "alert": .ofSubject, "alert_event": .ofSubject, "alert_delivery": .ofSubject, "alert_receiver": .stays,
-        "granted": .ofSubject, "asked": .ofSubject,
-        "widening": .ofSubject,
-        "read_by": .ofSubject, "page_code": .ofSubject, "page_session": .ofSubject, "shared_use": .ofSubject,
-        "scale_user": .ofSubject,
+        "characteristic": .ofPerson, "person": .ofPerson, "medication": .ofPerson, "annotation": .ofPerson,
+        "goal": .ofPerson,
+        "alert": .ofPerson, "alert_event": .ofPerson, "alert_delivery": .ofPerson, "alert_receiver": .stays,
+        "granted": .ofPerson, "asked": .ofPerson,
+        "widening": .ofPerson,
+        "read_by": .ofPerson, "page_code": .ofPerson, "page_session": .ofPerson, "shared_use": .ofPerson,
+        "scale_user": .ofPerson,
         "epoch": .stays, "client": .stays, "token": .stays,
         "witness": .own("a view of witness_row and decision"),
         "setting": .own(
@@ -94,9 +94,9 @@ struct Erasure {
     /// - Returns: The number of samples and tombstones that were removed.
     func run() throws -> Int {
         try checkTables()
-        let ledger = ErasedLedger(connection: connection, subject: subject, words: words)
+        let ledger = ErasedLedger(connection: connection, person: person, words: words)
         let repairs = ErasedRepairs(connection: connection, words: words)
-        let orders = try ErasedSourceOrders(connection, subject: subject, words: words)
+        let orders = try ErasedSourceOrders(connection, person: person, words: words)
         try mark(repairs)
         let balance = try ledger.balance()
         try repairs.note()
@@ -116,25 +116,25 @@ struct Erasure {
             """)
         for (table, treatment) in Self.treatments.sorted(by: { $0.key < $1.key }) {
             switch treatment {
-            case .ofPlaces(let places):
-                for columns in places {
+            case .ofPlaces(let keys):
+                for columns in keys {
                     try remove(table, "(\(columns.joined(separator: ", "))) IN (SELECT series, start, hash FROM gone)")
                     try remove(table, "\(columns[0]) IN (SELECT id FROM gone_series)")
                 }
             case .ofSeries(let columns): for column in columns { try remove(table, "\(column) IN (SELECT id FROM gone_series)") }
-            case .ofSubject: try connection.run("DELETE FROM \(table) WHERE subject = ?", .text(subject))
+            case .ofPerson: try connection.run("DELETE FROM \(table) WHERE subject = ?", .text(person))
             case .stays, .shared, .own: break
             }
         }
         // Sessions of the person that show another person's data.
-        try connection.run("DELETE FROM page_session WHERE opener = ?", .text(subject))
+        try connection.run("DELETE FROM page_session WHERE opener = ?", .text(person))
         try connection.quarantine.removeOrphans()
-        try Epochs.forget(viewer: subject, connection)
+        try Epochs.forget(viewer: person, connection)
         try repairs.finish()
         try ledger.finish(balance: balance)
         try removeShared()
         try orders.finish()
-        try connection.settings.remove(SampleStore.People.todayLayoutSetting(of: subject))
+        try connection.settings.remove(SampleStore.People.todayLayoutSetting(of: person))
         return count
     }
 
@@ -144,7 +144,7 @@ struct Erasure {
         try connection.run("DELETE FROM main.\(table) WHERE \(condition)")
     }
 
-    /// Marks the rows to remove: whole series, single rows of others (`gone`), and the change number of each (`pruned`,
+    /// Marks the rows to remove: whole series, single rows of others (`deleted`), and the change number of each (`pruned`,
     /// as needed by ``Restriction/noteLost(_:)``).
     private func mark(_ repairs: ErasedRepairs) throws(StoreError) {
         try connection.execute(
@@ -155,7 +155,7 @@ struct Erasure {
             CREATE TEMP TABLE pruned(
                 series INTEGER, start INTEGER, hash BLOB, number INTEGER, PRIMARY KEY(series, start, hash)) WITHOUT ROWID
             """)
-        try connection.run("INSERT INTO gone_series SELECT id FROM series WHERE subject = ?", .text(subject))
+        try connection.run("INSERT INTO gone_series SELECT id FROM series WHERE subject = ?", .text(person))
         repeat { try repairs.markOfOthers() } while try markOtherReports() > 0
         // Values that were computed from the person's data reveal something about the person, whoever owns them, also after repairs.
         try connection.run(
@@ -188,7 +188,7 @@ struct Erasure {
             WHERE (w.series, w.start, w.hash) IN (SELECT series, start, hash FROM gone) AND d.of_series NOT IN (SELECT id FROM gone_series)
                 AND NOT EXISTS(SELECT 1 FROM sample AS s WHERE (s.series, s.start, s.hash) = (d.of_series, w.of_start, w.of_hash))
             """)
-        let firsts = connection.changes
+        let firstChanges = connection.changes
         try connection.run(
             """
             INSERT OR IGNORE INTO gone SELECT w.series, w.start, w.hash FROM \(duplicates)
@@ -196,7 +196,7 @@ struct Erasure {
                 AND w.series NOT IN (SELECT id FROM gone_series)
                 AND NOT EXISTS(SELECT 1 FROM sample AS s WHERE (s.series, s.start, s.hash) = (w.series, w.start, w.hash))
             """)
-        return firsts + connection.changes
+        return firstChanges + connection.changes
     }
 
     /// Invalidates the anchors of all readers that could read any of the data. They must start again and drop data that
@@ -214,7 +214,7 @@ struct Erasure {
     /// Removes the samples of the person that targets set aside, with the targets' messages about them.
     private func removeSetAside(_ repairs: ErasedRepairs) throws(StoreError) {
         for uuid in try connection.setAsideSamples() {
-            for place in try connection.samples.places(of: uuid) where try repairs.isGone(place) {
+            for key in try connection.samples.keys(of: uuid) where try repairs.isDeleted(key) {
                 try connection.removeSetAside(uuid)
             }
         }
@@ -227,7 +227,7 @@ struct Erasure {
             """
             DELETE FROM saved_answer WHERE client IN (SELECT client FROM granted WHERE subject = ?1)
                 OR '\(ClientSource.prefix)' || client IN (SELECT source FROM series WHERE subject = ?1)
-            """, .text(subject))
+            """, .text(person))
     }
 
     /// Removes the person's devices. A device that others share becomes unassigned until it gets a new owner.
@@ -239,20 +239,20 @@ struct Erasure {
             INSERT OR IGNORE INTO gone_key SELECT device FROM series WHERE subject = ?1
             UNION SELECT key FROM device WHERE subject = ?1 UNION SELECT own_key FROM device WHERE subject = ?1 AND own_key IS NOT NULL
             UNION SELECT address FROM device WHERE subject = ?1
-            """, .text(subject))
+            """, .text(person))
         let others = "SELECT address FROM shared_use WHERE subject <> ?1 UNION SELECT address FROM scale_user WHERE subject <> ?1"
         try connection.run(
-            "UPDATE device SET subject = '\(Origin.unassigned)' WHERE subject = ?1 AND address IN (\(others))", .text(subject))
-        try connection.run("DELETE FROM device WHERE subject = ?1", .text(subject))
+            "UPDATE device SET subject = '\(Origin.unassigned)' WHERE subject = ?1 AND address IN (\(others))", .text(person))
+        try connection.run("DELETE FROM device WHERE subject = ?1", .text(person))
         for word in words {
             try connection.run(
                 "UPDATE device SET name = coalesce(model, address) WHERE instr(lower(name), lower(?)) > 0", .text(word))
         }
-        let kept = """
+        let remaining = """
             SELECT device FROM series WHERE subject <> ?1 UNION SELECT key FROM device
             UNION SELECT own_key FROM device WHERE own_key IS NOT NULL UNION SELECT address FROM device
             """
-        try connection.run("DELETE FROM gone_key WHERE key IN (\(kept))", .text(subject))
+        try connection.run("DELETE FROM gone_key WHERE key IN (\(remaining))", .text(person))
         try connection.run("DELETE FROM clock WHERE device IN (SELECT key FROM gone_key)")
         try connection.run(
             "DELETE FROM device_alias WHERE old IN (SELECT key FROM gone_key) OR new IN (SELECT key FROM gone_key)")

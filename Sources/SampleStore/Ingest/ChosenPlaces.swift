@@ -25,9 +25,9 @@ struct ChosenPlaces {
     }
 
     /// Adds a place, unless it was already added.
-    func add(_ place: SampleKey) throws(StoreError) {
+    func add(_ key: SampleKey) throws(StoreError) {
         try connection.run(
-            "INSERT OR IGNORE INTO temp.chosen VALUES(?, ?, ?)", .integer(place.series), .integer(place.start), .blob(place.hash))
+            "INSERT OR IGNORE INTO temp.chosen VALUES(?, ?, ?)", .integer(key.series), .integer(key.start), .blob(key.hash))
     }
 
     /// The number of places.
@@ -36,7 +36,7 @@ struct ChosenPlaces {
     }
 
     /// The next places, in order.
-    func places(after last: SampleKey? = nil, limit: Int) throws(StoreError) -> [SampleKey] {
+    func keys(after last: SampleKey? = nil, limit: Int) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
             """
             SELECT series, start, hash FROM temp.chosen WHERE (series, start, hash) > (?, ?, ?) ORDER BY series, start, hash LIMIT ?

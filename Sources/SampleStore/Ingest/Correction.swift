@@ -133,7 +133,7 @@ extension SampleStore.Samples {
         let rule = ReferenceRule(of: sample.origin)
         // The UUID is metadata, which a file can contain as well. It leads to the person's own samples only.
         for uuid in old
-        where try !places(of: uuid, among: .tombstones).contains(where: { try connection.series.permits($0, by: rule) }) {
+        where try !keys(of: uuid, among: .tombstones).contains(where: { try connection.series.permits($0, by: rule) }) {
             throw Self.notRestorable(uuid)
         }
         func description(_ kind: IngestKind) -> IngestDescription {

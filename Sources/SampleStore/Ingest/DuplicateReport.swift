@@ -9,7 +9,7 @@ struct DuplicateReport {
         /// A person deleted the sample.
         case deleted
         /// The sample has a different time than the reading. This import stored it.
-        case elsewhere(broughtBy: Int64)
+        case elsewhere(ingestedBy: Int64)
     }
 
     private var repaired = 0

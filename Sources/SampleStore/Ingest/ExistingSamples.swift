@@ -16,10 +16,10 @@ struct ExistingSamples {
     /// start.
     private var startsWhenAdded = false
     /// The kinds of the ledger entries that made tombstones.
-    private var fates: [Int64: (kind: IngestKind?, isRepair: Bool)] = [:]
+    private var deletionKinds: [Int64: (kind: IngestKind?, isRepair: Bool)] = [:]
     private let reader: MeasurementReader
     /// The import of the samples in a range of change numbers of a series.
-    private var bringer: (series: Int64, seqs: ClosedRange<Int64>, ingest: Int64)?
+    private var ingestID: (series: Int64, seqs: ClosedRange<Int64>, ingest: Int64)?
     /// The reasons found for rows of the current series, by row index.
     private var reasons: [Int32: DuplicateReport.Reason] = [:]
     /// The nominal times, by series, at which the store or the batch has another reading.
@@ -34,7 +34,7 @@ struct ExistingSamples {
     }
 
     /// The number of rows that the scan skips one by one before it seeks to the next row of the batch.
-    private static let patience = 48
+    private static let rowsBeforeSeek = 48
 
     /// Sorts the rows by nominal time and hash. Returns the indices of rows that the store already has or that occur
     /// twice in the batch.
@@ -73,7 +73,7 @@ struct ExistingSamples {
         // Check duplicates after tombstones, because a row of an undone import is only missing if no other report of it
         // remains.
         if try duplicates.contains(series: series) {
-            try merge(rows, series, .witnesses, try duplicates.known(), &marked)
+            try merge(rows, series, .duplicates, try duplicates.known(), &marked)
         }
         if !instants.isEmpty { shared[series] = Set(instants) }
         for reason in reasons.values { duplicateReport.count(reason) }
@@ -81,14 +81,14 @@ struct ExistingSamples {
     }
 
     /// The kind of an existing row.
-    private enum Table { case stands, deleted, repaired, witnesses, placed, placedOrDeleted }
+    private enum Table { case stands, deleted, repaired, duplicates, placed, placedOrDeleted }
 
     /// Notes why an existing reading is not visible as imported.
     ///
     /// - Returns: Whether the row is a duplicate of it.
     private mutating func look(_ row: SampleRow, _ table: Table, _ known: KnownReadings) throws(StoreError) -> Bool {
         switch table {
-        case .witnesses: if let bringer = known.bringer { try noteWitness(row, broughtBy: bringer) }
+        case .duplicates: if let ingestID = known.ingestID { try noteWithdrawnDuplicate(row, ingestedBy: ingestID) }
         case .stands: try noteTime(row, row.nominal)
         case .repaired: reasons[row.index] = .repaired
         case .deleted:
@@ -96,8 +96,8 @@ struct ExistingSamples {
             return try note(tombstone, at: row.nominal, of: row)
         case .placed: try noteTime(row, known.start)
         case .placedOrDeleted:
-            let place = SampleKey(series: row.series, start: known.start, high: row.high, low: row.low)
-            guard let tombstone = try connection.samples.tombstone(at: place) else {
+            let key = SampleKey(series: row.series, start: known.start, high: row.high, low: row.low)
+            guard let tombstone = try connection.samples.tombstone(at: key) else {
                 try noteTime(row, known.start)
                 break
             }
@@ -114,7 +114,7 @@ struct ExistingSamples {
     ) throws(StoreError) -> Bool {
         let reason = try reason(tombstone, row.series)
         if case .withdrawn? = reason, comparesTimes, !startsWhenAdded, row.start != start {
-            let entry = try reader.bringer(of: tombstone.number, in: row.series)
+            let entry = try reader.ingestID(of: tombstone.number, in: row.series)
             moved[entry, default: []].append(SampleKey(series: row.series, start: start, high: row.high, low: row.low))
             return false
         }
@@ -124,25 +124,25 @@ struct ExistingSamples {
 
     /// Notes a duplicate whose import is undone as missing, unless another live or deleted report of the measurement
     /// exists.
-    private mutating func noteWitness(_ row: SampleRow, broughtBy bringer: Int64) throws(StoreError) {
-        guard try !reader.states.isActive(bringer) else { return }
-        let history = try reader.measurement(of: row.place).history
-        guard history.live.isEmpty, history.state(of: row.place) == .withdrawn else {
+    private mutating func noteWithdrawnDuplicate(_ row: SampleRow, ingestedBy ingestID: Int64) throws(StoreError) {
+        guard try !reader.states.isActive(ingestID) else { return }
+        let history = try reader.measurement(of: row.key).history
+        guard history.live.isEmpty, history.state(of: row.key) == .withdrawn else {
             if case .withdrawn? = reasons[row.index] { reasons[row.index] = nil }
             return
         }
-        reasons[row.index] = .withdrawn(by: try reader.states.changed(bringer))
+        reasons[row.index] = .withdrawn(by: try reader.states.changed(ingestID))
     }
 
     private mutating func noteTime(_ row: SampleRow, _ start: Int64) throws(StoreError) {
         guard comparesTimes, !startsWhenAdded, row.start != start else { return }
-        let place = SampleKey(series: row.series, start: start, high: row.high, low: row.low)
-        guard let (seq, isLive) = try connection.samples.number(at: place), isLive else { return }
-        if bringer?.series != row.series || bringer?.seqs.contains(seq) != true {
+        let key = SampleKey(series: row.series, start: start, high: row.high, low: row.low)
+        guard let (seq, isLive) = try connection.samples.number(at: key), isLive else { return }
+        if ingestID?.series != row.series || ingestID?.seqs.contains(seq) != true {
             guard let change = try connection.changeTable.entry(of: seq, series: row.series) else { return }
-            bringer = (row.series, change.seqs, change.ingest)
+            ingestID = (row.series, change.seqs, change.ingest)
         }
-        if let bringer { reasons[row.index] = .elsewhere(broughtBy: bringer.ingest) }
+        if let ingestID { reasons[row.index] = .elsewhere(ingestedBy: ingestID.ingest) }
     }
 
     /// The reason for a tombstone.
@@ -150,18 +150,18 @@ struct ExistingSamples {
         _ tombstone: SampleTable.Tombstone, _ series: Int64
     ) throws(StoreError) -> DuplicateReport.Reason? {
         let ingest = tombstone.ingest
-        if fates[ingest] == nil {
+        if deletionKinds[ingest] == nil {
             let kind = try connection.ledger.kind(of: ingest)
             let isRepair = try connection.repairs.isApplied(by: ingest)
-            fates[ingest] = (kind, isRepair)
+            deletionKinds[ingest] = (kind, isRepair)
         }
-        guard let fate = fates[ingest] else { return nil }
-        if tombstone.replacedBy != nil { return fate.isRepair ? .repaired : nil }
-        guard fate.kind == .delete || fate.kind == .undo else { return nil }
-        let bringer = try reader.bringer(of: tombstone.number, in: series)
-        if fate.kind == .delete { return .deleted }
-        if try reader.states.isActive(bringer) { return .deleted }
-        return .withdrawn(by: try reader.states.changed(bringer))
+        guard let deletion = deletionKinds[ingest] else { return nil }
+        if tombstone.replacedBy != nil { return deletion.isRepair ? .repaired : nil }
+        guard deletion.kind == .delete || deletion.kind == .undo else { return nil }
+        let ingestID = try reader.ingestID(of: tombstone.number, in: series)
+        if deletion.kind == .delete { return .deleted }
+        if try reader.states.isActive(ingestID) { return .deleted }
+        return .withdrawn(by: try reader.states.changed(ingestID))
     }
 
     private mutating func note(_ instant: Int64) {
@@ -202,7 +202,7 @@ struct ExistingSamples {
                 } else {
                     if rows[position].nominal == time { note(time) }
                     passed += 1
-                    if passed > Self.patience, rows[position].nominal > time {
+                    if passed > Self.rowsBeforeSeek, rows[position].nominal > time {
                         ended = false
                         break
                     }

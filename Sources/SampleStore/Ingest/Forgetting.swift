@@ -20,30 +20,30 @@ struct Forgetting {
     func run(_ step: Step) throws -> Int {
         let table = connection.samples
         func tombstones(after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
-            try table.tombstones(broughtBy: ingest, after: last, limit: limit)
+            try table.tombstones(ingestedBy: ingest, after: last, limit: limit)
         }
         if try !duplicates.isEmpty {
-            try forEachPart(of: tombstones) { places in
-                try step { try handOver(places, $0) }
+            try forEachPart(of: tombstones) { keys in
+                try step { try handOver(keys, $0) }
             }
-            try forEachPart(of: witnesses) { places in try step { try handOver(places, $0) } }
+            try forEachPart(of: nextDuplicates) { keys in try step { try handOver(keys, $0) } }
         }
         var count = 0
-        try forEachPart(of: witnesses) { places in
+        try forEachPart(of: nextDuplicates) { keys in
             try step { _ in
-                try table.forgetPlaces(ofWitnesses: places)
-                for place in places { try duplicates.remove(place) }
+                try table.forgetPlaces(ofDuplicates: keys)
+                for key in keys { try duplicates.remove(key) }
             }
-            count += places.count
+            count += keys.count
         }
         try step { deletion in
-            let accepted = try connection.quarantine.acceptedSamples(broughtBy: ingest).filter { try !table.contains($0) }
+            let accepted = try connection.quarantine.acceptedSamples(ingestedBy: ingest).filter { try !table.contains($0) }
             try forget(accepted, deletion)
             count += try accepted.count + forgetDecisions()
         }
-        try forEachPart(of: tombstones) { places in
+        try forEachPart(of: tombstones) { keys in
             try step { _ in
-                let forgotten = try table.forget(places)
+                let forgotten = try table.forget(keys)
                 // Keep the ledger's sums correct. A forgotten row is replaced if the same sample is stored and deleted again.
                 try connection.settings.add(Int64(forgotten), to: "forgotten")
                 count += forgotten
@@ -53,9 +53,9 @@ struct Forgetting {
     }
 
     /// Removes single tombstones of the import.
-    func forget(_ places: [SampleKey], _ deletion: Deletion) throws {
-        if try !duplicates.isEmpty { try handOver(places, deletion) }
-        try connection.settings.add(Int64(try connection.samples.forget(places)), to: "forgotten")
+    func forget(_ keys: [SampleKey], _ deletion: Deletion) throws {
+        if try !duplicates.isEmpty { try handOver(keys, deletion) }
+        try connection.settings.add(Int64(try connection.samples.forget(keys)), to: "forgotten")
     }
 
     private func forEachPart(
@@ -63,15 +63,15 @@ struct Forgetting {
     ) throws {
         var last: SampleKey?
         while true {
-            let places = try next(last, limit)
-            guard let end = places.last else { return }
-            try body(places)
+            let keys = try next(last, limit)
+            guard let end = keys.last else { return }
+            try body(keys)
             last = end
         }
     }
 
-    private func witnesses(after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
-        try duplicates.places(broughtBy: ingest, after: last, limit: limit)
+    private func nextDuplicates(after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
+        try duplicates.keys(ingestedBy: ingest, after: last, limit: limit)
     }
 
     private var duplicates: DuplicateTable { connection.duplicates }
@@ -80,27 +80,27 @@ struct Forgetting {
     private func forgetDecisions() throws(StoreError) -> Int {
         try duplicates.removeDecisions(of: ingest)
         try forgetDecisionsOnForms()
-        try connection.quarantine.remove(broughtBy: ingest)
-        return try connection.removeCharacteristics(broughtBy: ingest)
+        try connection.quarantine.remove(ingestedBy: ingest)
+        return try connection.removeCharacteristics(ingestedBy: ingest)
     }
 
     /// Replaces each forgotten report with another report of the same reading. Duplicates were compared with the
     /// forgotten report, and a person's decisions apply to all reports.
-    private func handOver(_ places: [SampleKey], _ deletion: Deletion) throws(StoreError) {
+    private func handOver(_ keys: [SampleKey], _ deletion: Deletion) throws(StoreError) {
         let reader = MeasurementReader(connection: connection)
         var shared: [Int64: Bool] = [:]
-        for place in places {
-            if shared[place.series] == nil { shared[place.series] = try isShared(place.series) }
-            guard shared[place.series] == true else { continue }
-            let history = try reader.measurement(of: place).history
-            guard let own = history.reports.first(where: { $0.place == place }) else { continue }
-            let others = history.reports.filter { $0.group == own.group && $0.place != place && $0.entry != ingest }
+        for key in keys {
+            if shared[key.series] == nil { shared[key.series] = try isShared(key.series) }
+            guard shared[key.series] == true else { continue }
+            let history = try reader.measurement(of: key).history
+            guard let own = history.reports.first(where: { $0.key == key }) else { continue }
+            let others = history.reports.filter { $0.group == own.group && $0.key != key && $0.entry != ingest }
             guard
-                let heir = others.first(where: { history.live.contains(history.form(of: $0.place)) })
+                let newOriginal = others.first(where: { history.live.contains(history.form(of: $0.key)) })
                     ?? others.first(where: { $0.agreement == nil }) ?? others.first
             else { continue }
-            try connection.decisions.move(from: place, to: heir.place)
-            if own.agreement == nil { try makeFirst(heir.place, insteadOf: place, reader, deletion) }
+            try connection.decisions.move(from: key, to: newOriginal.key)
+            if own.agreement == nil { try makeFirst(newOriginal.key, insteadOf: key, reader, deletion) }
         }
     }
 
@@ -112,23 +112,23 @@ struct Forgetting {
 
     /// Makes another report the original of a reading. It becomes a sample, or a tombstone if it is not live.
     private func makeFirst(
-        _ heir: SampleKey, insteadOf first: SampleKey, _ reader: MeasurementReader, _ deletion: Deletion
+        _ newOriginal: SampleKey, insteadOf first: SampleKey, _ reader: MeasurementReader, _ deletion: Deletion
     ) throws(StoreError) {
-        if try reader.row(at: heir) == nil {
+        if try reader.row(at: newOriginal) == nil {
             // A row must become a sample before it can become a tombstone.
-            try deletion.addWitness(heir)
-            try deletion.bury([SampleTable.Burial(place: heir)])
+            try deletion.promoteDuplicate(newOriginal)
+            try deletion.moveToTombstones([SampleTable.TombstoneMove(key: newOriginal)])
         }
-        for other in try reader.witnesses(of: first) where other != heir {
-            try duplicates.set(first: heir, of: other)
+        for other in try reader.duplicates(of: first) where other != newOriginal {
+            try duplicates.set(first: newOriginal, of: other)
         }
-        try duplicates.remove(heir)
+        try duplicates.remove(newOriginal)
     }
 
     /// Removes the decisions about repaired forms of the readings. They do not apply when the readings are imported
     /// again.
     private func forgetDecisionsOnForms() throws(StoreError) {
         guard try !connection.repairs.isEmpty(), try !connection.decisions.isEmpty else { return }
-        try connection.decisions.removeForms(ofTombstonesBroughtBy: ingest)
+        try connection.decisions.removeForms(ofTombstonesIngestedBy: ingest)
     }
 }

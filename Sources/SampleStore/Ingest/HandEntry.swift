@@ -24,7 +24,7 @@ public struct HandEntry: Sendable {
     static let enteredKey = "wasUserEntered"
 
     /// The person.
-    public var subject: String
+    public var person: String
     /// The amounts of one measurement.
     public var amounts: [Amount]
     /// The time of the measurement.
@@ -33,15 +33,15 @@ public struct HandEntry: Sendable {
     public var zone: TimeZoneRules
 
     /// Creates an entry.
-    public init(subject: String, amounts: [Amount], time: Instant, zone: TimeZoneRules) {
-        (self.subject, self.amounts, self.time, self.zone) = (subject, amounts, time, zone)
+    public init(person: String, amounts: [Amount], time: Instant, zone: TimeZoneRules) {
+        (self.person, self.amounts, self.time, self.zone) = (person, amounts, time, zone)
     }
 
     /// The samples of the entry, judged by the gate.
     fileprivate func samples(received: Instant) throws(Refusal) -> [GatedSample] {
         let readings = amounts.enumerated().map { index, amount in
             Reading(
-                origin: Origin(subject: subject, type: amount.type, source: Self.source, device: nil), numeral: amount.numeral,
+                origin: Origin(person: person, type: amount.type, source: Self.source, device: nil), numeral: amount.numeral,
                 unit: amount.unit, time: .instants(start: time, end: time, offset: zone.offset(at: time)),
                 group: amounts.count > 1 ? .frame : .none, metadata: Metadata([(Self.enteredKey, .boolean(true))]),
                 place: Place(.line, index + 1))

@@ -11,27 +11,27 @@ public final class Ingest: SampleSink {
     /// Refusals since the last batch. They are added to the ledger with the next one.
     private var refusals: [Refusal] = []
     private var skipped: [SkipKind: Int] = [:]
-    private var refusalsKept = 0
+    private var retainedRefusals = 0
     private var text: [UInt8] = []
     private var groups: [SeriesRows] = []
     private var groupOf: [Int64: Int] = [:]
     /// The reasons why duplicates differ from the incoming readings.
     private var duplicateReport = DuplicateReport()
     /// The number of weighings that were stored as unassigned.
-    private var strangers = 0
+    private var unassignedWeighings = 0
     /// Whether the current batch has any samples of these kinds.
     private var hasRecords = false
     private var hasRules = false
     private var hasRepeats = false
     /// The duplicate searches, or `nil` if only identical readings count as duplicates.
     private let search: NearDuplicateSearch?
-    private let retellings: RetellingSearch?
+    private let unitRepeats: UnitRepeatSearch?
     /// Whether to report duplicates that are stored at other times. This is false for devices, whose repeated readings
     /// move as their clocks are corrected.
     private let comparesTimes: Bool
     /// Whether a record's version also replaces a lower one from another device.
     private let replacesAcrossDevices: Bool
-    private var witnesses = 0
+    private var nearDuplicates = 0
     private var linked = 0
     private var entryCheck: EntryCheck
     /// The room in quarantine. It is `nil` for live readings.
@@ -50,7 +50,7 @@ public final class Ingest: SampleSink {
         search = description.comparesPaths || description.linksCopies ? NearDuplicateSearch(connection: store.connection) : nil
         comparesTimes = description.kind == .import
         replacesAcrossDevices = description.replacesAcrossDevices
-        retellings = description.comparesPaths ? RetellingSearch(connection: store.connection) : nil
+        unitRepeats = description.comparesPaths ? UnitRepeatSearch(connection: store.connection) : nil
         entryCheck = EntryCheck(isSaved: description.kind == .save)
         room = description.kind == .live ? nil : QuarantineRoom(store.connection)
         (id, lock) = try Self.begin(description, in: store)
@@ -74,7 +74,7 @@ public final class Ingest: SampleSink {
 
     /// Continues a ledger entry that an earlier process began.
     init(
-        store: SampleStore, resuming account: IngestAccount, owner: String?, refusalsKept: Int,
+        store: SampleStore, resuming account: IngestAccount, owner: String?, retainedRefusals: Int,
         replacesAcrossDevices: Bool = false, comparesPaths: Bool = true, linksCopies: Bool = false
     ) throws(StoreError) {
         self.store = store
@@ -84,8 +84,8 @@ public final class Ingest: SampleSink {
         search = comparesPaths || linksCopies ? NearDuplicateSearch(connection: store.connection) : nil
         comparesTimes = account.kind == .import
         self.replacesAcrossDevices = replacesAcrossDevices
-        retellings = comparesPaths ? RetellingSearch(connection: store.connection) : nil
-        self.refusalsKept = refusalsKept
+        unitRepeats = comparesPaths ? UnitRepeatSearch(connection: store.connection) : nil
+        self.retainedRefusals = retainedRefusals
         entryCheck = EntryCheck(isSaved: account.kind == .save)
         room = account.kind == .live ? nil : QuarantineRoom(store.connection)
         lock = owner == nil ? nil : try IngestLock(account.id, of: store.path)
@@ -114,22 +114,22 @@ public final class Ingest: SampleSink {
     public func store(
         _ batch: [GatedSample], with devices: [AdoptedDevice] = [], decide: (inout [GatedSample]) throws -> [Int]
     ) throws -> [SampleOutcome] {
-        let noted = (refusals, skipped, refusalsKept, repeated, duplicateReport, strangers)
+        let noted = (refusals, skipped, retainedRefusals, repeated, duplicateReport, unassignedWeighings)
         do {
             return try connection.transaction {
                 for device in devices { try store.devices.remember(device) }
                 var batch = batch
-                let nobodys = try decide(&batch)
+                let unassigned = try decide(&batch)
                 let outcomes = try write(batch)
-                strangers += nobodys.count { outcomes[$0] == .stored && batch[$0].sample.origin.type == .bodyMass }
+                unassignedWeighings += unassigned.count { outcomes[$0] == .stored && batch[$0].sample.origin.type == .bodyMass }
                 return outcomes
             }
         } catch {
             // Restore the pending counts of the failed batch, so that the next batch adds them to the ledger.
-            (refusals, skipped, refusalsKept, repeated, duplicateReport, strangers) = noted
+            (refusals, skipped, retainedRefusals, repeated, duplicateReport, unassignedWeighings) = noted
             store.interner.forget()
             search?.forget()
-            retellings?.forget()
+            unitRepeats?.forget()
             room?.forget()
             throw error
         }
@@ -175,7 +175,7 @@ public final class Ingest: SampleSink {
         hasRecords = false
         hasRules = false
         hasRepeats = false
-        witnesses = 0
+        nearDuplicates = 0
         linked = 0
         try batch.withUnsafeBufferPointer { samples in
             if let first = samples.baseAddress { try collect(first, count: samples.count) }
@@ -187,18 +187,18 @@ public final class Ingest: SampleSink {
             for index in marked { outcomes[Int(index)] = .duplicate }
         }
         duplicateReport.add(existing.duplicateReport)
-        for (entry, places) in existing.moved.sorted(by: { $0.key < $1.key }) {
-            try Forgetting(connection, of: entry, limit: places.count)
-                .forget(places, Deletion(connection: connection, ingest: id))
+        for (entry, keys) in existing.moved.sorted(by: { $0.key < $1.key }) {
+            try Forgetting(connection, of: entry, limit: keys.count)
+                .forget(keys, Deletion(connection: connection, ingest: id))
         }
-        let judgement = BatchJudgement(
-            connection: connection, ingest: id, batch: batch, retellings: retellings, acrossDevices: replacesAcrossDevices,
+        let decision = BatchDecision(
+            connection: connection, ingest: id, batch: batch, unitRepeats: unitRepeats, acrossDevices: replacesAcrossDevices,
             room: room)
-        for group in groups where !group.rows.isEmpty { try judgement.consultQuarantine(group, &outcomes) }
-        if hasRecords { try keep(judgement.registerRecords(groups, text: text, &outcomes), batch) }
+        for group in groups where !group.rows.isEmpty { try decision.consultQuarantine(group, &outcomes) }
+        if hasRecords { try keep(decision.registerRecords(groups, text: text, &outcomes), batch) }
         if hasRules {
-            try keepFlagged(batch, existing.shared, &outcomes)
-            try judgement.hold(groups, text: text, &outcomes)
+            try storeFlaggedAsDuplicates(batch, existing.shared, &outcomes)
+            try decision.hold(groups, text: text, &outcomes)
         }
         for index in outcomes.indices where outcomes[index] == .refused {
             guard !entryCheck.isSaved else {
@@ -211,10 +211,10 @@ public final class Ingest: SampleSink {
         }
         try batch.withUnsafeBufferPointer { samples in
             guard let first = samples.baseAddress else { return }
-            guard let retellings, !existing.shared.isEmpty else { return try insertAll(groups, first, &outcomes) }
+            guard let unitRepeats, !existing.shared.isEmpty else { return try insertAll(groups, first, &outcomes) }
             var waiting = groups
             while !waiting.isEmpty {
-                waiting = try insertTold(waiting, existing.shared, retellings, first, &outcomes)
+                waiting = try insertUnlessRepeated(waiting, existing.shared, unitRepeats, first, &outcomes)
             }
         }
         try account(batch, outcomes)
@@ -253,7 +253,7 @@ public final class Ingest: SampleSink {
             gated.pointee.sample.timeOrigin == .receipt || gated.pointee.sample.received.microseconds == self.received
             ? Int64.min : gated.pointee.sample.received.microseconds &- start
         var numeral: Range<Int32> = 0..<0
-        if !entry.isCanonical || !gated.pointee.sample.numeral.isToldByItsValue {
+        if !entry.isCanonical || !gated.pointee.sample.numeral.isImpliedByValue {
             let first = Int32(text.count)
             text.append(contentsOf: gated.pointee.sample.numeral.text.utf8)
             numeral = first..<Int32(text.count)
@@ -280,21 +280,21 @@ public final class Ingest: SampleSink {
             guard let first = rows.first else { continue }
             let type = batch[Int(first.index)].sample.origin.type
             let matches = versions.indices.map { NearDuplicateSearch.Match(row: $0, of: versions[$0].of) }
-            try WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: type, rule: .version)
-                .record(witnesses: matches, among: rows, text: text)
-            var longest = SeriesTable.Longest()
-            for row in rows { longest.add(row.start, row.duration) }
-            try connection.series.lengthen(series, to: longest)
-            witnesses += rows.count
+            try DuplicateWriter(connection: connection, batch: store.batch, ingest: id, type: type, rule: .version)
+                .record(nearDuplicates: matches, among: rows, text: text)
+            var maximumDuration = SeriesTable.DurationMaximum()
+            for row in rows { maximumDuration.add(row.start, row.duration) }
+            try connection.series.lengthen(series, to: maximumDuration)
+            nearDuplicates += rows.count
         }
     }
 
     /// Stores rows that break a rule as duplicates if an existing sample reports the same reading in another unit. They
     /// need no review.
-    private func keepFlagged(
+    private func storeFlaggedAsDuplicates(
         _ batch: [GatedSample], _ shared: [Int64: Set<Int64>], _ outcomes: inout [SampleOutcome]
     ) throws {
-        guard let retellings else { return }
+        guard let unitRepeats else { return }
         for group in groups where !group.rows.isEmpty {
             guard let instants = shared[group.series] else { continue }
             let type = batch[Int(group.rows[0].index)].sample.origin.type
@@ -304,30 +304,30 @@ public final class Ingest: SampleSink {
                     && instants.contains($0.nominal)
             }
             while !rows.isEmpty {
-                let later = try retellings.later(&rows, at: instants, of: type)
+                let later = try unitRepeats.later(&rows, at: instants, of: type)
                 let table = connection.samples
                 // Exclude samples that are not live, because a flagged row would become live without a review.
-                let matches = try retellings.search(rows, at: instants, of: type, by: id).filter { try table.contains($0.of) }
-                try keepTold(matches, among: rows, of: type, &outcomes)
+                let matches = try unitRepeats.search(rows, at: instants, of: type, by: id).filter { try table.contains($0.of) }
+                try storeUnitRepeats(matches, among: rows, of: type, &outcomes)
                 rows = later
             }
         }
     }
 
     /// Stores rows as duplicates of readings that their path reported before in another unit.
-    private func keepTold(
+    private func storeUnitRepeats(
         _ matches: [NearDuplicateSearch.Match], among rows: [SampleRow], of type: SampleType, _ outcomes: inout [SampleOutcome]
     ) throws {
-        let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: type, rule: .unit)
-        try keeper.record(witnesses: matches, among: rows, text: text)
-        witnesses += matches.count
+        let writer = DuplicateWriter(connection: connection, batch: store.batch, ingest: id, type: type, rule: .unit)
+        try writer.record(nearDuplicates: matches, among: rows, text: text)
+        nearDuplicates += matches.count
         for match in matches { outcomes[Int(rows[match.row].index)] = .duplicate }
     }
 
     /// Stores the rows except those that their path reported before in another unit. Returns the rows that have another
     /// unit than a row stored now at the same instant.
-    private func insertTold(
-        _ groups: [SeriesRows], _ shared: [Int64: Set<Int64>], _ search: RetellingSearch, _ batch: UnsafePointer<GatedSample>,
+    private func insertUnlessRepeated(
+        _ groups: [SeriesRows], _ shared: [Int64: Set<Int64>], _ search: UnitRepeatSearch, _ batch: UnsafePointer<GatedSample>,
         _ outcomes: inout [SampleOutcome]
     ) throws -> [SeriesRows] {
         var waiting: [SeriesRows] = []
@@ -339,10 +339,10 @@ public final class Ingest: SampleSink {
             var rows = group.rows.filter { batch[Int($0.index)].sample.record == nil && instants.contains($0.nominal) }
             let later = try search.later(&rows, at: instants, of: type)
             let matches = try search.search(rows, at: instants, of: type, by: id)
-            try keepTold(matches, among: rows, of: type, &outcomes)
+            try storeUnitRepeats(matches, among: rows, of: type, &outcomes)
             reports += matches.map { Report($0, rows[$0.row]) }
-            let gone = Set(matches.map { rows[$0.row].index } + later.map(\.index))
-            if !gone.isEmpty { group.rows.removeAll { gone.contains($0.index) } }
+            let removed = Set(matches.map { rows[$0.row].index } + later.map(\.index))
+            if !removed.isEmpty { group.rows.removeAll { removed.contains($0.index) } }
             guard !later.isEmpty else { continue }
             let rest = SeriesRows(series: group.series)
             rest.rows = later
@@ -350,7 +350,7 @@ public final class Ingest: SampleSink {
         }
         try insertAll(groups, batch, &outcomes)
         // These readings may be the first active reports of their measurement.
-        try settle(reports, &outcomes)
+        try update(reports, &outcomes)
         return waiting
     }
 
@@ -363,13 +363,13 @@ public final class Ingest: SampleSink {
         let index: Int
 
         init(_ match: NearDuplicateSearch.Match, _ row: SampleRow) {
-            (original, staysLive, self.row, index) = (match.of, match.staysLive, row.place, Int(row.index))
+            (original, staysLive, self.row, index) = (match.of, match.staysLive, row.key, Int(row.index))
         }
     }
 
     /// Recomputes the measurements whose sample may change: the original is not live or was restored, or the row is more precise. Marks the
     /// rows that became samples as stored.
-    private func settle(_ reports: [Report], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
+    private func update(_ reports: [Report], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
         let decisions = connection.decisions
         // A restored sample may be live without an active report, so a new report can take its place.
         let hasDecisions = try !decisions.isEmpty
@@ -381,17 +381,17 @@ public final class Ingest: SampleSink {
         }
         guard !open.isEmpty else { return }
         let deletion = Deletion(connection: connection, ingest: id)
-        let settlement = Settlement(deletion)
-        try settlement.settle(open)
-        try deletion.settleDerived()
-        let (settled, hasRepairs) = (Set(open), try !connection.repairs.isEmpty())
-        for report in reports where settled.contains(report.row) && outcomes[report.index] == .duplicate {
+        let liveUpdate = LiveSampleUpdate(deletion)
+        try liveUpdate.update(open)
+        try deletion.updateDerived()
+        let (updated, hasRepairs) = (Set(open), try !connection.repairs.isEmpty())
+        for report in reports where updated.contains(report.row) && outcomes[report.index] == .duplicate {
             // A repair that applies to the measurement has replaced the row by its form.
             var isStored = try connection.samples.contains(report.row)
-            if !isStored, hasRepairs { isStored = try settlement.represents(report.row) }
+            if !isStored, hasRepairs { isStored = try liveUpdate.represents(report.row) }
             guard isStored else { continue }
             outcomes[report.index] = .stored
-            witnesses -= 1
+            nearDuplicates -= 1
         }
     }
 
@@ -411,17 +411,17 @@ public final class Ingest: SampleSink {
                 waiting.removeAll()
             }
             let matches = try search.search(group.rows, of: origin, series: group.series)
-            let keeper = WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: origin.type)
-            try keeper.record(links: matches.links, among: group.rows)
+            let writer = DuplicateWriter(connection: connection, batch: store.batch, ingest: id, type: origin.type)
+            try writer.record(links: matches.links, among: group.rows)
             linked += matches.links.count
-            if !matches.witnesses.isEmpty {
-                try keeper.record(witnesses: matches.witnesses, among: group.rows, text: text)
-                witnesses += matches.witnesses.count
-                for match in matches.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
-                let (rows, matched) = (group.rows, Set(matches.witnesses.map(\.row)))
+            if !matches.nearDuplicates.isEmpty {
+                try writer.record(nearDuplicates: matches.nearDuplicates, among: group.rows, text: text)
+                nearDuplicates += matches.nearDuplicates.count
+                for match in matches.nearDuplicates { outcomes[Int(group.rows[match.row].index)] = .duplicate }
+                let (rows, matched) = (group.rows, Set(matches.nearDuplicates.map(\.row)))
                 group.rows = rows.indices.filter { !matched.contains($0) }.map { rows[$0] }
                 // These readings may be the first active reports of their measurement.
-                try settle(matches.witnesses.map { Report($0, rows[$0.row]) }, &outcomes)
+                try update(matches.nearDuplicates.map { Report($0, rows[$0.row]) }, &outcomes)
             }
             waiting.append(group)
         }
@@ -454,11 +454,11 @@ public final class Ingest: SampleSink {
         let ledger = connection.ledger
         try ledger.add(
             stored: stored, duplicate: duplicates, quarantined: quarantined,
-            refused: Int64(refusals.reduce(0) { $0 + $1.readings }), witnesses: Int64(outcomes.isEmpty ? 0 : witnesses),
+            refused: Int64(refusals.reduce(0) { $0 + $1.readings }), nearDuplicates: Int64(outcomes.isEmpty ? 0 : nearDuplicates),
             linked: Int64(outcomes.isEmpty ? 0 : linked), to: id)
         for refusal in refusals {
-            let counted = refusalsKept >= Self.maximumRefusals
-            refusalsKept += 1
+            let counted = retainedRefusals >= Self.maximumRefusals
+            retainedRefusals += 1
             try ledger.refuse(
                 refusal.readings, refusal.reason, placeKind: counted ? "more" : refusal.place.kind.rawValue,
                 place: counted ? 0 : Int64(refusal.place.number), by: id)
@@ -468,10 +468,10 @@ public final class Ingest: SampleSink {
         skipped.removeAll(keepingCapacity: true)
     }
 
-    private var nobodysNotes: [String] {
-        guard strangers > 0 else { return [] }
+    private var unassignedNotes: [String] {
+        guard unassignedWeighings > 0 else { return [] }
         return [
-            "\(strangers) weighing\(strangers == 1 ? " is" : "s are") unassigned, because the weight differs too much from the person's earlier weights: "
+            "\(unassignedWeighings) weighing\(unassignedWeighings == 1 ? " is" : "s are") unassigned, because the weight differs too much from the person's earlier weights: "
                 + "'vitalgate query all --person unassigned' lists them, and 'vitalgate devices assign --samples UUID --person NAME' "
                 + "assigns them"
         ]
@@ -487,15 +487,15 @@ public final class Ingest: SampleSink {
     ///
     /// - Parameter state: `done`, `interrupted` or `failed`.
     public func finish(at time: Int64, state: String = "done") throws -> IngestAccount {
-        let noted = (refusals, skipped, refusalsKept, repeated)
+        let noted = (refusals, skipped, retainedRefusals, repeated)
         do {
             try connection.transaction {
                 try account([], [])
-                try connection.ledger.add(notes: duplicateReport.notes + nobodysNotes, to: id)
+                try connection.ledger.add(notes: duplicateReport.notes + unassignedNotes, to: id)
                 try connection.ledger.finish(id, at: time, state: state)
             }
         } catch {
-            (refusals, skipped, refusalsKept, repeated) = noted
+            (refusals, skipped, retainedRefusals, repeated) = noted
             throw error
         }
         lock = nil

@@ -9,7 +9,7 @@ extension SampleStore.Ledger {
     /// Marks entries whose process ended without finishing them as interrupted. Their stored samples remain.
     public func closeAbandoned() throws {
         try connection.transaction {
-            for ingest in try connection.ledger.running() where !IngestLock.isHeld(ingest, of: store.path) {
+            for ingest in try connection.ledger.running() where !IngestLock.isLocked(ingest, of: store.path) {
                 try connection.ledger.set(state: "interrupted", of: ingest)
             }
         }

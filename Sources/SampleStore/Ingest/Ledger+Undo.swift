@@ -19,12 +19,12 @@ extension SampleStore.Ledger {
         return try store.samples.change(description) { ingest, deletion in
             try store.refuseIfPending()
             if try refuseIfNotUndoable(undone, forget: forget) {
-                let settlement = Settlement(deletion)
-                let chain = try settlement.reader.states.chain(from: undone)
-                try settlement.reader.states.undo(undone, by: ingest)
-                try refuseIfRepaired(chain, settlement)
-                for entry in chain { try settlement.settle(touchedBy: entry) }
-                for entry in chain { try connection.quarantine.settle(touchedBy: entry) }
+                let liveUpdate = LiveSampleUpdate(deletion)
+                let chain = try liveUpdate.reader.states.chain(from: undone)
+                try liveUpdate.reader.states.undo(undone, by: ingest)
+                try refuseIfRepaired(chain, liveUpdate)
+                for entry in chain { try liveUpdate.update(touchedBy: entry) }
+                for entry in chain { try connection.quarantine.update(touchedBy: entry) }
                 deletion.changesMore()
             } else {
                 // It stays undone until this entry is undone as well.
@@ -57,28 +57,28 @@ extension SampleStore.Ledger {
                 })
         }
         /// Returns a settlement with the future state of the ledger.
-        func settlement(_ entry: Int64, _ deletion: Deletion, listedIn list: PendingChanges? = nil) throws -> Settlement {
-            let settlement = Settlement(deletion, listedIn: list)
-            settlement.reader.states.assume(undone, undoneBy: entry)
-            return settlement
+        func liveUpdate(_ entry: Int64, _ deletion: Deletion, listedIn list: PendingChanges? = nil) throws -> LiveSampleUpdate {
+            let liveUpdate = LiveSampleUpdate(deletion, listedIn: list)
+            liveUpdate.reader.states.assume(undone, undoneBy: entry)
+            return liveUpdate
         }
         return try store.changeInSteps(
             description,
             list: { pending, entry in
-                let settlement = try settlement(entry, Deletion(connection: connection, ingest: entry), listedIn: pending)
-                let chain = try settlement.reader.states.chain(from: undone)
-                try refuseIfRepaired(chain, settlement)
-                for entry in chain { try settlement.settle(touchedBy: entry) }
+                let liveUpdate = try liveUpdate(entry, Deletion(connection: connection, ingest: entry), listedIn: pending)
+                let chain = try liveUpdate.reader.states.chain(from: undone)
+                try refuseIfRepaired(chain, liveUpdate)
+                for entry in chain { try liveUpdate.update(touchedBy: entry) }
             },
-            restore: { places, entry, deletion in
-                try settlement(entry, deletion).settle(listed: places, onlyRestoring: true)
+            restore: { keys, entry, deletion in
+                try liveUpdate(entry, deletion).update(listed: keys, onlyRestoring: true)
             },
             decide: { entry, deletion in
                 _ = try refuseIfNotUndoable(undone, forget: forget)
-                let settlement = Settlement(deletion)
-                let chain = try settlement.reader.states.chain(from: undone)
-                try settlement.reader.states.undo(undone, by: entry)
-                for entry in chain { try connection.quarantine.settle(touchedBy: entry) }
+                let liveUpdate = LiveSampleUpdate(deletion)
+                let chain = try liveUpdate.reader.states.chain(from: undone)
+                try liveUpdate.reader.states.undo(undone, by: entry)
+                for entry in chain { try connection.quarantine.update(touchedBy: entry) }
             }, finish: forgetSamples)
     }
 
@@ -88,7 +88,7 @@ extension SampleStore.Ledger {
         var sum = 0
         for entry in chain {
             guard let account = try self.account(of: entry) else { continue }
-            sum += account.stored + account.witnesses + account.deleted + account.restored
+            sum += account.stored + account.nearDuplicates + account.deleted + account.restored
         }
         return sum
     }
@@ -105,9 +105,9 @@ extension SampleStore.Ledger {
         return !isUndone
     }
 
-    private func refuseIfRepaired(_ chain: [Int64], _ settlement: Settlement) throws(StoreError) {
-        if let first = chain.last, try !settlement.reader.states.isActive(first) {
-            try store.repairs.refuseIfRepaired(broughtBy: first)
+    private func refuseIfRepaired(_ chain: [Int64], _ liveUpdate: LiveSampleUpdate) throws(StoreError) {
+        if let first = chain.last, try !liveUpdate.reader.states.isActive(first) {
+            try store.repairs.refuseIfRepaired(ingestedBy: first)
         }
     }
 
@@ -116,16 +116,16 @@ extension SampleStore.Ledger {
     private func undoRepair(
         _ account: IngestAccount, forget: Bool, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int)? {
-        if account.kind == .undoMigration {
+        if account.kind == .undoRepair {
             throw StoreError(.invalid, "ledger entry \(account.id) undid a repair: run 'vitalgate repair apply' to repair again")
         }
-        guard let migration = try store.repairs.repair(ingest: account.id) else { return nil }
+        guard let repairID = try store.repairs.repair(ingest: account.id) else { return nil }
         guard !forget else {
             throw StoreError(
                 .invalid,
-                "ledger entry \(account.id) is repair \(migration.id), and a repair cannot be forgotten: run 'vitalgate repair undo \(migration.id)'"
+                "ledger entry \(account.id) is repair \(repairID.id), and a repair cannot be forgotten: run 'vitalgate repair undo \(repairID.id)'"
             )
         }
-        return try store.repairs.undo(migration.id, at: Instant(microseconds: description.received))
+        return try store.repairs.undo(repairID.id, at: Instant(microseconds: description.received))
     }
 }

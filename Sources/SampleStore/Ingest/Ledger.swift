@@ -23,7 +23,7 @@ extension SampleStore.Ledger {
     ) throws(StoreError) -> (ingest: Ingest, account: IngestAccount)? {
         guard let account = try connection.ledger.last(kind, named: name, begunWithin: range) else { return nil }
         let ingest = try Ingest(
-            store: store, resuming: account, owner: owner, refusalsKept: try connection.ledger.refusalCount(of: account.id),
+            store: store, resuming: account, owner: owner, retainedRefusals: try connection.ledger.refusalCount(of: account.id),
             replacesAcrossDevices: replacingAcrossDevices, comparesPaths: comparingPaths, linksCopies: linkingCopies)
         return (ingest, account)
     }
@@ -35,7 +35,7 @@ extension SampleStore.Ledger {
     /// Returns the entry as interrupted if its process ended. A killed process could not update its entry. The next command that writes
     /// stores this state.
     private func checked(_ account: IngestAccount) -> IngestAccount {
-        guard account.state == "running", account.owner != nil, !IngestLock.isHeld(account.id, of: store.path) else {
+        guard account.state == "running", account.owner != nil, !IngestLock.isLocked(account.id, of: store.path) else {
             return account
         }
         var account = account

@@ -5,26 +5,26 @@
 /// further readings of these are refused. A device may not send its reading again, so a live reading always has room.
 final class QuarantineRoom {
     /// The maximum number of quarantined readings of a person.
-    static let usual = 100_000
+    static let defaultLimit = 100_000
 
     private let connection: Connection
-    private let most: Int
+    private let maximum: Int
     /// The readings by person.
     private var counts: [String: Int] = [:]
 
-    /// - Parameter most: The maximum number of readings of a person.
-    init(_ connection: Connection, most: Int = usual) { (self.connection, self.most) = (connection, most) }
+    /// - Parameter maximum: The maximum number of readings of a person.
+    init(_ connection: Connection, maximum: Int = defaultLimit) { (self.connection, self.maximum) = (connection, maximum) }
 
     /// Whether a person has all readings of the share.
-    func isFull(for subject: String) throws(StoreError) -> Bool {
-        if let count = counts[subject] { return count >= most }
-        let count = try connection.quarantine.heldCounts(of: subject).values.reduce(0, +)
-        counts[subject] = count
-        return count >= most
+    func isFull(for person: String) throws(StoreError) -> Bool {
+        if let count = counts[person] { return count >= maximum }
+        let count = try connection.quarantine.quarantinedCounts(of: person).values.reduce(0, +)
+        counts[person] = count
+        return count >= maximum
     }
 
     /// Counts a reading that was added.
-    func count(for subject: String) { counts[subject, default: 0] += 1 }
+    func count(for person: String) { counts[person, default: 0] += 1 }
 
     /// Counts again, after a transaction failed.
     func forget() { counts.removeAll() }

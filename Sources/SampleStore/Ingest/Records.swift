@@ -26,40 +26,40 @@ final class Records {
     }
 
     /// Registers a version that is about to be stored, and retires the lower one if it counts.
-    func claim(_ received: RecordIdentifier, at place: SampleKey, identity: SampleIdentity) throws(StoreError) -> Claim {
+    func claim(_ received: RecordIdentifier, at key: SampleKey, identity: SampleIdentity) throws(StoreError) -> Claim {
         var record = received
         let table = connection.records
         let known =
             try acrossDevices
-            ? table.versions(of: record.id, besideSeries: place.series) : table.versions(of: record.id, in: place.series)
+            ? table.versions(of: record.id, relatedToSeries: key.series) : table.versions(of: record.id, in: key.series)
         // An equal reading would have been found before. So an open record has another value, and the later import wins.
         if let highest = known.last, let next = record.following(highest.number) { record = next }
-        if let same = known.first(where: { $0.number == record.version }) { return .known(same.place) }
-        try table.add(record, at: place, isAcross: acrossDevices)
-        arriving[place] = identity
-        if let whole = try newerEdition(of: record, in: place.series) {
+        if let same = known.first(where: { $0.number == record.version }) { return .known(same.key) }
+        try table.add(record, at: key, isAcross: acrossDevices)
+        arriving[key] = identity
+        if let whole = try newerEdition(of: record, in: key.series) {
             // The edition that this is a part of was replaced by one that does not have this part.
             let edition = try MeasurementReader(connection: connection).measurement(of: whole).history
-            let entry = edition.reports.first { $0.place == whole }?.entry ?? ingest
-            try connection.decisions.add(.deleted, on: place, by: entry)
+            let entry = edition.reports.first { $0.key == whole }?.entry ?? ingest
+            try connection.decisions.add(.deleted, on: key, by: entry)
             return .superseded(by: whole)
         }
-        if let newest = known.last?.place {
+        if let newest = known.last?.key {
             // The new version must be taken into account although its row does not exist yet.
             let deletion = Deletion(connection: connection, ingest: ingest)
-            let settlement = Settlement(deletion)
-            for (place, identity) in arriving { settlement.reader.arriving[place] = (ingest, identity, nil) }
-            try settlement.settle([newest])
-            try deletion.settleDerived()
-            guard case .live? = try settlement.reader.measurement(of: place).history.state(of: place) else {
+            let liveUpdate = LiveSampleUpdate(deletion)
+            for (key, identity) in arriving { liveUpdate.reader.arriving[key] = (ingest, identity, nil) }
+            try liveUpdate.update([newest])
+            try deletion.updateDerived()
+            guard case .live? = try liveUpdate.reader.measurement(of: key).history.state(of: key) else {
                 return .superseded(by: newest)
             }
         }
         // While the ingest is active, parts that the new version does not have are deleted.
         let deletion = Deletion(connection: connection, ingest: ingest)
         try deletion.delete(
-            try table.places(ofIDs: RecordIdentifier.parts(of: record.id), in: place.series, below: record.version))
-        try deletion.settleDerived()
+            try table.keys(ofIDs: RecordIdentifier.parts(of: record.id), in: key.series, below: record.version))
+        try deletion.updateDerived()
         return .stored
     }
 
@@ -68,6 +68,6 @@ final class Records {
         guard let whole = record.whole, let newest = try connection.records.versions(of: whole, in: series).last,
             newest.number > record.version
         else { return nil }
-        return newest.place
+        return newest.key
     }
 }

@@ -22,7 +22,7 @@ extension SampleStore.Samples {
         guard try chosen.count > store.stepRows else {
             return try change(description) { _, deletion in
                 try store.refuseIfPending()
-                return try deletion.delete(try chosen.places(limit: store.stepRows))
+                return try deletion.delete(try chosen.keys(limit: store.stepRows))
             }
         }
         return try store.changeInSteps(
@@ -30,10 +30,10 @@ extension SampleStore.Samples {
             list: { pending, _ in
                 var last: SampleKey?
                 while true {
-                    let places = try chosen.places(after: last, limit: store.stepRows)
-                    guard let end = places.last else { break }
+                    let keys = try chosen.keys(after: last, limit: store.stepRows)
+                    guard let end = keys.last else { break }
                     last = end
-                    try pending.add(going: places)
+                    try pending.add(going: keys)
                 }
             })
     }
@@ -49,7 +49,7 @@ extension SampleStore.Samples {
         try chosen.fill {
             while let (series, stored) = try cursor.nextWithSeries() {
                 try chosen.add(SampleKey(series: series, start: stored.sample.start.microseconds, of: stored.uuid))
-                if withObjects { for place in try owned.places(namedBy: stored.sample, among: .live) { try chosen.add(place) } }
+                if withObjects { for key in try owned.keys(namedBy: stored.sample, among: .live) { try chosen.add(key) } }
             }
         }
         return chosen
@@ -73,16 +73,16 @@ extension SampleStore.Samples {
             var (named, objects): ([SampleKey], [SampleKey]) = ([], [])
             let (owned, table) = (OwnedObjects(connection: connection), connection.samples)
             for uuid in uuids {
-                var places: [SampleKey] = []
-                for place in try self.places(of: uuid, among: .live) where try !named.contains(place) && table.contains(place) {
-                    places.append(place)
+                var keys: [SampleKey] = []
+                for key in try self.keys(of: uuid, among: .live) where try !named.contains(key) && table.contains(key) {
+                    keys.append(key)
                 }
-                guard !places.isEmpty else { throw StoreError(.invalid, "there is no sample \(uuid)") }
-                named += places
+                guard !keys.isEmpty else { throw StoreError(.invalid, "there is no sample \(uuid)") }
+                named += keys
                 guard withObjects else { continue }
-                for place in places {
-                    guard let sample = try table.sample(at: place, among: .live) else { continue }
-                    objects += try owned.places(namedBy: sample, among: .live)
+                for key in keys {
+                    guard let sample = try table.sample(at: key, among: .live) else { continue }
+                    objects += try owned.keys(namedBy: sample, among: .live)
                 }
             }
             // Do not delete an object twice that was also named itself.
@@ -100,46 +100,46 @@ extension SampleStore.Samples {
     ) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
             let table = connection.samples
-            var places: [SampleKey] = []
+            var keys: [SampleKey] = []
             // The objects of a sample arrived before it.
             let theirs = withObjects ? try placesDeleted(with: uuids) : []
             for uuid in try inOrder(uuids) {
-                let known = places.count
-                for place in try self.places(of: uuid, among: .tombstones)
-                where try !places.contains(place) && table.contains(place, among: .tombstones) {
-                    places.append(place)
+                let known = keys.count
+                for key in try self.keys(of: uuid, among: .tombstones)
+                where try !keys.contains(key) && table.contains(key, among: .tombstones) {
+                    keys.append(key)
                 }
-                guard places.count > known else { throw Self.notRestorable(uuid) }
+                guard keys.count > known else { throw Self.notRestorable(uuid) }
             }
-            let settlement = Settlement(deletion)
+            let liveUpdate = LiveSampleUpdate(deletion)
             // The decision is about the measurement. Its sample may be another report, which arrived after the deletion.
-            let deleted = try (theirs + places).filter {
-                try settlement.reader.measurement(of: $0).history.state(of: $0) == .deleted
+            let deleted = try (theirs + keys).filter {
+                try liveUpdate.reader.measurement(of: $0).history.state(of: $0) == .deleted
             }
-            try deletion.decide(.restored, theirs + places)
-            settlement.reader.forgetTraces()
-            try settlement.settle(theirs + places)
+            try deletion.decide(.restored, theirs + keys)
+            liveUpdate.reader.forgetTraces()
+            try liveUpdate.update(theirs + keys)
             var back: Set<SampleKey> = []
-            for place in deleted {
-                let history = try settlement.reader.measurement(of: place).history
-                guard case .duplicate(let representative)? = history.state(of: place) else { continue }
-                back.insert(place)
-                try deletion.takeBackDecision(on: place)
+            for key in deleted {
+                let history = try liveUpdate.reader.measurement(of: key).history
+                guard case .duplicate(let representative)? = history.state(of: key) else { continue }
+                back.insert(key)
+                try deletion.takeBackDecision(on: key)
                 try deletion.decide(.restored, [history.form(of: representative)])
             }
             for uuid in uuids {
                 var isThere = false
-                for place in try self.places(of: uuid, among: .live) where try table.contains(place) { isThere = true }
-                for place in try self.places(of: uuid, among: .tombstones) where back.contains(place) { isThere = true }
-                guard isThere else { throw try reasonNotToRestore(uuid, settlement) }
+                for key in try self.keys(of: uuid, among: .live) where try table.contains(key) { isThere = true }
+                for key in try self.keys(of: uuid, among: .tombstones) where back.contains(key) { isThere = true }
+                guard isThere else { throw try reasonNotToRestore(uuid, liveUpdate) }
             }
             var count = 0
-            for place in theirs + places {
-                if try back.contains(place) || table.contains(place) {
+            for key in theirs + keys {
+                if try back.contains(key) || table.contains(key) {
                     count += 1
                 } else {
                     // Another reading has replaced this object, which was not requested by UUID.
-                    try deletion.takeBackDecision(on: place)
+                    try deletion.takeBackDecision(on: key)
                 }
             }
             return count
@@ -151,24 +151,24 @@ extension SampleStore.Samples {
     }
 
     /// The error that explains why a sample could not be restored.
-    private func reasonNotToRestore(_ uuid: SampleIdentity, _ settlement: Settlement) throws(StoreError) -> StoreError {
+    private func reasonNotToRestore(_ uuid: SampleIdentity, _ liveUpdate: LiveSampleUpdate) throws(StoreError) -> StoreError {
         let names = connection.samples
-        for place in try places(of: uuid, among: .tombstones) {
-            let history = try settlement.reader.measurement(of: place).history
-            let root = history.root(of: place)
-            if let next = history.repaired.first(where: { $0.isActive && $0.old == place }) {
+        for key in try keys(of: uuid, among: .tombstones) {
+            let history = try liveUpdate.reader.measurement(of: key).history
+            let root = history.root(of: key)
+            if let next = history.repaired.first(where: { $0.isActive && $0.old == key }) {
                 let new = try names.identity(at: next.new)
                 return StoreError(
                     .invalid,
                     "\(uuid) was replaced\(new.map { " by \($0)" } ?? ""), by a repair: undo it with 'vitalgate repair undo'")
             }
-            if root != place, let original = try names.identity(at: root), history.form(of: root) != place {
+            if root != key, let original = try names.identity(at: root), history.form(of: root) != key {
                 return StoreError(
                     .invalid, "\(uuid) was created by a repair that was undone: use 'vitalgate restore \(original)' instead")
             }
-            let own = history.reports.first { $0.place == root }?.group
+            let own = history.reports.first { $0.key == root }?.group
             if history.live.contains(where: { live in
-                history.reports.contains { $0.place == history.root(of: live) && $0.group == own }
+                history.reports.contains { $0.key == history.root(of: live) && $0.group == own }
             }) {
                 return StoreError(
                     .invalid, "\(uuid) is a duplicate of a stored sample: 'vitalgate query \(uuid)' shows which")
@@ -182,9 +182,9 @@ extension SampleStore.Samples {
         let owned = OwnedObjects(connection: connection)
         var (own, theirs): (Set<SampleKey>, [SampleKey]) = ([], [])
         for uuid in uuids {
-            for place in try places(of: uuid, among: .tombstones) {
-                own.insert(place)
-                theirs += try owned.placesDeleted(with: place)
+            for key in try keys(of: uuid, among: .tombstones) {
+                own.insert(key)
+                theirs += try owned.placesDeleted(with: key)
             }
         }
         return theirs.filter { !own.contains($0) }
@@ -195,8 +195,8 @@ extension SampleStore.Samples {
         guard uuids.count > 1 else { return uuids }
         var numbers: [SampleIdentity: Int64] = [:]
         for uuid in uuids {
-            for place in try places(of: uuid, among: .tombstones) {
-                numbers[uuid] = try table.tombstone(at: place, evenForgotten: true)?.number
+            for key in try keys(of: uuid, among: .tombstones) {
+                numbers[uuid] = try table.tombstone(at: key, evenForgotten: true)?.number
             }
         }
         return uuids.sorted { numbers[$0] ?? 0 < numbers[$1] ?? 0 }
@@ -212,13 +212,13 @@ extension SampleStore.Samples {
                 let ingest = try store.beginIngest(description)
                 let deletion = Deletion(connection: connection, ingest: ingest.id)
                 let count = try body(ingest.id, deletion)
-                try deletion.settleDerived()
-                guard count > 0 || deletion.hasChangedMore else { throw NothingToChange() }
+                try deletion.updateDerived()
+                guard count > 0 || deletion.hasChangedMore else { throw NoChange() }
                 try connection.ledger.finish(
                     ingest.id, at: description.received, deleted: deletion.deleted, restored: deletion.restored)
                 return (ingest.id, count)
             }
-        } catch is NothingToChange {
+        } catch is NoChange {
             return (0, 0)
         } catch {
             // The shared rows that the transaction created were rolled back too.
@@ -227,5 +227,5 @@ extension SampleStore.Samples {
         }
     }
 
-    private struct NothingToChange: Error {}
+    private struct NoChange: Error {}
 }

@@ -34,14 +34,14 @@ extension SampleStore.Samples {
 
     private func noteInputs(_ inputs: [[SampleIdentity]], of batch: [GatedSample], _ deletion: Deletion) throws(StoreError) {
         guard !inputs.isEmpty else { return }
-        let (derived, settlement) = (connection.derived, Settlement(deletion))
+        let (derived, liveUpdate) = (connection.derived, LiveSampleUpdate(deletion))
         for (gated, uuids) in zip(batch, inputs) where !uuids.isEmpty {
-            var places: [SampleKey] = []
-            for uuid in uuids { places += try self.places(of: uuid, among: .live) }
-            for place in try connection.samples.places(of: gated.sample.identity) {
-                try derived.add(place, from: places)
+            var keys: [SampleKey] = []
+            for uuid in uuids { keys += try self.keys(of: uuid, among: .live) }
+            for key in try connection.samples.keys(of: gated.sample.identity) {
+                try derived.add(key, from: keys)
                 // The sample may have been withdrawn after an earlier computation.
-                try settlement.settle([place])
+                try liveUpdate.update([key])
             }
         }
     }

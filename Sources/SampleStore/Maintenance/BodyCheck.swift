@@ -38,8 +38,8 @@ final class BodyCheck {
             problems.append("\(fault.type): \(count) \(count == 1 ? "sample" : "samples") \(fault.words)")
         }
         for (kind, count) in missing.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            let what = kind == .workoutRoute ? "workouts" : kind == .workout ? "routes" : "samples"
-            notes.append("\(count) \(what) referenced by a \(kind.name) are not in the store")
+            let kindNames = kind == .workoutRoute ? "workouts" : kind == .workout ? "routes" : "samples"
+            notes.append("\(count) \(kindNames) referenced by a \(kind.name) are not in the store")
         }
         try unused()
         let lost =
@@ -77,7 +77,7 @@ final class BodyCheck {
             guard !verified.contains(key) else { continue }
             if verified.count > 100_000 { verified.removeAll(keepingCapacity: true) }
             verified.insert(key)
-            let body = SampleBody(octets: Array(statement.blob(4)))
+            let body = SampleBody(bytes: Array(statement.blob(4)))
             if Array(statement.blob(3)) != body.digest { note("whose body does not match its digest") }
             let reading = BodyReading(body, kind)
             for fault in reading.faults { note(fault) }
@@ -88,7 +88,7 @@ final class BodyCheck {
     /// Whether a UUID belongs to a sample that is live, deleted, kept as a duplicate, or in quarantine.
     private func exists(_ text: String) throws(StoreError) -> Bool {
         guard let uuid = SampleIdentity(text) else { return false }
-        if try !connection.samples.places(of: uuid).isEmpty { return true }
+        if try !connection.samples.keys(of: uuid).isEmpty { return true }
         if try connection.quarantine.contains(uuid) { return true }
         return try connection.duplicates.contains(uuid)
     }

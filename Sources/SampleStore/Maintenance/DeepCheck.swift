@@ -7,15 +7,15 @@ struct DeepCheck {
 
     func problems() throws(StoreError) -> [String] {
         var problems: [String] = []
-        for (what, sql) in Self.counts {
+        for (description, sql) in Self.counts {
             let count = try connection.integer(sql) ?? 0
-            if count > 0 { problems.append("\(count) \(what)") }
+            if count > 0 { problems.append("\(count) \(description)") }
         }
-        problems += try migrations()
+        problems += try repairs()
         problems += try eaten()
         problems += try cycles()
         problems += try conversions()
-        problems += try retellings()
+        problems += try mergeCandidates()
         // Measurements with pending changes are only consistent once the changes are completed.
         if try PendingChanges(connection: connection).entry() == nil {
             problems += try MeasurementCheck(connection: connection).problems()
@@ -25,7 +25,7 @@ struct DeepCheck {
 
     /// Counts samples that duplicate another reading in another unit or over another path. Sums count such a reading
     /// twice.
-    private func retellings() throws(StoreError) -> [String] {
+    private func mergeCandidates() throws(StoreError) -> [String] {
         var (count, left) = ([0, 0], [0, 0])
         func note(_ way: Int, _ isLeft: Bool) { if isLeft { left[way] += 1 } else { count[way] += 1 } }
         try StoredUnitDuplicates(connection: connection).search { pair, _ throws(StoreError) in note(0, pair.isLeft) }
@@ -132,7 +132,7 @@ struct DeepCheck {
     ]
 
     /// Checks that the map of replaced samples and the ledger entry match the counts of each applied repair.
-    private func migrations() throws(StoreError) -> [String] {
+    private func repairs() throws(StoreError) -> [String] {
         let statement = try Statement(
             connection,
             """
@@ -143,11 +143,11 @@ struct DeepCheck {
             """)
         var problems: [String] = []
         while try statement.step() {
-            let (id, said, found) = (statement.integer(0), statement.integer(1), statement.integer(2))
+            let (id, recorded, found) = (statement.integer(0), statement.integer(1), statement.integer(2))
             // Forms of reports that represented their measurements later are recorded and stored in addition.
-            let following = found - said
-            if following < 0 { problems.append("repair \(id): \(said) samples replaced, but \(found) recorded") }
-            if statement.integer(3) != said + statement.integer(7)
+            let following = found - recorded
+            if following < 0 { problems.append("repair \(id): \(recorded) samples replaced, but \(found) recorded") }
+            if statement.integer(3) != recorded + statement.integer(7)
                 || statement.integer(4) != statement.integer(5) + max(following, 0)
             {
                 problems.append("repair \(id): its counts differ from its ledger entry")
@@ -184,13 +184,13 @@ struct DeepCheck {
         let replacements = connection.repairs
         var endless = 0
         while try statement.step() {
-            var place = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            var key = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
             var length = 0
-            while length < RepairTable.longestChain, let origin = try replacements.origin(of: place) {
-                place = origin.place
+            while length < RepairTable.maximumChainLength, let origin = try replacements.origin(of: key) {
+                key = origin.key
                 length += 1
             }
-            if length == RepairTable.longestChain { endless += 1 }
+            if length == RepairTable.maximumChainLength { endless += 1 }
         }
         return endless > 0 ? ["\(endless) repaired samples have no received original"] : []
     }

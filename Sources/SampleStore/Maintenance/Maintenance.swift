@@ -18,7 +18,7 @@ public struct StoreSummary: Sendable {
     /// The last number of the change log.
     public var lastChange: Int64
     /// The store's default person.
-    public var subject: String
+    public var person: String
     /// The schema version.
     public var schema: Int
     /// The series that contain samples.
@@ -66,9 +66,9 @@ extension SampleStore {
         return StoreSummary(
             path: path, bytes: Int(pages * size) + logBytes, samples: counted.reduce(0) { $0 + $1.count },
             deleted: Int(try table.count(.tombstones, evenForgotten: true)),
-            quarantined: try connection.quarantine.heldCount(), ingests: try connection.ledger.count(),
+            quarantined: try connection.quarantine.quarantinedCount(), ingests: try connection.ledger.count(),
             lastChange: try lastChange(),
-            subject: subject,
+            person: owner,
             schema: Int(try connection.integer("PRAGMA user_version") ?? 0), series: counted)
     }
 

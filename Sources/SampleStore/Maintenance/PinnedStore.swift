@@ -19,14 +19,14 @@ public final class PinnedStore {
     private let descriptor: Int32
 
     /// How long to wait for other readers and writers.
-    private static let patience = Duration.seconds(60)
+    private static let timeout = Duration.seconds(60)
 
     /// Waits until the log is empty and pins the file.
     ///
     /// - Throws: ``StoreError`` of the kind `busy` if other readers kept a checkpoint from completing for a minute.
-    public convenience init(path: String) throws(StoreError) { try self.init(path: path, patience: Self.patience) }
+    public convenience init(path: String) throws(StoreError) { try self.init(path: path, timeout: Self.timeout) }
 
-    init(path: String, patience: Duration) throws(StoreError) {
+    init(path: String, timeout: Duration) throws(StoreError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw StoreError(errno == EACCES ? .permission : .missing, "\(path): \(String(cString: strerror(errno)))")
@@ -36,7 +36,7 @@ public final class PinnedStore {
             // It puts the file into WAL mode if that is necessary.
             let writer = try SampleStore(path: path, access: .write)
             store = try SampleStore(path: path, access: .read)
-            snapshot = try Self.pin(store.connection, writer.connection, path, patience)
+            snapshot = try Self.pin(store.connection, writer.connection, path, timeout)
             bytes = try Self.size(of: descriptor, path)
         } catch {
             close(descriptor)
@@ -59,7 +59,7 @@ public final class PinnedStore {
 
     /// While `lock` keeps other writers away, the log is complete in the file, and a reader that starts then needs nothing of it.
     private static func pin(
-        _ reader: Connection, _ writer: Connection, _ path: String, _ patience: Duration
+        _ reader: Connection, _ writer: Connection, _ path: String, _ timeout: Duration
     ) throws(StoreError) -> Snapshot {
         let lock = try Connection(path: path, writable: true)
         let start = ContinuousClock.now
@@ -74,7 +74,7 @@ public final class PinnedStore {
                 _ = try reader.integer("SELECT count(*) FROM sqlite_master")
                 return snapshot
             }
-            guard ContinuousClock.now - start < patience else {
+            guard ContinuousClock.now - start < timeout else {
                 throw StoreError(.busy, "another process has been reading \(path) for a minute: try again")
             }
             _ = try? lock.execute("ROLLBACK")

@@ -4,7 +4,7 @@ import HealthModel
 /// brings it back.
 extension SampleStore {
     /// How much further than the last pruning one may go, in microseconds: half the retention period, from two days to a month.
-    private static func longestAdvance(_ period: Int64) -> Int64 { min(max(period / 2, 2 * Calendar.day), 31 * Calendar.day) }
+    private static func maximumAdvance(_ period: Int64) -> Int64 { min(max(period / 2, 2 * Calendar.day), 31 * Calendar.day) }
 
     /// Returns why a pruning by age is doubted, or `nil` if it is not.
     ///
@@ -44,7 +44,7 @@ extension SampleStore {
                 continue
             }
             let advance = date.microseconds &- before.microseconds
-            guard advance > Self.longestAdvance(now.microseconds &- date.microseconds),
+            guard advance > Self.maximumAdvance(now.microseconds &- date.microseconds),
                 try count(Ended(.live, of: series.id, before: date, untold: untold)).removable > 0
             else { continue }
             return "it would remove samples of '\(series.type.id)' from \(advance / Calendar.day) more days than the last time"

@@ -34,8 +34,8 @@ extension SampleStore {
     /// Throws an error if SQLite could not read a page, which it reports as text. The medium failed, and the file may be right.
     private static func rejectFailure(of text: String) throws(StoreError) {
         let prefix = "unable to get the page. error code="
-        guard let place = text.firstRange(of: prefix) else { return }
-        guard let code = Int32(text[place.upperBound...].prefix { $0.isNumber }) else { return }
+        guard let sampleKey = text.firstRange(of: prefix) else { return }
+        guard let code = Int32(text[sampleKey.upperBound...].prefix { $0.isNumber }) else { return }
         let error = StoreError(code: code, message: "disk I/O error", sql: nil)
         if error.kind == .inputOutput { throw error }
     }
@@ -45,8 +45,8 @@ extension SampleStore {
         deep: Bool, _ progress: (Int) -> Void, _ note: (String) -> Void
     ) throws(StoreError) -> [String] {
         // Stop here, because further checks of rows with the wrong kind would only repeat the problem.
-        let strangers = deep ? try checkKinds() : []
-        guard strangers.isEmpty else { return strangers }
+        let unknownKinds = deep ? try checkKinds() : []
+        guard unknownKinds.isEmpty else { return unknownKinds }
         var problems = try checkLedger()
         if try erasure.isUnfinished {
             problems.append(
@@ -128,7 +128,7 @@ extension SampleStore {
 
     private func checkLinks() throws(StoreError) -> [String] {
         var problems: [String] = []
-        for (what, sql) in [
+        for (description, sql) in [
             ("samples without a series", "SELECT count(*) FROM sample WHERE series NOT IN (SELECT id FROM series)"),
             ("samples without a context", "SELECT count(*) FROM sample WHERE context NOT IN (SELECT id FROM context)"),
             (
@@ -161,7 +161,7 @@ extension SampleStore {
             ),
         ] {
             let count = try connection.integer(sql) ?? 0
-            if count > 0 { problems.append("\(count) \(what)") }
+            if count > 0 { problems.append("\(count) \(description)") }
         }
         return problems
     }
@@ -169,11 +169,11 @@ extension SampleStore {
     private func checkIdentities(
         of series: SeriesDescription, in table: SampleTable.Rows, _ checked: inout Int, _ progress: (Int) -> Void
     ) throws(StoreError) -> [String] {
-        let key = SeriesKey(subject: series.subject, type: series.type, source: series.source, device: series.device)
+        let key = SeriesKey(person: series.person, type: series.type, source: series.source, device: series.device)
         let decoder = SampleDecoder(connection: connection)
         // Forgotten samples no longer have their record id.
         let rows = try self.table.scan(
-            .whole, of: series.id, among: table, table == .tombstones ? .remembered : .all, order: .startAndHash, isKept: false)
+            .whole, of: series.id, among: table, table == .tombstones ? .remembered : .all, order: .startAndHash, isRetained: false)
         var wrong = 0
         var unequal = 0
         while try rows.next() {
@@ -204,8 +204,8 @@ extension SampleStore {
     }
 
     private func isRecord(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
-        let place = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
-        return try connection.records.records(at: place).contains { record in
+        let sampleKey = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
+        return try connection.records.records(at: sampleKey).contains { record in
             SampleIdentity(
                 series: key, start: sample.nominalStart, record: record, numeral: sample.numeral, unit: sample.unit)
                 == sample.identity
@@ -215,11 +215,11 @@ extension SampleStore {
     /// Whether the UUID of a repaired sample matches its original and the repair, or `nil` if the sample was not
     /// repaired.
     private func isRepaired(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool? {
-        let place = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
-        if try connection.repairs.isFromNowhere(place) { return true }
-        guard let origin = try connection.repairs.origin(of: place) else { return nil }
-        let repair = try connection.repairs.text(of: origin.migration)
-        let received = try table.identity(at: origin.place, among: [.tombstones, .live])
+        let sampleKey = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
+        if try connection.repairs.isFromNowhere(sampleKey) { return true }
+        guard let origin = try connection.repairs.origin(of: sampleKey) else { return nil }
+        let repair = try connection.repairs.text(of: origin.repairID)
+        let received = try table.identity(at: origin.key, among: [.tombstones, .live])
         guard let repair, let received else { return false }
         return SampleIdentity(
             series: key, start: sample.start.microseconds, repaired: received, by: repair)

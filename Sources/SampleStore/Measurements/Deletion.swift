@@ -28,66 +28,66 @@ final class Deletion {
     ///
     /// - Returns: The number of samples deleted.
     @discardableResult
-    func delete(_ places: [SampleKey]) throws(StoreError) -> Int {
+    func delete(_ keys: [SampleKey]) throws(StoreError) -> Int {
         var live: [SampleKey] = []
-        for place in places where try table.contains(place) { live.append(place) }
+        for key in keys where try table.contains(key) { live.append(key) }
         try decide(.deleted, live)
         // A deletion is the latest decision, so no other report of the measurement becomes live.
-        return try bury(live.map { SampleTable.Burial(place: $0) })
+        return try moveToTombstones(live.map { SampleTable.TombstoneMove(key: $0) })
     }
 
     /// Records a person's decision about samples.
-    func decide(_ kind: Kind, _ places: [SampleKey]) throws(StoreError) {
-        for place in places { try connection.decisions.add(kind, on: place, by: ingest) }
+    func decide(_ kind: Kind, _ keys: [SampleKey]) throws(StoreError) {
+        for key in keys { try connection.decisions.add(kind, on: key, by: ingest) }
     }
 
     /// Removes a decision that this ledger entry just recorded about a sample.
-    func takeBackDecision(on place: SampleKey) throws(StoreError) {
-        try connection.decisions.remove(place, by: ingest)
+    func takeBackDecision(on key: SampleKey) throws(StoreError) {
+        try connection.decisions.remove(key, by: ingest)
     }
 
     @discardableResult
-    func bury(_ burials: [SampleTable.Burial]) throws(StoreError) -> Int {
-        guard !burials.isEmpty else { return 0 }
-        let count = try table.bury(burials, by: ingest)
+    func moveToTombstones(_ tombstones: [SampleTable.TombstoneMove]) throws(StoreError) -> Int {
+        guard !tombstones.isEmpty else { return 0 }
+        let count = try table.moveToTombstones(tombstones, by: ingest)
         deleted += count
-        try noteDerived(from: burials.lazy.map(\.place))
+        try noteDerived(from: tombstones.lazy.map(\.key))
         return count
     }
 
-    func revive(_ revivals: [SampleTable.Revival]) throws(StoreError) {
-        guard !revivals.isEmpty else { return }
-        restored += try table.revive(revivals, by: ingest)
-        try noteDerived(from: revivals.lazy.map(\.place))
+    func restore(_ restorations: [SampleTable.RestorationMove]) throws(StoreError) {
+        guard !restorations.isEmpty else { return }
+        restored += try table.restore(restorations, by: ingest)
+        try noteDerived(from: restorations.lazy.map(\.key))
     }
 
-    private func noteDerived(from places: some Sequence<SampleKey>) throws(StoreError) {
+    private func noteDerived(from keys: some Sequence<SampleKey>) throws(StoreError) {
         let table = connection.derived
         if hasDerived == nil { hasDerived = try !table.isEmpty }
         guard hasDerived == true else { return }
-        for place in places { derived.formUnion(try table.samples(from: place)) }
+        for key in keys { derived.formUnion(try table.samples(from: key)) }
     }
 
     /// Updates the derived samples. They are live only while their inputs are.
-    func settleDerived() throws(StoreError) {
+    func updateDerived() throws(StoreError) {
         while !derived.isEmpty {
-            let places = derived
+            let keys = derived
             derived = []
-            try Settlement(self).settle(
-                places.sorted { ($0.series, $0.start, $0.high, $0.low) < ($1.series, $1.start, $1.high, $1.low) })
+            try LiveSampleUpdate(self).update(
+                keys.sorted { ($0.series, $0.start, $0.high, $0.low) < ($1.series, $1.start, $1.high, $1.low) })
         }
     }
 
     /// Promotes a duplicate to a sample. In the import's counts it moves from duplicates to stored samples, unless the
     /// import is the current one, which does this itself.
-    func addWitness(_ place: SampleKey) throws(StoreError) {
-        guard let bringer = try connection.duplicates.duplicate(at: place)?.ingest,
-            try table.add(DuplicateTable.sample, place.values, broughtBy: bringer, cause: ingest)
+    func promoteDuplicate(_ key: SampleKey) throws(StoreError) {
+        guard let ingestID = try connection.duplicates.duplicate(at: key)?.ingest,
+            try table.add(DuplicateTable.sample, key.values, ingestedBy: ingestID, cause: ingest)
         else { return }
         try connection.settings.set("standIns", to: .integer(1))
-        try noteDerived(from: [place])
-        guard bringer != ingest else { return }
-        try connection.ledger.promoteDuplicate(of: bringer)
+        try noteDerived(from: [key])
+        guard ingestID != ingest else { return }
+        try connection.ledger.promoteDuplicate(of: ingestID)
         changesMore()
     }
 }

@@ -9,7 +9,7 @@ struct MeasurementCheck {
 
     /// Queries for the samples that have more than a report, or whose state disagrees with their report. Samples that obviously agree are
     /// left out.
-    private static let places = [
+    private static let keys = [
         "SELECT series, start, hash FROM decided", "SELECT DISTINCT series, start, hash FROM derived",
         """
         SELECT series, start, hash FROM witness WHERE stands_in OR NOT withdrawn AND NOT parted AND NOT EXISTS(SELECT 1 FROM sample AS s
@@ -31,7 +31,7 @@ struct MeasurementCheck {
         """,
         """
         SELECT series, start, hash FROM deleted WHERE NOT forgotten AND replaced_by IS NULL
-            AND \(LedgerTable.state(of: SampleTable.bringer)) <> 'undone'
+            AND \(LedgerTable.state(of: SampleTable.ingestID)) <> 'undone'
             AND NOT EXISTS(SELECT 1 FROM decided AS d WHERE (d.series, d.start, d.hash) = (deleted.series, deleted.start, deleted.hash))
         """,
     ]
@@ -39,18 +39,18 @@ struct MeasurementCheck {
     func problems() throws(StoreError) -> [String] {
         let reader = MeasurementReader(connection: connection)
         var wrong: Set<SampleKey> = []
-        for sql in Self.places {
+        for sql in Self.keys {
             var seen: Set<SampleKey> = []
             let statement = try Statement(connection, sql)
             while try statement.step() {
-                let place = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-                guard !seen.contains(place) else { continue }
+                let key = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+                guard !seen.contains(key) else { continue }
                 if seen.count > Self.chunk { seen.removeAll(keepingCapacity: true) }
-                let found = try reader.measurement(of: place)
-                seen.formUnion(found.places)
+                let found = try reader.measurement(of: key)
+                seen.formUnion(found.keys)
                 let live = Set(found.history.live)
-                for place in found.places where live.contains(place) != (found.rows[place]??.isLive ?? false) {
-                    wrong.insert(place)
+                for key in found.keys where live.contains(key) != (found.rows[key]??.isLive ?? false) {
+                    wrong.insert(key)
                 }
             }
         }

@@ -8,7 +8,7 @@ final class MeasurementReader {
         /// The row of each key of the measurement, with its change number and whether it is live, or nil if there is no row.
         var rows: [SampleKey: (number: Int64, isLive: Bool)?] = [:]
         /// The keys in the order in which they were found.
-        var places: [SampleKey] = []
+        var keys: [SampleKey] = []
     }
 
     /// Which tables have rows of a series. Most series have none, so their samples need no further queries.
@@ -16,14 +16,14 @@ final class MeasurementReader {
         var isDecided = false
         var isRepaired = false
         var wasRepaired = false
-        var hasWitnesses = false
-        var isWitness = false
+        var hasDuplicates = false
+        var isDuplicate = false
         var hasRecords = false
         var isDerived = false
         var hasAccepted = false
 
         var isEmpty: Bool {
-            !(isDecided || isRepaired || wasRepaired || hasWitnesses || isWitness || hasRecords || isDerived || hasAccepted)
+            !(isDecided || isRepaired || wasRepaired || hasDuplicates || isDuplicate || hasRecords || isDerived || hasAccepted)
         }
     }
 
@@ -47,60 +47,60 @@ final class MeasurementReader {
     func isPlain(_ series: Int64) throws(StoreError) -> Bool { try traces(of: series).isEmpty }
 
     /// Returns the ingest that brought a live or deleted sample.
-    func bringer(of number: Int64, in series: Int64) throws(StoreError) -> Int64 {
+    func ingestID(of number: Int64, in series: Int64) throws(StoreError) -> Int64 {
         try decoder.change(of: number, series: series).ingest
     }
 
     /// Returns the measurement that a key belongs to.
-    func measurement(of place: SampleKey) throws(StoreError) -> Found {
+    func measurement(of key: SampleKey) throws(StoreError) -> Found {
         var (found, groups, agreements) = (Found(), Groups(), [SampleKey: SampleKey]())
         var records: [RecordKey: Int] = [:]
-        var queue = [try root(of: place)]
-        var bringers: [SampleKey: Int64] = [:]
+        var queue = [try root(of: key)]
+        var ingestIDs: [SampleKey: Int64] = [:]
         while let root = queue.popLast() {
             guard groups.insert(root) else { continue }
-            bringers[root] = try bringer(at: root, &found)
-            if let own = try witness(at: root) {
+            ingestIDs[root] = try ingestID(at: root, &found)
+            if let own = try duplicate(at: root) {
                 if own.isSame {
                     let first = try self.root(of: own.first)
                     agreements[root] = own.first
                     groups.join(root, first)
                     queue.append(first)
                 }
-                if bringers[root] == nil { bringers[root] = own.ingest }
+                if ingestIDs[root] == nil { ingestIDs[root] = own.ingest }
             }
-            if bringers[root] == nil { bringers[root] = arriving[root]?.ingest }
+            if ingestIDs[root] == nil { ingestIDs[root] = arriving[root]?.ingest }
             for form in try forms(of: root, &found) {
                 try readDecisions(at: form, &found)
-                for other in try witnesses(of: form) + merges(of: form) {
+                for other in try duplicates(of: form) + merges(of: form) {
                     groups.join(root, other)
                     queue.append(other)
                 }
             }
             queue += try versions(of: root, &records, &found)
         }
-        for root in groups.places {
-            guard let entry = bringers[root] else { continue }
-            let (isActive, changed) = try state(of: root, broughtBy: entry)
+        for root in groups.keys {
+            guard let entry = ingestIDs[root] else { continue }
+            let (isActive, changed) = try state(of: root, ingestedBy: entry)
             found.history.reports.append(
                 .init(
-                    place: root, group: groups.number(of: root), agreement: agreements[root], entry: entry, isActive: isActive,
-                    changed: changed, isFounded: try isFounded(root),
+                    key: root, group: groups.number(of: root), agreement: agreements[root], entry: entry, isActive: isActive,
+                    changed: changed, hasLiveInputs: try hasLiveInputs(root),
                     precision: groups.isShared(root) ? try precision(of: root) : nil))
         }
         if found.history.reports.count > 1 {
             found.history.reports.sort {
-                ($0.entry, $0.place.series, $0.place.start, $0.place.high, $0.place.low)
-                    < ($1.entry, $1.place.series, $1.place.start, $1.place.high, $1.place.low)
+                ($0.entry, $0.key.series, $0.key.start, $0.key.high, $0.key.low)
+                    < ($1.entry, $1.key.series, $1.key.start, $1.key.high, $1.key.low)
             }
         }
         return found
     }
 
     /// Whether a report is active, and since which entry it has been so. An accepted reading needs both its import and its acceptance.
-    private func state(of root: SampleKey, broughtBy entry: Int64) throws(StoreError) -> (isActive: Bool, changed: Int64) {
+    private func state(of root: SampleKey, ingestedBy entry: Int64) throws(StoreError) -> (isActive: Bool, changed: Int64) {
         var entries = [entry]
-        if try traces(of: root.series).hasAccepted, let own = try connection.quarantine.bringer(of: root, acceptedBy: entry) {
+        if try traces(of: root.series).hasAccepted, let own = try connection.quarantine.ingestID(of: root, acceptedBy: entry) {
             entries.append(own)
         }
         var undone: Int64?
@@ -109,22 +109,22 @@ final class MeasurementReader {
     }
 
     /// Returns the sample as it was originally reported, before repairs.
-    func root(of place: SampleKey) throws(StoreError) -> SampleKey {
-        guard try traces(of: place.series).isRepaired else { return place }
-        var place = place
-        for _ in 0..<RepairTable.longestChain {
-            guard let origin = try connection.repairs.origin(of: place)?.place else { break }
+    func root(of key: SampleKey) throws(StoreError) -> SampleKey {
+        guard try traces(of: key.series).isRepaired else { return key }
+        var key = key
+        for _ in 0..<RepairTable.maximumChainLength {
+            guard let origin = try connection.repairs.origin(of: key)?.key else { break }
             // The original may have been pruned or erased, which ends the search. A forgotten original is still the reading, although
             // nothing reports it.
             var isThere = try row(at: origin) != nil
-            if !isThere { isThere = try witness(at: origin) != nil }
+            if !isThere { isThere = try duplicate(at: origin) != nil }
             if !isThere {
                 isThere = try connection.samples.contains(origin, among: .tombstones, evenForgotten: true)
             }
             guard isThere else { break }
-            place = origin
+            key = origin
         }
-        return place
+        return key
     }
 
     // MARK: Tables
@@ -136,7 +136,7 @@ final class MeasurementReader {
             isDecided: try connection.decisions.contains(series: series),
             isRepaired: try connection.repairs.contains(series: series),
             wasRepaired: try connection.repairs.contains(originalsOfSeries: series),
-            hasWitnesses: try duplicates.contains(duplicatesOfSeries: series), isWitness: try duplicates.contains(series: series),
+            hasDuplicates: try duplicates.contains(duplicatesOfSeries: series), isDuplicate: try duplicates.contains(series: series),
             hasRecords: try records.contains(series: series),
             isDerived: try connection.derived.contains(series: series),
             hasAccepted: try connection.quarantine.containsAccepted(series: series))
@@ -145,21 +145,21 @@ final class MeasurementReader {
     }
 
     /// Returns the change number of the row and whether it is live.
-    func row(at place: SampleKey) throws(StoreError) -> (number: Int64, isLive: Bool)? {
-        try connection.samples.number(at: place)
+    func row(at key: SampleKey) throws(StoreError) -> (number: Int64, isLive: Bool)? {
+        try connection.samples.number(at: key)
     }
 
-    private func note(_ place: SampleKey, _ found: inout Found) throws(StoreError) -> (number: Int64, isLive: Bool)? {
-        if let known = found.rows[place] { return known }
-        let row = try row(at: place)
-        found.rows[place] = .some(row)
-        found.places.append(place)
+    private func note(_ key: SampleKey, _ found: inout Found) throws(StoreError) -> (number: Int64, isLive: Bool)? {
+        if let known = found.rows[key] { return known }
+        let row = try row(at: key)
+        found.rows[key] = .some(row)
+        found.keys.append(key)
         return row
     }
 
-    private func bringer(at root: SampleKey, _ found: inout Found) throws(StoreError) -> Int64? {
+    private func ingestID(at root: SampleKey, _ found: inout Found) throws(StoreError) -> Int64? {
         guard let row = try note(root, &found) else { return nil }
-        return try bringer(of: row.number, in: root.series)
+        return try ingestID(of: row.number, in: root.series)
     }
 
     /// Returns the samples that repairs made from a reading, beginning with the reading itself.
@@ -180,29 +180,29 @@ final class MeasurementReader {
         return forms
     }
 
-    private func readDecisions(at place: SampleKey, _ found: inout Found) throws(StoreError) {
-        guard try traces(of: place.series).isDecided else { return }
-        for (entry, kind) in try connection.decisions.decisions(on: place) {
-            found.history.decisions.append(.init(kind, place: place, entry: entry, isActive: try states.isActive(entry)))
+    private func readDecisions(at key: SampleKey, _ found: inout Found) throws(StoreError) {
+        guard try traces(of: key.series).isDecided else { return }
+        for (entry, kind) in try connection.decisions.decisions(on: key) {
+            found.history.decisions.append(.init(kind, key: key, entry: entry, isActive: try states.isActive(entry)))
         }
     }
 
     /// Whether the repairs that made a sample are applied. True for samples that no repair made.
-    func isApplied(_ place: SampleKey) throws(StoreError) -> Bool {
-        guard try traces(of: place.series).isRepaired else { return true }
-        var place = place
-        for _ in 0..<RepairTable.longestChain {
-            guard let origin = try connection.repairs.origin(of: place) else { return true }
-            guard try connection.repairs.isApplied(origin.migration) else { return false }
-            place = origin.place
+    func isApplied(_ key: SampleKey) throws(StoreError) -> Bool {
+        guard try traces(of: key.series).isRepaired else { return true }
+        var key = key
+        for _ in 0..<RepairTable.maximumChainLength {
+            guard let origin = try connection.repairs.origin(of: key) else { return true }
+            guard try connection.repairs.isApplied(origin.repairID) else { return false }
+            key = origin.key
         }
         return true
     }
 
     /// Returns the original that a reading was found to duplicate. `isSame` is false if it is another version of a record, if the merge that found it is undone, or if it agrees
     /// with the result of a repair that is undone.
-    private func witness(at place: SampleKey) throws(StoreError) -> (first: SampleKey, ingest: Int64, isSame: Bool)? {
-        guard try traces(of: place.series).isWitness, let own = try connection.duplicates.duplicate(at: place)
+    private func duplicate(at key: SampleKey) throws(StoreError) -> (first: SampleKey, ingest: Int64, isSame: Bool)? {
+        guard try traces(of: key.series).isDuplicate, let own = try connection.duplicates.duplicate(at: key)
         else { return nil }
         if own.isVersion { return (own.first, own.ingest, false) }
         if let merge = own.merge, try !states.isActive(merge) { return (own.first, own.ingest, false) }
@@ -210,18 +210,18 @@ final class MeasurementReader {
     }
 
     /// Returns the sample that the reading was compared with, or the reading itself if it is not a duplicate.
-    func first(of place: SampleKey) throws(StoreError) -> SampleKey {
-        guard let own = try witness(at: place), own.isSame else { return place }
+    func first(of key: SampleKey) throws(StoreError) -> SampleKey {
+        guard let own = try duplicate(at: key), own.isSame else { return key }
         return own.first
     }
 
     /// Returns the readings that were found to duplicate the sample.
-    func witnesses(of place: SampleKey) throws(StoreError) -> [SampleKey] {
-        guard try traces(of: place.series).hasWitnesses, try isApplied(place) else { return [] }
+    func duplicates(of key: SampleKey) throws(StoreError) -> [SampleKey] {
+        guard try traces(of: key.series).hasDuplicates, try isApplied(key) else { return [] }
         var found: [SampleKey] = []
-        for duplicate in try connection.duplicates.duplicates(of: place) where !duplicate.isVersion {
+        for duplicate in try connection.duplicates.duplicates(of: key) where !duplicate.isVersion {
             if let merge = duplicate.merge, try !states.isActive(merge) { continue }
-            found.append(duplicate.place)
+            found.append(duplicate.key)
         }
         return found
     }
@@ -246,9 +246,9 @@ final class MeasurementReader {
     }
 
     /// Whether the inputs of a computed sample are live. Pruned inputs count as valid.
-    private func isFounded(_ place: SampleKey) throws(StoreError) -> Bool {
-        guard try traces(of: place.series).isDerived else { return true }
-        return try connection.derived.isFounded(place)
+    private func hasLiveInputs(_ key: SampleKey) throws(StoreError) -> Bool {
+        guard try traces(of: key.series).isDerived else { return true }
+        return try connection.derived.hasLiveInputs(key)
     }
 
     private var records: RecordTable { connection.records }
@@ -265,33 +265,33 @@ final class MeasurementReader {
         of root: SampleKey, _ records: inout [RecordKey: Int], _ found: inout Found
     ) throws(StoreError) -> [SampleKey] {
         guard try traces(of: root.series).hasRecords else { return [] }
-        var places: [SampleKey] = []
+        var keys: [SampleKey] = []
         for id in try self.records.records(at: root).map(\.id) where records[RecordKey(series: root.series, id: id)] == nil {
             let number = records.count
-            for version in try self.records.versions(of: id, besideSeries: root.series) {
-                let place = version.place
-                records[RecordKey(series: place.series, id: id)] = number
+            for version in try self.records.versions(of: id, relatedToSeries: root.series) {
+                let key = version.key
+                records[RecordKey(series: key.series, id: id)] = number
                 found.history.versions.append(
                     .init(
-                        place: place, record: number, number: version.number, scope: place.series, replacesAll: version.isAcross))
-                places.append(place)
+                        key: key, record: number, number: version.number, scope: key.series, replacesAll: version.isAcross))
+                keys.append(key)
             }
         }
-        return places
+        return keys
     }
 }
 
 /// Groups readings of the same measurement.
 private struct Groups {
-    private(set) var places: [SampleKey] = []
+    private(set) var keys: [SampleKey] = []
     private var known: Set<SampleKey> = []
     private var parents: [SampleKey: SampleKey] = [:]
     private var shared: Set<SampleKey> = []
 
     /// Adds a reading. Returns false if it is already known.
-    mutating func insert(_ place: SampleKey) -> Bool {
-        guard known.insert(place).inserted else { return false }
-        places.append(place)
+    mutating func insert(_ key: SampleKey) -> Bool {
+        guard known.insert(key).inserted else { return false }
+        keys.append(key)
         return true
     }
 
@@ -302,13 +302,13 @@ private struct Groups {
     }
 
     /// Whether a reading has other reports.
-    func isShared(_ place: SampleKey) -> Bool { shared.contains(place) }
+    func isShared(_ key: SampleKey) -> Bool { shared.contains(key) }
 
-    func number(of place: SampleKey) -> Int { places.firstIndex(of: top(of: place)) ?? 0 }
+    func number(of key: SampleKey) -> Int { keys.firstIndex(of: top(of: key)) ?? 0 }
 
-    private func top(of place: SampleKey) -> SampleKey {
-        var place = place
-        while let next = parents[place] { place = next }
-        return place
+    private func top(of key: SampleKey) -> SampleKey {
+        var key = key
+        while let next = parents[key] { key = next }
+        return key
     }
 }

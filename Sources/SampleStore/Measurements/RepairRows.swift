@@ -44,8 +44,8 @@ final class RepairRows {
     }
 
     /// Whether the numeral can be derived from the value, so that it need not be stored.
-    func isTold(_ numeral: Numeral, in unit: Unit, of type: SampleType) -> Bool {
-        guard numeral.isToldByItsValue else { return false }
+    func isReported(_ numeral: Numeral, in unit: Unit, of type: SampleType) -> Bool {
+        guard numeral.isImpliedByValue else { return false }
         let key = UnitKey(unit: unit, type: type)
         if let known = canonical[key] { return known }
         let isCanonical = Interner.Entry.isCanonical(unit, type)
@@ -54,9 +54,9 @@ final class RepairRows {
     }
 
     /// Returns how the sample gets into the store. Samples of an undone repair are tombstones, which the same repair restores.
-    func arrival(at place: SampleKey) throws(StoreError) -> Replacement.Arrival {
+    func arrival(at key: SampleKey) throws(StoreError) -> Replacement.Arrival {
         let samples = connection.samples
-        if try samples.contains(place, among: .tombstones, evenForgotten: true) { return .restored }
-        return try samples.contains(place) ? .present : .made
+        if try samples.contains(key, among: .tombstones, evenForgotten: true) { return .restored }
+        return try samples.contains(key) ? .present : .made
     }
 }

@@ -11,19 +11,19 @@ struct RepairedForm {
     ///
     /// - Returns: False if the repair does not change this reading, for example because it already has the unit.
     func make(_ next: History.Outstanding, in history: History) throws(StoreError) -> Bool {
-        let place = next.place
-        guard let migration = try connection.repairs.migrations("WHERE id = ?", [.integer(next.repair)]).first,
-            let found = try connection.samples.whole(at: place),
-            let outcome = try outcome(of: migration, on: found.stored.sample, like: history.repaired)
+        let key = next.key
+        guard let repairID = try connection.repairs.storedRepairs("WHERE id = ?", [.integer(next.repair)]).first,
+            let found = try connection.samples.whole(at: key),
+            let outcome = try outcome(of: repairID, on: found.stored.sample, like: history.repaired)
         else { return false }
         let sample = found.stored.sample
-        let after = outcome.sample(instead: sample, by: migration.repair)
+        let after = outcome.sample(instead: sample, by: repairID.repair)
         let interner = Interner(connection: connection)
         let rows = RepairRows(connection: connection, interner: interner)
         let new = SampleKey(series: try rows.series(of: after.origin), start: after.start.microseconds, of: after.identity)
         if try connection.samples.contains(new, among: .tombstones) {
-            try deletion.revive([SampleTable.Revival(place: new, bringer: migration.ingest, number: found.stored.seq)])
-            try connection.ledger.add(deleted: 0, restored: 1, to: migration.ingest)
+            try deletion.restore([SampleTable.RestorationMove(key: new, ingestID: repairID.ingest, number: found.stored.seq)])
+            try connection.ledger.add(deleted: 0, restored: 1, to: repairID.ingest)
         } else if try !connection.samples.contains(new) {
             let duration = after.end.microseconds - new.start
             let group: Int64? = sample.group.map { Int64(bitPattern: $0) }
@@ -32,31 +32,31 @@ struct RepairedForm {
                 "SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?",
                 new.values + [
                     .real(after.value),
-                    .optional(rows.isTold(after.numeral, in: after.unit, of: after.origin.type) ? nil : after.numeral.text),
+                    .optional(rows.isReported(after.numeral, in: after.unit, of: after.origin.type) ? nil : after.numeral.text),
                     .integer(try rows.context(instead: found.context, after)), duration == 0 ? .null : .integer(duration),
                     after.timeOrigin == .receipt ? .null : .integer(after.received.microseconds &- new.start),
                     .optional(group), .optional(metadata),
-                ], broughtBy: migration.ingest, cause: deletion.ingest)
+                ], ingestedBy: repairID.ingest, cause: deletion.ingest)
             if isNew {
                 try connection.ledger.add(
-                    stored: 1, duplicate: 0, quarantined: 0, refused: 0, witnesses: 0, linked: 0, to: migration.ingest)
+                    stored: 1, duplicate: 0, quarantined: 0, refused: 0, nearDuplicates: 0, linked: 0, to: repairID.ingest)
             }
         }
-        try connection.repairs.add(new, from: place, by: next.repair)
-        try deletion.bury([SampleTable.Burial(place: place, successor: after.identity)])
+        try connection.repairs.add(new, from: key, by: next.repair)
+        try deletion.moveToTombstones([SampleTable.TombstoneMove(key: key, successor: after.identity)])
         return true
     }
 
     private func outcome(
-        of migration: Migration, on sample: Sample, like others: [History.Repaired]
+        of repairID: StoredRepair, on sample: Sample, like others: [History.Repaired]
     ) throws(StoreError) -> Repairer.Outcome? {
-        if let repair = Repair(text: migration.repair) {
-            let repairer = Repairer(repair, takesAmbiguous: true, now: Instant(microseconds: migration.applied))
-            if case .repaired(let outcome) = repairer.judge(sample) { return outcome }
+        if let repair = Repair(text: repairID.repair) {
+            let repairer = Repairer(repair, takesAmbiguous: true, now: Instant(microseconds: repairID.applied))
+            if case .repaired(let outcome) = repairer.evaluate(sample) { return outcome }
             return nil
         }
         // The rules of a zone are not stored. Another report of the same measurement shows what they do to its time.
-        guard migration.repair.hasPrefix("zone "), let edge = others.first(where: { $0.repair == migration.id && !$0.isMerged })
+        guard repairID.repair.hasPrefix("zone "), let edge = others.first(where: { $0.repair == repairID.id && !$0.isMerged })
         else {
             return nil
         }

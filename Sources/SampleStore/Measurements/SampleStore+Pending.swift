@@ -5,12 +5,12 @@ extension SampleStore {
     /// is running.
     public func resumePending() throws {
         let pending = PendingChanges(connection: connection)
-        guard try pending.entry() != nil, !IngestLock.isHeld(IngestLock.pending, of: path) else { return }
+        guard try pending.entry() != nil, !IngestLock.isLocked(IngestLock.pending, of: path) else { return }
         let lock = try IngestLock(IngestLock.pending, of: path)
         defer { withExtendedLifetime(lock) {} }
         connection.writerPause.begin()
         // Another process may have finished it in the meantime.
-        if let entry = try pending.entry() { _ = try settlePending(abs(entry), isDone: entry > 0) }
+        if let entry = try pending.entry() { _ = try updatePending(abs(entry), isDone: entry > 0) }
     }
 
     /// Throws an error while another process, which has listed its samples, deletes or undoes in several transactions.
@@ -24,7 +24,7 @@ extension SampleStore {
     /// Completes the changes of a killed process before this store reads.
     func resumePendingBeforeReading() {
         guard (try? PendingChanges(connection: connection).entry()) ?? nil != nil,
-            !IngestLock.isHeld(IngestLock.pending, of: path)
+            !IngestLock.isLocked(IngestLock.pending, of: path)
         else { return }
         // If the file is not writable, the views still show readers a state that matches the ledger.
         try? SampleStore(path: path, access: .write).resumePending()
@@ -59,9 +59,9 @@ extension SampleStore {
             while let end = try step(
                 entry,
                 { deletion -> SampleKey? in
-                    let places = try pending.places(after: last, comes: true, limit: stepRows)
-                    try restore(places, entry, deletion)
-                    return places.last
+                    let keys = try pending.keys(after: last, isRestored: true, limit: stepRows)
+                    try restore(keys, entry, deletion)
+                    return keys.last
                 })
             {
                 last = end
@@ -73,16 +73,16 @@ extension SampleStore {
         } catch {
             interner.forget()
             // If this fails, the next writer does it.
-            _ = try? settlePending(entry, isDone: false)
+            _ = try? updatePending(entry, isDone: false)
             throw error
         }
-        return (entry, try settlePending(entry, isDone: true, finish: finish))
+        return (entry, try updatePending(entry, isDone: true, finish: finish))
     }
 
     /// Updates all listed samples to match the ledger.
     ///
     /// - Returns: The number of samples that the entry deleted and restored.
-    private func settlePending(
+    private func updatePending(
         _ entry: Int64, isDone: Bool, finish: (Int64) throws -> Void = { _ in }
     ) throws -> Int {
         let pending = PendingChanges(connection: connection)
@@ -90,14 +90,14 @@ extension SampleStore {
         while try step(
             entry,
             { deletion -> Bool in
-                let places = try pending.places(limit: stepRows)
+                let keys = try pending.keys(limit: stepRows)
                 if deletes {
-                    try deletion.delete(places)
+                    try deletion.delete(keys)
                 } else {
-                    try Settlement(deletion).settle(listed: places)
+                    try LiveSampleUpdate(deletion).update(listed: keys)
                 }
-                try pending.remove(places)
-                return !places.isEmpty
+                try pending.remove(keys)
+                return !keys.isEmpty
             })
         {}
         try finish(entry)
@@ -117,7 +117,7 @@ extension SampleStore {
             return try connection.partialTransaction {
                 let deletion = Deletion(connection: connection, ingest: entry)
                 let result = try body(deletion)
-                try deletion.settleDerived()
+                try deletion.updateDerived()
                 if deletion.deleted + deletion.restored > 0 {
                     try connection.ledger.add(deleted: deletion.deleted, restored: deletion.restored, to: entry)
                 }

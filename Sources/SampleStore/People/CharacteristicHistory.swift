@@ -3,7 +3,7 @@ import HealthModel
 /// One recorded value of a personal characteristic, set by a command or an import.
 public struct CharacteristicEntry: Hashable, Sendable {
     /// The person's UUID.
-    public var subject: String
+    public var person: String
     /// The type of the characteristic.
     public var type: CharacteristicType
     /// The value, or `nil` if the characteristic was set to unknown.
@@ -12,7 +12,7 @@ public struct CharacteristicEntry: Hashable, Sendable {
     public var from: String?
     /// When the value was recorded: the hub's time for a command, or the creation time of an export. `nil` if the export does not contain
     /// it.
-    public var said: Instant?
+    public var recorded: Instant?
     /// The import that brought the value, or `nil` if it was set by a command.
     public var ingest: Int64?
     /// Whether its import was undone, so that the value no longer counts.
@@ -45,12 +45,12 @@ public struct CharacteristicHistory: Sendable {
 
 extension SampleStore.People {
     /// Returns the subjects that have any recorded characteristic.
-    public func subjectsWithCharacteristics() throws(StoreError) -> [String] {
+    public func peopleWithCharacteristics() throws(StoreError) -> [String] {
         try connection.list("SELECT DISTINCT subject FROM characteristic ORDER BY subject") { $0.text(0) }
     }
 
     /// Returns the history of a person's characteristics.
-    public func characteristics(of subject: String) throws(StoreError) -> CharacteristicHistory {
+    public func characteristics(of person: String) throws(StoreError) -> CharacteristicHistory {
         let statement = try connection.statement(
             """
             SELECT type, value, holds_from, said, ingest,
@@ -58,7 +58,7 @@ extension SampleStore.People {
             FROM characteristic WHERE subject = ? ORDER BY said IS NOT NULL, said, id
             """)
         defer { statement.reset() }
-        try statement.bind([.text(subject)])
+        try statement.bind([.text(person)])
         var entries: [CharacteristicEntry] = []
         while try statement.step() {
             guard let type = CharacteristicType(rawValue: statement.text(0)) else {
@@ -71,8 +71,8 @@ extension SampleStore.People {
             }
             entries.append(
                 CharacteristicEntry(
-                    subject: subject, type: type, value: value, from: statement.optionalText(2),
-                    said: statement.optionalInteger(3).map { Instant(microseconds: $0) }, ingest: statement.optionalInteger(4),
+                    person: person, type: type, value: value, from: statement.optionalText(2),
+                    recorded: statement.optionalInteger(3).map { Instant(microseconds: $0) }, ingest: statement.optionalInteger(4),
                     isWithdrawn: statement.integer(5) != 0))
         }
         return CharacteristicHistory(entries)
@@ -83,28 +83,28 @@ extension SampleStore.People {
     /// - Parameters:
     ///   - value: The new value. `nil` and a value that is not set both mean unknown.
     ///   - from: The first day on which it is valid, such as `2026-11-20`.
-    ///   - said: The current time.
+    ///   - recorded: The current time.
     /// - Throws: ``StoreError`` of the kind `invalid` if the subject is ``Origin/unassigned``.
     public func set(
-        _ type: CharacteristicType, to value: Characteristic?, of subject: String, from: String, said: Instant
+        _ type: CharacteristicType, to value: Characteristic?, of person: String, from: String, recorded: Instant
     ) throws {
-        guard subject != Origin.unassigned else {
+        guard person != Origin.unassigned else {
             throw StoreError(.invalid, "\(Origin.unassigned) readings have no characteristics")
         }
         guard Characteristic(.dateOfBirth, from) != nil else {
             throw StoreError(.invalid, "the day must have the form YYYY-MM-DD")
         }
         guard value == nil || value?.type == type else { throw StoreError(.invalid, "the value is not one of \(type.rawValue)") }
-        try connection.transaction { try add(type, value, subject: subject, from: from, said: said, ingest: nil) }
+        try connection.transaction { try add(type, value, person: person, from: from, recorded: recorded, ingest: nil) }
     }
 
     private func add(
-        _ type: CharacteristicType, _ value: Characteristic?, subject: String, from: String?, said: Instant?, ingest: Int64?
+        _ type: CharacteristicType, _ value: Characteristic?, person: String, from: String?, recorded: Instant?, ingest: Int64?
     ) throws(StoreError) {
         let text = value?.isSet == true ? value?.value : nil
         try connection.run(
             "INSERT INTO characteristic(subject, type, value, holds_from, said, ingest) VALUES(?, ?, ?, ?, ?, ?)",
-            .text(subject), .text(type.rawValue), .optional(text), .optional(from), .optional(said?.microseconds),
+            .text(person), .text(type.rawValue), .optional(text), .optional(from), .optional(recorded?.microseconds),
             .optional(ingest))
     }
 
@@ -112,46 +112,46 @@ extension SampleStore.People {
     /// recorded again, even if that import was undone.
     ///
     /// - Parameters:
-    ///   - told: The values, at most one for each type.
+    ///   - reported: The values, at most one for each type.
     ///   - date: The day when the export was made, or `nil` if unknown.
-    ///   - said: The time when the export was made, or `nil` if unknown.
+    ///   - recorded: The time when the export was made, or `nil` if unknown.
     ///   - today: The day on which the old and new values are compared.
     /// - Returns: The types whose value changed, and the types that keep another value because it was recorded later.
     public func take(
-        _ told: [Characteristic], of subject: String, date: String?, said: Instant?, today: String, ingest: Int64
-    ) throws -> (set: [CharacteristicType], kept: [CharacteristicType]) {
-        guard subject != Origin.unassigned else { return ([], []) }
+        _ reported: [Characteristic], of person: String, date: String?, recorded: Instant?, today: String, ingest: Int64
+    ) throws -> (set: [CharacteristicType], retained: [CharacteristicType]) {
+        guard person != Origin.unassigned else { return ([], []) }
         return try connection.transaction {
-            let before = try characteristics(of: subject)
-            for value in told where value.isSet {
+            let before = try characteristics(of: person)
+            for value in reported where value.isSet {
                 let known = try connection.integer(
                     """
                     SELECT 1 FROM characteristic WHERE subject = ? AND type = ? AND value = ? AND said IS ? AND ingest IS NOT NULL
-                    """, .text(subject), .text(value.type.rawValue), .text(value.value), .optional(said?.microseconds))
+                    """, .text(person), .text(value.type.rawValue), .text(value.value), .optional(recorded?.microseconds))
                 guard known == nil else { continue }
-                try add(value.type, value, subject: subject, from: date, said: said, ingest: ingest)
+                try add(value.type, value, person: person, from: date, recorded: recorded, ingest: ingest)
             }
-            let after = try characteristics(of: subject)
-            var (set, kept): ([CharacteristicType], [CharacteristicType]) = ([], [])
-            for value in told where value.isSet {
+            let after = try characteristics(of: person)
+            var (set, retained): ([CharacteristicType], [CharacteristicType]) = ([], [])
+            for value in reported where value.isSet {
                 let now = after.value(of: value.type, on: today)
                 if now != before.value(of: value.type, on: today) {
                     set.append(value.type)
                 } else if now != value {
-                    kept.append(value.type)
+                    retained.append(value.type)
                 }
             }
-            return (set, kept)
+            return (set, retained)
         }
     }
 
     /// Whether an ingest changed the valid characteristics: it brought some, or it undid an ingest that did.
     public func touchesCharacteristics(_ ingest: Int64) throws(StoreError) -> Bool {
-        try hasCharacteristics(broughtBy: LedgerStates(connection: connection).chain(from: ingest).last ?? ingest)
+        try hasCharacteristics(ingestedBy: LedgerStates(connection: connection).chain(from: ingest).last ?? ingest)
     }
 
     /// Whether an ingest brought any characteristics.
-    func hasCharacteristics(broughtBy ingest: Int64) throws(StoreError) -> Bool {
+    func hasCharacteristics(ingestedBy ingest: Int64) throws(StoreError) -> Bool {
         try connection.integer("SELECT 1 FROM characteristic WHERE ingest = ? LIMIT 1", .integer(ingest)) != nil
     }
 
@@ -186,7 +186,7 @@ extension Connection {
     /// Removes the characteristics that an ingest brought.
     ///
     /// - Returns: Their number.
-    func removeCharacteristics(broughtBy ingest: Int64) throws(StoreError) -> Int {
+    func removeCharacteristics(ingestedBy ingest: Int64) throws(StoreError) -> Int {
         try run("DELETE FROM characteristic WHERE ingest = ?", .integer(ingest))
         return changes
     }

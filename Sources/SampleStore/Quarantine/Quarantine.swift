@@ -11,7 +11,7 @@ public struct QuarantinedSample: Sendable {
     public var rule: String
     /// Its position in the file or stream it came from.
     public var place: String
-    /// The state: `held`, `accepted`, `rejected`, or `released` if it passed the gate when it arrived again.
+    /// The state: `reading`, `accepted`, `rejected`, or `released` if it passed the gate when it arrived again.
     public var state: String
     /// The received data: bytes in hexadecimal, or a row.
     public var frame: String?
@@ -27,8 +27,8 @@ extension SampleStore.Quarantine {
     }
 
     /// Returns a person's quarantined readings, oldest first.
-    public func all(of subject: String, limit: Int) throws(StoreError) -> [QuarantinedSample] {
-        try quarantined(QuarantineTable.held(of: "?1", limit: "?2"), [.text(subject), .integer(Int64(limit))])
+    public func all(of person: String, limit: Int) throws(StoreError) -> [QuarantinedSample] {
+        try quarantined(QuarantineTable.quarantined(of: "?1", limit: "?2"), [.text(person), .integer(Int64(limit))])
     }
 
     /// Reads the quarantined readings of some series that may be right (``GateRule/isDoubt``), oldest first.
@@ -44,9 +44,9 @@ extension SampleStore.Quarantine {
         var next = first
         while true {
             let some = try quarantined(
-                QuarantineTable.held(after: "?1", through: "?2", ofSeries: series, limit: Self.some),
+                QuarantineTable.quarantined(after: "?1", through: "?2", ofSeries: series, limit: Self.some),
                 [.integer(next), .integer(last)])
-            for held in some where GateRule(held.rule).isDoubt { try body(held) }
+            for reading in some where GateRule(reading.rule).isDoubt { try body(reading) }
             guard some.count == Self.some, let end = some.last else { return }
             next = end.id
         }
@@ -56,10 +56,10 @@ extension SampleStore.Quarantine {
     private static let some = 500
 
     /// Returns a quarantined reading of a person that may be right, by its start.
-    public func doubtful(at start: Instant, type: SampleType, of subject: String) throws(StoreError) -> QuarantinedSample? {
+    public func doubtful(at start: Instant, type: SampleType, of person: String) throws(StoreError) -> QuarantinedSample? {
         try quarantined(
-            "state = 'held' AND start = ?1 AND series IN \(SeriesTable.ids(ofSubject: "?2"))",
-            [.integer(start.microseconds), .text(subject)]
+            "state = 'held' AND start = ?1 AND series IN \(SeriesTable.ids(ofPerson: "?2"))",
+            [.integer(start.microseconds), .text(person)]
         ).first { $0.stored.sample.origin.type == type && GateRule($0.rule).isDoubt }
     }
 
@@ -69,21 +69,21 @@ extension SampleStore.Quarantine {
     }
 
     /// Returns the number of quarantined readings.
-    public func count() throws(StoreError) -> Int { try connection.quarantine.heldCount() }
+    public func count() throws(StoreError) -> Int { try connection.quarantine.quarantinedCount() }
 
     /// Returns the number of an import's quarantined readings whose type or case this version does not know.
     public func unknownCount(of ingest: Int64) throws(StoreError) -> Int {
         let rules = [GateRule.unknownValue, .unknownType].map { Value.text($0.name) }
-        return try connection.quarantine.heldCount(of: ingest, by: rules)
+        return try connection.quarantine.quarantinedCount(of: ingest, by: rules)
     }
 
     /// Returns the number of a person's quarantined readings by type. Types without any are omitted.
-    public func counts(of subject: String) throws(StoreError) -> [SampleType: Int] {
-        let held = try connection.quarantine.heldCounts(of: subject)
-        guard !held.isEmpty else { return [:] }
+    public func counts(of person: String) throws(StoreError) -> [SampleType: Int] {
+        let reading = try connection.quarantine.quarantinedCounts(of: person)
+        guard !reading.isEmpty else { return [:] }
         var counts: [SampleType: Int] = [:]
-        for series in try store.allSeries() where series.subject == subject {
-            if let count = held[series.id] { counts[series.type, default: 0] += count }
+        for series in try store.allSeries() where series.person == person {
+            if let count = reading[series.id] { counts[series.type, default: 0] += count }
         }
         return counts
     }
@@ -92,7 +92,7 @@ extension SampleStore.Quarantine {
         let decoder = SampleDecoder(connection: connection)
         return try connection.quarantine.readings(where: condition, bindings, limit: limit) { row throws(StoreError) in
             QuarantinedSample(
-                id: row.integer(11), stored: try decoder.decodeHeld(row, series: row.integer(10)), rule: row.text(12),
+                id: row.integer(11), stored: try decoder.decodeQuarantined(row, series: row.integer(10)), rule: row.text(12),
                 place: row.text(13), state: row.text(14), frame: row.optionalText(15))
         }
     }
@@ -103,10 +103,10 @@ extension SampleStore.Quarantine {
         try store.samples.change(description) { ingest, deletion in
             let quarantine = connection.quarantine
             for id in ids.sorted() {
-                try requireHeld(id)
-                try quarantine.judge([id], "accepted", by: ingest)
-                guard let held = try quarantine.row(id) else { throw Self.missing(id) }
-                guard held.rule != GateRule.unknownType.name else {
+                try requireQuarantined(id)
+                try quarantine.decide([id], "accepted", by: ingest)
+                guard let reading = try quarantine.row(id) else { throw Self.missing(id) }
+                guard reading.rule != GateRule.unknownType.name else {
                     throw StoreError(
                         .invalid,
                         "the unit of number \(id) cannot be checked, because this version does not know its type: a version that does stores it"
@@ -114,91 +114,91 @@ extension SampleStore.Quarantine {
                 }
                 // A repaired sample may be what this reading would have been if it had been read correctly. An import would treat the
                 // reading as a duplicate.
-                guard try held.skew != 0 || !connection.repairs.hasAlias(held.place) else {
+                guard try reading.skew != 0 || !connection.repairs.hasAlias(reading.key) else {
                     throw StoreError(
                         .invalid, "number \(id) is already stored as the result of a repair: reject it")
                 }
-                let place = held.place
-                if try restoreJudged(place, deletion) || restoreWithdrawn(held, deletion) { continue }
-                if let told = try told(held: id) {
-                    throw StoreError(.invalid, "number \(id) is a duplicate of sample \(told) in another unit: reject it")
+                let key = reading.key
+                if try restoreAfterUndoneAcceptance(key, deletion) || restoreWithdrawn(reading, deletion) { continue }
+                if let repeatedSample = try repeatedSample(reading: id) {
+                    throw StoreError(.invalid, "number \(id) is a duplicate of sample \(repeatedSample) in another unit: reject it")
                 }
-                try claimRecord(of: held, id, deletion)
+                try claimRecord(of: reading, id, deletion)
                 let table = connection.samples
-                guard try !table.contains(place), try !table.contains(place, among: .tombstones),
+                guard try !table.contains(key), try !table.contains(key, among: .tombstones),
                     try quarantine.addSample(
-                        id, start: place.start, context: held.context, received: held.received,
-                        metadata: store.interner.id(of: decided(on: held, id)), by: ingest)
+                        id, start: key.start, context: reading.context, received: reading.received,
+                        metadata: store.interner.id(of: decided(on: reading, id)), by: ingest)
                 else { throw StoreError(.invalid, "number \(id) arrived again later and is already stored: reject it") }
             }
             return ids.count
         }
     }
 
-    private func requireHeld(_ id: Int64) throws(StoreError) {
-        guard try connection.quarantine.isHeld(id) else { throw Self.missing(id) }
+    private func requireQuarantined(_ id: Int64) throws(StoreError) {
+        guard try connection.quarantine.isQuarantined(id) else { throw Self.missing(id) }
     }
 
     private static func missing(_ id: Int64) -> StoreError { StoreError(.invalid, "there is no quarantined reading \(id)") }
 
     /// Restores a sample that returned to quarantine because its acceptance was undone. Returns false if it never was a sample or is
     /// deleted.
-    func restoreJudged(_ place: SampleKey, _ deletion: Deletion) throws(StoreError) -> Bool {
-        let settlement = Settlement(deletion)
-        guard let row = try settlement.reader.row(at: place), !row.isLive,
-            try !settlement.reader.states.isActive(settlement.reader.bringer(of: row.number, in: place.series))
+    func restoreAfterUndoneAcceptance(_ key: SampleKey, _ deletion: Deletion) throws(StoreError) -> Bool {
+        let liveUpdate = LiveSampleUpdate(deletion)
+        guard let row = try liveUpdate.reader.row(at: key), !row.isLive,
+            try !liveUpdate.reader.states.isActive(liveUpdate.reader.ingestID(of: row.number, in: key.series))
         else { return false }
-        try deletion.decide(.restored, [place])
-        try settlement.settle([place])
-        return try connection.samples.contains(place)
+        try deletion.decide(.restored, [key])
+        try liveUpdate.update([key])
+        return try connection.samples.contains(key)
     }
 
     /// Restores a sample that was withdrawn because the hub's clock was not confirmed. Returns false if it was not.
-    private func restoreWithdrawn(_ held: QuarantineTable.Row, _ deletion: Deletion) throws(StoreError) -> Bool {
-        guard try SampleStore.Devices.doubt(held.metadata?.json) == .hubClock,
-            try connection.samples.contains(held.place, among: .tombstones)
+    private func restoreWithdrawn(_ reading: QuarantineTable.Row, _ deletion: Deletion) throws(StoreError) -> Bool {
+        guard try SampleStore.Devices.doubt(reading.metadata?.json) == .hubClock,
+            try connection.samples.contains(reading.key, among: .tombstones)
         else { return false }
-        try deletion.decide(.restored, [held.place])
-        try Settlement(deletion).settle([held.place])
-        return try connection.samples.contains(held.place)
+        try deletion.decide(.restored, [reading.key])
+        try LiveSampleUpdate(deletion).update([reading.key])
+        return try connection.samples.contains(reading.key)
     }
 
     /// Returns the sample that a quarantined reading repeats in another unit, as `import --exact` quarantines both. The sample is live or
     /// deleted by a person.
-    private func told(held id: Int64) throws(StoreError) -> SampleIdentity? {
-        let search = RetellingSearch(connection: connection)
-        guard let first = try search.told(held: id) else { return nil }
+    private func repeatedSample(reading id: Int64) throws(StoreError) -> SampleIdentity? {
+        let search = UnitRepeatSearch(connection: connection)
+        guard let first = try search.repeatedSample(quarantined: id) else { return nil }
         let history = try MeasurementReader(connection: connection).measurement(of: first).history
         let isDeleted = history.decisions.contains { $0.isActive && $0.kind == .deleted }
         return history.live.isEmpty && !isDeleted ? nil : try connection.samples.identity(at: first)
     }
 
     /// Returns the metadata of a quarantined reading with the decision to accept it.
-    private func decided(on held: QuarantineTable.Row, _ id: Int64) throws(StoreError) -> Metadata {
+    private func decided(on reading: QuarantineTable.Row, _ id: Int64) throws(StoreError) -> Metadata {
         var entries: [(String, MetadataValue)] = []
-        if let json = held.metadata?.json {
+        if let json = reading.metadata?.json {
             do throws(MetadataError) {
                 entries = try Metadata(json: json).entries.map { ($0.key, $0.value) }
             } catch {
                 throw StoreError(.corrupt, "the metadata of number \(id) cannot be read: \(error)")
             }
         }
-        return Metadata(entries + [("acceptedAgainst", .string(held.rule))])
+        return Metadata(entries + [("acceptedAgainst", .string(reading.rule))])
     }
 
     /// Returns the number of readings that an undo put back into quarantine and that are still there.
-    public func heldAgain(by undoing: Int64) throws(StoreError) -> Int {
-        try connection.quarantine.heldCount(againBy: undoing)
+    public func requarantinedCount(by undoing: Int64) throws(StoreError) -> Int {
+        try connection.quarantine.quarantinedCount(againBy: undoing)
     }
 
     /// Replaces the lower version of a record by the accepted one. If the same version is stored with another value, deletes that one.
-    private func claimRecord(of held: QuarantineTable.Row, _ id: Int64, _ deletion: Deletion) throws(StoreError) {
-        guard let record = held.record, let identity = SampleIdentity(held.uuid) else { return }
-        let claim = try Records(connection: connection, ingest: deletion.ingest).claim(record, at: held.place, identity: identity)
+    private func claimRecord(of reading: QuarantineTable.Row, _ id: Int64, _ deletion: Deletion) throws(StoreError) {
+        guard let record = reading.record, let identity = SampleIdentity(reading.uuid) else { return }
+        let claim = try Records(connection: connection, ingest: deletion.ingest).claim(record, at: reading.key, identity: identity)
         switch claim {
         case .stored: return
-        case .known(let place) where held.rule == GateRule.versionConflict.name:
-            try deletion.delete([try connection.samples.contains(place) ? place : Settlement(deletion).form(of: place)])
+        case .known(let key) where reading.rule == GateRule.versionConflict.name:
+            try deletion.delete([try connection.samples.contains(key) ? key : LiveSampleUpdate(deletion).form(of: key)])
         case .known, .superseded:
             throw StoreError(.invalid, "the same or a newer version of number \(id) is already stored")
         }
@@ -209,8 +209,8 @@ extension SampleStore.Quarantine {
     public func reject(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try store.samples.change(description) { ingest, _ in
             for id in ids {
-                try requireHeld(id)
-                try connection.quarantine.judge([id], "rejected", by: ingest)
+                try requireQuarantined(id)
+                try connection.quarantine.decide([id], "rejected", by: ingest)
             }
             return ids.count
         }

@@ -31,7 +31,7 @@ extension SampleStore.Quarantine {
                 try ingest ?? store.beginIngest(IngestDescription(kind: .release, received: received, notes: [Self.note]))
             ingest = release
             _ = try release.store(readings) { _ in
-                try connection.quarantine.judge(readings.map { Int64($0.place.number) }, "released", by: release.id)
+                try connection.quarantine.decide(readings.map { Int64($0.place.number) }, "released", by: release.id)
                 return []
             }
             count += readings.count

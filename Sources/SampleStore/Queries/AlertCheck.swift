@@ -8,7 +8,7 @@ import Pipeline
 ///     for event in result.events { notify(event) }
 ///     // Check again after the next commit, and at result.next at the latest.
 ///
-/// A check follows the change log: it judges each reading once, in the order of arrival, by its own time (``AlertJudge``). Readings that are
+/// A check follows the change log: it judges each reading once, in the order of arrival, by its own time (``AlertEvaluator``). Readings that are
 /// quarantined as implausible (``GateRule/isDoubt``) are judged like others, and their events are marked as doubtful.
 extension SampleStore.Alerts {
     /// The result of a check.
@@ -50,60 +50,60 @@ extension SampleStore.Alerts {
         var result = AlertCheckResult()
         let alerts = try all()
         guard !alerts.isEmpty else { return result }
-        var judges = alerts.map { AlertJudge($0, store: store, now: now) }
-        try judge(&judges)
-        for (before, var judge) in zip(alerts, judges) {
-            if before.condition == .missing { try judge.lookForMissing(rule) } else { try judge.finish() }
-            if let due = judge.due { result.next = min(result.next ?? due, due) }
-            guard !judge.changes.isEmpty || Self.isBehind(before, judge.alert) else { continue }
-            result.events += try record(judge, after: before, at: now)
+        var evaluators = alerts.map { AlertEvaluator($0, store: store, now: now) }
+        try evaluate(&evaluators)
+        for (before, var evaluator) in zip(alerts, evaluators) {
+            if before.condition == .missing { try evaluator.lookForMissing(rule) } else { try evaluator.finish() }
+            if let due = evaluator.due { result.next = min(result.next ?? due, due) }
+            guard !evaluator.changes.isEmpty || Self.isEarlier(before, evaluator.alert) else { continue }
+            result.events += try record(evaluator, after: before, at: now)
         }
         return result
     }
 
     /// Passes the changes since the last check to the alerts.
-    private func judge(_ judges: inout [AlertJudge]) throws {
+    private func evaluate(_ evaluators: inout [AlertEvaluator]) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let last = try store.lastChange()
-        let crossing = judges.indices.filter { judges[$0].alert.condition != .missing }
-        try judgeHeld(&judges, crossing)
-        guard let first = crossing.map({ judges[$0].alert.seq }).min(), first < last else { return }
-        let types = Set(crossing.map { judges[$0].alert.type })
+        let crossing = evaluators.indices.filter { evaluators[$0].alert.condition != .missing }
+        try evaluateQuarantined(&evaluators, crossing)
+        guard let first = crossing.map({ evaluators[$0].alert.seq }).min(), first < last else { return }
+        let types = Set(crossing.map { evaluators[$0].alert.type })
         try store.changes.read(after: first, types: types) { change in
             let origin = change.sample.origin
             for index in crossing
-            where judges[index].alert.seq < change.seq && judges[index].alert.type == origin.type
-                && judges[index].alert.subject == origin.subject
+            where evaluators[index].alert.seq < change.seq && evaluators[index].alert.type == origin.type
+                && evaluators[index].alert.person == origin.person
             {
-                try judges[index].judge(change)
+                try evaluators[index].evaluate(change)
             }
         }
-        for index in crossing { judges[index].alert.seq = last }
+        for index in crossing { evaluators[index].alert.seq = last }
     }
 
     /// Passes the implausible readings that were quarantined since the last check to the alerts.
-    private func judgeHeld(_ judges: inout [AlertJudge], _ crossing: [Int]) throws {
+    private func evaluateQuarantined(_ evaluators: inout [AlertEvaluator], _ crossing: [Int]) throws {
         let last = try connection.quarantine.lastNumber()
-        guard let first = crossing.map({ judges[$0].alert.held }).min(), first < last else { return }
+        guard let first = crossing.map({ evaluators[$0].alert.quarantined }).min(), first < last else { return }
         let series = try store.allSeries().filter { series in
-            crossing.contains { judges[$0].alert.type == series.type && judges[$0].alert.subject == series.subject }
+            crossing.contains { evaluators[$0].alert.type == series.type && evaluators[$0].alert.person == series.person }
         }.map(\.id)
-        try store.quarantine.readDoubtful(after: first, through: last, of: series) { held in
-            let origin = held.stored.sample.origin
+        try store.quarantine.readDoubtful(after: first, through: last, of: series) { quarantined in
+            let origin = quarantined.stored.sample.origin
             for index in crossing
-            where judges[index].alert.held < held.id && judges[index].alert.type == origin.type
-                && judges[index].alert.subject == origin.subject
+            where evaluators[index].alert.quarantined < quarantined.id && evaluators[index].alert.type == origin.type
+                && evaluators[index].alert.person == origin.person
             {
-                try judges[index].judge(doubtful: held.stored)
+                try evaluators[index].evaluate(doubtful: quarantined.stored)
             }
         }
-        for index in crossing { judges[index].alert.held = last }
+        for index in crossing { evaluators[index].alert.quarantined = last }
     }
 
-    private static func isBehind(_ before: Alert, _ after: Alert) -> Bool {
+    private static func isEarlier(_ before: Alert, _ after: Alert) -> Bool {
         guard before.condition != .missing else { return before.reading != after.reading || before.checked != after.checked }
-        if after.held != before.held { return true }
+        if after.quarantined != before.quarantined { return true }
         // The clock was set back.
         if let last = before.last, let moved = after.last, moved < last { return true }
         if after.seq - before.seq >= alertLag.changes { return true }
@@ -112,12 +112,12 @@ extension SampleStore.Alerts {
     }
 
     /// Records a new state with its events in one transaction.
-    private func record(_ judge: AlertJudge, after before: Alert, at now: Instant) throws -> [AlertEvent] {
+    private func record(_ evaluator: AlertEvaluator, after before: Alert, at now: Instant) throws -> [AlertEvent] {
         try connection.transaction {
-            guard try save(judge.alert, after: before) else { return [] }
-            return try judge.told.map {
+            guard try save(evaluator.alert, after: before) else { return [] }
+            return try evaluator.reportedChanges.map {
                 try add(
-                    $0.kind, of: judge.alert, time: $0.time, isLate: $0.isLate, isDoubtful: $0.isDoubtful, at: now)
+                    $0.kind, of: evaluator.alert, time: $0.time, isLate: $0.isLate, isDoubtful: $0.isDoubtful, at: now)
             }
         }
     }
@@ -129,7 +129,7 @@ extension SampleStore.Alerts {
 /// arrival, so a reading that is stamped ahead does not hide the ones that follow it. A time after the hub's current time counts as not
 /// known, because the hub's clock was ahead: the next reading decides. A reading that is earlier than the deciding one and beyond the limit
 /// reports something that is over. It gives a beginning and an end that are marked as late, once for neighboring readings.
-struct AlertJudge {
+struct AlertEvaluator {
     struct Change {
         var kind: AlertEvent.Kind
         var time: Instant
@@ -162,14 +162,14 @@ struct AlertJudge {
 
     /// The changes that give an event: the end of an episode from before, and the last episode. A batch with many crossings gives no flood of
     /// events.
-    var told: [Change] {
+    var reportedChanges: [Change] {
         guard let last = changes.lastIndex(where: { $0.kind == .began }) else { return changes }
         return changes.prefix { $0.kind == .ended } + changes[last...]
     }
 
     // MARK: Readings
 
-    mutating func judge(_ change: SampleChange) throws {
+    mutating func evaluate(_ change: SampleChange) throws {
         switch change {
         case .deleted(let deletion):
             guard deletion.uuid.description == alert.reading else { return }
@@ -180,26 +180,26 @@ struct AlertJudge {
                 isReviewed = true
                 return
             }
-            try judge(stored)
+            try evaluate(stored)
         }
     }
 
     /// Judges a reading that is quarantined as implausible. It can begin the alert, and ends none.
-    mutating func judge(doubtful stored: StoredSample) throws {
+    mutating func evaluate(doubtful stored: StoredSample) throws {
         guard isBeyond(stored.sample.value) else { return }
         isDoubtful = true
         defer { isDoubtful = false }
-        try judge(stored)
+        try evaluate(stored)
     }
 
-    private mutating func judge(_ stored: StoredSample) throws {
+    private mutating func evaluate(_ stored: StoredSample) throws {
         let sample = stored.sample
         let (start, received) = (sample.start, min(sample.received, now))
         guard received.microseconds - start.microseconds <= Self.age else { return }
         // A time of adding after the arrival comes from a clock that was ahead.
         if start < alert.made, alert.made <= sample.received { return }
         let time = time(of: sample)
-        if let time, let checked = alert.checked, time < checked { return try judgeLate(stored, at: time) }
+        if let time, let checked = alert.checked, time < checked { return try evaluateLate(stored, at: time) }
         (alert.reading, alert.checked) = (stored.uuid.description, time)
         step(sample, at: time ?? now)
     }
@@ -229,7 +229,7 @@ struct AlertJudge {
     }
 
     /// Reports a reading that is earlier than the deciding one.
-    private mutating func judgeLate(_ stored: StoredSample, at time: Instant) throws {
+    private mutating func evaluateLate(_ stored: StoredSample, at time: Instant) throws {
         let sample = stored.sample
         guard alert.raised == nil, alert.timing.lasting == 0, isBeyond(sample.value), try !hasNeighbor(stored) else { return }
         changes.append(Change(kind: .began, time: sample.start, isLate: true, isDoubtful: isDoubtful))
@@ -243,7 +243,7 @@ struct AlertJudge {
             let cursor = try store.samples.cursor(
                 matching: SampleQuery(
                     types: [alert.type], from: descending ? Instant(microseconds: start.microseconds - Self.age) : start,
-                    to: descending ? Instant(microseconds: start.microseconds + 1) : nil, subject: alert.subject,
+                    to: descending ? Instant(microseconds: start.microseconds + 1) : nil, person: alert.person,
                     descending: descending, limit: 1000))
             defer { cursor.close() }
             while let other = try cursor.next() {
@@ -261,14 +261,14 @@ struct AlertJudge {
         let connection = store.connection
         // An accepted implausible reading was judged when it arrived.
         if case .string(let rule)? = stored.sample.metadata?["acceptedAgainst"], GateRule(rule).isDoubt { return false }
-        for place in try connection.samples.places(of: stored.uuid) where place.start == stored.sample.start.microseconds {
-            if let origin = try connection.repairs.origin(of: place)?.place {
+        for key in try connection.samples.keys(of: stored.uuid) where key.start == stored.sample.start.microseconds {
+            if let origin = try connection.repairs.origin(of: key)?.key {
                 guard let before = try connection.samples.stored(at: origin, among: .tombstones)?.sample,
-                    before.origin.subject == alert.subject, before.origin.type == alert.type
+                    before.origin.person == alert.person, before.origin.type == alert.type
                 else { return true }
                 return isBeyond(before.value) != isBeyond(stored.sample.value)
             }
-            guard try connection.changeTable.isMoved(stored.seq, series: place.series) else { return true }
+            guard try connection.changeTable.isMoved(stored.seq, series: key.series) else { return true }
             return stored.sample.metadata?["acceptedAgainst"] != nil
         }
         return true
@@ -325,7 +325,7 @@ struct AlertJudge {
     /// Returns the latest reading with its time, which is `nil` if it is after the hub's time.
     private func latest() throws -> (stored: StoredSample, time: Instant?)? {
         let cursor = try store.samples.cursor(
-            matching: SampleQuery(types: [alert.type], subject: alert.subject, descending: true, limit: 10_000))
+            matching: SampleQuery(types: [alert.type], person: alert.person, descending: true, limit: 10_000))
         defer { cursor.close() }
         var latest: (stored: StoredSample, time: Instant)?
         while let stored = try cursor.next(), latest.map({ stored.sample.start > $0.time }) ?? true {
@@ -340,7 +340,7 @@ struct AlertJudge {
     /// Checks whether the latest reading is too long ago.
     mutating func lookForMissing(_ rule: SampleStore.Alerts.MissingRule) throws {
         let latest = try latest()
-        let measured = try latest.map { try heard($0.stored, $0.time, rule) }
+        let measured = try latest.map { try receive($0.stored, $0.time, rule) }
         // A time of adding after now comes from a clock that was ahead.
         let since = measured.map { alert.made <= now ? max($0, alert.made) : $0 } ?? added()
         let due = Instant(microseconds: since.microseconds + Int64(alert.bound * 3_600_000_000))
@@ -363,7 +363,7 @@ struct AlertJudge {
     }
 
     /// When a reading was measured, on the scale of the hub's current clock.
-    private mutating func heard(_ stored: StoredSample, _ time: Instant?, _ rule: SampleStore.Alerts.MissingRule) throws
+    private mutating func receive(_ stored: StoredSample, _ time: Instant?, _ rule: SampleStore.Alerts.MissingRule) throws
         -> Instant
     {
         // If the clock was ahead at an earlier start, the time of the first check that found the reading counts.

@@ -34,27 +34,27 @@ final class DerivedCorrelations {
         self.partners = partners
     }
 
-    private static func key(_ series: SeriesDescription) -> [String] { [series.subject, series.source, series.device] }
+    private static func key(_ series: SeriesDescription) -> [String] { [series.person, series.source, series.device] }
 
     /// Returns the correlation of a systolic pressure and the diastolic one of its frame, or `nil` if there is none or it is stored.
     func correlation(of systolic: StoredSample, series: Int64) throws(StoreError) -> StoredSample? {
-        guard let (place, diastolic) = try partner(of: systolic.sample, series: series) else { return nil }
+        guard let (key, diastolic) = try partner(of: systolic.sample, series: series) else { return nil }
         let own = SampleKey(series: series, start: systolic.sample.start.microseconds, of: systolic.uuid)
-        guard try !stored.contain(own), try !stored.contain(place) else { return nil }
+        guard try !stored.contain(own), try !stored.contain(key) else { return nil }
         return join(systolic, diastolic, series)
     }
 
     /// Whether a pressure belongs to a derived correlation. False if a stored one contains it.
     func contain(_ sample: Sample, series: Int64) throws(StoreError) -> Bool {
-        guard let (place, _) = try partner(of: sample, series: series) else { return false }
+        guard let (key, _) = try partner(of: sample, series: series) else { return false }
         let own = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
         guard try !stored.contain(own) else { return false }
-        return try !stored.contain(place)
+        return try !stored.contain(key)
     }
 
     /// Returns the other pressure of the frame. If several measurements have the same start and group, they are paired in the order of
     /// arrival.
-    private func partner(of sample: Sample, series: Int64) throws(StoreError) -> (place: SampleKey, stored: StoredSample)? {
+    private func partner(of sample: Sample, series: Int64) throws(StoreError) -> (key: SampleKey, stored: StoredSample)? {
         guard let group = sample.group, let other = partners[series] else { return nil }
         let own = try rows(of: group, at: sample.start, in: series)
         guard let turn = own.firstIndex(where: { $0.uuid == sample.identity }) else { return nil }
@@ -80,7 +80,7 @@ final class DerivedCorrelations {
         let correlation = Correlation(objects: [systolic.uuid, diastolic.uuid])
         guard let body = try? SampleBody(encoding: correlation) else { return nil }
         let origin = Origin(
-            subject: first.origin.subject, type: Self.type, source: first.origin.source, device: first.origin.device)
+            person: first.origin.person, type: Self.type, source: first.origin.source, device: first.origin.device)
         let record = RecordIdentifier(id: "vitalgate-correlation-1 \(systolic.uuid) \(diastolic.uuid)", version: 1)
         var header = first.header
         header.origin = origin

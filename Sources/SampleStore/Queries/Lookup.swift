@@ -12,20 +12,20 @@ extension SampleStore.Samples {
     public func lookup(_ uuid: SampleIdentity) throws(StoreError) -> Lookup? {
         for rows in [SampleTable.Rows.live, .tombstones] {
             // A forgotten row may have another start than a later row with the same UUID.
-            for place in try places(of: uuid, among: rows) {
-                guard let stored = try table.stored(at: place, among: rows) else { continue }
-                return rows == .live ? .live(stored) : .deleted(stored, replacedBy: try table.tombstone(at: place)?.replacedBy)
+            for key in try keys(of: uuid, among: rows) {
+                guard let stored = try table.stored(at: key, among: rows) else { continue }
+                return rows == .live ? .live(stored) : .deleted(stored, replacedBy: try table.tombstone(at: key)?.replacedBy)
             }
         }
         return nil
     }
 
     /// The keys of the rows with this UUID, by series.
-    func places(of uuid: SampleIdentity, among rows: SampleTable.Rows) throws(StoreError) -> [SampleKey] {
-        var places: [SampleKey] = []
+    func keys(of uuid: SampleIdentity, among rows: SampleTable.Rows) throws(StoreError) -> [SampleKey] {
+        var keys: [SampleKey] = []
         for series in try series(matching: SampleQuery()) {
-            places += try table.places(of: uuid, among: rows, ofSeries: series.id)
+            keys += try table.keys(of: uuid, among: rows, ofSeries: series.id)
         }
-        return places
+        return keys
     }
 }

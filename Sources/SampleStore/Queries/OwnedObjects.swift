@@ -22,13 +22,13 @@ struct OwnedObjects {
     }
 
     /// The current places of the objects that a sample owns. A repair may have replaced an object.
-    func places(namedBy sample: Sample, among rows: SampleTable.Rows) throws(StoreError) -> [SampleKey] {
+    func keys(namedBy sample: Sample, among rows: SampleTable.Rows) throws(StoreError) -> [SampleKey] {
         let (table, replacements) = (connection.samples, connection.repairs)
         let rule = ReferenceRule(in: sample)
         var found: [SampleKey] = []
         for uuid in Self.named(by: sample) {
-            for place in try connection.samples.places(of: uuid) {
-                let last = try replacements.last(from: place)
+            for key in try connection.samples.keys(of: uuid) {
+                let last = try replacements.last(from: key)
                 guard !found.contains(last), try connection.series.permits(last, by: rule) else { continue }
                 if try table.contains(last, among: rows) { found.append(last) }
             }
@@ -37,16 +37,16 @@ struct OwnedObjects {
     }
 
     /// The places of the objects that were deleted together with the sample, in their order of arrival.
-    func placesDeleted(with place: SampleKey) throws(StoreError) -> [SampleKey] {
+    func placesDeleted(with key: SampleKey) throws(StoreError) -> [SampleKey] {
         let table = connection.samples
-        guard let ingest = try table.tombstone(at: place)?.ingest, let sample = try table.sample(at: place, among: .tombstones)
+        guard let ingest = try table.tombstone(at: key)?.ingest, let sample = try table.sample(at: key, among: .tombstones)
         else { return [] }
-        var found: [(number: Int64, place: SampleKey)] = []
-        for other in try places(namedBy: sample, among: .tombstones) {
+        var found: [(number: Int64, key: SampleKey)] = []
+        for other in try keys(namedBy: sample, among: .tombstones) {
             guard let deletion = try table.tombstone(at: other), deletion.ingest == ingest else { continue }
             found.append((deletion.number, other))
         }
-        return found.sorted { $0.number < $1.number }.map(\.place)
+        return found.sorted { $0.number < $1.number }.map(\.key)
     }
 }
 
@@ -62,11 +62,11 @@ extension SampleStore.Samples {
         var theirs: Set<SampleKey> = []
         let cursor = try cursor(matching: SampleQuery(.and([.types(types), query.predicate])))
         defer { cursor.close() }
-        while let stored = try cursor.next() { theirs.formUnion(try owned.places(namedBy: stored.sample, among: .live)) }
+        while let stored = try cursor.next() { theirs.formUnion(try owned.keys(namedBy: stored.sample, among: .live)) }
         let (table, predicate) = (connection.samples, try resolved(query.predicate))
         var count = 0
-        for place in theirs {
-            guard let sample = try table.sample(at: place, among: .live), !predicate.matches(sample) else { continue }
+        for key in theirs {
+            guard let sample = try table.sample(at: key, among: .live), !predicate.matches(sample) else { continue }
             count += 1
         }
         return count
@@ -79,12 +79,12 @@ extension SampleStore.Samples {
         let table = connection.samples
         var (own, theirs): (Set<SampleKey>, Set<SampleKey>) = ([], [])
         for uuid in uuids {
-            for place in try connection.samples.places(of: uuid) {
-                own.insert(place)
+            for key in try connection.samples.keys(of: uuid) {
+                own.insert(key)
                 if deleted {
-                    theirs.formUnion(try owned.placesDeleted(with: place))
-                } else if let sample = try table.sample(at: place, among: .live) {
-                    theirs.formUnion(try owned.places(namedBy: sample, among: .live))
+                    theirs.formUnion(try owned.placesDeleted(with: key))
+                } else if let sample = try table.sample(at: key, among: .live) {
+                    theirs.formUnion(try owned.keys(namedBy: sample, among: .live))
                 }
             }
         }

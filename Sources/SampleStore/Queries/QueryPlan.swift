@@ -7,7 +7,7 @@ public struct QueryPlan: Sendable {
         /// The series.
         public var series: SeriesDescription
         /// The ranges of starts that are read.
-        public var starts: TimeStretches
+        public var starts: TimeIntervalSet
         /// The condition that is checked for each sample, or `nil` if all samples match.
         public var rest: SamplePredicate?
         /// Whether this part returns correlations derived from the series' frames instead of its samples.
@@ -34,14 +34,14 @@ extension SampleStore.Samples {
     func plan(of query: SampleQuery, among all: [SeriesDescription]) throws(StoreError) -> QueryPlan {
         let predicate = try resolved(query.predicate)
         var plan = QueryPlan(predicate: predicate, parts: [], untouched: 0, isStreamed: query.isStreamed)
-        var places: [SampleIdentity: [SampleKey]] = [:]
+        var keys: [SampleIdentity: [SampleKey]] = [:]
         for series in all {
             var isTouched = false
             func add(_ type: SampleType, isDerived: Bool) throws(StoreError) {
                 let facts = SamplePredicate.SeriesFacts(
-                    type: type, subject: series.subject, source: series.source, device: series.device, longest: series.longest)
-                let found = try predicate.plan(for: facts) { (uuids: Set<SampleIdentity>) throws(StoreError) -> TimeStretches in
-                    isDerived ? .all : try starts(of: uuids, in: series.id, &places)
+                    type: type, person: series.person, source: series.source, device: series.device, maximumDuration: series.maximumDuration)
+                let found = try predicate.plan(for: facts) { (uuids: Set<SampleIdentity>) throws(StoreError) -> TimeIntervalSet in
+                    isDerived ? .all : try starts(of: uuids, in: series.id, &keys)
                 }
                 guard let found else { return }
                 isTouched = true
@@ -65,24 +65,24 @@ extension SampleStore.Samples {
     }
 
     /// The maximum number of UUIDs that are looked up individually.
-    private static let mostLookups = 1000
+    private static let maximumLookups = 1000
 
     /// Returns the starts of the samples with these UUIDs in a series.
     private func starts(
-        of uuids: Set<SampleIdentity>, in series: Int64, _ places: inout [SampleIdentity: [SampleKey]]
-    ) throws(StoreError) -> TimeStretches {
-        guard uuids.count <= Self.mostLookups else { return .all }
+        of uuids: Set<SampleIdentity>, in series: Int64, _ keys: inout [SampleIdentity: [SampleKey]]
+    ) throws(StoreError) -> TimeIntervalSet {
+        guard uuids.count <= Self.maximumLookups else { return .all }
         var starts: [ClosedRange<Int64>] = []
         for uuid in uuids {
             let known: [SampleKey]
-            if let kept = places[uuid] {
-                known = kept
+            if let cached = keys[uuid] {
+                known = cached
             } else {
-                known = try connection.samples.places(of: uuid)
-                places[uuid] = known
+                known = try connection.samples.keys(of: uuid)
+                keys[uuid] = known
             }
             starts += known.filter { $0.series == series }.map { $0.start...$0.start }
         }
-        return TimeStretches(starts)
+        return TimeIntervalSet(starts)
     }
 }

@@ -91,7 +91,7 @@ public final class SampleCursor {
     /// A sample, the part of the plan that found it, and the key of the row it was made from.
     private struct Found {
         var part: Int
-        var place: SampleKey
+        var key: SampleKey
         var stored: StoredSample
     }
 
@@ -113,8 +113,8 @@ public final class SampleCursor {
             }
             sink(0)
             guard let stored = isPlain ? row : try sample(row, of: plan.parts[index]) else { continue }
-            let place = SampleKey(series: series, start: row.sample.start.microseconds, of: row.uuid)
-            return Found(part: index, place: place, stored: stored)
+            let key = SampleKey(series: series, start: row.sample.start.microseconds, of: row.uuid)
+            return Found(part: index, key: key, stored: stored)
         }
         return nil
     }
@@ -124,7 +124,7 @@ public final class SampleCursor {
         guard let stored = part.isDerived ? try derived.correlation(of: row, series: part.series.id) : row else { return nil }
         guard let rest = part.rest else { return stored }
         var failure: StoreError?
-        let isMet = rest.matches(stored.sample) { sample in
+        let matches = rest.matches(stored.sample) { sample in
             do throws(StoreError) {
                 return try self.isCorrelated(sample, in: part)
             } catch {
@@ -133,7 +133,7 @@ public final class SampleCursor {
             }
         }
         if let failure { throw failure }
-        return isMet ? stored : nil
+        return matches ? stored : nil
     }
 
     private func isCorrelated(_ sample: Sample, in part: QueryPlan.Part) throws(StoreError) -> Bool {
@@ -163,20 +163,20 @@ public final class SampleCursor {
     // MARK: Sorted
 
     private func nextSorted() throws(StoreError) -> Found? {
-        guard let sorter = try sorted(), let (part, place) = try sorter.next() else { return nil }
-        guard let stored = try connection.samples.stored(at: place, decoder) else {
+        guard let sorter = try sorted(), let (part, key) = try sorter.next() else { return nil }
+        guard let stored = try connection.samples.stored(at: key, decoder) else {
             throw StoreError(.corrupt, "a sample is gone while it is read")
         }
-        let made = plan.parts[part].isDerived ? try derived.correlation(of: stored, series: place.series) : stored
+        let made = plan.parts[part].isDerived ? try derived.correlation(of: stored, series: key.series) : stored
         guard let made else { throw StoreError(.corrupt, "a frame is gone while it is read") }
-        return Found(part: part, place: place, stored: made)
+        return Found(part: part, key: key, stored: made)
     }
 
     /// Returns the sorted samples, or `nil` if the search must pause first.
     private func sorted() throws(StoreError) -> SampleSorter? {
         if sorter == nil { sorter = try SampleSorter(query.order, limit: query.limit) }
         guard !isSorted, let sorter else { return self.sorter }
-        while let found = try nextByStart() { try sorter.add(found.stored.sample, part: found.part, at: found.place) }
+        while let found = try nextByStart() { try sorter.add(found.stored.sample, part: found.part, at: found.key) }
         guard !isPaused else { return nil }
         try sorter.sort()
         isSorted = true

@@ -40,17 +40,17 @@ public struct SampleQuery: Sendable {
     ///   - types: The types, or `nil` for all.
     ///   - from: The first start that is included.
     ///   - to: The first start that is excluded.
-    ///   - subject: A person's UUID.
+    ///   - person: A person's UUID.
     ///   - source: A source's id or name.
     ///   - device: A device's key, name, model or serial number.
     ///   - condition: An additional condition.
     public init(
-        types: Set<SampleType>? = nil, from: Instant? = nil, to: Instant? = nil, subject: String? = nil, source: String? = nil,
+        types: Set<SampleType>? = nil, from: Instant? = nil, to: Instant? = nil, person: String? = nil, source: String? = nil,
         device: String? = nil, where condition: SamplePredicate? = nil, descending: Bool = false, limit: Int? = nil
     ) {
         var conditions = SampleConditions(types: types)
         (conditions.from, conditions.to) = (from, to)
-        (conditions.subject, conditions.source, conditions.device) = (subject, source, device)
+        (conditions.person, conditions.source, conditions.device) = (person, source, device)
         conditions.condition = condition
         self.init(conditions.predicate, descending: descending, limit: limit)
     }
@@ -67,8 +67,8 @@ extension SampleStore.Samples {
 
     /// Returns the live sample with this UUID, or `nil` if there is none.
     public func sample(_ uuid: SampleIdentity) throws(StoreError) -> StoredSample? {
-        for place in try table.places(of: uuid) {
-            if let found = try table.stored(at: place) { return found }
+        for key in try table.keys(of: uuid) {
+            if let found = try table.stored(at: key) { return found }
         }
         return nil
     }

@@ -42,11 +42,11 @@ final class SampleSorter {
     }
 
     /// Adds a sample's sort keys and its row key.
-    func add(_ sample: Sample, part: Int, at place: SampleKey) throws(StoreError) {
+    func add(_ sample: Sample, part: Int, at key: SampleKey) throws(StoreError) {
         insert.reset()
         try insert.bind(
             order.map { $0.key(of: sample).value }
-                + [.integer(Int64(part)), .integer(place.series), .integer(place.start), .blob(place.hash)])
+                + [.integer(Int64(part)), .integer(key.series), .integer(key.start), .blob(key.hash)])
         _ = try insert.step()
         added += 1
         guard let trim, let limit, added >= limit + max(limit, Self.slack) else { return }
@@ -64,14 +64,14 @@ final class SampleSorter {
     }
 
     /// Returns the next key in order, or nil after the last one. It can be called again after that.
-    func next() throws(StoreError) -> (part: Int, place: SampleKey)? {
+    func next() throws(StoreError) -> (part: Int, key: SampleKey)? {
         guard let sorted, try sorted.step() else {
             // SQLite restarts a statement that is stepped after its end.
             sorted = nil
             return nil
         }
-        let place = try SampleKey(series: sorted.integer(1), start: sorted.integer(2), hash: sorted.blob(3))
-        return (Int(sorted.integer(0)), place)
+        let key = try SampleKey(series: sorted.integer(1), start: sorted.integer(2), hash: sorted.blob(3))
+        return (Int(sorted.integer(0)), key)
     }
 }
 

@@ -20,12 +20,12 @@ extension SampleStore.Samples {
     ///   - from, to: The range of their starts, without `to`.
     ///   - limit: The maximum number of samples.
     public func deleted(
-        types: Set<SampleType>?, from: Instant?, to: Instant?, subject: String?, limit: Int
+        types: Set<SampleType>?, from: Instant?, to: Instant?, person: String?, limit: Int
     ) throws(StoreError) -> [DeletedSample] {
         guard limit > 0 else { return [] }
         var latest: [(key: SampleKey, deletion: Int64)] = []
         for series in try store.allSeries()
-        where types?.contains(series.type) ?? true && (subject == nil || series.subject == subject) {
+        where types?.contains(series.type) ?? true && (person == nil || series.person == person) {
             let rows = try table.scan(
                 [.key, .deletion], of: series.id, from: from?.microseconds ?? .min,
                 through: to.map { $0.microseconds - 1 } ?? .max, among: .tombstones, .remembered, order: .unordered)

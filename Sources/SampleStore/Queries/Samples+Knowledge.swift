@@ -6,7 +6,7 @@ extension SampleStore.Samples {
         let (origin, uuid) = (sample.origin, sample.identity)
         guard let series = try connection.series.id(of: origin) else { return false }
         for rows in SampleTable.Rows.allCases {
-            for place in try table.places(of: uuid, among: rows, ofSeries: series) where try table.contains(place, among: rows) {
+            for key in try table.keys(of: uuid, among: rows, ofSeries: series) where try table.contains(key, among: rows) {
                 return true
             }
         }
@@ -20,13 +20,13 @@ extension SampleStore.Samples {
         guard let series = try connection.series.id(of: sample.origin) else { return false }
         let reader = MeasurementReader(connection: connection)
         for rows in SampleTable.Rows.allCases {
-            for place in try table.places(of: uuid, among: rows, ofSeries: series) where try table.contains(place, among: rows) {
-                for report in try reader.measurement(of: place).history.reports where report.place == place {
+            for key in try table.keys(of: uuid, among: rows, ofSeries: series) where try table.contains(key, among: rows) {
+                for report in try reader.measurement(of: key).history.reports where report.key == key {
                     if try !connection.ledger.isOfMember(report.entry) { return true }
                 }
             }
         }
-        guard let entry = try connection.quarantine.bringer(of: uuid, inSeries: series) else { return false }
+        guard let entry = try connection.quarantine.ingestID(of: uuid, inSeries: series) else { return false }
         return try !connection.ledger.isOfMember(entry)
     }
 
@@ -34,11 +34,11 @@ extension SampleStore.Samples {
     ///
     /// - Parameter isDescending: Whether the latest come first.
     public func values(
-        of type: SampleType, subject: String, in times: Range<Int64>, isDescending: Bool, limit: Int
+        of type: SampleType, person: String, in times: Range<Int64>, isDescending: Bool, limit: Int
     ) throws(StoreError) -> [(time: Int64, value: Double)] {
         guard !times.isEmpty else { return [] }
         var found: [(time: Int64, value: Double)] = []
-        for series in try connection.series.ids(of: type, subject) {
+        for series in try connection.series.ids(of: type, person) {
             let rows = try table.scan(
                 [.start, .value], of: series, from: times.lowerBound, through: times.upperBound - 1,
                 order: isDescending ? .startDescending : .start, limit: limit)
@@ -50,7 +50,7 @@ extension SampleStore.Samples {
 
     /// Whether the store has unassigned samples of a type.
     public func hasUnassigned(_ type: SampleType) throws(StoreError) -> Bool {
-        try connection.series.contains(type, subject: Origin.unassigned)
+        try connection.series.contains(type, person: Origin.unassigned)
     }
 
     /// Returns the latest start of any sample of a device, by its key, or nil if it has none.

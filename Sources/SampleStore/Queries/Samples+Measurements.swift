@@ -6,15 +6,15 @@ extension SampleStore.Samples {
     public func taken(as sample: Sample) throws(StoreError) -> Sample? {
         guard let series = try connection.series.id(of: sample.origin) else { return nil }
         for rows in [SampleTable.Rows.live, .duplicates, .tombstones] {
-            for place in try table.places(of: sample.identity, among: rows, ofSeries: series) {
-                if let found = try table.stored(at: place, among: rows) { return found.sample }
+            for key in try table.keys(of: sample.identity, among: rows, ofSeries: series) {
+                if let found = try table.stored(at: key, among: rows) { return found.sample }
             }
         }
         let decoder = SampleDecoder(connection: connection)
         return try connection.quarantine.readings(
             where: "series = ? AND hash = ? AND uuid = ?",
             [.integer(series), .blob(sample.identity.storedHash), .text(sample.identity.description)]
-        ) { row throws(StoreError) in try decoder.decodeHeld(row, series: series).sample }.first
+        ) { row throws(StoreError) in try decoder.decodeQuarantined(row, series: series).sample }.first
     }
 
     /// Whether a measurement, identified by its start and group, has another value of the sample's type.

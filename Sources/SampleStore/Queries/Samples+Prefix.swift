@@ -23,7 +23,7 @@ extension SampleStore.Samples {
     }
 
     /// The maximum number of rows that are read of a series in a table. A prefix that fits more needs further digits.
-    static let mostPrefixRows = 1000
+    static let maximumPrefixRows = 1000
 
     /// Returns the samples whose UUIDs begin with the digits. The nominal starts of the digits are a range of the table's key, so no other
     /// row is read.
@@ -54,7 +54,7 @@ extension SampleStore.Samples {
         let range = prefix.nominalStarts
         let scan = try table.scan(
             [.key, .skew], of: series, from: range.lowerBound, through: range.upperBound, among: rows,
-            rows == .tombstones ? .remembered : .all, limit: Self.mostPrefixRows + 1)
+            rows == .tombstones ? .remembered : .all, limit: Self.maximumPrefixRows + 1)
         var count = 0
         while try scan.next() {
             count += 1
@@ -63,7 +63,7 @@ extension SampleStore.Samples {
                 let uuid = try scan.key.identity(skew: 0)
                 if prefix.matches(uuid) { found.insert(uuid) }
             }
-            if found.count > limit || count > Self.mostPrefixRows { return true }
+            if found.count > limit || count > Self.maximumPrefixRows { return true }
         }
         return try collectSkewed(prefix, among: rows, of: series, limit: limit, into: &found)
     }
@@ -83,7 +83,7 @@ extension SampleStore.Samples {
             let key = SampleKey(series: series, start: known.start, high: hash.high, low: hash.low)
             let uuid = SampleIdentity(nominalStart: known.nominal, high: hash.high, low: hash.low)
             if prefix.matches(uuid), try table.contains(key, among: rows) { found.insert(uuid) }
-            if found.count > limit || count > Self.mostPrefixRows { return true }
+            if found.count > limit || count > Self.maximumPrefixRows { return true }
         }
         return false
     }
@@ -104,7 +104,7 @@ extension SampleStore.Samples {
                 if let whole = try derived.correlation(of: systolic, series: series.id), prefix.matches(whole.uuid) {
                     found.insert(whole.uuid)
                 }
-                if found.count > limit || count > Self.mostPrefixRows { return true }
+                if found.count > limit || count > Self.maximumPrefixRows { return true }
             }
         }
         return false

@@ -37,7 +37,7 @@ extension SampleStore.Samples {
             .comparison(.start, .atLeast, .instant(workout.start)), .comparison(.end, .above, .instant(workout.start)),
         ])
         let during: SamplePredicate = .and([
-            .or(kinds), .subject(workout.origin.subject), .comparison(.source(.id), .equal, .text(workout.origin.source.id)),
+            .or(kinds), .person(workout.origin.person), .comparison(.source(.id), .equal, .text(workout.origin.source.id)),
             .comparison(.start, .below, .instant(workout.end)), reaches,
         ])
         return .or([during, .uuids(try identities(ofObjectsOf: workout))])
@@ -53,8 +53,8 @@ extension SampleStore.Samples {
     private func identities(ofObjectsOf sample: Sample) throws(StoreError) -> Set<SampleIdentity> {
         let table = connection.samples
         var found: Set<SampleIdentity> = []
-        for place in try NamedObjects(connection: connection).places(namedBy: sample) {
-            if let object = try table.sample(at: place, among: .live) { found.insert(object.identity) }
+        for key in try NamedObjects(connection: connection).keys(namedBy: sample) {
+            if let object = try table.sample(at: key, among: .live) { found.insert(object.identity) }
         }
         return found
     }
@@ -80,11 +80,11 @@ final class CorrelatedSamples {
     }
 
     /// Whether a correlation refers to the sample.
-    func contain(_ place: SampleKey) throws(StoreError) -> Bool {
-        if let members { return members.contains(place) }
+    func contain(_ key: SampleKey) throws(StoreError) -> Bool {
+        if let members { return members.contains(key) }
         let read = try self.read()
         members = read
-        return read.contains(place)
+        return read.contains(key)
     }
 
     private func read() throws(StoreError) -> Set<SampleKey> {
@@ -103,9 +103,9 @@ final class CorrelatedSamples {
     ) throws(StoreError) -> [SampleKey] {
         let (objects, decoder) = (NamedObjects(connection: connection), SampleDecoder(connection: connection))
         let rows = try connection.samples.scan(
-            .whole, of: series.id, among: table, filter, order: .unordered, isKept: false)
+            .whole, of: series.id, among: table, filter, order: .unordered, isRetained: false)
         var found: [SampleKey] = []
-        while try rows.next() { found += try objects.places(namedBy: try rows.stored(decoder).sample) }
+        while try rows.next() { found += try objects.keys(namedBy: try rows.stored(decoder).sample) }
         return found
     }
 }

@@ -24,7 +24,7 @@ final class SeriesWalk {
     private var equals: SampleRows?
     private var isAmongEquals = false
     /// The ranges that are still to be read, the next one last.
-    private var stretches: [ClosedRange<Int64>]
+    private var intervals: [ClosedRange<Int64>]
 
     init(
         _ connection: Connection, _ decoder: SampleDecoder, _ part: QueryPlan.Part, index: Int, descending: Bool
@@ -36,7 +36,7 @@ final class SeriesWalk {
         self.descending = descending
         series = part.series.id
         isPlain = !part.isDerived && part.rest == nil
-        stretches = descending ? part.starts.stretches : part.starts.stretches.reversed()
+        intervals = descending ? part.starts.intervals : part.starts.intervals.reversed()
         rows = try Self.scan(connection, part, descending ? .startDescending : .start)
     }
 
@@ -44,14 +44,14 @@ final class SeriesWalk {
         _ connection: Connection, _ part: QueryPlan.Part, _ order: ScanOrder
     ) throws(StoreError) -> SampleRows {
         try connection.samples.scan(
-            .whole, of: part.series.id, part.isDerived ? .grouped : .all, order: order, isKept: false)
+            .whole, of: part.series.id, part.isDerived ? .grouped : .all, order: order, isRetained: false)
     }
 
     /// Advances to the next row. Returns false after the last one, and ``row`` then keeps its value.
     func advance() throws(StoreError) -> Bool {
         if isAmongEquals, try advanceAmongEquals() { return true }
         while !isReading {
-            guard let next = stretches.popLast() else { return false }
+            guard let next = intervals.popLast() else { return false }
             try rows.seek(series, from: next.lowerBound, through: next.upperBound)
             isReading = try rows.next()
         }

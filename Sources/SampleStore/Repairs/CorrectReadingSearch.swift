@@ -28,7 +28,7 @@ final class CorrectReadingSearch {
 
     /// Returns the identity, or `nil` if it equals the sample's own or cannot be determined.
     func identity(
-        of sample: Sample, _ outcome: Repairer.Outcome, at place: SampleKey
+        of sample: Sample, _ outcome: Repairer.Outcome, at key: SampleKey
     ) throws(StoreError) -> SampleIdentity? {
         func right(_ ordinal: UInt32) -> SampleIdentity? {
             let identity = SampleIdentity(
@@ -38,11 +38,11 @@ final class CorrectReadingSearch {
             return identity == sample.identity ? nil : identity
         }
         if sample.ordinal == 0, sample.hasIdentity(ordinal: 0) { return right(0) }
-        let root = try connection.repairs.root(of: place)
-        if root != place {
+        let root = try connection.repairs.root(of: key)
+        if root != key {
             return right(try connection.samples.sample(at: root, among: .tombstones)?.identityOrdinal() ?? 0)
         }
-        if let record = try connection.records.records(at: place).first {
+        if let record = try connection.records.records(at: key).first {
             let identity = SampleIdentity(
                 series: outcome.origin.seriesKey, start: outcome.nominalStart, record: record, numeral: outcome.numeral,
                 unit: outcome.unit)
@@ -65,9 +65,9 @@ final class CorrectReadingSearch {
         guard mayBeThere else { return .none }
         let samples = connection.samples
         let start = try samples.start(ofNominal: nominal, identity, in: series) ?? nominal
-        let place = SampleKey(series: series, start: start, of: identity)
-        if try samples.contains(place) { return .live(place) }
-        if let tombstone = try samples.tombstone(at: place), tombstone.replacedBy == nil { return .deleted(place) }
-        return try connection.duplicates.contains(place) ? .duplicate : .none
+        let key = SampleKey(series: series, start: start, of: identity)
+        if try samples.contains(key) { return .live(key) }
+        if let tombstone = try samples.tombstone(at: key), tombstone.replacedBy == nil { return .deleted(key) }
+        return try connection.duplicates.contains(key) ? .duplicate : .none
     }
 }

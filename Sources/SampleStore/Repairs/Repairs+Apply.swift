@@ -2,10 +2,10 @@ import HealthModel
 
 extension SampleStore.Repairs {
     /// Returns the plan of a repair without changing anything.
-    public func plan(_ request: MigrationRequest) throws -> MigrationPlan {
+    public func plan(_ request: RepairRequest) throws -> RepairPlan {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let reader = try MigrationReader(store, request)
+        let reader = try RepairReader(store, request)
         try reader.forEachChunk(of: { _ in }, { _ in })
         return reader.plan
     }
@@ -22,20 +22,20 @@ extension SampleStore.Repairs {
     /// - Returns: The results and the number of the repair, which is nil if there was nothing to do.
     /// - Throws: ``FewerReadings`` if more samples would be merged than the request allows, and ``StoreError``.
     public func apply(
-        _ request: MigrationRequest, source: String? = nil, owner: String? = nil, progress: (Int) -> Void = { _ in }
-    ) throws -> (plan: MigrationPlan, migration: Int64?) {
+        _ request: RepairRequest, source: String? = nil, owner: String? = nil, progress: (Int) -> Void = { _ in }
+    ) throws -> (plan: RepairPlan, repairID: Int64?) {
         try store.resumePending()
         do {
             return try connection.transaction {
                 try store.refuseIfPending()
                 let last = try table.lastNumber()
-                let reader = try MigrationReader(store, request)
-                let migration = try connection.repairs.nextNumber()
+                let reader = try RepairReader(store, request)
+                let repairID = try connection.repairs.nextNumber()
                 let ingest = try store.beginIngest(
                     IngestDescription(
                         kind: .migrate, name: Repair.words(of: request.repair.text),
                         received: request.now.microseconds, owner: owner))
-                let writer = try ReplacementWriter(store, ingest: ingest.id, migration: migration)
+                let writer = try ReplacementWriter(store, ingest: ingest.id, repairID: repairID)
                 let rows = RepairRows(connection: connection, interner: store.interner)
                 try reader.forEachChunk(
                     of: { try replacement($0, rows, ingest: ingest.id, mayBeBack: reader.isKnownRepair) },
@@ -47,29 +47,29 @@ extension SampleStore.Repairs {
                     })
                 var plan = reader.plan
                 guard request.allows(plan) else { throw FewerReadings(plan: plan) }
-                guard plan.repaired + plan.merged > 0 else { throw NothingToRepair(plan: plan) }
+                guard plan.repaired + plan.merged > 0 else { throw NoSamplesToRepair(plan: plan) }
                 try writer.finish()
                 try closeAccount(ingest.id, writer, at: request.now)
                 try connection.repairs.add(
-                    Migration(
-                        id: migration, ingest: ingest.id, repair: request.repair.text,
-                        conditions: request.conditions.json(me: store.subject), source: source, applied: request.now.microseconds,
+                    StoredRepair(
+                        id: repairID, ingest: ingest.id, repair: request.repair.text,
+                        conditions: request.conditions.json(me: store.owner), source: source, applied: request.now.microseconds,
                         state: "applied", matched: plan.matched, repaired: plan.repaired, merged: plan.merged,
                         alreadyRight: plan.left(.alreadyRight), ambiguous: plan.left(.ambiguous),
                         impossible: plan.left(.impossible)))
-                let settlement = Settlement(Deletion(connection: connection, ingest: ingest.id))
+                let liveUpdate = LiveSampleUpdate(Deletion(connection: connection, ingest: ingest.id))
                 // The same repair was made before, so readings may have agreed with its results.
-                if reader.isKnownRepair { try settleAgreements(with: migration, settlement) }
-                try settlement.settle(computedAfter: migration)
+                if reader.isKnownRepair { try updateAgreements(with: repairID, liveUpdate) }
+                try liveUpdate.update(computedAfter: repairID)
                 // A repaired sample may be the one of another path.
                 plan.joined = try count(ingest.id) { deletion throws(StoreError) in
                     try store.duplicates.mergePaths(since: last, deletion)
                 }
-                try connection.repairs.set(joined: plan.joined, of: migration)
-                return (plan, migration)
+                try connection.repairs.set(joined: plan.joined, of: repairID)
+                return (plan, repairID)
             }
-        } catch let nothing as NothingToRepair {
-            return (nothing.plan, nil)
+        } catch let unchanged as NoSamplesToRepair {
+            return (unchanged.plan, nil)
         }
     }
 
@@ -77,13 +77,13 @@ extension SampleStore.Repairs {
     func count<Result>(_ ingest: Int64, _ body: (Deletion) throws(StoreError) -> Result) throws(StoreError) -> Result {
         let deletion = Deletion(connection: connection, ingest: ingest)
         let result = try body(deletion)
-        try deletion.settleDerived()
+        try deletion.updateDerived()
         try connection.ledger.add(deleted: deletion.deleted, restored: deletion.restored, to: ingest)
         return result
     }
 
-    private struct NothingToRepair: Error {
-        let plan: MigrationPlan
+    private struct NoSamplesToRepair: Error {
+        let plan: RepairPlan
     }
 
     /// - Parameter mayBeBack: Whether the same repair was made before, so that its samples may exist as tombstones.
@@ -95,15 +95,15 @@ extension SampleStore.Repairs {
         var series = candidate.series
         if series == nil { series = try rows.series(of: after.origin) }
         guard let series else { throw StoreError(.defect, "a repaired sample has no series") }
-        let place = SampleKey(series: series, start: start, of: after.identity)
+        let key = SampleKey(series: series, start: start, of: after.identity)
         var replacement = Replacement(
-            order: candidate.stored.seq, old: candidate.place,
-            arrival: candidate.isMerged ? .present : mayBeBack ? try rows.arrival(at: place) : .made,
-            new: place, uuid: after.identity, bringer: ingest)
+            order: candidate.stored.seq, old: candidate.key,
+            arrival: candidate.isMerged ? .present : mayBeBack ? try rows.arrival(at: key) : .made,
+            new: key, uuid: after.identity, ingestID: ingest)
         replacement.alias = candidate.right.map { SampleKey(series: series, start: candidate.rightNominal, of: $0) }
         guard replacement.arrival == .made else { return replacement }
         replacement.value = after.value
-        if !rows.isTold(after.numeral, in: after.unit, of: after.origin.type) { replacement.numeral = after.numeral.text }
+        if !rows.isReported(after.numeral, in: after.unit, of: after.origin.type) { replacement.numeral = after.numeral.text }
         replacement.context = try rows.context(instead: candidate.context, after)
         replacement.duration = after.end.microseconds - start
         if after.timeOrigin != .receipt { replacement.received = after.received.microseconds &- start }

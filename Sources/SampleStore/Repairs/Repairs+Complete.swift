@@ -13,34 +13,34 @@ extension SampleStore.Repairs {
     /// - Returns: The number of stored samples that were repaired.
     @discardableResult
     public func complete(_ batch: inout [GatedSample], at now: Instant) throws -> Int {
-        let telling = batch.indices.filter { index in
+        let repeating = batch.indices.filter { index in
             let sample = batch[index].sample
             return sample.metadata != nil && sample.timeOrigin != .receipt && sample.record == nil && batch[index].rule == nil
                 && sample.origin.kind == .quantity
         }
-        guard !telling.isEmpty else { return 0 }
+        guard !repeating.isEmpty else { return 0 }
         merge(&batch)
         var found: [Replacement] = []
         let rows = RepairRows(connection: connection, interner: store.interner)
         var seen: Set<SampleKey> = []
-        for index in telling {
+        for index in repeating {
             guard let next = try completion(by: batch[index].sample, rows), seen.insert(next.old).inserted else {
                 continue
             }
             found.append(next)
         }
         guard !found.isEmpty else { return 0 }
-        let migration = try connection.repairs.nextNumber()
+        let repairID = try connection.repairs.nextNumber()
         let ingest = try store.beginIngest(
             IngestDescription(kind: .migrate, name: Repair.words(of: Self.completing), received: now.microseconds))
-        let writer = try ReplacementWriter(store, ingest: ingest.id, migration: migration)
-        for index in found.indices { found[index].bringer = ingest.id }
+        let writer = try ReplacementWriter(store, ingest: ingest.id, repairID: repairID)
+        for index in found.indices { found[index].ingestID = ingest.id }
         try writer.write(found)
         try writer.finish()
         try closeAccount(ingest.id, writer, at: now)
         try connection.repairs.add(
-            Migration(
-                id: migration, ingest: ingest.id, repair: Self.completing, conditions: "{}", source: "duplicates",
+            StoredRepair(
+                id: repairID, ingest: ingest.id, repair: Self.completing, conditions: "{}", source: "duplicates",
                 applied: now.microseconds, state: "applied", matched: found.count, repaired: found.count, merged: 0,
                 alreadyRight: 0, ambiguous: 0, impossible: 0))
         return found.count
@@ -76,8 +76,8 @@ extension SampleStore.Repairs {
     private func completion(by sample: Sample, _ rows: RepairRows) throws -> Replacement? {
         guard let more = sample.metadata else { return nil }
         let series = try rows.series(of: sample.origin)
-        guard let place = try place(of: sample, in: series) else { return nil }
-        let live = try connection.repairs.last(from: place)
+        guard let key = try key(of: sample, in: series) else { return nil }
+        let live = try connection.repairs.last(from: key)
         guard let row = try table.whole(at: live) else { return nil }
         let stored = row.stored
         guard let metadata = Self.completed(stored.sample.metadata, by: more) else { return nil }
@@ -90,9 +90,9 @@ extension SampleStore.Repairs {
         let new = SampleKey(series: live.series, start: live.start, of: after.identity)
         // The completed sample was made before, and its repair was undone.
         guard try rows.arrival(at: new) == .made else { return nil }
-        var replacement = Replacement(order: stored.seq, old: live, arrival: .made, new: new, uuid: after.identity, bringer: 0)
+        var replacement = Replacement(order: stored.seq, old: live, arrival: .made, new: new, uuid: after.identity, ingestID: 0)
         replacement.value = after.value
-        if !rows.isTold(after.numeral, in: after.unit, of: after.origin.type) { replacement.numeral = after.numeral.text }
+        if !rows.isReported(after.numeral, in: after.unit, of: after.origin.type) { replacement.numeral = after.numeral.text }
         replacement.context = try rows.context(instead: row.context, after)
         replacement.duration = after.end.microseconds - after.start.microseconds
         replacement.received = after.received.microseconds &- after.start.microseconds
@@ -102,7 +102,7 @@ extension SampleStore.Repairs {
     }
 
     /// Returns the key of a reading, live or deleted, under the identity with which it arrives.
-    private func place(of sample: Sample, in series: Int64) throws(StoreError) -> SampleKey? {
+    private func key(of sample: Sample, in series: Int64) throws(StoreError) -> SampleKey? {
         let here = SampleKey(series: series, start: sample.nominalStart, of: sample.identity)
         let table = connection.samples
         if try table.contains(here) { return here }

@@ -24,21 +24,21 @@ extension SampleStore.Repairs {
     }
 
     /// Searches the samples of an ingest, together with the readings of the 90 days before.
-    public func suspicions(broughtBy ingest: Int64) throws -> [Suspicion] {
+    public func suspicions(ingestedBy ingest: Int64) throws -> [Suspicion] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        var brought: [Int64: (low: Int64, high: Int64)] = [:]
-        for entry in try connection.changeTable.starts(broughtBy: ingest) {
-            brought[entry.series] = (entry.starts.lowerBound, entry.starts.upperBound)
+        var ingestedRanges: [Int64: (low: Int64, high: Int64)] = [:]
+        for entry in try connection.changeTable.starts(ingestedBy: ingest) {
+            ingestedRanges[entry.series] = (entry.starts.lowerBound, entry.starts.upperBound)
         }
         var found: [Suspicion] = []
         for group in try groups(try store.samples.series(matching: SampleQuery(types: MisunitDetector.types))) {
             for series in group {
-                guard let (low, high) = brought[series.id], try mayBeWrong(series, low, high) else { continue }
+                guard let (low, high) = ingestedRanges[series.id], try mayBeWrong(series, low, high) else { continue }
                 found += try suspicions(
                     in: group,
                     query: SampleQuery(from: Instant(microseconds: low - Self.lookBack), to: Instant(microseconds: high + 1))
-                ).filter { $0.series.id == series.id && $0.stretch.to.microseconds >= low }
+                ).filter { $0.series.id == series.id && $0.range.to.microseconds >= low }
             }
         }
         return found
@@ -51,9 +51,9 @@ extension SampleStore.Repairs {
     public func suspicions(amongLatestOf origin: Origin) throws -> [Suspicion] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let siblings = try groups(try store.samples.series(matching: SampleQuery(types: [origin.type], subject: origin.subject)))
+        let relatedGroups = try groups(try store.samples.series(matching: SampleQuery(types: [origin.type], person: origin.person)))
             .filter { $0.contains { $0.isOf(origin) } }
-        return try siblings.flatMap { group in
+        return try relatedGroups.flatMap { group in
             try suspicions(in: group, query: SampleQuery(descending: true, limit: Self.latest)).filter { $0.series.isOf(origin) }
         }
     }
@@ -69,8 +69,8 @@ extension SampleStore.Repairs {
     private func groups(_ series: [SeriesDescription]) throws(StoreError) -> [[SeriesDescription]] {
         var groups: [String: [SeriesDescription]] = [:]
         for series in series {
-            let alone = series.subject == Origin.unassigned ? " \(series.id)" : ""
-            groups["\(series.type.id) \(series.subject)\(alone)", default: []].append(series)
+            let alone = series.person == Origin.unassigned ? " \(series.id)" : ""
+            groups["\(series.type.id) \(series.person)\(alone)", default: []].append(series)
         }
         return groups.sorted { $0.key < $1.key }.map(\.value)
     }
@@ -87,19 +87,19 @@ extension SampleStore.Repairs {
     /// Brings known suspicions up to date. Only groups whose samples changed are read again, and only from the last window on if the
     /// changes are in it.
     ///
-    /// - Parameter subject: The person.
-    public func update(_ known: inout KnownSuspicions, of subject: String) throws {
-        try update(&known, of: subject, window: Self.window)
+    /// - Parameter person: The person.
+    public func update(_ known: inout KnownSuspicions, of person: String) throws {
+        try update(&known, of: person, window: Self.window)
     }
 
-    func update(_ known: inout KnownSuspicions, of subject: String, window: Int) throws {
+    func update(_ known: inout KnownSuspicions, of person: String, window: Int) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let anchor = try store.changes.latestAnchor()
         let changes = try known.anchor.flatMap { try self.changes(after: $0) }
         if changes == nil { known = KnownSuspicions() }
         var walks: [String: SuspicionWalk] = [:]
-        for group in try groups(try store.samples.series(matching: SampleQuery(types: MisunitDetector.types, subject: subject))) {
+        for group in try groups(try store.samples.series(matching: SampleQuery(types: MisunitDetector.types, person: person))) {
             guard let first = group.first else { continue }
             let key = "\(first.type.id) \(first.id)"
             let changed = group.compactMap { changes?[$0.id] }.min()
@@ -131,16 +131,16 @@ extension SampleStore.Repairs {
 
     private func explained(_ found: [Suspicion]) throws(StoreError) -> [Suspicion] {
         var found = found
-        for index in found.indices { found[index].explanations = try explanations(of: found[index].stretch, found[index].series) }
+        for index in found.indices { found[index].explanations = try explanations(of: found[index].range, found[index].series) }
         return found
     }
 
     /// What explains the readings, most likely first.
     private func explanations(
-        of stretch: MisunitStretch, _ series: SeriesDescription
+        of range: MisunitRange, _ series: SeriesDescription
     ) throws(StoreError) -> [Suspicion.Explanation] {
-        guard stretch.mayBeAnotherPerson else { return [.unit] }
-        guard stretch.values != nil, try !hasUsed(stretch.fits, series) else { return [.unit, .anotherPerson] }
+        guard range.mayBeAnotherPerson else { return [.unit] }
+        guard range.values != nil, try !hasUsed(range.fits, series) else { return [.unit, .anotherPerson] }
         return [.anotherPerson, .unit]
     }
 
@@ -152,6 +152,6 @@ extension SampleStore.Repairs {
 
 extension SeriesDescription {
     fileprivate func isOf(_ origin: Origin) -> Bool {
-        type == origin.type && subject == origin.subject && source == origin.source.id && device == origin.device?.key ?? ""
+        type == origin.type && person == origin.person && source == origin.source.id && device == origin.device?.key ?? ""
     }
 }

@@ -14,23 +14,23 @@ extension SampleStore.Repairs {
         try store.resumePending()
         return try connection.transaction {
             try store.refuseIfPending()
-            guard let migration = try repair(id) else { throw StoreError(.invalid, "there is no repair \(id)") }
-            guard migration.state == "applied" else { throw StoreError(.invalid, "repair \(id) is already undone") }
+            guard let repairID = try repair(id) else { throw StoreError(.invalid, "there is no repair \(id)") }
+            guard repairID.state == "applied" else { throw StoreError(.invalid, "repair \(id) is already undone") }
             try refuseIfRepairedAgain(id)
             try refuseIfMerged(id)
             try refuseIfErased(id)
             try refuseIfMadeAgain(id)
             let ingest = try store.beginIngest(
                 IngestDescription(
-                    kind: .undoMigration, name: "migration \(id)", received: now.microseconds, owner: owner))
+                    kind: .undoRepair, name: "migration \(id)", received: now.microseconds, owner: owner))
             try connection.repairs.setUndone(id, by: ingest.id, at: now)
-            try connection.ledger.set(state: "undone", of: migration.ingest)
-            try connection.ledger.set(undone: migration.ingest, by: ingest.id)
+            try connection.ledger.set(state: "undone", of: repairID.ingest)
+            try connection.ledger.set(undone: repairID.ingest, by: ingest.id)
             let writer = try ReplacementWriter(store, ingest: ingest.id)
-            let settlement = Settlement(Deletion(connection: connection, ingest: ingest.id))
+            let liveUpdate = LiveSampleUpdate(Deletion(connection: connection, ingest: ingest.id))
             var last: (new: SampleKey, old: SampleKey)?
             while true {
-                let (chunk, seen) = try pairs(of: id, after: last, settlement)
+                let (chunk, seen) = try pairs(of: id, after: last, liveUpdate)
                 if !chunk.isEmpty { try writer.write(chunk) }
                 progress(writer.restored)
                 guard let seen else { break }
@@ -38,11 +38,11 @@ extension SampleStore.Repairs {
             }
             try writer.finish()
             try handBack(id, by: ingest.id)
-            try settleAgreements(with: id, settlement)
-            try Settlement(Deletion(connection: connection, ingest: ingest.id)).settle(computedAfter: id)
+            try updateAgreements(with: id, liveUpdate)
+            try LiveSampleUpdate(Deletion(connection: connection, ingest: ingest.id)).update(computedAfter: id)
             try closeAccount(ingest.id, writer, at: now)
             try count(ingest.id) { deletion throws(StoreError) in
-                try Settlement(deletion).settle(mergedBy: migration.ingest)
+                try LiveSampleUpdate(deletion).update(mergedBy: repairID.ingest)
             }
             try connection.repairs.removeAliases(of: id)
             return (ingest.id, writer.restored)
@@ -51,12 +51,12 @@ extension SampleStore.Repairs {
 
     /// Settles the readings that were found to agree with a result of the repair. They are its duplicates while the repair is applied, and
     /// measurements of their own while it is undone.
-    func settleAgreements(with id: Int64, _ settlement: Settlement) throws(StoreError) {
+    func updateAgreements(with id: Int64, _ liveUpdate: LiveSampleUpdate) throws(StoreError) {
         guard try !connection.duplicates.isEmpty else { return }
-        settlement.reader.forgetTraces()
+        liveUpdate.reader.forgetTraces()
         for form in try connection.repairs.forms(madeBy: id) {
-            let agreeing = try connection.duplicates.duplicates(of: form).map(\.place)
-            if !agreeing.isEmpty { try settlement.settle(agreeing + [form]) }
+            let agreeing = try connection.duplicates.duplicates(of: form).map(\.key)
+            if !agreeing.isEmpty { try liveUpdate.update(agreeing + [form]) }
         }
     }
 
@@ -108,12 +108,12 @@ extension SampleStore.Repairs {
     /// A merged sample is restored whatever happened to the reading that replaced it, if its reports and decisions allow it. The same
     /// applies to samples that an early Vitalgate merged into the next sample of the same repair, which was itself replaced.
     private func pairs(
-        of migration: Int64, after last: (new: SampleKey, old: SampleKey)?, _ settlement: Settlement
+        of repairID: Int64, after last: (new: SampleKey, old: SampleKey)?, _ liveUpdate: LiveSampleUpdate
     ) throws(StoreError) -> ([Replacement], (new: SampleKey, old: SampleKey)?) {
         let statement = try connection.statement(RepairTable.undonePairs)
         defer { statement.reset() }
         try statement.bind([
-            .integer(migration), .integer(last?.new.series ?? .min), .integer(last?.new.start ?? .min),
+            .integer(repairID), .integer(last?.new.series ?? .min), .integer(last?.new.start ?? .min),
             .blob(last?.new.hash ?? []),
             .integer(last?.old.series ?? .min), .integer(last?.old.start ?? .min), .blob(last?.old.hash ?? []),
         ])
@@ -126,12 +126,12 @@ extension SampleStore.Repairs {
             let new = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
             let old = try SampleKey(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
             // Samples with the same start stay in one chunk, so that they keep their order.
-            if let seen, pairs.count >= MigrationReader.chunk, (seen.new.series, seen.new.start) != (new.series, new.start) {
+            if let seen, pairs.count >= RepairReader.chunk, (seen.new.series, seen.new.start) != (new.series, new.start) {
                 isFull = true
                 break
             }
             seen = (new, old)
-            if statement.integer(6) != 0, try !settlement.isLive(old) {
+            if statement.integer(6) != 0, try !liveUpdate.isLive(old) {
                 stayed.append(old)
                 continue
             }
@@ -139,18 +139,18 @@ extension SampleStore.Repairs {
                 Replacement(
                     order: statement.integer(7), old: new, leaves: statement.integer(6) == 0, arrival: .restored, new: old,
                     uuid: old.identity(skew: statement.integer(8)),
-                    bringer: try decoder.change(of: statement.integer(7), series: old.series).ingest))
+                    ingestID: try decoder.change(of: statement.integer(7), series: old.series).ingest))
         }
-        for place in stayed { try connection.samples.forgetSuccessor(of: place) }
+        for key in stayed { try connection.samples.forgetSuccessor(of: key) }
         return (pairs, isFull ? seen : nil)
     }
 
     /// Throws if a repair replaced samples of an ingest that is to be undone. Their repaired forms would remain.
-    func refuseIfRepaired(broughtBy ingest: Int64) throws(StoreError) {
-        if let migration = try connection.repairs.last(ofSamplesBroughtBy: ingest) {
+    func refuseIfRepaired(ingestedBy ingest: Int64) throws(StoreError) {
+        if let repairID = try connection.repairs.last(ofSamplesIngestedBy: ingest) {
             throw StoreError(
                 .invalid,
-                "repair \(migration) changed samples of ledger entry \(ingest): run 'vitalgate repair undo \(migration)' first")
+                "repair \(repairID) changed samples of ledger entry \(ingest): run 'vitalgate repair undo \(repairID)' first")
         }
     }
 }

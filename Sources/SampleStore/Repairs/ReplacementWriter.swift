@@ -5,7 +5,7 @@ final class ReplacementWriter {
     private let connection: Connection
     private let table: ReplacementTable
     private let ingest: Int64
-    private let migration: Int64?
+    private let repairID: Int64?
     private let samples: SampleTable
     private let changes: ChangeLog
     private var seq: Int64
@@ -16,12 +16,12 @@ final class ReplacementWriter {
     /// The maximum number of changes in one entry of the log, which a reader sorts at once.
     private static let entry = 1024
 
-    /// - Parameter migration: The repair that is made, or nil for an undo.
-    init(_ store: SampleStore, ingest: Int64, migration: Int64? = nil) throws(StoreError) {
+    /// - Parameter repairID: The repair that is made, or nil for an undo.
+    init(_ store: SampleStore, ingest: Int64, repairID: Int64? = nil) throws(StoreError) {
         connection = store.connection
         table = store.replacements
         self.ingest = ingest
-        self.migration = migration
+        self.repairID = repairID
         changes = ChangeLog(connection: connection, cause: ingest)
         samples = connection.samples
         seq = try samples.lastNumber()
@@ -36,8 +36,8 @@ final class ReplacementWriter {
     func write(_ chunk: [Replacement]) throws {
         var rows = chunk
         rows.sortIfNeeded {
-            ($0.old.series, $0.new.series, $0.bringer, $0.old.start, $0.order)
-                < ($1.old.series, $1.new.series, $1.bringer, $1.old.start, $1.order)
+            ($0.old.series, $0.new.series, $0.ingestID, $0.old.start, $0.order)
+                < ($1.old.series, $1.new.series, $1.ingestID, $1.old.start, $1.order)
         }
         for index in rows.indices {
             // Each replacement uses two numbers, so deletions are odd and additions even within a run, or the reverse.
@@ -46,9 +46,9 @@ final class ReplacementWriter {
         }
         try log(rows)
         try table.with(rows) {
-            try samples.buryReplaced(by: ingest)
+            try samples.tombstoneReplaced(by: ingest)
             try samples.addReplacements()
-            if let migration { try connection.repairs.addReplacements(by: migration) }
+            if let repairID { try connection.repairs.addReplacements(by: repairID) }
         }
         try lengthen(rows)
         made += rows.count { $0.arrival == .made }
@@ -73,7 +73,7 @@ final class ReplacementWriter {
         ends.formUnion(try self.ends(in: run, series: series.new, among: .live) { $0.arrival == .present ? nil : $0.new.start })
         var first = run.startIndex
         for end in ends.sorted() + [run.endIndex] where end > first {
-            try tell(run[first..<end])
+            try writeChanges(run[first..<end])
             first = end
         }
     }
@@ -93,10 +93,10 @@ final class ReplacementWriter {
         return Set(try changes.cuts(series: series, starts, among: rows).map { indices[$0] })
     }
 
-    private func tell(_ run: ArraySlice<Replacement>) throws(StoreError) {
+    private func writeChanges(_ run: ArraySlice<Replacement>) throws(StoreError) {
         guard let first = run.first, let last = run.last else { return }
-        let gone = run.lazy.filter(\.leaves).map(\.old.start)
-        if let low = gone.min(), let high = gone.max() {
+        let deleted = run.lazy.filter(\.leaves).map(\.old.start)
+        if let low = deleted.min(), let high = deleted.max() {
             try changes.insert(
                 series: first.old.series, seqs: first.seqs.old...last.seqs.new, low: low, high: high, deletion: true,
                 ingest: ingest)
@@ -105,21 +105,21 @@ final class ReplacementWriter {
         if let low = come.min(), let high = come.max() {
             try changes.insert(
                 series: first.new.series, seqs: first.seqs.new...last.seqs.new, low: low, high: high, deletion: false,
-                ingest: first.bringer)
+                ingest: first.ingestID)
         }
     }
 
     /// Updates the longest duration and the coarsest resolution of the series. Statistics and the search for near-duplicates depend on
     /// them.
     private func lengthen(_ rows: [Replacement]) throws(StoreError) {
-        var longest: [SeriesPair: SeriesTable.Longest] = [:]
+        var maximumDuration: [SeriesPair: SeriesTable.DurationMaximum] = [:]
         for row in rows {
             let pair = SeriesPair(old: row.old.series, new: row.new.series)
-            longest[pair, default: .init()].add(row.new.start, row.duration)
+            maximumDuration[pair, default: .init()].add(row.new.start, row.duration)
         }
         let series = connection.series
-        for (pair, longest) in longest {
-            try series.lengthen(pair.new, to: longest)
+        for (pair, maximumDuration) in maximumDuration {
+            try series.lengthen(pair.new, to: maximumDuration)
             try series.coarsen(pair.new, to: try series.coarsest(of: pair.old))
         }
     }
@@ -133,6 +133,6 @@ final class ReplacementWriter {
 extension Replacement {
     /// Whether one entry of the change log can contain both.
     fileprivate func isOfOneRun(with other: Replacement) -> Bool {
-        old.series == other.old.series && new.series == other.new.series && bringer == other.bringer
+        old.series == other.old.series && new.series == other.new.series && ingestID == other.ingestID
     }
 }

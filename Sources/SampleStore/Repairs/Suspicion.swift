@@ -10,20 +10,20 @@ public struct Suspicion: Sendable {
         case anotherPerson
     }
 
-    public var stretch: MisunitStretch
+    public var range: MisunitRange
     public var series: SeriesDescription
     /// The possible explanations, most likely first.
     public var explanations: [Explanation]
 
     /// The earliest start after the readings.
-    public var end: Instant { Instant(microseconds: stretch.to.microseconds + 1) }
+    public var end: Instant { Instant(microseconds: range.to.microseconds + 1) }
 
     /// The condition that separates the readings from right ones of the same time: `value > 115.3 kg`. `nil` if there are none.
-    public var condition: String? { stretch.values?.condition(of: series.type) }
+    public var condition: String? { range.values?.condition(of: series.type) }
 
     /// The predicate of a sentence about the readings. It contains no values.
     public var claim: String {
-        let (fits, taken) = (stretch.fits.code, stretch.taken.code)
+        let (fits, taken) = (range.fits.code, range.taken.code)
         return switch explanations {
         case [.unit]: "would fit far better in \(fits) than in \(taken)"
         case [.anotherPerson, .unit]: "look like another person's, or like \(fits) stored as \(taken)"

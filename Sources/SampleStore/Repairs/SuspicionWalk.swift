@@ -33,7 +33,7 @@ struct SuspicionWalk: Sendable {
     /// Returns `nil` if the units of the type cannot be recognized by the values.
     init?(_ group: [SeriesDescription], window: Int) {
         guard let first = group.first,
-            let detector = MisunitDetector(first.type, isShared: first.subject == Origin.unassigned)
+            let detector = MisunitDetector(first.type, isShared: first.person == Origin.unassigned)
         else { return nil }
         (self.group, self.detector, self.window) = (group, detector, window)
     }
@@ -79,37 +79,37 @@ struct SuspicionWalk: Sendable {
             owners.append(stored.series)
             guard readings.count >= window else { continue }
             if query.descending { (readings, owners) = (readings.reversed(), owners.reversed()) }
-            judge(&readings, owners)
+            evaluate(&readings, owners)
             readings.removeAll(keepingCapacity: true)
             owners.removeAll(keepingCapacity: true)
         }
         if query.descending { (readings, owners) = (readings.reversed(), owners.reversed()) }
-        judge(&readings, owners)
+        evaluate(&readings, owners)
     }
 
     /// Adds the suspicions of a window, or extends those of the window before.
-    private mutating func judge(_ readings: inout [MisunitReading], _ owners: [Int64]) {
+    private mutating func evaluate(_ readings: inout [MisunitReading], _ owners: [Int64]) {
         for series in group {
             guard let first = owners.firstIndex(of: series.id), let last = owners.lastIndex(of: series.id) else { continue }
-            for index in readings.indices { readings[index].isWitness = owners[index] != series.id }
-            for stretch in detector.stretches(of: readings, series: series.id) {
+            for index in readings.indices { readings[index].isReference = owners[index] != series.id }
+            for range in detector.ranges(of: readings, series: series.id) {
                 if let cut = cuts[series.id],
                     let before = found.lastIndex(where: { $0.series.id == series.id }),
-                    stretch.values != nil || (stretch.from == readings[first].start && found[before].stretch.to == cut),
-                    found[before].stretch.takes(stretch)
+                    range.values != nil || (range.from == readings[first].start && found[before].range.to == cut),
+                    found[before].range.takes(range)
                 {
                     continue
                 }
-                found.append(Suspicion(stretch: stretch, series: series, explanations: []))
+                found.append(Suspicion(range: range, series: series, explanations: []))
             }
             cuts[series.id] = readings[last].start
         }
     }
 }
 
-extension MisunitStretch {
+extension MisunitRange {
     /// Extends this interval by the next one. Returns false if the units differ. The medians remain those of the first.
-    fileprivate mutating func takes(_ next: MisunitStretch) -> Bool {
+    fileprivate mutating func takes(_ next: MisunitRange) -> Bool {
         guard next.taken.code == taken.code, next.fits.code == fits.code, (values == nil) == (next.values == nil) else {
             return false
         }

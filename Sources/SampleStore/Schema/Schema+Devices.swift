@@ -48,7 +48,7 @@ extension Schema {
     ///
     /// - `value`: NULL if the characteristic was set to unknown.
     /// - `holds_from`: the day from which the value is valid.
-    /// - `said`: when it was recorded. NULL, like `holds_from`, if an export does not contain its own date.
+    /// - `recorded`: when it was recorded. NULL, like `holds_from`, if an export does not contain its own date.
     /// - `ingest`: the ingest that brought it, NULL if it was set by a command.
     static let characteristic = """
         CREATE TABLE characteristic(

@@ -24,7 +24,7 @@ extension Schema {
         """
 
     /// A quarantined reading as a whole row, with the rule that caught it and its place in the input. `state` is computed from
-    /// ``judgement``. `frame` contains the received data for the person who reviews it.
+    /// ``quarantineDecision``. `frame` contains the received data for the person who reviews it.
     static let quarantine = """
         CREATE TABLE quarantine(
             id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, ingest INTEGER NOT NULL, rule TEXT NOT NULL, place TEXT NOT NULL,
@@ -37,7 +37,7 @@ extension Schema {
 
     /// The number of quarantined readings that are not judged, by series and rule. Triggers keep it, because counting the rows of
     /// ``quarantine`` would take as long as somebody makes their number.
-    static let heldCount = """
+    static let quarantinedCount = """
         CREATE TABLE held_count(
             series INTEGER NOT NULL, rule TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(series, rule)) WITHOUT ROWID;
         \(countHeld("INSERT", "new"))
@@ -59,13 +59,13 @@ extension Schema {
         return "CREATE TRIGGER \(name) AFTER \(change) ON quarantine WHEN \(row).state = 'held' BEGIN \(count); END;"
     }
 
-    /// The decision of an entry of the ledger that a quarantined reading (`held`) was `accepted`, `rejected`, or `released`.
-    static let judgement = """
+    /// The decision of an entry of the ledger that a quarantined reading (`quarantined`) was `accepted`, `rejected`, or `released`.
+    static let quarantineDecision = """
         CREATE TABLE judgement(
             held INTEGER NOT NULL, ingest INTEGER NOT NULL, what TEXT NOT NULL, PRIMARY KEY(held, ingest)) WITHOUT ROWID;
         """
 
-    /// The decision of an entry of the ledger that a sample is deleted (`what` is 1) or restored (2). The live samples are computed from
+    /// The decision of an entry of the ledger that a sample is deleted (`description` is 1) or restored (2). The live samples are computed from
     /// reports and decisions.
     static let decided = """
         CREATE TABLE decided(

@@ -23,7 +23,7 @@ extension Schema {
     /// - `margin`, `lasting`, `hold`: how the alert begins and ends (``AlertTiming``). Times are in microseconds.
     /// - `made`: when it was added. Readings from before raise no alert.
     /// - `seq`: the last change that was judged.
-    /// - `held`: the last quarantined reading that was judged.
+    /// - `quarantined`: the last quarantined reading that was judged.
     /// - `reading`: the UUID of the reading that decides the state, with its time in `checked`. NULL if there was none, or if its time is
     ///   not known.
     /// - `within`: whether that reading ends the alert.

@@ -1,7 +1,7 @@
 extension Schema {
     /// A repair that was applied, with its conditions as JSON and its counts. `ingest` is its entry in the ledger and `undone_by` the entry
     /// that undid it. `joined` counts the pairs of a repaired sample and another path's sample that became one measurement.
-    static let migration = """
+    static let repairID = """
         CREATE TABLE migration(
             id INTEGER PRIMARY KEY, ingest INTEGER NOT NULL, repair TEXT NOT NULL, conditions TEXT NOT NULL, source TEXT,
             applied INTEGER NOT NULL, state TEXT NOT NULL, undone INTEGER, undone_by INTEGER, matched INTEGER NOT NULL,

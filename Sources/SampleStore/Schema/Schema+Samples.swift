@@ -1,12 +1,12 @@
 extension Schema {
-    /// A property of the whole store by name, such as `subject`, `seq` (the number of the last change), or `pending`.
+    /// A property of the whole store by name, such as `person`, `seq` (the number of the last change), or `pending`.
     static let setting = """
         CREATE TABLE setting(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
         """
 
     /// The person, type, source, and device that are part of a sample's identity.
     ///
-    /// - `longest`: the longest duration in microseconds of any of its samples so far.
+    /// - `maximumLength`: the longest duration in microseconds of any of its samples so far.
     /// - `longest_total`: that of any of its samples that is the total of an hour, a day, or longer (``TotalPeriod``), 0 without any.
     /// - `coarsest`: the coarsest `context.resolution` of any of its samples.
     /// - `kind`: the kind of its objects (``SampleKind``).
@@ -119,7 +119,7 @@ extension Schema {
     /// of the store has the same identifier. `longestChange` is the maximum count of numbers in an entry of ``change``. From it a reader
     /// knows how far before its anchor an entry may begin.
     static let firstRows = """
-        INSERT INTO setting VALUES('store', lower(hex(randomblob(16)))), ('longestChange', \(ChangeLog.longest));
+        INSERT INTO setting VALUES('store', lower(hex(randomblob(16)))), ('longestChange', \(ChangeLog.maximumLength));
         INSERT INTO epoch VALUES(lower(hex(randomblob(8))), 0);
         """
 }

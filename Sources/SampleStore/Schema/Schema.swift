@@ -16,10 +16,10 @@ enum Schema {
 
     private static let firstRelease = [
         setting, series, origin, context, body, metadata, sample, deleted, place, record, derived, summary, summarized,
-        decision, duplicateRow, duplicate, link, migration, repaired, readingAlias,
+        decision, duplicateRow, duplicate, link, repairID, repaired, readingAlias,
         device, deviceAlias, clock, person, sharedUse, scaleUser, characteristic, medication, annotation, goal, alert,
         alertEvent, alertDelivery, alertReceiver,
-        ingest, skipped, refused, quarantine, heldCount, judgement, decided, pending,
+        ingest, skipped, refused, quarantine, quarantinedCount, quarantineDecision, decided, pending,
         change, epoch, lost, target, setAside,
         client, token, granted, grantedObject, widening, asked, readBy, savedAnswer, pageCode, pageSession,
         firstRows,

@@ -85,8 +85,8 @@ struct Accumulator {
         if let more = other.distribution { distribution?.merge(more) }
     }
 
-    func statistics(_ plan: StatisticsPlan, start: Instant, end: Instant, subject: String, source: String?) -> Statistics {
-        var statistics = Statistics(start: start, end: end, subject: subject, source: source)
+    func statistics(_ plan: StatisticsPlan, start: Instant, end: Instant, person: String, source: String?) -> Statistics {
+        var statistics = Statistics(start: start, end: end, person: person, source: source)
         statistics.count = count
         guard count > 0 else { return statistics }
         statistics.duration = Double(duration) / 1e6
@@ -111,16 +111,16 @@ struct Accumulator {
 
 /// The number or duration of each distinct value.
 ///
-/// It is exact up to ``most`` different values, which is enough for the rounded values of sensors. Beyond that, values are rounded to
+/// It is exact up to ``maximum`` different values, which is enough for the rounded values of sensors. Beyond that, values are rounded to
 /// thirteen binary digits to bound the memory, so a percentile may be off by an 8,192nd of itself.
 struct Distribution {
-    static let most = 16_384
+    static let maximum = 16_384
     private var weights: [Double: Double] = [:]
     private var isRounded = false
 
     mutating func add(_ value: Double, weight: Double) {
         weights[isRounded ? Self.rounded(value) : value, default: 0] += weight
-        if weights.count > Self.most, !isRounded { round() }
+        if weights.count > Self.maximum, !isRounded { round() }
     }
 
     mutating func merge(_ other: Distribution) {

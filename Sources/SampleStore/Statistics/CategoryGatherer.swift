@@ -53,14 +53,14 @@ struct CategoryGatherer {
         for event in events {
             if event.time > time {
                 for index in sweep.counting {
-                    share(&entries[index], from: time, to: event.time, first.subject, source, into: &gathered)
+                    share(&entries[index], from: time, to: event.time, first.person, source, into: &gathered)
                 }
                 time = event.time
             }
             let entry = entries[event.entry]
             if entry.end == entry.start {
                 if !sweep.hasBetter(than: entry.rank) {
-                    count(&entries[event.entry], first.subject, source, into: &gathered)
+                    count(&entries[event.entry], first.person, source, into: &gathered)
                 }
             } else if event.isStart {
                 sweep.begin(event.entry, rank: entry.rank, value: entry.value)
@@ -75,7 +75,7 @@ struct CategoryGatherer {
         let condition = conditions[series.id]
         let fields: SampleFields = [.start, .value, .duration, .context]
         let margin = zones == nil ? 0 : StatisticsWindow.zones
-        let begin = window.from.shifted(by: -(series.longest + margin))
+        let begin = window.from.shifted(by: -(series.maximumDuration + margin))
         let end = window.to.shifted(by: margin).shifted(by: -1)
         let rows = try connection.samples.scan(
             condition.map { fields.union($0.fields) } ?? fields, of: series.id, from: begin, through: end)
@@ -95,7 +95,7 @@ struct CategoryGatherer {
 
     /// Adds the time of an entry to each interval that it overlaps.
     private func share(
-        _ entry: inout Entry, from start: Int64, to end: Int64, _ subject: String, _ source: String?,
+        _ entry: inout Entry, from start: Int64, to end: Int64, _ person: String, _ source: String?,
         into gathered: inout [StatisticsKey: Accumulator]
     ) {
         var position = max(start + entry.shift, window.from)
@@ -103,25 +103,25 @@ struct CategoryGatherer {
         while position < end {
             let (cell, _, high) = plan.grid.cell(at: position)
             let length = min(end, high) - position
-            add(length, of: &entry, in: cell, subject, source, &gathered)
+            add(length, of: &entry, in: cell, person, source, &gathered)
             position += length
         }
     }
 
     /// Counts an entry without a duration.
     private func count(
-        _ entry: inout Entry, _ subject: String, _ source: String?, into gathered: inout [StatisticsKey: Accumulator]
+        _ entry: inout Entry, _ person: String, _ source: String?, into gathered: inout [StatisticsKey: Accumulator]
     ) {
         let time = entry.start + entry.shift
         guard time >= window.from, time < window.to else { return }
-        add(0, of: &entry, in: plan.grid.cell(at: time).cell, subject, source, &gathered)
+        add(0, of: &entry, in: plan.grid.cell(at: time).cell, person, source, &gathered)
     }
 
     private func add(
-        _ duration: Int64, of entry: inout Entry, in cell: StatisticsGrid.Cell, _ subject: String, _ source: String?,
+        _ duration: Int64, of entry: inout Entry, in cell: StatisticsGrid.Cell, _ person: String, _ source: String?,
         _ gathered: inout [StatisticsKey: Accumulator]
     ) {
-        let key = StatisticsKey(cell: cell, subject: subject, source: source, value: entry.value)
+        let key = StatisticsKey(cell: cell, person: person, source: source, value: entry.value)
         let counts = entry.counted != cell
         gathered[key, default: Accumulator(plan)].add(part: 0, of: 0, at: entry.start, duration: duration, counts: counts)
         entry.counted = cell
@@ -160,10 +160,10 @@ private struct CategorySweep {
             if let entry = lasting[rank]?[value]?.first { entries.append(entry) }
             break
         }
-        var beside: Set<Int> = []
+        var concurrent: Set<Int> = []
         for rank in lasting.keys.sorted() {
             for (value, list) in lasting[rank, default: [:]] where !order.contains(value) {
-                if beside.insert(value).inserted, let entry = list.first { entries.append(entry) }
+                if concurrent.insert(value).inserted, let entry = list.first { entries.append(entry) }
             }
         }
         return entries

@@ -12,13 +12,13 @@ final class LockedFolder {
     ///
     /// - Parameters:
     ///   - prefix: The beginning of its name.
-    ///   - place: The folder for it. By default the one that systemd gives to a service (`STATE_DIRECTORY`), else `TMPDIR` or /tmp.
-    init(_ prefix: String, in place: String? = nil) throws(StoreError) {
-        let place = place ?? Self.place()
-        Self.removeRemnants(prefix, in: place)
+    ///   - key: The folder for it. By default the one that systemd gives to a service (`STATE_DIRECTORY`), else `TMPDIR` or /tmp.
+    init(_ prefix: String, in key: String? = nil) throws(StoreError) {
+        let key = key ?? Self.key()
+        Self.removeRemnants(prefix, in: key)
         while true {
-            var template = Array("\(place)/\(prefix)XXXXXX".utf8CString)
-            guard mkdtemp(&template) != nil else { throw Self.failure(place) }
+            var template = Array("\(key)/\(prefix)XXXXXX".utf8CString)
+            guard mkdtemp(&template) != nil else { throw Self.failure(key) }
             let path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
             guard let locked = Self.locked(path) else { continue }
             (self.path, descriptor) = (path, locked)
@@ -31,7 +31,7 @@ final class LockedFolder {
         close(descriptor)
     }
 
-    private static func place() -> String {
+    private static func key() -> String {
         for name in ["STATE_DIRECTORY", "TMPDIR"] {
             // systemd separates several folders by colons.
             guard let value = getenv(name).map({ String(cString: $0) })?.split(separator: ":").first else { continue }
@@ -60,10 +60,10 @@ final class LockedFolder {
         return nil
     }
 
-    private static func removeRemnants(_ prefix: String, in place: String) {
-        for name in names(in: place) where name.hasPrefix(prefix) {
-            guard let descriptor = locked("\(place)/\(name)") else { continue }
-            remove("\(place)/\(name)")
+    private static func removeRemnants(_ prefix: String, in key: String) {
+        for name in names(in: key) where name.hasPrefix(prefix) {
+            guard let descriptor = locked("\(key)/\(name)") else { continue }
+            remove("\(key)/\(name)")
             close(descriptor)
         }
     }

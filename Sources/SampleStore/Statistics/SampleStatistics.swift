@@ -14,11 +14,11 @@ public final class SampleStatistics: DayComputing {
 
     /// Creates the temporary store.
     ///
-    /// - Parameter place: The folder for it, or `nil` for that of the machine (``LockedFolder``).
-    public init(in place: String? = nil) throws {
-        folder = try LockedFolder("vitalgate-days-", in: place)
+    /// - Parameter key: The folder for it, or `nil` for that of the machine (``LockedFolder``).
+    public init(in key: String? = nil) throws {
+        folder = try LockedFolder("vitalgate-days-", in: key)
         store = try SampleStore(
-            path: folder.path + "/store.db", access: .write, creation: .init(subject: Origin.unassigned, time: 0))
+            path: folder.path + "/store.db", access: .write, creation: .init(person: Origin.unassigned, time: 0))
         // Nothing of it has to survive.
         try store.connection.execute("PRAGMA synchronous = OFF")
         ingest = try store.beginIngest(IngestDescription(kind: .import, received: 0))

@@ -5,8 +5,8 @@ extension SampleStore.Sources {
     static let sourceOrderPrefix = "sources/"
 
     /// Returns the setting's name. Type ids and subjects contain no slash.
-    private static func setting(_ subject: String?, _ type: SampleType?) -> String {
-        "\(sourceOrderPrefix)\(subject ?? "*")/\(type?.id ?? "*")"
+    private static func setting(_ person: String?, _ type: SampleType?) -> String {
+        "\(sourceOrderPrefix)\(person ?? "*")/\(type?.id ?? "*")"
     }
 
     /// Sets an order, or removes it if it has no names.
@@ -16,7 +16,7 @@ extension SampleStore.Sources {
         guard order.isValid else {
             throw StoreError(.invalid, "an order of sources has at most 64 names, each at most 400 bytes in one line")
         }
-        let setting = Self.setting(order.subject, order.type)
+        let setting = Self.setting(order.person, order.type)
         try connection.transaction {
             guard !order.names.isEmpty else { return try connection.settings.remove(setting) }
             try connection.settings.set(setting, to: .text(order.names.joined(separator: "\n")))
@@ -27,8 +27,8 @@ extension SampleStore.Sources {
     public func orders(before named: [String]) throws(StoreError) -> [SourceOrder] {
         var orders = try orders()
         guard !named.isEmpty else { return orders }
-        let general = orders.last { $0.subject == nil && $0.type == nil }?.names ?? []
-        orders.removeAll { $0.subject == nil && $0.type == nil }
+        let general = orders.last { $0.person == nil && $0.type == nil }?.names ?? []
+        orders.removeAll { $0.person == nil && $0.type == nil }
         return orders + [SourceOrder(names: Array((general + named).prefix(SourceOrder.mostNames)))]
     }
 
@@ -44,13 +44,13 @@ extension SampleStore.Sources {
             guard type != nil || parts[2] == "*" else { continue }
             orders.append(
                 SourceOrder(
-                    subject: parts[1] == "*" ? nil : String(parts[1]), type: type,
+                    person: parts[1] == "*" ? nil : String(parts[1]), type: type,
                     names: setting.text.split(separator: "\n").map(String.init)))
         }
         return orders.sorted { Self.closeness($0) > Self.closeness($1) }
     }
 
-    private static func closeness(_ order: SourceOrder) -> Int { (order.subject == nil ? 0 : 2) + (order.type == nil ? 0 : 1) }
+    private static func closeness(_ order: SourceOrder) -> Int { (order.person == nil ? 0 : 2) + (order.type == nil ? 0 : 1) }
 
     /// Sorts series by priority, best first. The orders for their type and person come first, then `named`, then the default priority.
     ///
@@ -85,7 +85,7 @@ extension SampleStore.Sources {
     }
 
     private static func priority(of series: SeriesDescription, _ orders: [SourceOrder], _ named: [String]) -> SourcePriority {
-        let own = orders.filter { ($0.subject ?? series.subject) == series.subject && ($0.type ?? series.type) == series.type }
+        let own = orders.filter { ($0.person ?? series.person) == series.person && ($0.type ?? series.type) == series.type }
         return SourcePriority(own.flatMap(\.names) + named)
     }
 

@@ -21,8 +21,8 @@ extension SampleStore {
     /// Groups the series by person, best first.
     func ranked(_ all: [SeriesDescription], _ query: StatisticsQuery) throws(StoreError) -> [[SeriesDescription]] {
         var ranked: [[SeriesDescription]] = []
-        for subject in Set(all.map(\.subject)).sorted() {
-            let own = all.filter { $0.subject == subject }
+        for person in Set(all.map(\.person)).sorted() {
+            let own = all.filter { $0.person == person }
             let isMerged = own.count > 1 && !query.bySource && !query.countsEvery
             ranked.append(isMerged ? try sources.sorted(own, by: query.priority) : own)
         }
@@ -81,7 +81,7 @@ struct StatisticsGathering {
         let reached = StatisticsWindow(from: window.from.shifted(by: -margin), to: window.to.shifted(by: margin))
         func totals(_ series: [SeriesDescription]) throws(StoreError) -> Totals? {
             guard plan.isCumulative, !query.countsEvery,
-                series.contains(where: { $0.longestTotal >= Totals.minimum(of: query.type) })
+                series.contains(where: { $0.maximumTotalDuration >= Totals.minimum(of: query.type) })
             else { return nil }
             return try Totals(
                 series, store.sources.positions(series, by: query.priority), reached, conditions, pauses: query.without,
@@ -89,7 +89,7 @@ struct StatisticsGathering {
         }
         let merged = isMerged ? try totals(own) : nil
         let shared = isMerged ? Coverage(merged?.covered ?? query.without) : nil
-        let reach = isMerged && !plan.isCumulative ? own.lazy.map(\.longest).max() ?? 0 : 0
+        let reach = isMerged && !plan.isCumulative ? own.lazy.map(\.maximumDuration).max() ?? 0 : 0
         var read = 0
         for (index, series) in own.enumerated() {
             let totals = isMerged ? merged : try totals([series])
@@ -133,8 +133,8 @@ struct StatisticsGathering {
     func row(_ key: StatisticsKey, _ accumulator: Accumulator?) -> Statistics {
         let (start, end) = (query.intervals.start(of: key.cell.index), query.intervals.start(of: key.cell.index + 1))
         var row =
-            accumulator?.statistics(plan, start: start, end: end, subject: key.subject, source: key.source)
-            ?? Statistics(start: start, end: end, subject: key.subject, source: key.source)
+            accumulator?.statistics(plan, start: start, end: end, person: key.person, source: key.source)
+            ?? Statistics(start: start, end: end, person: key.person, source: key.source)
         row.value = key.value
         return row
     }
@@ -143,8 +143,8 @@ struct StatisticsGathering {
 extension StatisticsKey {
     /// Orders by time, then by person, source, and category value.
     func precedes(_ other: StatisticsKey) -> Bool {
-        if (cell.index, subject, source ?? "") != (other.cell.index, other.subject, other.source ?? "") {
-            return (cell.index, subject, source ?? "") < (other.cell.index, other.subject, other.source ?? "")
+        if (cell.index, person, source ?? "") != (other.cell.index, other.person, other.source ?? "") {
+            return (cell.index, person, source ?? "") < (other.cell.index, other.person, other.source ?? "")
         }
         return (value ?? 0, cell.piece) < (other.value ?? 0, other.cell.piece)
     }

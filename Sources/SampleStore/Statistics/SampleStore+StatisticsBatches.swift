@@ -14,7 +14,7 @@ extension SampleStore {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var all = try samples.series(matching: query.samples)
-        for index in all.indices { all[index].longest = try longest(of: all[index]) }
+        for index in all.indices { all[index].maximumDuration = try maximumDuration(of: all[index]) }
         let gathering = try StatisticsGathering(
             store: self, query: query, plan: StatisticsPlan(query), series: try ranked(all, query))
         let intervals = gathering.plan.grid.intervals
@@ -47,7 +47,7 @@ extension SampleStore {
         guard query.type.aggregation == .cumulative || query.type.kind == .category else { return 0 }
         let length = query.intervals.interval.shortest
         var shares: Int64 = 0
-        for series in try samples.series(matching: query.samples) where series.longest > length {
+        for series in try samples.series(matching: query.samples) where series.maximumDuration > length {
             shares += try table.shares(
                 of: series.id, length: length, from: query.from?.microseconds ?? .min, to: query.to?.microseconds ?? .max)
         }
@@ -67,17 +67,17 @@ extension SampleStore {
     }
 
     /// Returns the longest duration of the existing samples. The series' description also includes deleted ones.
-    func longest(of series: SeriesDescription) throws(StoreError) -> Int64 {
+    func maximumDuration(of series: SeriesDescription) throws(StoreError) -> Int64 {
         // A scan would save little.
-        guard series.longest > Calendar.day else { return series.longest }
-        return try table.longest(of: series.id)
+        guard series.maximumDuration > Calendar.day else { return series.maximumDuration }
+        return try table.maximumDuration(of: series.id)
     }
 
     /// Returns the first instant from `position` on at which a sample may count.
     func nextStart(from position: Instant, of all: [SeriesDescription]) throws(StoreError) -> Instant? {
         var first: Int64?
         for series in all {
-            let reach = position.microseconds < .min + series.longest ? .min : position.microseconds - series.longest
+            let reach = position.microseconds < .min + series.maximumDuration ? .min : position.microseconds - series.maximumDuration
             if let start = try table.start(of: series.id, from: reach) { first = min(first ?? start, start) }
         }
         return first.map { max(Instant(microseconds: $0), position) }

@@ -25,7 +25,7 @@ struct SeriesGatherer {
         var covers = false
     }
 
-    private var key = StatisticsKey(cell: .init(index: 0, piece: 0), subject: "")
+    private var key = StatisticsKey(cell: .init(index: 0, piece: 0), person: "")
     private var low = Int64.max
     private var high = Int64.min
     private var current: Accumulator
@@ -40,7 +40,7 @@ struct SeriesGatherer {
     }
 
     /// Values at an instant whose weight depends on the next sample.
-    private struct Held {
+    private struct PendingValue {
         var start = Int64.min
         var value = 0.0
         var isEmpty = true
@@ -52,7 +52,7 @@ struct SeriesGatherer {
             if isEmpty { (self.start, self.value, isEmpty) = (start, value, false) } else { others.append(value) }
         }
     }
-    private var held = Held()
+    private var pending = PendingValue()
 
     /// The last different start before the current row, or `.min` if unknown.
     private var prior = Int64.min
@@ -60,23 +60,23 @@ struct SeriesGatherer {
 
     /// Weights the held values by the time until the next sample (``AggregationStyle/discreteTemporallyWeighted``).
     @inline(__always)
-    private mutating func settle(until next: Int64, _ rows: Rows) throws(StoreError) {
-        guard !held.isEmpty, next > held.start else { return }
-        let gap = next &- held.start
-        let isNear = gap > 0 && gap <= AggregationStyle.longestHold
-        let weight = Double(isNear ? gap : try holdBeforeSilence(rows))
-        current.add(held.value, at: held.start, weight: weight, duration: 0, plan)
-        if !held.others.isEmpty {
-            for value in held.others { current.add(value, at: held.start, weight: weight, duration: 0, plan) }
-            held.others.removeAll()
+    private mutating func resolve(until next: Int64, _ rows: Rows) throws(StoreError) {
+        guard !pending.isEmpty, next > pending.start else { return }
+        let gap = next &- pending.start
+        let isNear = gap > 0 && gap <= AggregationStyle.maximumValueDuration
+        let weight = Double(isNear ? gap : try durationOfLastValue(rows))
+        current.add(pending.value, at: pending.start, weight: weight, duration: 0, plan)
+        if !pending.others.isEmpty {
+            for value in pending.others { current.add(value, at: pending.start, weight: weight, duration: 0, plan) }
+            pending.others.removeAll()
         }
-        held.isEmpty = true
+        pending.isEmpty = true
     }
 
-    private func holdBeforeSilence(_ rows: Rows) throws(StoreError) -> Int64 {
-        let before = prior == .min ? try rows.start(before: held.start) : prior
-        let gap = before == .min ? .max : held.start - before
-        return min(gap, AggregationStyle.longestHold)
+    private func durationOfLastValue(_ rows: Rows) throws(StoreError) -> Int64 {
+        let before = prior == .min ? try rows.start(before: pending.start) : prior
+        let gap = before == .min ? .max : pending.start - before
+        return min(gap, AggregationStyle.maximumValueDuration)
     }
 
     /// - Parameters:
@@ -88,7 +88,7 @@ struct SeriesGatherer {
         _ series: SeriesDescription, _ neighbours: Neighbours, where condition: StatisticsCondition?, usesSummaries: Bool = true,
         into gathered: inout [StatisticsKey: Accumulator]
     ) throws(StoreError) -> Int {
-        key = StatisticsKey(cell: .init(index: 0, piece: 0), subject: series.subject, source: plan.bySource ? series.source : nil)
+        key = StatisticsKey(cell: .init(index: 0, piece: 0), person: series.person, source: plan.bySource ? series.source : nil)
         (low, high) = (.max, .min)
         let unlinked = try connection.duplicates.unlinked(series.id, from: neighbours.better)
         let isWhole = condition == nil && zones == nil && unlinked.isEmpty && neighbours.coverage?.isEmpty ?? true
@@ -130,7 +130,7 @@ struct SeriesGatherer {
         _ window: StatisticsWindow, into gathered: inout [StatisticsKey: Accumulator]
     ) throws(StoreError) -> Int {
         (prior, last) = (.min, .min)
-        let lasts = series.longest > 0
+        let lasts = series.maximumDuration > 0
         var fields: SampleFields = [.start, .value]
         if lasts { fields.insert(.duration) }
         if zones != nil { fields.insert(.context) }
@@ -139,14 +139,14 @@ struct SeriesGatherer {
         if overlapping != nil { fields.insert(.hash) }
         let end = window.to.shifted(by: reach.shifted(by: zones == nil ? 0 : StatisticsWindow.zones))
         // Earlier samples are read if they can extend into the window as part of a sum or cover other series.
-        let lookBack = plan.isCumulative || neighbours.covers ? series.longest : 0
+        let lookBack = plan.isCumulative || neighbours.covers ? series.maximumDuration : 0
         let begin = window.from.shifted(by: -lookBack.shifted(by: zones == nil ? 0 : StatisticsWindow.zones))
         let found = try connection.samples.scan(
             fields, of: series.id, from: begin, through: end.shifted(by: -1), unlinked)
         let coverage = neighbours.coverage
         let isCovered = coverage.map { !$0.isEmpty } ?? false
         let pauses = plan.pauses.isEmpty ? nil : Coverage(plan.pauses)
-        let holds = plan.style == .discreteTemporallyWeighted
+        let isWeighted = plan.style == .discreteTemporallyWeighted
         var spans: [(start: Int64, end: Int64)] = []
         var (cursor, pause) = (0, 0)
         let rows = Rows(connection: connection, series: series.id, unlinked: unlinked)
@@ -157,7 +157,7 @@ struct SeriesGatherer {
             let value = found.value
             let duration = lasts ? found.duration : 0
             if start != last {
-                try settle(until: start, rows)
+                try resolve(until: start, rows)
                 (prior, last) = (last, start)
             }
             if let condition, try !condition.counts(found) { continue }
@@ -197,11 +197,11 @@ struct SeriesGatherer {
             }
             if time < low || time >= high {
                 // Samples with equal starts may have clocks of two zones.
-                if !held.isEmpty { try settle(until: try rows.start(behind: start), rows) }
+                if !pending.isEmpty { try resolve(until: try rows.start(after: start), rows) }
                 move(to: time, &gathered)
             }
-            if holds, duration == 0 {
-                held.take(value, at: start)
+            if isWeighted, duration == 0 {
+                pending.take(value, at: start)
             } else {
                 let weight = plan.weighsTime ? Double(max(1, counted)) : 1
                 if plan.isCumulative {
@@ -212,7 +212,7 @@ struct SeriesGatherer {
             }
         }
         try count(&overlapping, coverage, &cursor, into: &gathered)
-        if !held.isEmpty { try settle(until: try rows.start(behind: held.start), rows) }
+        if !pending.isEmpty { try resolve(until: try rows.start(after: pending.start), rows) }
         coverage?.add(spans)
         return read
     }
@@ -282,7 +282,7 @@ private struct Rows {
     let unlinked: SampleFilter
 
     /// Returns the next start, or `.max` if there is none.
-    func start(behind time: Int64) throws(StoreError) -> Int64 {
+    func start(after time: Int64) throws(StoreError) -> Int64 {
         try connection.samples.start(
             of: series, from: time.shifted(by: 1), unlinked) ?? .max
     }

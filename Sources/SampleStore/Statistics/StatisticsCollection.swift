@@ -21,7 +21,7 @@ public final class StatisticsCollection {
     }
 
     /// The maximum number of intervals, or hours of them, that are held.
-    public static let most = 200_000
+    public static let maximum = 200_000
 
     /// The query.
     public let query: StatisticsQuery
@@ -33,7 +33,7 @@ public final class StatisticsCollection {
     private var rows: [StatisticsKey: Statistics] = [:]
     /// The accumulated pieces of each row.
     private var pieces: [StatisticsKey: [Int: Accumulator]] = [:]
-    private var held = 0
+    private var cachedRows = 0
     /// An upper bound for the duration of samples, by series id, once it is known.
     var lengths: [Int64: Int64] = [:]
     /// The last change that was processed, or `nil` before the first update.
@@ -78,7 +78,7 @@ public final class StatisticsCollection {
     /// Processes the changes since the last update. It recomputes everything the first time, after the store was restored from a backup,
     /// and if the priority of sources changed.
     ///
-    /// - Throws: ``StoreError``, of the kind `invalid` if there are more intervals than ``most``.
+    /// - Throws: ``StoreError``, of the kind `invalid` if there are more intervals than ``maximum``.
     public func update() throws -> Update {
         let snapshot = try Snapshot(store.connection)
         defer { snapshot.end() }
@@ -86,7 +86,7 @@ public final class StatisticsCollection {
         var ranked = try store.ranked(all, query)
         let seq = try store.lastChange()
         var epochs = Epochs(store.connection)
-        let new = seq == 0 ? nil : try epochs.anchor(behind: seq)
+        let new = seq == 0 ? nil : try epochs.anchor(after: seq)
         var windows: [StatisticsWindow]?
         let orders = try store.sources.orders()
         if let anchor, orders == self.orders, hasOrder(of: ranked) {
@@ -96,7 +96,7 @@ public final class StatisticsCollection {
         }
         if windows == nil { lengths = [:] }
         for index in ranked.indices {
-            for place in ranked[index].indices { ranked[index][place].longest = try length(of: ranked[index][place]) }
+            for place in ranked[index].indices { ranked[index][place].maximumDuration = try length(of: ranked[index][place]) }
         }
         let gathering = try StatisticsGathering(store: store, query: query, plan: plan, series: ranked)
         let whole = StatisticsWindow(query)
@@ -110,7 +110,7 @@ public final class StatisticsCollection {
             for (key, accumulator) in try gathering.cells(within: window, read: &read) {
                 var row = key
                 row.cell.piece = 0
-                if pieces[row, default: [:]].updateValue(accumulator, forKey: key.cell.piece) == nil { held += 1 }
+                if pieces[row, default: [:]].updateValue(accumulator, forKey: key.cell.piece) == nil { cachedRows += 1 }
                 touched.insert(row)
             }
             try bound()
@@ -123,18 +123,18 @@ public final class StatisticsCollection {
     /// Returns the longest duration of a series' samples, which is cached.
     func length(of series: SeriesDescription) throws(StoreError) -> Int64 {
         if let known = lengths[series.id] { return known }
-        let length = try store.longest(of: series)
+        let length = try store.maximumDuration(of: series)
         lengths[series.id] = length
         return length
     }
 
     private func bound() throws(StoreError) {
-        guard held > Self.most || rows.count > Self.most else { return }
+        guard cachedRows > Self.maximum || rows.count > Self.maximum else { return }
         rows = [:]
         pieces = [:]
-        (held, anchor) = (0, nil)
+        (cachedRows, anchor) = (0, nil)
         throw StoreError(
-            .invalid, "more than \(Self.most) intervals contain samples: use longer intervals or a shorter time range")
+            .invalid, "more than \(Self.maximum) intervals contain samples: use longer intervals or a shorter time range")
     }
 
     /// Rebuilds rows from their pieces.
@@ -148,7 +148,7 @@ public final class StatisticsCollection {
             let row = gathering.row(key, sum)
             let before = rows.removeValue(forKey: key)
             if sum != nil { rows[key] = row }
-            if sum == nil || plan.grid.piece == nil { held -= pieces.removeValue(forKey: key)?.count ?? 0 }
+            if sum == nil || plan.grid.piece == nil { cachedRows -= pieces.removeValue(forKey: key)?.count ?? 0 }
             if before != rows[key] { changed[key] = row }
         }
         return sorted(changed).map(\.value)
@@ -175,7 +175,7 @@ public final class StatisticsCollection {
             let low = key.cell.index == first?.index ? first?.piece ?? 0 : 0
             let high = key.cell.index == last?.index ? last?.piece ?? .max : .max
             let left = own.filter { $0.key < low || $0.key > high }
-            held -= own.count - left.count
+            cachedRows -= own.count - left.count
             pieces[key] = left
         }
         return touched

@@ -5,7 +5,7 @@ import HealthModel
 /// A sample that does not match adds nothing and covers no time. The time that a value holds still depends on all samples of the series,
 /// because each one is a new measurement.
 struct StatisticsCondition {
-    private let starts: TimeStretches
+    private let starts: TimeIntervalSet
     private let rest: SamplePredicate?
     private let decoder: SampleDecoder
 

@@ -60,7 +60,7 @@ struct StatisticsGrid {
 /// The key by which statistics are accumulated.
 struct StatisticsKey: Hashable {
     var cell: StatisticsGrid.Cell
-    var subject: String
+    var person: String
     var source: String?
     /// The value of a category.
     var value: Int?

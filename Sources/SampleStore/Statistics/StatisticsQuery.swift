@@ -14,7 +14,7 @@ public struct StatisticsQuery: Sendable {
     /// The first start that is excluded.
     public var to: Instant?
     /// The person, or `nil` for everybody.
-    public var subject: String?
+    public var person: String?
     /// The additional condition for samples. Samples of a workout or a correlation are looked up when the query runs.
     public var predicate: SamplePredicate = .everything
     /// Whether sources are separate. Each is then counted in full, even if several cover the same time.
@@ -43,7 +43,7 @@ public struct StatisticsQuery: Sendable {
 
     /// Creates a query for a type's statistics.
     public init(
-        type: SampleType, intervals: CalendarIntervals, from: Instant? = nil, to: Instant? = nil, subject: String? = nil,
+        type: SampleType, intervals: CalendarIntervals, from: Instant? = nil, to: Instant? = nil, person: String? = nil,
         bySource: Bool = false, priority: [String] = []
     ) {
         self.priority = priority
@@ -51,7 +51,7 @@ public struct StatisticsQuery: Sendable {
         self.intervals = intervals
         self.from = from
         self.to = to
-        self.subject = subject
+        self.person = person
         self.bySource = bySource
     }
 
@@ -64,7 +64,7 @@ public struct StatisticsQuery: Sendable {
 
     /// Returns the default start of a type's intervals. Sleep, and what is measured in it, is counted from noon to noon, so that a night
     /// is not split at midnight. `nil` means midnight, and Monday for weeks.
-    public static func usualAnchor(of type: SampleType, _ interval: CalendarInterval, _ zone: TimeZoneRules) -> Instant? {
+    public static func defaultAnchor(of type: SampleType, _ interval: CalendarInterval, _ zone: TimeZoneRules) -> Instant? {
         guard nightly.contains(type.id), interval.unit.isOfDays else { return nil }
         // Noon of 1 January 1970, or of the first Monday after it for weeks.
         let wall = WallTime(microseconds: (interval.unit == .week ? 4 : 0) * Calendar.day + Calendar.day / 2)
@@ -72,7 +72,7 @@ public struct StatisticsQuery: Sendable {
     }
 
     /// The query for the samples that count.
-    var samples: SampleQuery { SampleQuery(types: [type], subject: subject, where: predicate) }
+    var samples: SampleQuery { SampleQuery(types: [type], person: person, where: predicate) }
 
     /// Throws if the query is not supported.
     ///

@@ -25,7 +25,7 @@ enum Summaries {
 
     /// Whether a series can have summaries.
     static func areOf(_ series: SeriesDescription) -> Bool {
-        series.longest == 0 && series.type.kind == .quantity && series.type.aggregation != .cumulative
+        series.maximumDuration == 0 && series.type.kind == .quantity && series.type.aggregation != .cumulative
             && series.type.aggregation != .none
     }
 
@@ -68,8 +68,8 @@ extension SampleStore {
         // Later samples may still change the weight of the last ones.
         let limit = Summaries.start(of: last - SummaryTable.reach)
         guard limit > from, limit - from >= summaries.time else { return false }
-        let behind = try samples.start(of: series.id, from: from, skipping: summaries.rows)
-        let end = behind.map { min(limit, max(Summaries.start(of: $0), from + SummaryTable.length)) } ?? limit
+        let next = try samples.start(of: series.id, from: from, skipping: summaries.rows)
+        let end = next.map { min(limit, max(Summaries.start(of: $0), from + SummaryTable.length)) } ?? limit
         for row in try Summaries.made(of: series, StatisticsWindow(from: from, to: end), connection)
         where row.count >= summaries.samples {
             try table.add(row, of: series.id)

@@ -63,7 +63,7 @@ struct Totals {
         // A total depends on those that overlap it, also beyond the window.
         while true {
             groups = []
-            for (rank, series) in own.enumerated() where series.longestTotal >= minimum {
+            for (rank, series) in own.enumerated() where series.maximumTotalDuration >= minimum {
                 groups += try totals(of: series, rank, orders[rank], reach, conditions[series.id], connection)
             }
             let from = groups.lazy.map(\.key.start).min().map { min($0, reach.from) } ?? reach.from
@@ -99,7 +99,7 @@ struct Totals {
         var fields: SampleFields = [.start, .value, .duration]
         if let condition { fields.formUnion(condition.fields) }
         let rows = try connection.samples.scan(
-            fields, of: series.id, from: window.from.shifted(by: -series.longestTotal), through: window.to.shifted(by: -1),
+            fields, of: series.id, from: window.from.shifted(by: -series.maximumTotalDuration), through: window.to.shifted(by: -1),
             .lasting(minimum))
         var groups: [Key: Group] = [:]
         while try rows.next() {
@@ -116,9 +116,9 @@ struct Totals {
         of own: [SeriesDescription], _ orders: [Int], _ conditions: [Int64: StatisticsCondition], to groups: inout [Group],
         _ connection: Connection
     ) throws(StoreError) {
-        let stretches = Coverage()
-        stretches.add(groups.map { ($0.key.start, $0.end) })
-        let longest = groups.lazy.map(\.key.duration).max() ?? 0
+        let intervals = Coverage()
+        intervals.add(groups.map { ($0.key.start, $0.end) })
+        let maximumDuration = groups.lazy.map(\.key.duration).max() ?? 0
         let coverage = Coverage()
         for (rank, series) in own.enumerated() {
             let condition = conditions[series.id]
@@ -126,16 +126,16 @@ struct Totals {
             if let condition { fields.formUnion(condition.fields) }
             let unlinked = try connection.duplicates.unlinked(series.id, from: own[..<rank].map(\.id))
             var (cursor, first, spans) = (0, 0, [(start: Int64, end: Int64)]())
-            for stretch in stretches.spans {
+            for interval in intervals.spans {
                 let rows = try connection.samples.scan(
-                    fields, of: series.id, from: stretch.start - series.longest, through: stretch.end - 1, unlinked)
+                    fields, of: series.id, from: interval.start - series.maximumDuration, through: interval.end - 1, unlinked)
                 while try rows.next() {
                     let (start, duration) = (rows.start, rows.duration)
-                    if isTotal(start, duration) || start + duration <= stretch.start && start < stretch.start { continue }
+                    if isTotal(start, duration) || start + duration <= interval.start && start < interval.start { continue }
                     if let condition, try !condition.counts(rows) { continue }
                     let open = coverage.uncovered(start, start + max(1, duration), from: &cursor)
                     if duration > 0 { SeriesGatherer.append((start, start + duration), to: &spans) }
-                    while first < groups.count, groups[first].key.start + longest <= start { first += 1 }
+                    while first < groups.count, groups[first].key.start + maximumDuration <= start { first += 1 }
                     for part in open {
                         for index in first..<groups.count {
                             guard groups[index].key.start < part.end else { break }
@@ -152,7 +152,7 @@ struct Totals {
 
     /// Decides from the shortest to the longest, because the total of a day is finer than that of its week.
     private static func decide(_ groups: inout [Group]) {
-        let longest = groups.lazy.map(\.key.duration).max() ?? 0
+        let maximumDuration = groups.lazy.map(\.key.duration).max() ?? 0
         let shortest = groups.lazy.map(\.key.duration).min() ?? 0
         let order = groups.indices.sorted {
             (groups[$0].key.duration, groups[$0].rank, $0) < (groups[$1].key.duration, groups[$1].rank, $1)
@@ -162,10 +162,10 @@ struct Totals {
             // Sums of shares may be off by a last bit.
             guard group.finer == 0 || group.finer * 2 < group.value * (1 - 1e-9) else { continue }
             groups[index].counts = true
-            guard group.key.duration * 2 <= longest || group.key.duration >= 2 * shortest else { continue }
+            guard group.key.duration * 2 <= maximumDuration || group.key.duration >= 2 * shortest else { continue }
             var isFirst = true
             var near = index
-            while near > 0, groups[near - 1].key.start + longest > group.key.start { near -= 1 }
+            while near > 0, groups[near - 1].key.start + maximumDuration > group.key.start { near -= 1 }
             while near < groups.count, groups[near].key.start < group.end {
                 defer { near += 1 }
                 let other = groups[near]
@@ -177,7 +177,7 @@ struct Totals {
             }
             guard isFirst else { continue }
             near = index
-            while near > 0, groups[near - 1].key.start + longest > group.key.start { near -= 1 }
+            while near > 0, groups[near - 1].key.start + maximumDuration > group.key.start { near -= 1 }
             while near < groups.count, groups[near].key.start < group.end {
                 if groups[near].key.duration >= group.key.duration * 2, group.order <= groups[near].order {
                     let share = groups[near].share(of: group.key.start, group.end, of: group.key.duration)

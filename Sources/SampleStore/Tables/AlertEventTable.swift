@@ -61,7 +61,7 @@ public struct AlertReceiver: Hashable, Sendable {
 /// The tables `alert_event`, `alert_delivery` and `alert_receiver`: the history of alerts, and what their receivers have.
 extension SampleStore.Alerts {
     /// The number of events that are stored for each person. One person's events never remove those of another.
-    static let mostAlertEvents: Int64 = 10_000
+    static let maximumAlertEvents: Int64 = 10_000
 
     /// Adds an event and removes old ones of the same person. Used inside a transaction.
     func add(
@@ -69,16 +69,16 @@ extension SampleStore.Alerts {
     ) throws(StoreError) -> AlertEvent {
         try connection.run(
             "INSERT INTO alert_event(alert, subject, kind, time, noticed, late, doubtful) VALUES(?, ?, ?, ?, ?, ?, ?)",
-            .integer(alert.id), .text(alert.subject), .text(kind.rawValue), .integer(time.microseconds),
+            .integer(alert.id), .text(alert.person), .text(kind.rawValue), .integer(time.microseconds),
             .integer(now.microseconds), .integer(isLate ? 1 : 0), .integer(isDoubtful ? 1 : 0))
         let id = connection.lastInsertedRow
         let oldest = try connection.integer(
-            "SELECT id FROM alert_event WHERE subject = ? ORDER BY id DESC LIMIT 1 OFFSET ?", .text(alert.subject),
-            .integer(Self.mostAlertEvents))
+            "SELECT id FROM alert_event WHERE subject = ? ORDER BY id DESC LIMIT 1 OFFSET ?", .text(alert.person),
+            .integer(Self.maximumAlertEvents))
         if let oldest {
-            try connection.run("DELETE FROM alert_event WHERE subject = ? AND id <= ?", .text(alert.subject), .integer(oldest))
+            try connection.run("DELETE FROM alert_event WHERE subject = ? AND id <= ?", .text(alert.person), .integer(oldest))
             try connection.run(
-                "DELETE FROM alert_delivery WHERE subject = ? AND event <= ?", .text(alert.subject), .integer(oldest))
+                "DELETE FROM alert_delivery WHERE subject = ? AND event <= ?", .text(alert.person), .integer(oldest))
         }
         return AlertEvent(id: id, alert: alert, kind: kind, time: time, noticed: now, isLate: isLate, isDoubtful: isDoubtful)
     }
@@ -92,13 +92,13 @@ extension SampleStore.Alerts {
     }
 
     /// Acknowledges the last beginning of an alert that is over. Returns `false` if it was acknowledged before.
-    func acknowledgeEnded(_ alert: Int64, of subject: String?, at now: Instant) throws(StoreError) -> Bool {
+    func acknowledgeEnded(_ alert: Int64, of person: String?, at now: Instant) throws(StoreError) -> Bool {
         try connection.run(
             """
             UPDATE alert_event SET acknowledged = ?3
             WHERE id = (SELECT max(id) FROM alert_event WHERE alert = ?1 AND kind = 'began') AND acknowledged IS NULL
                 AND (?2 IS NULL OR subject = ?2)
-            """, .integer(alert), .optional(subject), .integer(now.microseconds))
+            """, .integer(alert), .optional(person), .integer(now.microseconds))
         return connection.changes > 0
     }
 
@@ -129,15 +129,15 @@ extension SampleStore.Alerts {
     /// Returns the history of alerts, the latest beginning first.
     ///
     /// - Parameters:
-    ///   - subject: The person, or `nil` for everybody.
+    ///   - person: The person, or `nil` for everybody.
     ///   - alert: One alert, or `nil` for all.
-    public func history(of subject: String? = nil, alert: Int64? = nil, limit: Int = 100) throws -> [AlertEpisode] {
+    public func history(of person: String? = nil, alert: Int64? = nil, limit: Int = 100) throws -> [AlertEpisode] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let began = try events(
             """
             kind = 'began' AND (?1 IS NULL OR subject = ?1) AND (?2 IS NULL OR alert = ?2) ORDER BY id DESC LIMIT ?3
-            """, [.optional(subject), .optional(alert), .integer(Int64(limit))])
+            """, [.optional(person), .optional(alert), .integer(Int64(limit))])
         return try began.map { event in
             let ended = try events(
                 "kind = 'ended' AND alert = ? AND id > ? ORDER BY id LIMIT 1", [.integer(event.alert.id), .integer(event.id)])
@@ -186,7 +186,7 @@ extension SampleStore.Alerts {
             for event in events {
                 try connection.run(
                     "INSERT OR IGNORE INTO alert_delivery(event, receiver, subject, time) VALUES(?, ?, ?, ?)", .integer(event.id),
-                    .text(receiver.name), .text(event.alert.subject), .integer((now ?? event.noticed).microseconds))
+                    .text(receiver.name), .text(event.alert.person), .integer((now ?? event.noticed).microseconds))
             }
         }
     }

@@ -15,7 +15,7 @@ public struct Alert: Hashable, Sendable {
     /// The number of the alert.
     public let id: Int64
     /// The person.
-    public var subject: String
+    public var person: String
     /// The type.
     public var type: SampleType
     /// The kind of condition.
@@ -29,7 +29,7 @@ public struct Alert: Hashable, Sendable {
     /// The number of the last change that was judged.
     var seq: Int64
     /// The number of the last quarantined reading that was judged.
-    var held: Int64
+    var quarantined: Int64
     /// The UUID of the reading that decides the state. Of the readings that have arrived it is the latest one by measured time.
     var reading: String?
     /// The time of that reading, or `nil` if its time is not known, such as after the clock was set back.
@@ -63,33 +63,33 @@ public struct AlertTiming: Hashable, Sendable {
     public static let immediate = AlertTiming()
     /// The timing of an alert for which a person chose nothing. It begins at once and ends after three minutes, so that a value that
     /// varies around the limit gives one message.
-    public static let usual = AlertTiming(hold: 180_000_000)
+    public static let defaultTiming = AlertTiming(hold: 180_000_000)
     /// The longest time, in microseconds: a day.
-    public static let longest: Int64 = 86_400_000_000
+    public static let maximumDuration: Int64 = 86_400_000_000
 }
 
 /// The table `alert`: conditions on readings.
 extension SampleStore.Alerts {
     /// The maximum number of alerts of a person.
-    public static let most = 100
+    public static let maximum = 100
     /// The longest time without a reading, in hours.
-    public static let longestMissing = 8784.0
+    public static let maximumMissing = 8784.0
 
     /// Returns the alerts of a person, or of everybody, in the order in which they were added.
-    public func all(of subject: String? = nil) throws(StoreError) -> [Alert] {
+    public func all(of person: String? = nil) throws(StoreError) -> [Alert] {
         try connection.list(
             """
             SELECT id, subject, type, condition, bound, margin, lasting, hold, made, seq, reading, checked, within, since, last, raised,
                 acknowledged, held
             FROM alert WHERE ?1 IS NULL OR subject = ?1 ORDER BY id
-            """, [subject.map { .text($0) } ?? .null]
+            """, [person.map { .text($0) } ?? .null]
         ) { row -> Alert? in
             guard let type = SampleType(row.text(2)), let condition = Alert.Condition(rawValue: row.text(3)) else { return nil }
             func time(_ column: Int32) -> Instant? { row.optionalInteger(column).map { Instant(microseconds: $0) } }
             return Alert(
-                id: row.integer(0), subject: row.text(1), type: type, condition: condition, bound: row.real(4),
+                id: row.integer(0), person: row.text(1), type: type, condition: condition, bound: row.real(4),
                 timing: AlertTiming(margin: row.real(5), lasting: row.integer(6), hold: row.integer(7)),
-                made: Instant(microseconds: row.integer(8)), seq: row.integer(9), held: row.integer(17),
+                made: Instant(microseconds: row.integer(8)), seq: row.integer(9), quarantined: row.integer(17),
                 reading: row.optionalText(10),
                 checked: time(11),
                 isWithin: row.integer(12) == 1, since: time(13), last: time(14), raised: time(15), acknowledged: time(16))
@@ -103,27 +103,27 @@ extension SampleStore.Alerts {
     /// - Throws: ``StoreError`` of the kind `invalid` if the type is not a quantity, the bound is out of range, or there are too many.
     @discardableResult
     public func add(
-        of subject: String, type: SampleType, _ condition: Alert.Condition, bound: Double, timing: AlertTiming = .immediate,
+        of person: String, type: SampleType, _ condition: Alert.Condition, bound: Double, timing: AlertTiming = .immediate,
         at now: Instant
     ) throws -> Int64 {
-        guard type.kind == .quantity, bound.isFinite, condition != .missing || (bound > 0 && bound <= Self.longestMissing) else {
+        guard type.kind == .quantity, bound.isFinite, condition != .missing || (bound > 0 && bound <= Self.maximumMissing) else {
             throw StoreError(
                 .invalid,
-                "an alert has a quantity type and a number, or up to \(Int(Self.longestMissing)) hours without a reading")
+                "an alert has a quantity type and a number, or up to \(Int(Self.maximumMissing)) hours without a reading")
         }
-        guard timing.margin.isFinite, timing.margin >= 0, (0...AlertTiming.longest).contains(timing.lasting),
-            (0...AlertTiming.longest).contains(timing.hold)
+        guard timing.margin.isFinite, timing.margin >= 0, (0...AlertTiming.maximumDuration).contains(timing.lasting),
+            (0...AlertTiming.maximumDuration).contains(timing.hold)
         else { throw StoreError(.invalid, "the margin of an alert is not negative, and its times are at most a day") }
         return try connection.transaction {
-            let count = try connection.integer("SELECT count(*) FROM alert WHERE subject = ?", .text(subject)) ?? 0
-            guard count < Self.most else {
-                throw StoreError(.invalid, "a person has at most \(Self.most) alerts")
+            let count = try connection.integer("SELECT count(*) FROM alert WHERE subject = ?", .text(person)) ?? 0
+            guard count < Self.maximum else {
+                throw StoreError(.invalid, "a person has at most \(Self.maximum) alerts")
             }
             try connection.run(
                 """
                 INSERT INTO alert(subject, type, condition, bound, margin, lasting, hold, made, seq, held)
                 VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, .text(subject), .text(type.id), .text(condition.rawValue), .real(bound), .real(timing.margin),
+                """, .text(person), .text(type.id), .text(condition.rawValue), .real(bound), .real(timing.margin),
                 .integer(timing.lasting), .integer(timing.hold), .integer(now.microseconds), .integer(try store.lastChange()),
                 .integer(try connection.quarantine.lastNumber()))
             return connection.lastInsertedRow
@@ -132,14 +132,14 @@ extension SampleStore.Alerts {
 
     /// Removes an alert.
     ///
-    /// - Parameter subject: The person that it must belong to, or `nil` for anybody.
+    /// - Parameter person: The person that it must belong to, or `nil` for anybody.
     /// - Returns: Whether there was one.
     @discardableResult
-    public func remove(_ id: Int64, of subject: String? = nil) throws -> Bool {
+    public func remove(_ id: Int64, of person: String? = nil) throws -> Bool {
         try connection.transaction {
             try connection.run(
                 "DELETE FROM alert WHERE id = ?1 AND (?2 IS NULL OR subject = ?2)", .integer(id),
-                subject.map { .text($0) } ?? .null)
+                person.map { .text($0) } ?? .null)
             guard connection.changes > 0 else { return false }
             try removeAlertEvents(of: id)
             return true
@@ -163,23 +163,23 @@ extension SampleStore.Alerts {
             .integer(alert.isWithin ? 1 : 0), .optional(alert.since?.microseconds), .optional(alert.last?.microseconds),
             .optional(alert.raised?.microseconds), .optional(alert.raised == nil ? nil : alert.acknowledged?.microseconds),
             .integer(before.seq), .optional(before.reading), .optional(before.checked?.microseconds),
-            .optional(before.raised?.microseconds), .integer(alert.held))
+            .optional(before.raised?.microseconds), .integer(alert.quarantined))
         return connection.changes > 0
     }
 
     /// Records that a person acknowledged a raised alert, or one that is over.
     ///
-    /// - Parameter subject: The person that it must belong to, or `nil` for anybody.
+    /// - Parameter person: The person that it must belong to, or `nil` for anybody.
     /// - Returns: Whether it was not acknowledged yet.
     @discardableResult
-    public func acknowledge(_ id: Int64, of subject: String? = nil, at now: Instant) throws -> Bool {
+    public func acknowledge(_ id: Int64, of person: String? = nil, at now: Instant) throws -> Bool {
         try connection.transaction {
             try connection.run(
                 """
                 UPDATE alert SET acknowledged = ?3
                 WHERE id = ?1 AND (?2 IS NULL OR subject = ?2) AND raised IS NOT NULL AND acknowledged IS NULL
-                """, .integer(id), .optional(subject), .integer(now.microseconds))
-            guard connection.changes > 0 else { return try acknowledgeEnded(id, of: subject, at: now) }
+                """, .integer(id), .optional(person), .integer(now.microseconds))
+            guard connection.changes > 0 else { return try acknowledgeEnded(id, of: person, at: now) }
             try acknowledgeEvent(of: id, at: now)
             return true
         }

@@ -18,10 +18,10 @@ extension SampleStore.People {
     public static let annotationBounds = (note: 2000, tag: 50, tags: 10, perDay: 50)
 
     /// Returns a person's notes between two dates, both included, by date.
-    public func annotations(of subject: String, from first: String, through last: String) throws(StoreError) -> [Annotation] {
+    public func annotations(of person: String, from first: String, through last: String) throws(StoreError) -> [Annotation] {
         try connection.list(
             "SELECT id, day, tags, note FROM annotation WHERE subject = ? AND day BETWEEN ? AND ? ORDER BY day, id LIMIT 10000",
-            [.text(subject), .text(first), .text(last)]
+            [.text(person), .text(first), .text(last)]
         ) { row in
             Annotation(
                 id: row.integer(0), day: row.text(1), tags: row.text(2).split(separator: "\n").map(String.init), note: row.text(3)
@@ -35,7 +35,7 @@ extension SampleStore.People {
     ///   - day: The date, such as `2026-11-20`.
     ///   - tags: The tags. Repeated ones count once.
     /// - Throws: ``StoreError`` of the kind `invalid` if it is empty, too long, or not on a day.
-    public func annotate(_ subject: String, day: String, tags: [String], note: String) throws {
+    public func annotate(_ person: String, day: String, tags: [String], note: String) throws {
         let bounds = Self.annotationBounds
         var distinct: [String] = []
         for tag in tags where !tag.isEmpty && !distinct.contains(tag) { distinct.append(tag) }
@@ -51,12 +51,12 @@ extension SampleStore.People {
         }
         try connection.transaction {
             let count = try connection.integer(
-                "SELECT count(*) FROM annotation WHERE subject = ? AND day = ?", .text(subject), .text(day))
+                "SELECT count(*) FROM annotation WHERE subject = ? AND day = ?", .text(person), .text(day))
             guard count ?? 0 < bounds.perDay else {
                 throw StoreError(.invalid, "a day has at most \(bounds.perDay) notes")
             }
             try connection.run(
-                "INSERT INTO annotation(subject, day, tags, note) VALUES(?, ?, ?, ?)", .text(subject), .text(day),
+                "INSERT INTO annotation(subject, day, tags, note) VALUES(?, ?, ?, ?)", .text(person), .text(day),
                 .text(distinct.joined(separator: "\n")), .text(note))
         }
     }
@@ -65,8 +65,8 @@ extension SampleStore.People {
     ///
     /// - Returns: Whether there was one.
     @discardableResult
-    public func removeAnnotation(_ id: Int64, of subject: String) throws(StoreError) -> Bool {
-        try connection.run("DELETE FROM annotation WHERE id = ? AND subject = ?", .integer(id), .text(subject))
+    public func removeAnnotation(_ id: Int64, of person: String) throws(StoreError) -> Bool {
+        try connection.run("DELETE FROM annotation WHERE id = ? AND subject = ?", .integer(id), .text(person))
         return connection.changes > 0
     }
 }

@@ -25,14 +25,14 @@ struct SampleRow {
     /// The position of the sample in the batch as it was passed in.
     var index: Int32
 
-    var place: SampleKey { SampleKey(series: series, start: start, high: high, low: low) }
+    var key: SampleKey { SampleKey(series: series, start: start, high: high, low: low) }
 }
 
 /// A batch of rows that SQL sees as the table `batch`. It can be limited to the rows that are witnesses, together with the samples they are
 /// witnesses of.
 final class BatchTable: VirtualTable {
     /// A row that is the witness of a sample.
-    struct Witness {
+    struct DuplicateRow {
         /// The index in the batch's rows.
         var row: Int
         /// The id of the decision that it shares with other witnesses (``Schema/decision``).
@@ -44,7 +44,7 @@ final class BatchTable: VirtualTable {
     private var rows = UnsafeBufferPointer<SampleRow>(start: nil, count: 0)
     private var text = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     /// The rows that the table is limited to, or nil for all rows.
-    private var witnesses: UnsafeBufferPointer<Witness>?
+    private var nearDuplicates: UnsafeBufferPointer<DuplicateRow>?
 
     init() {
         super.init(
@@ -54,7 +54,7 @@ final class BatchTable: VirtualTable {
                 """)
     }
 
-    override var count: Int { witnesses?.count ?? rows.count }
+    override var count: Int { nearDuplicates?.count ?? rows.count }
 
     /// Runs `body`, whose statements see these rows. The table is empty afterwards.
     func with<Result>(rows: [SampleRow], text: [UInt8], _ body: () throws -> Result) rethrows -> Result {
@@ -72,22 +72,22 @@ final class BatchTable: VirtualTable {
 
     /// Runs `body`, whose statements see only the rows that are witnesses.
     func with<Result>(
-        rows: [SampleRow], text: [UInt8], witnesses: [Witness], _ body: () throws -> Result
+        rows: [SampleRow], text: [UInt8], nearDuplicates: [DuplicateRow], _ body: () throws -> Result
     ) rethrows -> Result {
-        try witnesses.withUnsafeBufferPointer { witnesses in
-            self.witnesses = witnesses
-            defer { self.witnesses = nil }
+        try nearDuplicates.withUnsafeBufferPointer { nearDuplicates in
+            self.nearDuplicates = nearDuplicates
+            defer { self.nearDuplicates = nil }
             return try with(rows: rows, text: text, body)
         }
     }
 
     override func give(_ position: Int, _ column: Int32, to result: SQLiteResult) {
-        guard let witnesses = witnesses else { return give(row: position, column, to: result) }
+        guard let nearDuplicates = nearDuplicates else { return give(row: position, column, to: result) }
         switch column {
-        case 12: result.give(witnesses[position].decision)
-        case 13: result.give(witnesses[position].of.start)
-        case 14: result.give(hash: witnesses[position].of.high, witnesses[position].of.low)
-        default: give(row: witnesses[position].row, column, to: result)
+        case 12: result.give(nearDuplicates[position].decision)
+        case 13: result.give(nearDuplicates[position].of.start)
+        case 14: result.give(hash: nearDuplicates[position].of.high, nearDuplicates[position].of.low)
+        default: give(row: nearDuplicates[position].row, column, to: result)
         }
     }
 

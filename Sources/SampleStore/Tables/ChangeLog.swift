@@ -15,9 +15,9 @@ struct ChangeLog {
     /// The maximum number of rows in one entry. A reader keeps this many rows in memory to sort them.
     private static let rows = 2048
     /// The maximum number of older rows between two rows of one entry.
-    private static let patience = 8
+    private static let timeout = 8
     /// The maximum range of numbers in an entry. A repair uses two numbers per row.
-    static let longest: Int64 = 8192
+    static let maximumLength: Int64 = 8192
 
     /// The start and the change number of a row in a series.
     struct Place {
@@ -28,19 +28,19 @@ struct ChangeLog {
     /// Records rows that are about to be written to a series.
     ///
     /// - Parameters:
-    ///   - places: The rows, sorted by start and number.
+    ///   - keys: The rows, sorted by start and number.
     ///   - ingest: The import of the samples. For restored samples, their original import.
     ///   - deletion: Whether the rows become tombstones instead of samples.
     func add(
-        series: Int64, _ places: some RandomAccessCollection<Place>, ingest: Int64, deletion: Bool = false
+        series: Int64, _ keys: some RandomAccessCollection<Place>, ingest: Int64, deletion: Bool = false
     ) throws(StoreError) {
-        let places = Array(places)
+        let keys = Array(keys)
         var first = 0
-        let cuts = try cuts(series: series, places.map(\.start), among: deletion ? .tombstones : .live)
-        for end in cuts + [places.count] where end > first {
+        let cuts = try cuts(series: series, keys.map(\.start), among: deletion ? .tombstones : .live)
+        for end in cuts + [keys.count] where end > first {
             try add(
-                series: series, seqs: places[first].seq...places[end - 1].seq, low: places[first].start,
-                high: places[end - 1].start, deletion: deletion, ingest: ingest)
+                series: series, seqs: keys[first].seq...keys[end - 1].seq, low: keys[first].start,
+                high: keys[end - 1].start, deletion: deletion, ingest: ingest)
             first = end
         }
     }
@@ -85,8 +85,8 @@ struct ChangeLog {
         let between = low > last.high ? (last.high, low) : (high, last.low)
         if between.0 < between.1 {
             let others = try connection.samples.count(
-                deletion ? .tombstones : .live, of: series, from: between.0 + 1, before: between.1, atMost: Self.patience + 1)
-            guard others <= Self.patience else { return false }
+                deletion ? .tombstones : .live, of: series, from: between.0 + 1, before: between.1, atMost: Self.timeout + 1)
+            guard others <= Self.timeout else { return false }
         }
         try connection.summaries.forget(series: series, from: low, to: high)
         try connection.changeTable.extend(series: series, first: last.first, through: seqs.upperBound, low: low, high: high)
@@ -103,7 +103,7 @@ struct ChangeLog {
         var cuts: [Int] = []
         func cut(at index: Int) {
             // Also cut among rows with the same start. A reader whose anchor is inside an entry that spans more numbers
-            // than `longest` would miss it.
+            // than `maximumLength` would miss it.
             var end = (cuts.last ?? 0) + Self.rows
             while end < index {
                 cuts.append(end)
@@ -118,7 +118,7 @@ struct ChangeLog {
             while index + 1 < starts.count, starts[index + 1] <= start { (index, others) = (index + 1, 0) }
             guard index + 1 < starts.count else { break }
             others += 1
-            guard others > Self.patience else { continue }
+            guard others > Self.timeout else { continue }
             (index, others) = (index + 1, 0)
             cut(at: index)
             try found.seek(series, from: starts[index], through: last)

@@ -51,7 +51,7 @@ struct ChangeTable {
     }
 
     /// Returns the next entries for an ingest's samples, in the order of their numbers.
-    func entries(broughtBy ingest: Int64, after first: Int64, through last: Int64, limit: Int64) throws(StoreError) -> [Entry] {
+    func entries(ingestedBy ingest: Int64, after first: Int64, through last: Int64, limit: Int64) throws(StoreError) -> [Entry] {
         try entries(
             """
             SELECT series, first_seq, last_seq, low, high FROM change
@@ -72,7 +72,7 @@ struct ChangeTable {
     }
 
     /// Returns the first and last start of an ingest's samples in each series.
-    func starts(broughtBy ingest: Int64) throws(StoreError) -> [Entry] {
+    func starts(ingestedBy ingest: Int64) throws(StoreError) -> [Entry] {
         try entries(
             "SELECT series, 0, 0, min(low), max(high) FROM change WHERE ingest = ? AND NOT deletion GROUP BY series",
             [.integer(ingest)])

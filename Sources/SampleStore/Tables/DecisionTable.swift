@@ -17,21 +17,21 @@ struct DecisionTable {
     }
 
     /// Returns the decisions about a sample that this version knows, with their ledger entries.
-    func decisions(on place: SampleKey) throws(StoreError) -> [(entry: Int64, kind: Kind)] {
-        try connection.list("SELECT ingest, what FROM decided WHERE \(SampleTable.isHere)", place.values) {
+    func decisions(on key: SampleKey) throws(StoreError) -> [(entry: Int64, kind: Kind)] {
+        try connection.list("SELECT ingest, what FROM decided WHERE \(SampleTable.isHere)", key.values) {
             (entry: $0.integer(0), kind: Kind(rawValue: $0.integer(1)))
         }.compactMap { decision in decision.kind.map { (decision.entry, $0) } }
     }
 
     /// Whether an entry decided that a sample is restored.
-    func isRestored(_ place: SampleKey) throws(StoreError) -> Bool {
+    func isRestored(_ key: SampleKey) throws(StoreError) -> Bool {
         try connection.exists(
             "SELECT 1 FROM decided WHERE \(SampleTable.isHere) AND what = ? LIMIT 1",
-            place.values + [.integer(Kind.restored.rawValue)])
+            key.values + [.integer(Kind.restored.rawValue)])
     }
 
     /// Returns the next samples of a series in a time range that an entry decided about, sorted by key.
-    func places(
+    func keys(
         decidedBy entry: Int64, in series: Int64, from low: Int64, through high: Int64, after last: SampleKey?, limit: Int
     ) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
@@ -43,7 +43,7 @@ struct DecisionTable {
     }
 
     /// Returns the next samples that an entry decided about, sorted by key. This reads the decisions of all entries.
-    func places(decidedBy entry: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
+    func keys(decidedBy entry: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
             """
             SELECT series, start, hash FROM decided WHERE (series, start, hash) > (?1, ?2, ?3) AND ingest = ?4
@@ -58,43 +58,43 @@ struct DecisionTable {
     }
 
     /// Returns the last 10,000 samples of a person that an entry decided to delete, with the last such entry, newest first.
-    func deletions(ofSubject subject: String) throws(StoreError) -> [(place: SampleKey, entry: Int64)] {
+    func deletions(ofPerson person: String) throws(StoreError) -> [(key: SampleKey, entry: Int64)] {
         try connection.list(
             """
-            SELECT series, start, hash, max(ingest) FROM decided WHERE series IN \(SeriesTable.ids(ofSubject: "?1")) AND what = ?2
+            SELECT series, start, hash, max(ingest) FROM decided WHERE series IN \(SeriesTable.ids(ofPerson: "?1")) AND what = ?2
             GROUP BY series, start, hash ORDER BY max(ingest) DESC, start DESC LIMIT 10000
-            """, [.text(subject), .integer(Kind.deleted.rawValue)]
+            """, [.text(person), .integer(Kind.deleted.rawValue)]
         ) { row throws(StoreError) in
-            (place: try SampleKey(row, at: 0), entry: row.integer(3))
+            (key: try SampleKey(row, at: 0), entry: row.integer(3))
         }
     }
 
-    func add(_ kind: Kind, on place: SampleKey, by ingest: Int64) throws(StoreError) {
+    func add(_ kind: Kind, on key: SampleKey, by ingest: Int64) throws(StoreError) {
         try connection.run(
             "INSERT OR REPLACE INTO decided(series, start, hash, ingest, what) VALUES(?, ?, ?, ?, ?)",
-            place.values + [.integer(ingest), .integer(kind.rawValue)])
+            key.values + [.integer(ingest), .integer(kind.rawValue)])
     }
 
     /// Applies the decisions about one sample to another, unless the same entries decided about that one.
-    func move(from place: SampleKey, to other: SampleKey) throws(StoreError) {
+    func move(from key: SampleKey, to other: SampleKey) throws(StoreError) {
         try connection.run(
             "UPDATE OR IGNORE decided SET series = ?4, start = ?5, hash = ?6 WHERE (series, start, hash) = (?1, ?2, ?3)",
-            place.values + other.values)
+            key.values + other.values)
         if connection.changes > 0 { try connection.settings.set("movedDecisions", to: .integer(1)) }
     }
 
     /// Removes the decision of an entry about a sample.
-    func remove(_ place: SampleKey, by ingest: Int64) throws(StoreError) {
-        try connection.run("DELETE FROM decided WHERE \(SampleTable.isHere) AND ingest = ?", place.values + [.integer(ingest)])
+    func remove(_ key: SampleKey, by ingest: Int64) throws(StoreError) {
+        try connection.run("DELETE FROM decided WHERE \(SampleTable.isHere) AND ingest = ?", key.values + [.integer(ingest)])
     }
 
     /// Removes all decisions about a sample.
-    func remove(_ place: SampleKey) throws(StoreError) {
-        try connection.run("DELETE FROM decided WHERE \(SampleTable.isHere)", place.values)
+    func remove(_ key: SampleKey) throws(StoreError) {
+        try connection.run("DELETE FROM decided WHERE \(SampleTable.isHere)", key.values)
     }
 
     /// Removes the decisions about the tombstones of samples that an ingest brought, and about the samples that repairs made from them.
-    func removeForms(ofTombstonesBroughtBy ingest: Int64) throws(StoreError) {
+    func removeForms(ofTombstonesIngestedBy ingest: Int64) throws(StoreError) {
         try connection.run(
             """
             WITH RECURSIVE form(series, start, hash) AS (

@@ -32,16 +32,16 @@ extension DuplicateTable {
     }
 
     /// Makes another sample the original of a duplicate.
-    func set(first: SampleKey, of place: SampleKey) throws(StoreError) {
-        guard let own = try duplicate(at: place) else { return }
+    func set(first: SampleKey, of key: SampleKey) throws(StoreError) {
+        guard let own = try duplicate(at: key) else { return }
         let decision = try decision(of: own.ingest, first.series, rule: own.rule, merge: own.merge)
         try connection.run(
             "UPDATE witness_row SET decision = ?, of_start = ?, of_hash = ? WHERE \(SampleTable.isHere)",
-            [.integer(decision), .integer(first.start), .blob(first.hash)] + place.values)
+            [.integer(decision), .integer(first.start), .blob(first.hash)] + key.values)
     }
 
-    func remove(_ place: SampleKey) throws(StoreError) {
-        try connection.run("DELETE FROM witness_row WHERE \(SampleTable.isHere)", place.values)
+    func remove(_ key: SampleKey) throws(StoreError) {
+        try connection.run("DELETE FROM witness_row WHERE \(SampleTable.isHere)", key.values)
     }
 
     func removeDecisions(of ingest: Int64) throws(StoreError) {
@@ -49,11 +49,11 @@ extension DuplicateTable {
     }
 
     /// Adds a link between a row that is about to be stored and a sample of another device.
-    func link(_ place: SampleKey, with other: SampleKey, rule: String, by ingest: Int64) throws(StoreError) {
+    func link(_ key: SampleKey, with other: SampleKey, rule: String, by ingest: Int64) throws(StoreError) {
         try connection.run(
             """
             INSERT OR IGNORE INTO link(series, start, hash, of_series, of_start, of_hash, rule, ingest) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
-            """, place.values + other.values + [.text(rule), .integer(ingest)])
+            """, key.values + other.values + [.text(rule), .integer(ingest)])
     }
 
     /// Removes the duplicates and links of the rows in the table `pruned`.
@@ -62,7 +62,7 @@ extension DuplicateTable {
         try connection.run(
             "DELETE FROM link WHERE (series, start, hash) IN \(pruned) OR (of_series, of_start, of_hash) IN \(pruned)")
         try connection.run(
-            "DELETE FROM witness_row WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned UNION ALL \(Self.ofFirsts(in: "pruned")))"
+            "DELETE FROM witness_row WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned UNION ALL \(Self.selectDuplicates(in: "pruned")))"
         )
     }
 }

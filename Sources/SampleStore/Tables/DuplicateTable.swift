@@ -1,7 +1,7 @@
 import HealthModel
 
 /// The tables `witness_row` (duplicates of samples), `decision` (the facts that duplicates share), and `link` (samples of two devices that
-/// agree), and the view `witness`.
+/// agree), and the view `duplicate`.
 struct DuplicateTable {
     let connection: Connection
 
@@ -23,8 +23,8 @@ struct DuplicateTable {
     // MARK: One duplicate
 
     /// Whether a duplicate is stored under this key, whether or not it counts.
-    func contains(_ place: SampleKey) throws(StoreError) -> Bool {
-        try connection.exists("SELECT 1 FROM witness_row WHERE \(SampleTable.isHere)", place.values)
+    func contains(_ key: SampleKey) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM witness_row WHERE \(SampleTable.isHere)", key.values)
     }
 
     /// Whether a duplicate with this UUID is stored, whether or not it counts.
@@ -37,7 +37,7 @@ struct DuplicateTable {
 
     /// A duplicate, with its original.
     struct Duplicate {
-        var place: SampleKey
+        var key: SampleKey
         var first: SampleKey
         var rule: String
         /// The import that brought it.
@@ -54,20 +54,20 @@ struct DuplicateTable {
 
     private static func read(_ row: Statement) throws(StoreError) -> Duplicate {
         Duplicate(
-            place: try SampleKey(row, at: 0), first: try SampleKey(row, at: 3), rule: row.text(6), ingest: row.integer(7),
+            key: try SampleKey(row, at: 0), first: try SampleKey(row, at: 3), rule: row.text(6), ingest: row.integer(7),
             merge: row.optionalInteger(8))
     }
 
     /// Returns a duplicate, whether or not it counts.
-    func duplicate(at place: SampleKey) throws(StoreError) -> Duplicate? {
+    func duplicate(at key: SampleKey) throws(StoreError) -> Duplicate? {
         try connection.first(
-            "SELECT \(Self.columns) FROM \(Self.decided) WHERE \(SampleTable.isHere)", place.values, Self.read)
+            "SELECT \(Self.columns) FROM \(Self.decided) WHERE \(SampleTable.isHere)", key.values, Self.read)
     }
 
     /// Returns a duplicate whose merge is not undone, and that this connection may read.
-    func countingDuplicate(at place: SampleKey) throws(StoreError) -> Duplicate? {
+    func countingDuplicate(at key: SampleKey) throws(StoreError) -> Duplicate? {
         try connection.first(
-            "SELECT \(Self.columns) FROM witness WHERE \(SampleTable.isHere) AND NOT parted", place.values, Self.read)
+            "SELECT \(Self.columns) FROM witness WHERE \(SampleTable.isHere) AND NOT parted", key.values, Self.read)
     }
 
     /// A query for the columns of the sample that a duplicate becomes.
@@ -107,13 +107,13 @@ struct DuplicateTable {
     }
 
     /// Whether a sample has duplicates or links.
-    func isLeanedOn(_ place: SampleKey) throws(StoreError) -> Bool {
-        if try connection.exists(Self.ofFirst(Self.isActive, order: "ingest"), place.values) { return true }
+    func hasDependents(_ key: SampleKey) throws(StoreError) -> Bool {
+        if try connection.exists(Self.ofFirst(Self.isActive, order: "ingest"), key.values) { return true }
         return try connection.exists(
             """
             SELECT 1 FROM link WHERE series = ?1 AND start = ?2 AND hash = ?3
             UNION ALL SELECT 1 FROM link WHERE of_series = ?1 AND of_start = ?2 AND of_hash = ?3
-            """, place.values)
+            """, key.values)
     }
 
     // MARK: Many duplicates
@@ -139,7 +139,7 @@ struct DuplicateTable {
             """
             SELECT start, hash, decision.ingest FROM witness_row CROSS JOIN decision ON decision.id = decision
             WHERE series = ? AND start >= ? AND start <= ? ORDER BY start, hash
-            """, .bringer, connection)
+            """, .ingestID, connection)
     }
 
     /// Returns the nominal times at which a series may have several readings in more than one unit.
@@ -157,17 +157,17 @@ struct DuplicateTable {
     }
 
     /// Returns the next duplicates that an import brought, sorted by key.
-    func places(broughtBy ingest: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
-        try places("ingest = ?1", ingest, after: last, limit: limit)
+    func keys(ingestedBy ingest: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
+        try keys("ingest = ?1", ingest, after: last, limit: limit)
     }
 
     /// Returns the next duplicates that a merge found, sorted by key.
-    func places(foundBy merge: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
+    func keys(foundBy merge: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
         guard try connection.exists("SELECT 1 FROM decision WHERE merge = ?", [.integer(merge)]) else { return [] }
-        return try places("merge = ?1", merge, after: last, limit: limit)
+        return try keys("merge = ?1", merge, after: last, limit: limit)
     }
 
-    private func places(
+    private func keys(
         _ condition: String, _ entry: Int64, after last: SampleKey?, limit: Int
     ) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
@@ -179,7 +179,7 @@ struct DuplicateTable {
     }
 
     /// Returns the duplicates that an import brought, by start.
-    func duplicates(broughtBy ingest: Int64, limit: Int) throws(StoreError) -> [Duplicate] {
+    func duplicates(ingestedBy ingest: Int64, limit: Int) throws(StoreError) -> [Duplicate] {
         try connection.list(
             "SELECT \(Self.columns) FROM witness WHERE ingest = ? ORDER BY start LIMIT ?",
             [.integer(ingest), .integer(Int64(limit))],
@@ -187,7 +187,7 @@ struct DuplicateTable {
     }
 
     /// Returns the originals of the duplicates with this UUID that count and are not samples themselves.
-    func firsts(ofDuplicates uuid: SampleIdentity) throws(StoreError) -> [SampleKey] {
+    func originals(ofDuplicates uuid: SampleIdentity) throws(StoreError) -> [SampleKey] {
         let low = Int64(uuid.milliseconds) * 1000
         return try connection.sampleKeys(
             """
@@ -208,12 +208,12 @@ struct DuplicateTable {
     }
 
     /// Returns the samples of other devices that agree with one.
-    func links(of place: SampleKey) throws(StoreError) -> [Link] {
+    func links(of key: SampleKey) throws(StoreError) -> [Link] {
         try connection.list(
             """
             SELECT of_series, of_start, of_hash, rule, ingest FROM link WHERE series = ?1 AND start = ?2 AND hash = ?3
             UNION SELECT series, start, hash, rule, ingest FROM link WHERE of_series = ?1 AND of_start = ?2 AND of_hash = ?3
-            """, place.values
+            """, key.values
         ) { row throws(StoreError) in Link(other: try SampleKey(row, at: 0), rule: row.text(3), ingest: row.integer(4)) }
     }
 
@@ -250,7 +250,7 @@ struct DuplicateTable {
     }
 
     /// SQL that selects the places of the duplicates of all samples in a table.
-    static func ofFirsts(in table: String) -> String {
+    static func selectDuplicates(in table: String) -> String {
         [("", "w.start BETWEEN p.start - \(near) AND p.start + \(near)"), (byFar, isFar)].map {
             """
             SELECT w.series, w.start, w.hash FROM \(table) AS p CROSS JOIN series AS own ON own.id = p.series

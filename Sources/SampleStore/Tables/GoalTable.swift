@@ -21,10 +21,10 @@ public struct Goal: Hashable, Sendable {
 /// The table `goal`: targets of people.
 extension SampleStore.People {
     /// Returns a person's goals by type.
-    public func goals(of subject: String) throws(StoreError) -> [SampleType: Goal] {
+    public func goals(of person: String) throws(StoreError) -> [SampleType: Goal] {
         var goals: [SampleType: Goal] = [:]
         for (type, span, value) in try connection.list(
-            "SELECT type, span, value FROM goal WHERE subject = ?", [.text(subject)],
+            "SELECT type, span, value FROM goal WHERE subject = ?", [.text(person)],
             { ($0.text(0), $0.text(1), $0.real(2)) })
         {
             guard let type = SampleType(type), let span = Goal.Span(rawValue: span) else { continue }
@@ -36,7 +36,7 @@ extension SampleStore.People {
     /// Sets a person's goal. It replaces the goal of the same type.
     ///
     /// - Throws: ``StoreError`` of the kind `invalid` if the type is not a quantity or the value is not a positive number.
-    public func save(_ goal: Goal, of subject: String) throws {
+    public func save(_ goal: Goal, of person: String) throws {
         guard goal.type.kind == .quantity, goal.value.isFinite, goal.value > 0 else {
             throw StoreError(.invalid, "a goal is a positive number of a quantity type")
         }
@@ -44,15 +44,15 @@ extension SampleStore.People {
             """
             INSERT INTO goal(subject, type, span, value) VALUES(?, ?, ?, ?)
             ON CONFLICT(subject, type) DO UPDATE SET span = excluded.span, value = excluded.value
-            """, .text(subject), .text(goal.type.id), .text(goal.span.rawValue), .real(goal.value))
+            """, .text(person), .text(goal.type.id), .text(goal.span.rawValue), .real(goal.value))
     }
 
     /// Removes a person's goal.
     ///
     /// - Returns: Whether there was one.
     @discardableResult
-    public func removeGoal(_ type: SampleType, of subject: String) throws(StoreError) -> Bool {
-        try connection.run("DELETE FROM goal WHERE subject = ? AND type = ?", .text(subject), .text(type.id))
+    public func removeGoal(_ type: SampleType, of person: String) throws(StoreError) -> Bool {
+        try connection.run("DELETE FROM goal WHERE subject = ? AND type = ?", .text(person), .text(type.id))
         return connection.changes > 0
     }
 }

@@ -7,10 +7,10 @@ struct GrantTable {
     /// The row of a client's permissions for a person and type.
     struct Key {
         var client: Int64
-        var subject: String
+        var person: String
         var type: String
 
-        fileprivate var values: [Value] { [.integer(client), .text(subject), .text(type)] }
+        fileprivate var values: [Value] { [.integer(client), .text(person), .text(type)] }
     }
 
     /// The kinds of objects that are granted one by one.
@@ -35,7 +35,7 @@ struct GrantTable {
 
     /// The permissions of a client for a person and type.
     struct Row {
-        var subject: String
+        var person: String
         var type: String
         /// The start from which objects may be read, in microseconds since 1970, or `nil` if none may be read.
         var start: Int64?
@@ -51,7 +51,7 @@ struct GrantTable {
             [.integer(client)]
         ) {
             Row(
-                subject: $0.text(0), type: $0.text(1), start: $0.optionalInteger(2), after: $0.optionalInteger(3),
+                person: $0.text(0), type: $0.text(1), start: $0.optionalInteger(2), after: $0.optionalInteger(3),
                 mayWrite: $0.integer(4) != 0)
         }
     }
@@ -60,7 +60,7 @@ struct GrantTable {
     func start(_ key: Key) throws(StoreError) -> Int64? {
         try connection.integer(
             "SELECT read_from FROM main.granted WHERE client = ? AND subject = ? AND type = ? AND read_from IS NOT NULL",
-            .integer(key.client), .text(key.subject), .text(key.type))
+            .integer(key.client), .text(key.person), .text(key.type))
     }
 
     func mayWrite(_ key: Key) throws(StoreError) -> Bool {
@@ -86,16 +86,16 @@ struct GrantTable {
     // MARK: Objects
 
     /// Replaces the granted objects. An object that was granted before keeps the number of its widening.
-    func setObjects(_ key: Key, to places: [SampleKey], widening: Int64) throws(StoreError) {
-        let own = "client = ?1 AND series IN \(SeriesTable.ids(ofSubject: "?2", type: "?3"))"
+    func setObjects(_ key: Key, to keys: [SampleKey], widening: Int64) throws(StoreError) {
+        let own = "client = ?1 AND series IN \(SeriesTable.ids(ofPerson: "?2", type: "?3"))"
         // Negative numbers mark the objects granted before. No widening has a negative number.
         try connection.run("UPDATE granted_object SET widening = -1 - widening WHERE \(own)", key.values)
-        for place in places {
+        for sampleKey in keys {
             try connection.run(
                 """
                 INSERT INTO granted_object(client, series, start, hash, widening) VALUES(?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET widening = CASE WHEN widening < 0 THEN -1 - widening ELSE widening END
-                """, [.integer(key.client)] + place.values + [.integer(widening)])
+                """, [.integer(key.client)] + sampleKey.values + [.integer(widening)])
         }
         try connection.run("DELETE FROM granted_object WHERE \(own) AND widening < 0", key.values)
     }

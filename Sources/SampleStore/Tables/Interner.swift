@@ -153,7 +153,7 @@ final class Interner {
 
     func series(of origin: Origin) throws(StoreError) -> Int64 {
         let values: [Value] = [
-            .text(origin.type.id), .text(origin.subject), .text(origin.source.id), .text(origin.device?.key ?? ""),
+            .text(origin.type.id), .text(origin.person), .text(origin.source.id), .text(origin.device?.key ?? ""),
             .integer(origin.kind.rawValue),
         ]
         return try findOrInsert("series", "type, subject, source, device, kind", values)
@@ -227,7 +227,7 @@ final class Interner {
         newBody = nil
         let digest = Value.blob(body.digest)
         // Almost every body is new, so the insertion is tried first.
-        try connection.run("INSERT OR IGNORE INTO body(digest, octets) VALUES(?, ?)", digest, .blob(body.octets))
+        try connection.run("INSERT OR IGNORE INTO body(digest, octets) VALUES(?, ?)", digest, .blob(body.bytes))
         if connection.changes > 0 {
             newBody = connection.lastInsertedRow
             return connection.lastInsertedRow
@@ -265,10 +265,10 @@ final class Interner {
         if let known = texts[key] { return known }
         // SQLite uses a partial index on non-NULL values only if the condition implies that the value is not NULL.
         let conditions = zip(columns.split(separator: ", "), values).map { "\($0) \($1 == .null ? "IS" : "=") ?" }
-        let places = values.map { _ in "?" }.joined(separator: ", ")
+        let keys = values.map { _ in "?" }.joined(separator: ", ")
         let text = RowText(
             select: "SELECT id FROM \(table) WHERE \(conditions.joined(separator: " AND "))",
-            insert: "INSERT INTO \(table)(\(columns)) VALUES(\(places))")
+            insert: "INSERT INTO \(table)(\(columns)) VALUES(\(keys))")
         texts[key] = text
         return text
     }

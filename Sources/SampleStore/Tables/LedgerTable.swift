@@ -60,7 +60,7 @@ struct LedgerTable {
             account.refused = Int(statement.integer(11))
             account.deleted = Int(statement.integer(13))
             account.restored = Int(statement.integer(14))
-            account.witnesses = Int(statement.integer(15))
+            account.nearDuplicates = Int(statement.integer(15))
             account.linked = Int(statement.integer(16))
             account.owner = statement.optionalText(17)
             account.notes = statement.optionalText(12)?.split(separator: "\n").map(String.init) ?? []
@@ -233,14 +233,14 @@ struct LedgerTable {
     /// - Throws: ``StoreError`` of the kind `invalid` if another process erased the person of the entry. The readings of the batch are not
     ///   stored then, because nothing of the person may come back.
     func add(
-        stored: Int64, duplicate: Int64, quarantined: Int64, refused: Int64, witnesses: Int64, linked: Int64, to id: Int64
+        stored: Int64, duplicate: Int64, quarantined: Int64, refused: Int64, nearDuplicates: Int64, linked: Int64, to id: Int64
     ) throws(StoreError) {
         try connection.run(
             """
             UPDATE ingest SET stored = stored + ?, duplicate = duplicate + ?, quarantined = quarantined + ?, refused = refused + ?,
                 witnesses = witnesses + ?, linked = linked + ?
             WHERE id = ?
-            """, .integer(stored), .integer(duplicate), .integer(quarantined), .integer(refused), .integer(witnesses),
+            """, .integer(stored), .integer(duplicate), .integer(quarantined), .integer(refused), .integer(nearDuplicates),
             .integer(linked), .integer(id))
         guard connection.changes > 0 else {
             throw StoreError(.invalid, "entry \(id) is no longer in the ledger, because its person was erased")

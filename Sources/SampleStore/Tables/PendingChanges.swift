@@ -36,10 +36,10 @@ struct PendingChanges {
     func add(going: [SampleKey], coming: [SampleKey] = []) throws(StoreError) {
         do {
             try connection.partialTransaction {
-                for (places, comes) in [(going, 0), (coming, 1)] {
-                    for place in places {
+                for (keys, isRestored) in [(going, 0), (coming, 1)] {
+                    for key in keys {
                         try connection.run(
-                            "INSERT OR IGNORE INTO pending VALUES(?, ?, ?, ?)", place.values + [.integer(Int64(comes))])
+                            "INSERT OR IGNORE INTO pending VALUES(?, ?, ?, ?)", key.values + [.integer(Int64(isRestored))])
                     }
                 }
             }
@@ -51,7 +51,7 @@ struct PendingChanges {
     }
 
     /// The next listed samples, sorted by place.
-    func places(after last: SampleKey? = nil, comes: Bool? = nil, limit: Int) throws(StoreError) -> [SampleKey] {
+    func keys(after last: SampleKey? = nil, isRestored: Bool? = nil, limit: Int) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
             """
             SELECT series, start, hash FROM pending WHERE (series, start, hash) > (?1, ?2, ?3) AND (?4 IS NULL OR comes = ?4)
@@ -59,13 +59,13 @@ struct PendingChanges {
             """,
             [
                 .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []),
-                .optional(comes.map { $0 ? 1 : 0 }), .integer(Int64(limit)),
+                .optional(isRestored.map { $0 ? 1 : 0 }), .integer(Int64(limit)),
             ])
     }
 
-    func remove(_ places: [SampleKey]) throws(StoreError) {
-        for place in places {
-            try connection.run("DELETE FROM pending WHERE \(SampleTable.isHere)", place.values)
+    func remove(_ keys: [SampleKey]) throws(StoreError) {
+        for key in keys {
+            try connection.run("DELETE FROM pending WHERE \(SampleTable.isHere)", key.values)
         }
     }
 }

@@ -10,17 +10,17 @@ public struct QuarantineSummary: Hashable, Sendable {
     public var since: Instant
 }
 
-/// The quarantined readings and the decisions about them. It has all SQL on ``Schema/quarantine`` and ``Schema/judgement``. Used inside a
+/// The quarantined readings and the decisions about them. It has all SQL on ``Schema/quarantine`` and ``Schema/decision``. Used inside a
 /// transaction.
 ///
 /// Each judgement belongs to an entry of the ledger and counts while the entry is active. The state of a reading is its last judgement that
-/// counts. Without one the reading is quarantined (`held`). Undoing the import that brought quarantined readings rejects them.
+/// counts. Without one the reading is quarantined (`quarantined`). Undoing the import that brought quarantined readings rejects them.
 struct QuarantineTable {
     let connection: Connection
 
     /// One reading, without its value.
     struct Row {
-        var place: SampleKey
+        var key: SampleKey
         var uuid: String
         var rule: String
         var context: Int64
@@ -38,14 +38,14 @@ struct QuarantineTable {
 
     // MARK: Reading
 
-    /// Returns the readings that meet a condition, oldest first. The columns are those of ``SampleDecoder/heldColumns``, then series, id,
+    /// Returns the readings that meet a condition, oldest first. The columns are those of ``SampleDecoder/quarantineColumns``, then series, id,
     /// rule, place, state, and frame.
     func readings<Reading>(
         where condition: String, _ bindings: [Value], limit: Int? = nil, _ read: (Statement) throws(StoreError) -> Reading
     ) throws(StoreError) -> [Reading] {
         try connection.list(
             """
-            SELECT \(SampleDecoder.heldColumns), series, id, rule, place, state, frame FROM quarantine WHERE \(condition) ORDER BY id
+            SELECT \(SampleDecoder.quarantineColumns), series, id, rule, place, state, frame FROM quarantine WHERE \(condition) ORDER BY id
             LIMIT \(limit ?? -1)
             """, bindings, read)
     }
@@ -60,7 +60,7 @@ struct QuarantineTable {
             """, [.integer(id)]
         ) { row throws(StoreError) in
             Row(
-                place: try SampleKey(row, at: 0),
+                key: try SampleKey(row, at: 0),
                 uuid: row.text(3), rule: row.text(4), context: row.integer(5), skew: row.integer(6),
                 received: row.integer(7),
                 metadata: row.optionalInteger(8).map { ($0, row.text(9)) },
@@ -69,7 +69,7 @@ struct QuarantineTable {
     }
 
     /// Returns the number, state, and rule of a reading of a series.
-    func judged(
+    func decided(
         _ uuid: SampleIdentity, inSeries series: Int64
     ) throws(StoreError) -> (number: Int64, state: String, rule: String)? {
         try connection.first(
@@ -79,7 +79,7 @@ struct QuarantineTable {
     }
 
     /// Whether a reading is in quarantine.
-    func isHeld(_ id: Int64) throws(StoreError) -> Bool {
+    func isQuarantined(_ id: Int64) throws(StoreError) -> Bool {
         try connection.integer("SELECT 1 FROM quarantine WHERE id = ? AND state = 'held'", .integer(id)) != nil
     }
 
@@ -95,7 +95,7 @@ struct QuarantineTable {
     }
 
     /// Returns the entry of the ledger that brought a reading, in any state.
-    func bringer(of uuid: SampleIdentity, inSeries series: Int64) throws(StoreError) -> Int64? {
+    func ingestID(of uuid: SampleIdentity, inSeries series: Int64) throws(StoreError) -> Int64? {
         try connection.integer(
             "SELECT ingest FROM quarantine WHERE series = ? AND hash = ?", .integer(series), .blob(uuid.storedHash))
     }
@@ -112,12 +112,12 @@ struct QuarantineTable {
             .integer(start), .integer(group), .blob(uuid.storedHash)) != nil
     }
 
-    func heldCount() throws(StoreError) -> Int {
+    func quarantinedCount() throws(StoreError) -> Int {
         Int(try connection.integer("SELECT sum(count) FROM held_count") ?? 0)
     }
 
     /// Returns the number of quarantined readings that an import brought and that two rules hold.
-    func heldCount(of ingest: Int64, by rules: [Value]) throws(StoreError) -> Int {
+    func quarantinedCount(of ingest: Int64, by rules: [Value]) throws(StoreError) -> Int {
         Int(
             try connection.first(
                 "SELECT count(*) FROM quarantine WHERE ingest = ? AND state = 'held' AND rule IN (?, ?)",
@@ -138,18 +138,18 @@ struct QuarantineTable {
 
     /// SQL for the condition that a reading is in quarantine and belongs to a person. The index by series finds them, so that those of
     /// others are not read.
-    private static func isHeld(of subject: String) -> String {
-        "state = 'held' AND series IN \(SeriesTable.ids(ofSubject: subject))"
+    private static func isQuarantined(of person: String) -> String {
+        "state = 'held' AND series IN \(SeriesTable.ids(ofPerson: person))"
     }
 
     /// SQL for the condition that a reading is one of the first in quarantine that belong to a person.
-    static func held(of subject: String, limit: String) -> String {
+    static func quarantined(of person: String, limit: String) -> String {
         // The sign keeps SQLite from walking through the readings of others in the order of their numbers.
-        "id IN (SELECT id FROM quarantine WHERE \(isHeld(of: subject)) ORDER BY +id LIMIT \(limit))"
+        "id IN (SELECT id FROM quarantine WHERE \(isQuarantined(of: person)) ORDER BY +id LIMIT \(limit))"
     }
 
     /// SQL for the condition that a reading is one of the first in quarantine within a range of numbers that belong to some series.
-    static func held(after first: String, through last: String, ofSeries series: [Int64], limit: Int) -> String {
+    static func quarantined(after first: String, through last: String, ofSeries series: [Int64], limit: Int) -> String {
         // The sign makes SQLite follow the numbers, so that only the range is read.
         """
         id IN (SELECT id FROM quarantine WHERE state = 'held' AND id > \(first) AND id <= \(last)
@@ -158,10 +158,10 @@ struct QuarantineTable {
     }
 
     /// Returns the number of a person's quarantined readings by series.
-    func heldCounts(of subject: String) throws(StoreError) -> [Int64: Int] {
+    func quarantinedCounts(of person: String) throws(StoreError) -> [Int64: Int] {
         let rows = try connection.list(
-            "SELECT series, sum(count) FROM held_count WHERE series IN \(SeriesTable.ids(ofSubject: "?")) GROUP BY series",
-            [.text(subject)]
+            "SELECT series, sum(count) FROM held_count WHERE series IN \(SeriesTable.ids(ofPerson: "?")) GROUP BY series",
+            [.text(person)]
         ) {
             ($0.integer(0), Int($0.integer(1)))
         }
@@ -173,7 +173,7 @@ struct QuarantineTable {
     }
 
     /// Returns the number of readings that an undo put back into quarantine and that are still there.
-    func heldCount(againBy undoing: Int64) throws(StoreError) -> Int {
+    func quarantinedCount(againBy undoing: Int64) throws(StoreError) -> Int {
         Int(
             try connection.integer(
                 """
@@ -184,17 +184,17 @@ struct QuarantineTable {
 
     /// Returns the numbers and frames of quarantined readings of files that a profile read, latest first.
     ///
-    /// - Parameter subject: The person of the readings.
+    /// - Parameter person: The person of the readings.
     func frames(
-        heldBy rule: String, profile: String, of subject: String, limit: Int64
+        quarantinedBy rule: String, profile: String, of person: String, limit: Int64
     ) throws(StoreError) -> [(number: Int64, text: String)] {
         try connection.list(
             """
             SELECT quarantine.id, frame FROM quarantine JOIN ingest ON ingest.id = quarantine.ingest
             WHERE quarantine.state = 'held' AND rule = ?1 AND profile = ?2 AND frame <> ''
-                AND quarantine.series IN \(SeriesTable.ids(ofSubject: "?4"))
+                AND quarantine.series IN \(SeriesTable.ids(ofPerson: "?4"))
             ORDER BY quarantine.id DESC LIMIT ?3
-            """, [.text(rule), .text(profile), .integer(limit), .text(subject)]
+            """, [.text(rule), .text(profile), .integer(limit), .text(person)]
         ) { ($0.integer(0), $0.text(1)) }
     }
 
@@ -224,7 +224,7 @@ struct QuarantineTable {
     // MARK: Clocks
 
     /// Returns the times of a device's readings that a rule holds, except those with the time of their arrival.
-    func times(heldBy rule: String, device: String) throws(StoreError) -> [HeldTimes] {
+    func times(quarantinedBy rule: String, device: String) throws(StoreError) -> [HeldTimes] {
         try connection.list(
             """
             SELECT quarantine.id, start, start + skew, start + \(Self.received),
@@ -240,7 +240,7 @@ struct QuarantineTable {
     }
 
     /// Returns the readings that a rule holds and whose only time is that of their arrival.
-    func arrivals(heldBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [(id: Int64, start: Int64)]
+    func arrivals(quarantinedBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [(id: Int64, start: Int64)]
     {
         try connection.list(
             """
@@ -251,7 +251,7 @@ struct QuarantineTable {
     }
 
     /// Returns the readings that a rule holds, with a time from their device.
-    func times(heldBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [HeldTimes] {
+    func times(quarantinedBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [HeldTimes] {
         try connection.list(
             """
             SELECT quarantine.id, start, start + skew, start + \(Self.received),
@@ -270,7 +270,7 @@ struct QuarantineTable {
     ///
     /// - Parameter select: A query for the ``SampleTable/columns`` of the sample's row.
     func add(
-        withdrawn uuid: SampleIdentity, at place: SampleKey, _ select: String, rule: String, metadata: Int64, ingest: Int64
+        withdrawn uuid: SampleIdentity, at key: SampleKey, _ select: String, rule: String, metadata: Int64, ingest: Int64
     ) throws(StoreError) {
         try connection.run(
             """
@@ -279,12 +279,12 @@ struct QuarantineTable {
             SELECT ?, ?, ?, '', 'held', ?, series, start, hash, value, numeral, context, duration, received, grp FROM (\(select))
             WHERE true ON CONFLICT(uuid) DO UPDATE SET state = 'held', rule = excluded.rule, metadata = excluded.metadata,
                 ingest = excluded.ingest
-            """, .text(uuid.description), .integer(ingest), .text(rule), .integer(metadata), .integer(place.series),
-            .integer(place.start), .blob(place.hash))
+            """, .text(uuid.description), .integer(ingest), .text(rule), .integer(metadata), .integer(key.series),
+            .integer(key.start), .blob(key.hash))
     }
 
     /// Moves the arrivals of readings with a time from their device.
-    func moveArrivals(heldBy rule: String, after first: Int64, through last: Int64, by step: Int64) throws(StoreError) {
+    func moveArrivals(quarantinedBy rule: String, after first: Int64, through last: Int64, by step: Int64) throws(StoreError) {
         try connection.run(
             """
             UPDATE quarantine SET received = \(Self.received) + ?
@@ -307,7 +307,7 @@ struct QuarantineTable {
             VALUES(?, ?, ?, ?, 'held', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .text(sample.identity.description), .integer(ingest), .text(rule), .text(place), .integer(row.series),
-            .integer(row.start), .blob(row.place.hash), .real(row.value), .optional(numeral), .integer(row.context),
+            .integer(row.start), .blob(row.key.hash), .real(row.value), .optional(numeral), .integer(row.context),
             row.duration == 0 ? .null : .integer(row.duration), row.received == .min ? .null : .integer(row.received),
             row.group == 0 ? .null : .integer(row.group), row.metadata == 0 ? .null : .integer(row.metadata),
             .optional(sample.record?.id), .optional(sample.record?.version), .optional(frame))
@@ -322,7 +322,7 @@ struct QuarantineTable {
     ) throws(StoreError) -> Bool {
         let isNew = try connection.samples.add(
             "SELECT series, ?, hash, value, numeral, ?, duration, ?, grp, ? FROM quarantine WHERE id = ?",
-            [.integer(start), .integer(context), .integer(received), .optional(metadata), .integer(id)], broughtBy: ingest,
+            [.integer(start), .integer(context), .integer(received), .optional(metadata), .integer(id)], ingestedBy: ingest,
             cause: ingest)
         // The sums of the ledger do not contain it.
         if isNew { try connection.settings.add(1, to: "accepted") }
@@ -331,20 +331,20 @@ struct QuarantineTable {
 
     /// Records a judgement about readings.
     ///
-    /// - Parameter what: `accepted`, `rejected`, or `released`.
-    func judge(_ ids: [Int64], _ what: String, by ingest: Int64) throws(StoreError) {
+    /// - Parameter state: `accepted`, `rejected`, or `released`.
+    func decide(_ ids: [Int64], _ state: String, by ingest: Int64) throws(StoreError) {
         for id in ids {
             try connection.run(
                 "INSERT OR REPLACE INTO judgement(held, ingest, what) VALUES(?, ?, ?)", .integer(id), .integer(ingest),
-                .text(what))
-            try connection.run("UPDATE quarantine SET state = ? WHERE id = ?", .text(what), .integer(id))
+                .text(state))
+            try connection.run("UPDATE quarantine SET state = ? WHERE id = ?", .text(state), .integer(id))
         }
     }
 
     /// Rejects the quarantined readings of a source.
     ///
     /// - Returns: Whether there were any.
-    func reject(heldOf source: String, by ingest: Int64) throws(StoreError) -> Bool {
+    func reject(profile source: String, by ingest: Int64) throws(StoreError) -> Bool {
         try connection.run(
             """
             INSERT OR IGNORE INTO judgement SELECT id, ?2, 'rejected' FROM quarantine
@@ -354,7 +354,7 @@ struct QuarantineTable {
     }
 
     /// Computes the state of all readings that an entry of the ledger brought or judged. Those of an undone import are rejected.
-    func settle(touchedBy entry: Int64) throws(StoreError) {
+    func update(touchedBy entry: Int64) throws(StoreError) {
         try connection.run(
             """
             UPDATE quarantine SET state = CASE WHEN \(LedgerTable.isUndone("quarantine.ingest")) THEN 'rejected' ELSE coalesce(
@@ -379,17 +379,17 @@ struct QuarantineTable {
     }
 
     /// Returns the import of the reading that an entry made a sample, or nil if the entry did not.
-    func bringer(of place: SampleKey, acceptedBy entry: Int64) throws(StoreError) -> Int64? {
+    func ingestID(of key: SampleKey, acceptedBy entry: Int64) throws(StoreError) -> Int64? {
         try connection.first(
             """
             SELECT quarantine.ingest FROM quarantine JOIN \(Self.acceptances)
             WHERE series = ? AND hash = ? AND j.ingest = ?
-            """, [.integer(place.series), .blob(place.hash), .integer(entry)]
+            """, [.integer(key.series), .blob(key.hash), .integer(entry)]
         ) { $0.integer(0) }
     }
 
     /// Returns the samples, live or not, that were readings of an import and were accepted or released.
-    func acceptedSamples(broughtBy ingest: Int64) throws(StoreError) -> [SampleKey] {
+    func acceptedSamples(ingestedBy ingest: Int64) throws(StoreError) -> [SampleKey] {
         let readings = try connection.list(
             """
             SELECT DISTINCT series, start + context.skew, hash FROM quarantine JOIN context ON context.id = context JOIN \(Self.acceptances)
@@ -398,15 +398,15 @@ struct QuarantineTable {
         ) { row throws(StoreError) in try SampleKey(row, at: 0) }
         return try readings.map { reading throws(StoreError) in
             // The clock may have been corrected since, which changes the start and not the nominal start.
-            var place = reading
+            var key = reading
             let identity = SampleIdentity(nominalStart: reading.start, high: reading.high, low: reading.low)
-            place.start = try connection.samples.start(ofNominal: reading.start, identity, in: reading.series) ?? reading.start
-            return place
+            key.start = try connection.samples.start(ofNominal: reading.start, identity, in: reading.series) ?? reading.start
+            return key
         }
     }
 
     /// Removes the readings of an import, except those that are samples.
-    func remove(broughtBy ingest: Int64) throws(StoreError) {
+    func remove(ingestedBy ingest: Int64) throws(StoreError) {
         try connection.run("DELETE FROM quarantine WHERE ingest = ? AND state <> 'accepted'", .integer(ingest))
         try removeOrphans()
     }

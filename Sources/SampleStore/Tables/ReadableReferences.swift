@@ -34,21 +34,21 @@ enum ReadableReferences {
 
     /// Returns the body of a sample without the references that a client may not see.
     static func shown(_ body: SampleBody, of kind: SampleKind, _ connection: Connection) throws(StoreError) -> SampleBody {
-        func kept(_ names: [String]) throws(StoreError) -> [String] {
-            var kept: [String] = []
-            for name in names where try isReadable(name, connection) { kept.append(name) }
-            return kept
+        func readable(_ names: [String]) throws(StoreError) -> [String] {
+            var readable: [String] = []
+            for name in names where try isReadable(name, connection) { readable.append(name) }
+            return readable
         }
         switch kind {
         case .correlation:
             guard var correlation = try? body.decoded(as: Correlation.self) else { return body }
-            let names = try kept(correlation.objects)
+            let names = try readable(correlation.objects)
             guard names != correlation.objects else { return body }
             correlation.objects = names
             return try encoded(correlation, body)
         case .workout:
             guard var workout = try? body.decoded(as: Workout.self) else { return body }
-            let names = try kept(workout.routes)
+            let names = try readable(workout.routes)
             guard names != workout.routes else { return body }
             workout.routes = names
             return try encoded(workout, body)

@@ -10,14 +10,14 @@ struct RecordTable {
 
     /// A version of a record.
     struct Version {
-        var place: SampleKey
+        var key: SampleKey
         var number: Int64
         /// Whether it replaces lower versions of other devices as well.
         var isAcross: Bool
     }
 
     private static func version(_ row: Statement) throws(StoreError) -> Version {
-        Version(place: try SampleKey(row, at: 0), number: row.integer(3), isAcross: row.integer(4) != 0)
+        Version(key: try SampleKey(row, at: 0), number: row.integer(3), isAcross: row.integer(4) != 0)
     }
 
     /// Whether a series has records.
@@ -33,7 +33,7 @@ struct RecordTable {
     }
 
     /// Returns the versions of a record in all series with the same person, type, and source, lowest first.
-    func versions(of id: String, besideSeries series: Int64) throws(StoreError) -> [Version] {
+    func versions(of id: String, relatedToSeries series: Int64) throws(StoreError) -> [Version] {
         try connection.list(
             """
             SELECT record.series, start, hash, version, across FROM series AS own CROSS JOIN series AS other
@@ -44,16 +44,16 @@ struct RecordTable {
     }
 
     /// Returns the records in a range of ids whose version is lower than another.
-    func places(ofIDs ids: Range<String>, in series: Int64, below version: Int64) throws(StoreError) -> [SampleKey] {
+    func keys(ofIDs ids: Range<String>, in series: Int64, below version: Int64) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
             "SELECT series, start, hash FROM record WHERE series = ? AND id >= ? AND id < ? AND version < ?",
             [.integer(series), .text(ids.lowerBound), .text(ids.upperBound), .integer(version)])
     }
 
     /// Returns the records of a row, newest first.
-    func records(at place: SampleKey) throws(StoreError) -> [RecordIdentifier] {
+    func records(at key: SampleKey) throws(StoreError) -> [RecordIdentifier] {
         try connection.list(
-            "SELECT id, version FROM \(byPlace) WHERE series = ? AND start = ? AND hash = ? ORDER BY version DESC", place.values
+            "SELECT id, version FROM \(byPlace) WHERE series = ? AND start = ? AND hash = ? ORDER BY version DESC", key.values
         ) { RecordIdentifier(id: $0.text(0), version: $0.integer(1)) }
     }
 
@@ -67,7 +67,7 @@ struct RecordTable {
             WHERE series.type = ?1 AND series.subject = ?2 AND series.source = ?3 AND series.device = ?4
             """,
             [
-                .text(origin.type.id), .text(origin.subject), .text(origin.source.id), .text(origin.device?.key ?? ""),
+                .text(origin.type.id), .text(origin.person), .text(origin.source.id), .text(origin.device?.key ?? ""),
                 .integer(sample.start.microseconds), .blob(sample.identity.storedHash),
             ]
         ) { RecordIdentifier(id: $0.text(0), version: $0.integer(1)) }
@@ -87,15 +87,15 @@ struct RecordTable {
     }
 
     /// - Parameter isAcross: Whether it replaces lower versions of other devices as well.
-    func add(_ record: RecordIdentifier, at place: SampleKey, isAcross: Bool) throws(StoreError) {
+    func add(_ record: RecordIdentifier, at key: SampleKey, isAcross: Bool) throws(StoreError) {
         try connection.run(
             "INSERT INTO record(series, start, hash, id, version, across) VALUES(?, ?, ?, ?, ?, ?)",
-            place.values + [.text(record.id), .integer(record.version), .integer(isAcross ? 1 : 0)])
+            key.values + [.text(record.id), .integer(record.version), .integer(isAcross ? 1 : 0)])
     }
 
     /// Removes the records of a row.
-    func remove(_ place: SampleKey) throws(StoreError) {
-        try connection.run("DELETE FROM \(byPlace) WHERE \(SampleTable.isHere)", place.values)
+    func remove(_ key: SampleKey) throws(StoreError) {
+        try connection.run("DELETE FROM \(byPlace) WHERE \(SampleTable.isHere)", key.values)
     }
 
     /// Removes the records of the rows in the table `pruned`.

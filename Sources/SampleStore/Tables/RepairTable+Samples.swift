@@ -3,7 +3,7 @@ import HealthModel
 /// Statements that join the repairs with the samples that they replaced or made.
 extension RepairTable {
     /// Calls `body` with each pair of samples of a repair.
-    func forEachPair(of migration: Int64, _ body: (RepairedPair) throws -> Void) throws {
+    func forEachPair(of repairID: Int64, _ body: (RepairedPair) throws -> Void) throws {
         let skews = try connection.statement("SELECT skew FROM context WHERE id = ?")
         defer { skews.reset() }
         let statement = try Statement(
@@ -16,7 +16,7 @@ extension RepairTable {
                     (SELECT context FROM sample AS s WHERE (s.series, s.start, s.hash) = (r.old_series, r.old_start, r.old_hash)))
             FROM repaired AS r WHERE migration = ? ORDER BY series, start, hash
             """)
-        try statement.bind([.integer(migration)])
+        try statement.bind([.integer(repairID)])
         func uuid(_ start: Int32, _ context: Int32) throws(StoreError) -> SampleIdentity {
             skews.reset()
             try skews.bind([.integer(statement.integer(context))])
@@ -44,7 +44,7 @@ extension RepairTable {
         """
 
     /// Returns the pairs of a repair whose new sample another entry than `ingest` deleted, with the UUID of the old one.
-    func deletedPairs(of migration: Int64, except ingest: Int64) throws(StoreError) -> [(
+    func deletedPairs(of repairID: Int64, except ingest: Int64) throws(StoreError) -> [(
         new: SampleKey, old: SampleKey, uuid: SampleIdentity
     )] {
         let statement = try connection.statement(
@@ -57,7 +57,7 @@ extension RepairTable {
                 AND new.ingest <> ?
             """)
         defer { statement.reset() }
-        try statement.bind([.integer(migration), .integer(ingest)])
+        try statement.bind([.integer(repairID), .integer(ingest)])
         var pairs: [(new: SampleKey, old: SampleKey, uuid: SampleIdentity)] = []
         while try statement.step() {
             let new = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
@@ -68,18 +68,18 @@ extension RepairTable {
     }
 
     /// Returns the last applied repair that changed samples of a repair again.
-    func later(than migration: Int64) throws(StoreError) -> Int64? {
+    func later(than repairID: Int64) throws(StoreError) -> Int64? {
         try last(
             """
             SELECT max(later.id) FROM repaired AS r
                 CROSS JOIN repaired AS again ON (again.old_series, again.old_start, again.old_hash) = (r.series, r.start, r.hash)
                 JOIN migration AS later ON later.id = again.migration
             WHERE r.migration = ?1 AND later.id <> ?1 AND later.state = 'applied'
-            """, migration)
+            """, repairID)
     }
 
     /// Returns another repair that made a sample of a reading that a repair replaced.
-    func another(than migration: Int64) throws(StoreError) -> Int64? {
+    func another(than repairID: Int64) throws(StoreError) -> Int64? {
         try last(
             """
             SELECT max(a.migration) FROM repaired AS r
@@ -87,27 +87,27 @@ extension RepairTable {
                 CROSS JOIN deleted AS d ON (d.series, d.start, d.hash) = (r.old_series, r.old_start, r.old_hash)
                 JOIN context ON context.id = d.context
             WHERE r.migration = ?1 AND a.migration <> ?1 AND context.skew = 0 AND NOT d.forgotten
-            """, migration)
+            """, repairID)
     }
 
     /// Whether samples that a repair replaced were erased.
-    func isErased(_ migration: Int64) throws(StoreError) -> Bool {
+    func isErased(_ repairID: Int64) throws(StoreError) -> Bool {
         try connection.integer(
-            "SELECT 1 FROM repaired WHERE migration = ? AND \(Self.isFromNowhere) LIMIT 1", .integer(migration)) != nil
+            "SELECT 1 FROM repaired WHERE migration = ? AND \(Self.isFromNowhere) LIMIT 1", .integer(repairID)) != nil
     }
 
     /// Returns the last merge that is not undone and made duplicates of samples of a repair. Those that the repair merged itself do not count.
-    func merge(withSamplesOf migration: Int64) throws(StoreError) -> Int64? {
+    func merge(withSamplesOf repairID: Int64) throws(StoreError) -> Int64? {
         try last(
             """
             SELECT max(merge) FROM decision CROSS JOIN witness_row AS w ON w.decision = decision.id
                 CROSS JOIN repaired AS r ON (r.series, r.start, r.hash) = (decision.of_series, w.of_start, w.of_hash)
             WHERE merge <> (SELECT ingest FROM migration WHERE id = r.migration) AND r.migration = ? AND \(LedgerTable.state(of: "merge")) <> 'undone'
-            """, migration)
+            """, repairID)
     }
 
     /// Returns the last applied repair that replaced samples of an entry of the ledger.
-    func last(ofSamplesBroughtBy ingest: Int64) throws(StoreError) -> Int64? {
+    func last(ofSamplesIngestedBy ingest: Int64) throws(StoreError) -> Int64? {
         try last(
             """
             SELECT max(migration.id) FROM change CROSS JOIN deleted ON deleted.series = change.series

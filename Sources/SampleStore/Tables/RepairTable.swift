@@ -1,7 +1,7 @@
 import HealthModel
 
 /// The repairs, the samples that they replaced, and the identities under which repaired readings may arrive again. It has all SQL on
-/// ``Schema/migration``, ``Schema/repaired``, and ``Schema/readingAlias``.
+/// ``Schema/repairID``, ``Schema/repaired``, and ``Schema/readingAlias``.
 struct RepairTable {
     let connection: Connection
 
@@ -46,14 +46,14 @@ struct RepairTable {
     // MARK: Repairs
 
     /// Returns repairs in the order of a clause.
-    func migrations(_ clause: String, _ bindings: [Value] = []) throws(StoreError) -> [Migration] {
+    func storedRepairs(_ clause: String, _ bindings: [Value] = []) throws(StoreError) -> [StoredRepair] {
         try connection.list(
             """
             SELECT id, ingest, repair, conditions, source, applied, state, undone, undone_by, matched, repaired, merged, already_right,
                 ambiguous, impossible FROM migration \(clause)
             """, bindings
         ) {
-            Migration(
+            StoredRepair(
                 id: $0.integer(0), ingest: $0.integer(1), repair: $0.text(2),
                 conditions: $0.text(3), source: $0.optionalText(4), applied: $0.integer(5),
                 state: $0.text(6), undone: $0.optionalInteger(7), undoneBy: $0.optionalInteger(8),
@@ -85,16 +85,16 @@ struct RepairTable {
     }
 
     /// Adds a repair that is not undone.
-    func add(_ migration: Migration) throws(StoreError) {
+    func add(_ repairID: StoredRepair) throws(StoreError) {
         try connection.run(
             """
             INSERT INTO migration(id, ingest, repair, conditions, source, applied, state, matched, repaired, merged, already_right,
                 ambiguous, impossible) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            .integer(migration.id), .integer(migration.ingest), .text(migration.repair), .text(migration.conditions),
-            .optional(migration.source), .integer(migration.applied), .text(migration.state), .integer(Int64(migration.matched)),
-            .integer(Int64(migration.repaired)), .integer(Int64(migration.merged)), .integer(Int64(migration.alreadyRight)),
-            .integer(Int64(migration.ambiguous)), .integer(Int64(migration.impossible)))
+            .integer(repairID.id), .integer(repairID.ingest), .text(repairID.repair), .text(repairID.conditions),
+            .optional(repairID.source), .integer(repairID.applied), .text(repairID.state), .integer(Int64(repairID.matched)),
+            .integer(Int64(repairID.repaired)), .integer(Int64(repairID.merged)), .integer(Int64(repairID.alreadyRight)),
+            .integer(Int64(repairID.ambiguous)), .integer(Int64(repairID.impossible)))
     }
 
     func setUndone(_ id: Int64, by ingest: Int64, at time: Instant) throws(StoreError) {
@@ -109,24 +109,24 @@ struct RepairTable {
     func isEmpty() throws(StoreError) -> Bool { try connection.integer("SELECT 1 FROM repaired LIMIT 1") == nil }
 
     /// Returns the sample that this one was made from, and the repair.
-    func origin(of place: SampleKey) throws(StoreError) -> (place: SampleKey, migration: Int64)? {
+    func origin(of key: SampleKey) throws(StoreError) -> (key: SampleKey, repairID: Int64)? {
         try connection.first(
             """
             SELECT old_series, old_start, old_hash, migration FROM repaired WHERE \(SampleTable.isHere) AND NOT merged
                 AND NOT \(Self.isFromNowhere)
-            """, place.values
+            """, key.values
         ) { row throws(StoreError) in (try SampleKey(row, at: 0), row.integer(3)) }
     }
 
     /// Records how many pairs became one measurement.
-    func set(joined: Int, of migration: Int64) throws(StoreError) {
+    func set(joined: Int, of repairID: Int64) throws(StoreError) {
         guard joined > 0 else { return }
-        try connection.run("UPDATE migration SET joined = ? WHERE id = ?", .integer(Int64(joined)), .integer(migration))
+        try connection.run("UPDATE migration SET joined = ? WHERE id = ?", .integer(Int64(joined)), .integer(repairID))
     }
 
     /// Whether a repair made the sample, or merged another one into it.
-    func contains(_ place: SampleKey) throws(StoreError) -> Bool {
-        try connection.exists("SELECT 1 FROM repaired WHERE \(SampleTable.isHere)", place.values)
+    func contains(_ key: SampleKey) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM repaired WHERE \(SampleTable.isHere)", key.values)
     }
 
     /// Whether a repair made a sample of a series, or merged another one into it.
@@ -141,71 +141,71 @@ struct RepairTable {
     }
 
     /// Whether the sample was made from one of a person whose data was erased.
-    func isFromNowhere(_ place: SampleKey) throws(StoreError) -> Bool {
+    func isFromNowhere(_ key: SampleKey) throws(StoreError) -> Bool {
         try connection.exists(
-            "SELECT 1 FROM repaired WHERE \(SampleTable.isHere) AND \(Self.isFromNowhere)", place.values)
+            "SELECT 1 FROM repaired WHERE \(SampleTable.isHere) AND \(Self.isFromNowhere)", key.values)
     }
 
     /// Returns the sample that an applied repair replaced this one with.
-    func successor(of place: SampleKey) throws(StoreError) -> SampleKey? {
+    func successor(of key: SampleKey) throws(StoreError) -> SampleKey? {
         try connection.sampleKeys(
             """
             SELECT r.series, r.start, r.hash FROM repaired AS r CROSS JOIN migration ON migration.id = r.migration
             WHERE r.old_series = ? AND r.old_start = ? AND r.old_hash = ? AND migration.state = 'applied' LIMIT 1
-            """, place.values
+            """, key.values
         ).first
     }
 
     /// Returns the repairs that replaced a sample.
-    func successors(of place: SampleKey) throws(StoreError) -> [MeasurementHistory<SampleKey>.Repaired] {
+    func successors(of key: SampleKey) throws(StoreError) -> [MeasurementHistory<SampleKey>.Repaired] {
         try connection.list(
             """
             SELECT series, start, hash, merged, migration, coalesce((SELECT state = 'applied' FROM migration WHERE id = migration), 0)
             FROM repaired INDEXED BY repaired_by_old WHERE old_series = ? AND old_start = ? AND old_hash = ?
-            """, place.values
+            """, key.values
         ) { row throws(StoreError) in
             .init(
-                old: place, new: try SampleKey(row, at: 0), isMerged: row.integer(3) != 0, repair: row.integer(4),
+                old: key, new: try SampleKey(row, at: 0), isMerged: row.integer(3) != 0, repair: row.integer(4),
                 isActive: row.integer(5) != 0)
         }
     }
 
     /// Returns the samples that applied repairs merged into this one.
-    func merged(into place: SampleKey) throws(StoreError) -> [SampleKey] {
+    func merged(into key: SampleKey) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
             """
             SELECT old_series, old_start, old_hash FROM repaired CROSS JOIN migration ON migration.id = repaired.migration
             WHERE \(SampleTable.isHere) AND repaired.merged AND migration.state = 'applied' AND NOT \(Self.isFromNowhere)
-            """, place.values)
+            """, key.values)
     }
 
     /// Returns the samples that a repair made.
-    func forms(madeBy migration: Int64) throws(StoreError) -> [SampleKey] {
+    func forms(madeBy repairID: Int64) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
-            "SELECT series, start, hash FROM repaired WHERE migration = ? AND NOT merged", [.integer(migration)])
+            "SELECT series, start, hash FROM repaired WHERE migration = ? AND NOT merged", [.integer(repairID)])
     }
 
     /// Records that a repair made a sample from another one.
-    func add(_ new: SampleKey, from old: SampleKey, by migration: Int64) throws(StoreError) {
+    func add(_ new: SampleKey, from old: SampleKey, by repairID: Int64) throws(StoreError) {
         try connection.run(
             """
             INSERT OR REPLACE INTO repaired(series, start, hash, migration, old_series, old_start, old_hash, merged)
             VALUES(?, ?, ?, ?, ?, ?, ?, 0)
-            """, new.values + [.integer(migration)] + old.values)
+            """, new.values + [.integer(repairID)] + old.values)
     }
 
     /// Records the origin of each new sample of the table `replacement`, and the identity under which its reading may arrive again.
-    func addReplacements(by migration: Int64) throws(StoreError) {
+    func addReplacements(by repairID: Int64) throws(StoreError) {
         try connection.run(
             """
             INSERT OR REPLACE INTO repaired(series, start, hash, migration, old_series, old_start, old_hash, merged)
             SELECT series, start, hash, ?, old_series, old_start, old_hash, arrival = 2 FROM replacement
-            """, .integer(migration))
+            """, .integer(repairID))
         try connection.run(
             """
             INSERT OR IGNORE INTO reading_alias(series, nominal, hash, migration)
             SELECT series, nominal, alias, ? FROM replacement WHERE alias IS NOT NULL
-            """, .integer(migration))
+            """, .integer(repairID))
     }
 
     /// Removes the samples of the table `pruned`. Only repairs that were undone still have them.
@@ -224,15 +224,15 @@ struct RepairTable {
     // MARK: Identities of repaired readings
 
     /// Whether a repair made a sample of the reading that arrives with this identity.
-    func hasAlias(_ place: SampleKey) throws(StoreError) -> Bool {
-        try connection.exists("SELECT 1 FROM reading_alias WHERE series = ? AND nominal = ? AND hash = ?", place.values)
+    func hasAlias(_ key: SampleKey) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM reading_alias WHERE series = ? AND nominal = ? AND hash = ?", key.values)
     }
 
     func hasAliases(series: Int64) throws(StoreError) -> Bool {
         try connection.integer("SELECT 1 FROM reading_alias WHERE series = ? LIMIT 1", .integer(series)) != nil
     }
 
-    func removeAliases(of migration: Int64) throws(StoreError) {
-        try connection.run("DELETE FROM reading_alias WHERE migration = ?", .integer(migration))
+    func removeAliases(of repairID: Int64) throws(StoreError) {
+        try connection.run("DELETE FROM reading_alias WHERE migration = ?", .integer(repairID))
     }
 }

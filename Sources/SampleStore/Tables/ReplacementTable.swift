@@ -22,7 +22,7 @@ struct Replacement {
     var new: SampleKey
     var uuid: SampleIdentity
     /// The ledger entry that the new sample is counted in.
-    var bringer: Int64
+    var ingestID: Int64
     // The following properties are those of a sample that is inserted.
     var value = 0.0
     var numeral: String?

@@ -6,7 +6,7 @@ final class SampleDecoder {
     static let columns = "start, hash, value, numeral, context, duration, received, grp, metadata, seq"
 
     /// The columns of a quarantined reading or witness. The ingest replaces the change number.
-    static let heldColumns = "start, hash, value, numeral, context, duration, received, grp, metadata, ingest"
+    static let quarantineColumns = "start, hash, value, numeral, context, duration, received, grp, metadata, ingest"
 
     private struct Context {
         var origin: Origin
@@ -47,8 +47,8 @@ final class SampleDecoder {
         return try decode(row, series: series, ingest: change.ingest, ingestReceived: change.received, seq: seq)
     }
 
-    /// Decodes a row of `quarantine` or `witness`, whose tenth column is the ingest.
-    func decodeHeld(_ row: Statement, series: Int64) throws(StoreError) -> StoredSample {
+    /// Decodes a row of `quarantine` or `duplicate`, whose tenth column is the ingest.
+    func decodeQuarantined(_ row: Statement, series: Int64) throws(StoreError) -> StoredSample {
         let ingest = row.integer(9)
         let received = try connection.ledger.received(of: ingest) ?? 0
         return try decode(row, series: series, ingest: ingest, ingestReceived: received, seq: 0)
@@ -106,7 +106,7 @@ final class SampleDecoder {
         try statement.bind([.integer(series), .integer(id)])
         guard try statement.step() else { throw StoreError(.corrupt, "a sample's context \(id) or its series is missing") }
         let type = try connection.series.type(statement.text(1), kind: statement.integer(21), of: series)
-        var body = statement.isNull(22) ? nil : SampleBody(octets: Array(statement.blob(22)))
+        var body = statement.isNull(22) ? nil : SampleBody(bytes: Array(statement.blob(22)))
         if let whole = body, connection.isRestricted { body = try ReadableReferences.shown(whole, of: type.kind, connection) }
         var device: Device?
         if !statement.text(3).isEmpty {
@@ -117,7 +117,7 @@ final class SampleDecoder {
         }
         let context = Context(
             origin: Origin(
-                subject: statement.text(0), type: type,
+                person: statement.text(0), type: type,
                 source: SourceRevision(id: statement.text(2), name: statement.text(4), version: statement.optionalText(5)),
                 device: device),
             unit: try unit(statement.text(14), molarMass: statement.isNull(15) ? nil : statement.real(15)),

@@ -8,7 +8,7 @@ final class KnownReadings {
         /// The start, if it is not the nominal start.
         case start
         /// The ledger entry that brought it.
-        case bringer
+        case ingestID
         /// The deletion.
         case tombstone
     }
@@ -40,7 +40,7 @@ final class KnownReadings {
     var start: Int64 { rest == .start ? statement.integer(2) : nominal }
 
     /// The ledger entry that brought it, or `nil`.
-    var bringer: Int64? { rest == .bringer ? statement.integer(2) : nil }
+    var ingestID: Int64? { rest == .ingestID ? statement.integer(2) : nil }
 
     /// The deletion, or `nil` if it is not deleted.
     var tombstone: SampleTable.Tombstone? {

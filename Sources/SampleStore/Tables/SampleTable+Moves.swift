@@ -3,17 +3,17 @@ import HealthModel
 /// Bulk moves of samples to tombstones and back.
 extension SampleTable {
     /// A sample that becomes a tombstone.
-    struct Burial {
-        var place: SampleKey
+    struct TombstoneMove {
+        var key: SampleKey
         /// The sample that replaces it, if any.
         var successor: SampleIdentity?
     }
 
     /// A tombstone that becomes a sample again.
-    struct Revival {
-        var place: SampleKey
+    struct RestorationMove {
+        var key: SampleKey
         /// The ingest that brought the sample.
-        var bringer: Int64
+        var ingestID: Int64
         /// The change number it had before. It preserves the order of samples that have the same start.
         var number: Int64
     }
@@ -22,8 +22,8 @@ extension SampleTable {
     ///
     /// - Parameter ingest: The ingest that deletes them.
     /// - Returns: The number of samples that existed.
-    func bury(_ burials: [Burial], by ingest: Int64) throws(StoreError) -> Int {
-        let sorted = burials.sorted { ($0.place.series, $0.place.start) < ($1.place.series, $1.place.start) }
+    func moveToTombstones(_ tombstones: [TombstoneMove], by ingest: Int64) throws(StoreError) -> Int {
+        let sorted = tombstones.sorted { ($0.key.series, $0.key.start) < ($1.key.series, $1.key.start) }
         let copy = try connection.statement(
             """
             INSERT OR REPLACE INTO deleted(\(Self.columns), seq, deleted_seq, ingest, replaced_by, forgotten)
@@ -32,25 +32,25 @@ extension SampleTable {
         let log = ChangeLog(connection: connection, cause: ingest)
         var number = try lastNumber()
         let first = number
-        var places: [ChangeLog.Place] = []
+        var keys: [ChangeLog.Place] = []
         for index in sorted.indices {
-            let (place, hash) = (sorted[index].place, sorted[index].place.hash)
+            let (key, hash) = (sorted[index].key, sorted[index].key.hash)
             copy.reset()
             try copy.bind([
-                .integer(number + 1), .integer(ingest), .optional(sorted[index].successor?.description), .integer(place.series),
-                .integer(place.start), .blob(hash),
+                .integer(number + 1), .integer(ingest), .optional(sorted[index].successor?.description), .integer(key.series),
+                .integer(key.start), .blob(hash),
             ])
             _ = try copy.step()
             if connection.changes > 0 {
                 number += 1
-                places.append(ChangeLog.Place(start: place.start, seq: number))
+                keys.append(ChangeLog.Place(start: key.start, seq: number))
                 try connection.run(
-                    "DELETE FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
-                    .integer(place.start), .blob(hash))
+                    "DELETE FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(key.series),
+                    .integer(key.start), .blob(hash))
             }
-            guard index + 1 == sorted.count || sorted[index + 1].place.series != place.series, !places.isEmpty else { continue }
-            try log.add(series: place.series, places, ingest: ingest, deletion: true)
-            places.removeAll(keepingCapacity: true)
+            guard index + 1 == sorted.count || sorted[index + 1].key.series != key.series, !keys.isEmpty else { continue }
+            try log.add(series: key.series, keys, ingest: ingest, deletion: true)
+            keys.removeAll(keepingCapacity: true)
         }
         copy.reset()
         if number > first { try setLast(number: number) }
@@ -61,9 +61,9 @@ extension SampleTable {
     ///
     /// - Parameter ingest: The ingest that restores them.
     /// - Returns: The number of tombstones that existed.
-    func revive(_ revivals: [Revival], by ingest: Int64) throws(StoreError) -> Int {
-        let sorted = revivals.sorted {
-            ($0.place.series, $0.bringer, $0.place.start, $0.number) < ($1.place.series, $1.bringer, $1.place.start, $1.number)
+    func restore(_ restorations: [RestorationMove], by ingest: Int64) throws(StoreError) -> Int {
+        let sorted = restorations.sorted {
+            ($0.key.series, $0.ingestID, $0.key.start, $0.number) < ($1.key.series, $1.ingestID, $1.key.start, $1.number)
         }
         let copy = try connection.statement(
             """
@@ -73,24 +73,24 @@ extension SampleTable {
         let log = ChangeLog(connection: connection, cause: ingest)
         var number = try lastNumber()
         let first = number
-        var places: [ChangeLog.Place] = []
+        var keys: [ChangeLog.Place] = []
         for index in sorted.indices {
-            let (place, hash) = (sorted[index].place, sorted[index].place.hash)
+            let (key, hash) = (sorted[index].key, sorted[index].key.hash)
             copy.reset()
-            try copy.bind([.integer(number + 1), .integer(place.series), .integer(place.start), .blob(hash)])
+            try copy.bind([.integer(number + 1), .integer(key.series), .integer(key.start), .blob(hash)])
             _ = try copy.step()
             if connection.changes > 0 {
                 number += 1
-                places.append(ChangeLog.Place(start: place.start, seq: number))
+                keys.append(ChangeLog.Place(start: key.start, seq: number))
                 try connection.run(
-                    "DELETE FROM deleted WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
-                    .integer(place.start), .blob(hash))
+                    "DELETE FROM deleted WHERE series = ? AND start = ? AND hash = ?", .integer(key.series),
+                    .integer(key.start), .blob(hash))
             }
             let next = index + 1 < sorted.count ? sorted[index + 1] : nil
-            guard next?.place.series != place.series || next?.bringer != sorted[index].bringer, !places.isEmpty else { continue }
-            try log.add(series: place.series, places, ingest: sorted[index].bringer)
-            try connection.grants.addObjects(of: place.series, places[0].start...place.start, from: places[0].seq)
-            places.removeAll(keepingCapacity: true)
+            guard next?.key.series != key.series || next?.ingestID != sorted[index].ingestID, !keys.isEmpty else { continue }
+            try log.add(series: key.series, keys, ingest: sorted[index].ingestID)
+            try connection.grants.addObjects(of: key.series, keys[0].start...key.start, from: keys[0].seq)
+            keys.removeAll(keepingCapacity: true)
         }
         copy.reset()
         if number > first { try setLast(number: number) }

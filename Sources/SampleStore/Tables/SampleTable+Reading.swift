@@ -15,10 +15,10 @@ extension SampleTable {
         var isRemembered: String { self == .tombstones ? " AND NOT forgotten" : "" }
 
         /// The columns that ``SampleDecoder`` reads.
-        var columns: String { self == .duplicates ? SampleDecoder.heldColumns : SampleDecoder.columns }
+        var columns: String { self == .duplicates ? SampleDecoder.quarantineColumns : SampleDecoder.columns }
 
         func decode(_ row: Statement, of series: Int64, _ decoder: SampleDecoder) throws(StoreError) -> StoredSample {
-            self == .duplicates ? try decoder.decodeHeld(row, series: series) : try decoder.decode(row, series: series)
+            self == .duplicates ? try decoder.decodeQuarantined(row, series: series) : try decoder.decode(row, series: series)
         }
     }
 
@@ -30,52 +30,52 @@ extension SampleTable {
     ///
     /// - Parameter evenForgotten: Whether forgotten tombstones count.
     private func row(
-        _ columns: String, at place: SampleKey, among rows: Rows = .live, evenForgotten: Bool = false
+        _ columns: String, at key: SampleKey, among rows: Rows = .live, evenForgotten: Bool = false
     ) throws(StoreError) -> Statement? {
         let statement = try connection.statement(
             "SELECT \(columns) FROM \(rows.rawValue) WHERE \(Self.isHere)\(evenForgotten ? "" : rows.isRemembered)")
-        try statement.bind(place.values)
+        try statement.bind(key.values)
         if try statement.step() { return statement }
         statement.reset()
         return nil
     }
 
     /// Whether the row exists.
-    func contains(_ place: SampleKey, among rows: Rows = .live, evenForgotten: Bool = false) throws(StoreError) -> Bool {
-        let row = try row("1", at: place, among: rows, evenForgotten: evenForgotten)
+    func contains(_ key: SampleKey, among rows: Rows = .live, evenForgotten: Bool = false) throws(StoreError) -> Bool {
+        let row = try row("1", at: key, among: rows, evenForgotten: evenForgotten)
         row?.reset()
         return row != nil
     }
 
     /// Returns the row as a sample, or `nil` if it does not exist.
     func stored(
-        at place: SampleKey, among rows: Rows = .live, evenForgotten: Bool = false, _ decoder: SampleDecoder? = nil
+        at key: SampleKey, among rows: Rows = .live, evenForgotten: Bool = false, _ decoder: SampleDecoder? = nil
     ) throws(StoreError) -> StoredSample? {
-        guard let row = try row(rows.columns, at: place, among: rows, evenForgotten: evenForgotten) else { return nil }
+        guard let row = try row(rows.columns, at: key, among: rows, evenForgotten: evenForgotten) else { return nil }
         defer { row.reset() }
-        return try rows.decode(row, of: place.series, decoder ?? SampleDecoder(connection: connection))
+        return try rows.decode(row, of: key.series, decoder ?? SampleDecoder(connection: connection))
     }
 
     /// Returns a sample with its context, or `nil` if it does not exist.
-    func whole(at place: SampleKey) throws(StoreError) -> (stored: StoredSample, context: Int64)? {
-        guard let row = try row(SampleDecoder.columns, at: place) else { return nil }
+    func whole(at key: SampleKey) throws(StoreError) -> (stored: StoredSample, context: Int64)? {
+        guard let row = try row(SampleDecoder.columns, at: key) else { return nil }
         defer { row.reset() }
         let context = row.integer(4)
-        return (try Rows.live.decode(row, of: place.series, SampleDecoder(connection: connection)), context)
+        return (try Rows.live.decode(row, of: key.series, SampleDecoder(connection: connection)), context)
     }
 
     /// Returns a sample, or a tombstone even if it is forgotten.
-    func sample(at place: SampleKey, among rows: Rows) throws(StoreError) -> Sample? {
-        try stored(at: place, among: rows, evenForgotten: true)?.sample
+    func sample(at key: SampleKey, among rows: Rows) throws(StoreError) -> Sample? {
+        try stored(at: key, among: rows, evenForgotten: true)?.sample
     }
 
     /// Returns the change number of a sample or tombstone, and whether it is live.
-    func number(at place: SampleKey) throws(StoreError) -> (number: Int64, isLive: Bool)? {
+    func number(at key: SampleKey) throws(StoreError) -> (number: Int64, isLive: Bool)? {
         try connection.first(
             """
             SELECT seq, 1 FROM main.sample WHERE series = ?1 AND start = ?2 AND hash = ?3
             UNION ALL SELECT seq, 0 FROM main.deleted WHERE series = ?1 AND start = ?2 AND hash = ?3 AND NOT forgotten
-            """, place.values
+            """, key.values
         ) { ($0.integer(0), $0.integer(1) != 0) }
     }
 
@@ -89,10 +89,10 @@ extension SampleTable {
         var replacedBy: String?
     }
 
-    func tombstone(at place: SampleKey, evenForgotten: Bool = false) throws(StoreError) -> Tombstone? {
+    func tombstone(at key: SampleKey, evenForgotten: Bool = false) throws(StoreError) -> Tombstone? {
         guard
             let row = try row(
-                "ingest, seq, deleted_seq, replaced_by", at: place, among: .tombstones, evenForgotten: evenForgotten)
+                "ingest, seq, deleted_seq, replaced_by", at: key, among: .tombstones, evenForgotten: evenForgotten)
         else { return nil }
         defer { row.reset() }
         return Tombstone(
@@ -100,22 +100,22 @@ extension SampleTable {
     }
 
     /// Returns the UUID of a row, or `nil` if it does not exist. Forgotten tombstones count.
-    func identity(at place: SampleKey, among tables: [Rows] = [.live, .tombstones, .duplicates]) throws(StoreError)
+    func identity(at key: SampleKey, among tables: [Rows] = [.live, .tombstones, .duplicates]) throws(StoreError)
         -> SampleIdentity?
     {
         for rows in tables {
-            guard let row = try row(SeriesTable.skew(of: "context"), at: place, among: rows, evenForgotten: true) else {
+            guard let row = try row(SeriesTable.skew(of: "context"), at: key, among: rows, evenForgotten: true) else {
                 continue
             }
             defer { row.reset() }
             guard !row.isNull(0) else { continue }
-            return place.identity(skew: row.integer(0))
+            return key.identity(skew: row.integer(0))
         }
         return nil
     }
 
     /// Returns how precise a report is, live or not, or `nil` if there is none.
-    func precision(of place: SampleKey) throws(StoreError) -> ReportPrecision? {
+    func precision(of key: SampleKey) throws(StoreError) -> ReportPrecision? {
         let tables = Rows.allCases.map { rows in
             "SELECT value, numeral, context, grp FROM main.\(rows.rawValue) WHERE series = ?1 AND start = ?2 AND hash = ?3"
         }
@@ -123,14 +123,14 @@ extension SampleTable {
             """
             SELECT value, numeral, unit, molar_mass, resolution, time_origin, type, device, grp
             FROM (\(tables.joined(separator: " UNION ALL ")) LIMIT 1) CROSS JOIN context ON context.id = context CROSS JOIN series ON series.id = ?1
-            """, place.values
+            """, key.values
         ) { row throws(StoreError) in
             let value = row.real(0)
             let numeral =
                 row.isNull(1) ? Numeral(shortest: value) : (try? Numeral(parsing: row.blob(1))) ?? Numeral(shortest: value)
             let scale = Self.scale(ofUnit: row.text(2), molarMass: row.isNull(3) ? nil : row.real(3), type: row.text(6))
             let measure = ReportPrecision.Measure(
-                start: place.start, timeResolution: Int32(truncatingIfNeeded: row.integer(4)),
+                start: key.start, timeResolution: Int32(truncatingIfNeeded: row.integer(4)),
                 isArrival: row.integer(5) == Int64(TimeOrigin.receipt.rawValue), value: value,
                 valueResolution: numeral.step * scale)
             return ReportPrecision(
@@ -150,7 +150,7 @@ extension SampleTable {
     // MARK: By UUID
 
     /// Returns the keys of the rows of a series with this UUID. The nominal time finds them and the hash confirms them.
-    func places(of uuid: SampleIdentity, among rows: Rows, ofSeries series: Int64) throws(StoreError) -> [SampleKey] {
+    func keys(of uuid: SampleIdentity, among rows: Rows, ofSeries series: Int64) throws(StoreError) -> [SampleKey] {
         let low = Int64(uuid.milliseconds) * 1000
         return try connection.sampleKeys(
             """
@@ -160,7 +160,7 @@ extension SampleTable {
     }
 
     /// Returns the keys of the samples and tombstones with this UUID in all series.
-    func places(of uuid: SampleIdentity) throws(StoreError) -> [SampleKey] {
+    func keys(of uuid: SampleIdentity) throws(StoreError) -> [SampleKey] {
         // The joins go series by series, because SQLite would otherwise scan the long tables of samples.
         let low = Int64(uuid.milliseconds) * 1000
         return try connection.sampleKeys(
@@ -189,14 +189,14 @@ extension SampleTable {
     }
 
     /// Returns samples of a person.
-    func places(ofSubject subject: String, limit: Int) throws(StoreError) -> [SampleKey] {
+    func keys(ofPerson person: String, limit: Int) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
-            "SELECT series, start, hash FROM sample WHERE series IN \(SeriesTable.ids(ofSubject: "?")) LIMIT ?",
-            [.text(subject), .integer(Int64(limit))])
+            "SELECT series, start, hash FROM sample WHERE series IN \(SeriesTable.ids(ofPerson: "?")) LIMIT ?",
+            [.text(person), .integer(Int64(limit))])
     }
 
     /// Returns the samples of a source in the order of arrival.
-    func places(ofSource source: String) throws(StoreError) -> [SampleKey] {
+    func keys(ofSource source: String) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
             "SELECT series, start, hash FROM sample WHERE series IN \(SeriesTable.ids(ofSource: "?")) ORDER BY seq",
             [.text(source)])
@@ -206,7 +206,7 @@ extension SampleTable {
 
     /// A report of a series at an instant.
     struct Report {
-        var place: SampleKey
+        var key: SampleKey
         /// The original and the ledger entry of a duplicate, or `nil`.
         var duplicate: (original: SampleKey, ingest: Int64)?
         var value: Double
@@ -227,14 +227,14 @@ extension SampleTable {
             let value = row.real(2)
             let numeral = row.isNull(3) ? Numeral(shortest: value) : try? Numeral(parsing: row.blob(3))
             return Report(
-                place: try SampleKey(series: series, start: row.integer(0), hash: row.blob(1)),
+                key: try SampleKey(series: series, start: row.integer(0), hash: row.blob(1)),
                 duplicate: row.isNull(6) ? nil : (try SampleKey(row, at: 6), row.integer(9)), value: value,
                 step: numeral?.step ?? 0, context: row.integer(4), duration: row.integer(5), change: row.integer(10),
                 isLive: row.integer(11) != 0, metadata: row.integer(12))
         }
     }
 
-    /// Selects the rows whose start is the nominal start, and those that the table `place` leads to.
+    /// Selects the rows whose start is the nominal start, and those that the table `key` leads to.
     private static let atInstant: String = {
         let tables = [
             (Rows.live, "NULL, NULL, NULL, 0, told.seq, 1, told.metadata"),
@@ -320,18 +320,18 @@ extension SampleTable {
     /// Returns the last end of the rows of a series in a range, and their longest duration, or `nil` if there are none.
     func end(
         of series: Int64, from low: Int64, through high: Int64, among rows: Rows
-    ) throws(StoreError) -> (last: Int64, longest: Int64)? {
+    ) throws(StoreError) -> (last: Int64, maximumDuration: Int64)? {
         let ends = try connection.first(
             """
             SELECT max(start + coalesce(duration, 0)), max(coalesce(duration, 0)) FROM \(rows.rawValue)
             WHERE series = ? AND start BETWEEN ? AND ?
             """, [.integer(series), .integer(low), .integer(high)]
-        ) { (last: $0.integer(0), longest: $0.integer(1), isEmpty: $0.isNull(0)) }
-        return ends.flatMap { $0.isEmpty ? nil : ($0.last, $0.longest) }
+        ) { (last: $0.integer(0), maximumDuration: $0.integer(1), isEmpty: $0.isNull(0)) }
+        return ends.flatMap { $0.isEmpty ? nil : ($0.last, $0.maximumDuration) }
     }
 
     /// Returns the longest duration of the samples of a series, in microseconds.
-    func longest(of series: Int64) throws(StoreError) -> Int64 {
+    func maximumDuration(of series: Int64) throws(StoreError) -> Int64 {
         try connection.integer("SELECT coalesce(max(duration), 0) FROM sample WHERE series = ?", .integer(series)) ?? 0
     }
 

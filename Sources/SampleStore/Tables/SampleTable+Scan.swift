@@ -74,7 +74,7 @@ struct SampleFilter {
     /// The rows after a sample in the order of start and arrival, of those that a range of changes added.
     ///
     /// - Parameter change: The number of that sample at the first start of the range.
-    static func page(behind change: Int64, in changes: ClosedRange<Int64>) -> SampleFilter {
+    static func page(after change: Int64, in changes: ClosedRange<Int64>) -> SampleFilter {
         SampleFilter(
             "(start > ?2 OR seq > ?4) AND seq BETWEEN ?5 AND ?6",
             [.integer(change), .integer(changes.lowerBound), .integer(changes.upperBound)])
@@ -178,14 +178,14 @@ extension SampleTable {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of rows.
-    ///   - isKept: Whether the statement is kept for the next scan of this kind. Two of these scans must not be open at the same time.
+    ///   - isRetained: Whether the statement is kept for the next scan of this kind. Two of these scans must not be open at the same time.
     func scan(
         _ fields: SampleFields, of series: Int64, from low: Int64 = .min, through high: Int64 = .max, among rows: Rows = .live,
-        _ filter: SampleFilter = .all, order: ScanOrder = .start, limit: Int? = nil, isKept: Bool = true
+        _ filter: SampleFilter = .all, order: ScanOrder = .start, limit: Int? = nil, isRetained: Bool = true
     ) throws(StoreError) -> SampleRows {
         try scan(
             fields, of: series, from: low, through: high, in: rows.rawValue, among: rows, filter, order: order, limit: limit,
-            isKept: isKept)
+            isRetained: isRetained)
     }
 
     /// Scans the samples that a range of changes added, including those that are hidden at the moment.
@@ -200,7 +200,7 @@ extension SampleTable {
 
     private func scan(
         _ fields: SampleFields, of series: Int64, from low: Int64, through high: Int64, in table: String, among rows: Rows,
-        _ filter: SampleFilter, order: ScanOrder, limit: Int? = nil, skipping count: Int = 0, isKept: Bool = true
+        _ filter: SampleFilter, order: ScanOrder, limit: Int? = nil, skipping count: Int = 0, isRetained: Bool = true
     ) throws(StoreError) -> SampleRows {
         var sql = """
             SELECT \(fields.columns(of: rows)) FROM \(table) WHERE series = ?1 AND start >= \(connection.firstStart()) AND start <= ?3
@@ -212,7 +212,7 @@ extension SampleTable {
             values += [.integer(Int64(limit)), .integer(Int64(count))]
             sql += " LIMIT ?\(2 + values.count) OFFSET ?\(3 + values.count)"
         }
-        let statement = isKept ? try connection.statement(sql) : try Statement(connection, sql)
+        let statement = isRetained ? try connection.statement(sql) : try Statement(connection, sql)
         let found = SampleRows(statement, fields, rows, values)
         try found.seek(series, from: low, through: high)
         return found

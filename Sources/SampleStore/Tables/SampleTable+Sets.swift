@@ -15,14 +15,14 @@ extension SampleTable {
         for group in groups.sorted(by: { $0.series < $1.series }) where !group.rows.isEmpty {
             // Rows with the same start are numbered in the order of arrival, because the intervals of one frame have the same start.
             group.rows.sortIfNeeded { ($0.start, $0.index) < ($1.start, $1.index) }
-            var longest = SeriesTable.Longest()
+            var maximumDuration = SeriesTable.DurationMaximum()
             for index in group.rows.indices {
                 number += 1
                 group.rows[index].seq = number
-                longest.add(group.rows[index].start, group.rows[index].duration)
+                maximumDuration.add(group.rows[index].start, group.rows[index].duration)
                 if group.rows[index].nominal != group.rows[index].start { skewed = true }
             }
-            try connection.series.lengthen(group.series, to: longest)
+            try connection.series.lengthen(group.series, to: maximumDuration)
             try changes.add(
                 series: group.series, group.rows.lazy.map { ChangeLog.Place(start: $0.start, seq: $0.seq) }, ingest: ingest)
             rows.append(contentsOf: group.rows)
@@ -39,7 +39,7 @@ extension SampleTable {
         try setLast(number: number)
     }
 
-    /// Adds the nominal starts of the batch's rows to the table `place` if they differ from the starts.
+    /// Adds the nominal starts of the batch's rows to the table `key` if they differ from the starts.
     ///
     /// - Parameter mayBeThere: Whether existing entries are ignored, for example those of a withdrawn witness.
     func addPlacesOfBatch(mayBeThere: Bool) throws(StoreError) {
@@ -52,7 +52,7 @@ extension SampleTable {
 
     /// Turns the samples that the table `replacement` replaces into tombstones with the UUIDs of their successors. The caller updates the
     /// numbers and the change log.
-    func buryReplaced(by ingest: Int64) throws(StoreError) {
+    func tombstoneReplaced(by ingest: Int64) throws(StoreError) {
         let columns = Self.columns.split(separator: ", ").map { "sample.\($0)" }.joined(separator: ", ")
         try connection.run(
             """
@@ -94,10 +94,10 @@ extension SampleTable {
     }
 
     /// The next tombstones of samples that an ingest brought, sorted by place. Forgotten ones are not among them.
-    func tombstones(broughtBy ingest: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
+    func tombstones(ingestedBy ingest: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
             """
-            SELECT series, start, hash FROM deleted WHERE (series, start, hash) > (?1, ?2, ?3) AND \(Self.isTombstone(broughtBy: "?4"))
+            SELECT series, start, hash FROM deleted WHERE (series, start, hash) > (?1, ?2, ?3) AND \(Self.isTombstone(ingestedBy: "?4"))
             ORDER BY series, start, hash LIMIT ?5
             """,
             [
@@ -107,19 +107,19 @@ extension SampleTable {
     }
 
     /// Marks tombstones as forgotten, so that the same samples can be stored again, and returns their number.
-    func forget(_ places: [SampleKey]) throws(StoreError) -> Int {
+    func forget(_ keys: [SampleKey]) throws(StoreError) -> Int {
         var count = 0
-        for place in places {
+        for key in keys {
             try connection.run(
                 """
                 DELETE FROM place WHERE (series, nominal, hash) IN (SELECT series, start + c.skew, hash FROM deleted
                     CROSS JOIN context AS c ON c.id = context WHERE (series, start, hash) = (?, ?, ?) AND c.skew <> 0)
-                """, place.values)
-            try connection.records.remove(place)
-            try connection.decisions.remove(place)
-            try connection.derived.remove(place)
+                """, key.values)
+            try connection.records.remove(key)
+            try connection.decisions.remove(key)
+            try connection.derived.remove(key)
             try connection.run(
-                "UPDATE deleted SET forgotten = 1 WHERE (series, start, hash) = (?, ?, ?) AND NOT forgotten", place.values)
+                "UPDATE deleted SET forgotten = 1 WHERE (series, start, hash) = (?, ?, ?) AND NOT forgotten", key.values)
             count += connection.changes
         }
         return count
@@ -148,14 +148,14 @@ extension SampleTable {
         }
     }
 
-    /// Removes the `place` entries of duplicates that are not samples.
-    func forgetPlaces(ofWitnesses places: [SampleKey]) throws(StoreError) {
-        for place in places where try !contains(place) {
+    /// Removes the `key` entries of duplicates that are not samples.
+    func forgetPlaces(ofDuplicates keys: [SampleKey]) throws(StoreError) {
+        for key in keys where try !contains(key) {
             try connection.run(
                 """
                 DELETE FROM place WHERE (series, nominal, hash) IN (SELECT series, start + c.skew, hash FROM witness_row
                     CROSS JOIN context AS c ON c.id = context WHERE (series, start, hash) = (?, ?, ?) AND c.skew <> 0)
-                """, .integer(place.series), .integer(place.start), .blob(place.hash))
+                """, .integer(key.series), .integer(key.start), .blob(key.hash))
         }
     }
 }

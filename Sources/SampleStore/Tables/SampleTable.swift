@@ -1,6 +1,6 @@
 import HealthModel
 
-/// The samples and their tombstones. Only this type writes the tables `sample`, `deleted`, and `place`, and single rows are read through
+/// The samples and their tombstones. Only this type writes the tables `sample`, `deleted`, and `key`, and single rows are read through
 /// it.
 ///
 /// A row is always added together with its number, the entry for its nominal start, the longest duration of its series, and its entry in
@@ -18,11 +18,11 @@ struct SampleTable {
     ///
     /// - Parameters:
     ///   - select: A query for the ``columns`` of one row.
-    ///   - bringer: The ingest that the sample is counted in.
+    ///   - ingestID: The ingest that the sample is counted in.
     ///   - cause: The ingest that adds it.
     /// - Returns: False if the query returns no row or the row already exists.
     func add(
-        _ select: String, _ bindings: [Value], broughtBy bringer: Int64, cause: Int64
+        _ select: String, _ bindings: [Value], ingestedBy ingestID: Int64, cause: Int64
     ) throws(StoreError) -> Bool {
         let number = try lastNumber() + 1
         let insert = try connection.statement(
@@ -41,24 +41,24 @@ struct SampleTable {
                 "INSERT OR IGNORE INTO place(series, nominal, hash, start) VALUES(?, ?, ?, ?)", .integer(series),
                 .integer(start &+ skew), .blob(hash), .integer(start))
         }
-        var longest = SeriesTable.Longest()
-        longest.add(start, duration)
-        try connection.series.lengthen(series, to: longest)
+        var maximumDuration = SeriesTable.DurationMaximum()
+        maximumDuration.add(start, duration)
+        try connection.series.lengthen(series, to: maximumDuration)
         try setLast(number: number)
         try connection.grants.addObjects(of: series, start...start, from: number)
         try ChangeLog(connection: connection, cause: cause)
-            .add(series: series, seqs: number...number, low: start, high: start, deletion: false, ingest: bringer)
+            .add(series: series, seqs: number...number, low: start, high: start, deletion: false, ingest: ingestID)
         return true
     }
 
     /// A subquery for the ingest that brought the sample of a row of `deleted`.
-    static let bringer = ChangeTable.ingest(of: "deleted.seq", series: "deleted.series")
+    static let ingestID = ChangeTable.ingest(of: "deleted.seq", series: "deleted.series")
 
     /// SQL for whether a row of `deleted` is not forgotten and an ingest brought its sample.
-    static func isTombstone(broughtBy ingest: String) -> String { "NOT forgotten AND \(bringer) = \(ingest)" }
+    static func isTombstone(ingestedBy ingest: String) -> String { "NOT forgotten AND \(ingestID) = \(ingest)" }
 
     /// SQL for the tombstones of samples that the ingest `?` brought.
-    static let tombstones = "SELECT series, start, hash FROM deleted WHERE \(isTombstone(broughtBy: "?"))"
+    static let tombstones = "SELECT series, start, hash FROM deleted WHERE \(isTombstone(ingestedBy: "?"))"
 
     // MARK: Numbers
 

@@ -11,14 +11,14 @@ final class SeriesRows {
     func isRelated(to origin: Origin, in batch: UnsafePointer<GatedSample>) -> Bool {
         guard let first = rows.first else { return false }
         let own = batch[Int(first.index)].sample.origin
-        return own.type == origin.type && own.subject == origin.subject
+        return own.type == origin.type && own.person == origin.person
     }
 }
 
 extension Numeral {
     /// Whether the shortest decimal text of the value equals this numeral, so that it need not be stored. A Double
     /// preserves 15 digits.
-    @inline(__always) var isToldByItsValue: Bool {
+    @inline(__always) var isImpliedByValue: Bool {
         isPlain && coefficient.magnitude < 1_000_000_000_000_000
             && (exponent == 0 || (coefficient % 10 != 0 && exponent >= -22))
     }

@@ -12,8 +12,8 @@ struct SeriesTable {
         try connection.list("SELECT id, subject, type, source, device, longest, kind, longest_total FROM series ORDER BY id") {
             row throws(StoreError) in
             SeriesDescription(
-                id: row.integer(0), subject: row.text(1), type: try type(row.text(2), kind: row.integer(6), of: row.integer(0)),
-                source: row.text(3), device: row.text(4), longest: row.integer(5), longestTotal: row.integer(7))
+                id: row.integer(0), person: row.text(1), type: try type(row.text(2), kind: row.integer(6), of: row.integer(0)),
+                source: row.text(3), device: row.text(4), maximumDuration: row.integer(5), maximumTotalDuration: row.integer(7))
         }
     }
 
@@ -31,39 +31,39 @@ struct SeriesTable {
 
     /// Returns the series of an origin, or `nil` if the store has none yet.
     func id(of origin: Origin) throws(StoreError) -> Int64? {
-        try id(type: origin.type.id, subject: origin.subject, source: origin.source.id, device: origin.device?.key ?? "")
+        try id(type: origin.type.id, person: origin.person, source: origin.source.id, device: origin.device?.key ?? "")
     }
 
     /// Whether a reference may lead to a sample.
-    func permits(_ place: SampleKey, by rule: ReferenceRule) throws(StoreError) -> Bool {
-        try connection.first("SELECT subject, source FROM series WHERE id = ?", [.integer(place.series)]) {
-            rule.permits(subject: $0.text(0), source: $0.text(1), start: place.start)
+    func permits(_ key: SampleKey, by rule: ReferenceRule) throws(StoreError) -> Bool {
+        try connection.first("SELECT subject, source FROM series WHERE id = ?", [.integer(key.series)]) {
+            rule.permits(person: $0.text(0), source: $0.text(1), start: key.start)
         } ?? false
     }
 
-    func id(type: String, subject: String, source: String, device: String) throws(StoreError) -> Int64? {
+    func id(type: String, person: String, source: String, device: String) throws(StoreError) -> Int64? {
         try connection.integer(
-            "SELECT id FROM series WHERE type = ? AND subject = ? AND source = ? AND device = ?", .text(type), .text(subject),
+            "SELECT id FROM series WHERE type = ? AND subject = ? AND source = ? AND device = ?", .text(type), .text(person),
             .text(source), .text(device))
     }
 
     /// Returns the series of a person and type, in the order of their ids.
-    func ids(of type: SampleType, _ subject: String) throws(StoreError) -> [Int64] {
+    func ids(of type: SampleType, _ person: String) throws(StoreError) -> [Int64] {
         try connection.list(
-            "SELECT id FROM series WHERE type = ? AND subject = ? ORDER BY id", [.text(type.id), .text(subject)]
+            "SELECT id FROM series WHERE type = ? AND subject = ? ORDER BY id", [.text(type.id), .text(person)]
         ) { $0.integer(0) }
     }
 
     /// SQL for the series of a person and type.
-    static func ids(ofSubject subject: String, type: String) -> String {
-        "(SELECT id FROM series WHERE subject = \(subject) AND type = \(type))"
+    static func ids(ofPerson person: String, type: String) -> String {
+        "(SELECT id FROM series WHERE subject = \(person) AND type = \(type))"
     }
 
     /// SQL for the series of a source.
     static func ids(ofSource source: String) -> String { "(SELECT id FROM series WHERE source = \(source))" }
 
     /// SQL for the series of a person.
-    static func ids(ofSubject subject: String) -> String { "(SELECT id FROM series WHERE subject = \(subject))" }
+    static func ids(ofPerson person: String) -> String { "(SELECT id FROM series WHERE subject = \(person))" }
 
     /// SQL for the keys of the devices of all series.
     static let deviceKeys = "SELECT device FROM series WHERE device <> ''"
@@ -77,7 +77,7 @@ struct SeriesTable {
         var id: Int64
         /// The coarsest resolution of its times, in seconds.
         var coarsest: Int32
-        var longest: Int64
+        var maximumDuration: Int64
         var source: String
         var device: String
     }
@@ -86,10 +86,10 @@ struct SeriesTable {
     func related(to origin: Origin, except series: Int64) throws(StoreError) -> [Related] {
         try connection.list(
             "SELECT id, coarsest, longest, source, device FROM series WHERE type = ? AND subject = ? AND id <> ?",
-            [.text(origin.type.id), .text(origin.subject), .integer(series)]
+            [.text(origin.type.id), .text(origin.person), .integer(series)]
         ) {
             Related(
-                id: $0.integer(0), coarsest: Int32(truncatingIfNeeded: $0.integer(1)), longest: $0.integer(2), source: $0.text(3),
+                id: $0.integer(0), coarsest: Int32(truncatingIfNeeded: $0.integer(1)), maximumDuration: $0.integer(2), source: $0.text(3),
                 device: $0.text(4))
         }
     }
@@ -106,8 +106,8 @@ struct SeriesTable {
     }
 
     /// Whether a person has a series of this type.
-    func contains(_ type: SampleType, subject: String) throws(StoreError) -> Bool {
-        try connection.exists("SELECT 1 FROM series WHERE type = ? AND subject = ? LIMIT 1", [.text(type.id), .text(subject)])
+    func contains(_ type: SampleType, person: String) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM series WHERE type = ? AND subject = ? LIMIT 1", [.text(type.id), .text(person)])
     }
 
     /// Returns the type of a series.
@@ -144,7 +144,7 @@ struct SeriesTable {
     }
 
     /// The longest durations among some samples of a series, in microseconds.
-    struct Longest {
+    struct DurationMaximum {
         /// Of all samples.
         private(set) var any: Int64 = 0
         /// Of those that are totals (``TotalPeriod``).
@@ -159,14 +159,14 @@ struct SeriesTable {
 
     /// Records the durations of samples. Statistics look back by the longest duration, and the search for near-duplicates
     /// skips durations if it is zero. This must be called for each stored sample that has a duration.
-    func lengthen(_ series: Int64, to longest: Longest) throws(StoreError) {
-        guard longest.any > 0 else { return }
+    func lengthen(_ series: Int64, to maximumDuration: DurationMaximum) throws(StoreError) {
+        guard maximumDuration.any > 0 else { return }
         try connection.run(
             """
             UPDATE series SET longest = max(longest, ?2), longest_total = max(longest_total, ?3)
             WHERE id = ?1 AND (longest < ?2 OR longest_total < ?3)
             """,
-            .integer(series), .integer(longest.any), .integer(longest.total))
+            .integer(series), .integer(maximumDuration.any), .integer(maximumDuration.total))
     }
 
     // MARK: Shared properties

@@ -2,11 +2,11 @@
 ///
 /// | Name | Value |
 /// | --- | --- |
-/// | `store`, `subject`, `created`, `demo`, `holder` | identity of the store, and the owner that a person confirmed |
+/// | `store`, `person`, `created`, `demo`, `holder` | identity of the store, and the owner that a person confirmed |
 /// | `seq`, `longestChange`, `pruned` | numbers of the change log |
 /// | `accepted`, `forgotten` | samples that the sums of the ledger do not count |
 /// | `cases` | hash of the cases of all types, when quarantined readings were last compared with them |
-/// | `pending`, `erasing`, `erasures`, `standIns`, `movedDecisions`, `unset clock`, `open clocks` | states of long changes |
+/// | `pending`, `erasing`, `erasures`, `promotedSamples`, `movedDecisions`, `unset clock`, `open clocks` | states of long changes |
 ///
 /// Settings for a device, a type, a file, or a target begin with a prefix.
 struct SettingTable {

@@ -8,7 +8,7 @@ struct SummaryTable {
     /// The length of a summary in microseconds.
     static let length: Int64 = 600_000_000
     /// The maximum distance at which a sample affects the weight of another, in microseconds.
-    static let reach = AggregationStyle.longestHold
+    static let reach = AggregationStyle.maximumValueDuration
 
     /// A summary.
     struct Row {

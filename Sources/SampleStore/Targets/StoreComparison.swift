@@ -42,13 +42,13 @@ public final class StoreComparison {
     private static let portion = (samples: 4096, weight: 2 << 20)
 
     /// The correction that a sample needs in the target.
-    private enum Fate: Int64 {
+    private enum Correction: Int64 {
         /// The target lacks the sample, so it is sent.
-        case told = 1
+        case send = 1
         /// The target has other content, so the sample is sent and overwrites it.
         case rewritten = 2
         /// The target has the sample although it should not, so it is sent as deleted.
-        case gone = 0
+        case delete = 0
     }
 
     /// Creates a comparison.
@@ -75,15 +75,15 @@ public final class StoreComparison {
     ///   - differing: Asks the target which of some samples have other content there. `nil` skips this step.
     ///   - passes: Whether the target should have a sample.
     public func compare(
-        contents: (([HeldSample]) throws -> Void) throws -> Void, print: (Sample) -> UInt64? = { _ in nil },
+        contents: (([TargetSample]) throws -> Void) throws -> Void, print: (Sample) -> UInt64? = { _ in nil },
         differing: (([Sample]) throws -> [SampleIdentity])? = nil, passes: (Sample) -> Bool
     ) throws -> TargetDifferences {
         try contents(hold)
-        return try compareHeld(print: print, differing: differing, passes: passes)
+        return try compareQuarantined(print: print, differing: differing, passes: passes)
     }
 
     /// Notes some of the target's contents.
-    private func hold(_ samples: [HeldSample]) throws {
+    private func hold(_ samples: [TargetSample]) throws {
         for sample in samples {
             try notes.run(
                 "INSERT OR IGNORE INTO held VALUES(?, ?)", .text(sample.identity.description),
@@ -91,10 +91,10 @@ public final class StoreComparison {
         }
     }
 
-    /// - Parameter places: The days and types to compare, or `nil` for all.
-    private func compareHeld(
+    /// - Parameter keys: The days and types to compare, or `nil` for all.
+    private func compareQuarantined(
         print: (Sample) -> UInt64?, differing: (([Sample]) throws -> [SampleIdentity])? = nil, passes: (Sample) -> Bool,
-        within places: Set<SampleDigest.Place>? = nil
+        within keys: Set<SampleDigest.Place>? = nil
     ) throws -> TargetDifferences {
         isEmpty = try notes.integer("SELECT 1 FROM held LIMIT 1") == nil
         var differences = TargetDifferences()
@@ -114,12 +114,12 @@ public final class StoreComparison {
         let cursor = try store.samples.cursor(matching: SampleQuery())
         defer { cursor.close() }
         while let (series, stored) = try cursor.nextWithSeries() {
-            if let places, !places.contains(Self.place(of: stored.sample)) { continue }
+            if let keys, !keys.contains(Self.key(of: stored.sample)) { continue }
             let passes = passes(stored.sample)
-            let held = try take(stored.uuid)
-            switch (passes, held) {
-            case (true, let held?):
-                if let there = held.print, let here = print(stored.sample), there != here {
+            let inTarget = try take(stored.uuid)
+            switch (passes, inTarget) {
+            case (true, let inTarget?):
+                if let there = inTarget.print, let here = print(stored.sample), there != here {
                     differences.differing += 1
                     try note(stored.sample, in: series, .rewritten)
                     continue
@@ -133,10 +133,10 @@ public final class StoreComparison {
                 if asked.count == Self.portion.samples || weight > Self.portion.weight { try ask() }
             case (true, nil):
                 differences.missing += 1
-                try note(stored.sample, in: series, .told)
+                try note(stored.sample, in: series, .send)
             case (false, _?):
                 differences.surplus += 1
-                try note(stored.sample, in: series, .gone)
+                try note(stored.sample, in: series, .delete)
             case (false, nil): break
             }
         }
@@ -157,7 +157,7 @@ public final class StoreComparison {
     ///   - count: Called once for each sample that passes.
     public func compare(
         digests: (([SampleDigest]) throws -> Void) throws -> Void,
-        contents: ([SampleDigest.Place], ([HeldSample]) throws -> Void) throws -> Void, print: (Sample) -> UInt64?,
+        contents: ([SampleDigest.Place], ([TargetSample]) throws -> Void) throws -> Void, print: (Sample) -> UInt64?,
         passes: (Sample) -> Bool, count: (Sample) -> Void = { _ in }
     ) throws -> TargetDifferences {
         var there: [SampleDigest.Place: SampleDigest] = [:]
@@ -181,13 +181,13 @@ public final class StoreComparison {
         }
         if let failures { throw failures }
         var differences = TargetDifferences()
-        var places: Set<SampleDigest.Place> = []
-        for place in Set(here.keys).union(there.keys) {
-            if let own = here[place], own == there[place] { differences.equal += own.count } else { places.insert(place) }
+        var keys: Set<SampleDigest.Place> = []
+        for key in Set(here.keys).union(there.keys) {
+            if let own = here[key], own == there[key] { differences.equal += own.count } else { keys.insert(key) }
         }
-        guard !places.isEmpty else { return differences }
-        try contents(places.sorted(), hold)
-        let rest = try compareHeld(print: print, passes: passes, within: places)
+        guard !keys.isEmpty else { return differences }
+        try contents(keys.sorted(), hold)
+        let rest = try compareQuarantined(print: print, passes: passes, within: keys)
         differences.equal += rest.equal
         (differences.missing, differences.differing) = (rest.missing, rest.differing)
         (differences.surplus, differences.foreign) = (rest.surplus, rest.foreign)
@@ -211,8 +211,8 @@ public final class StoreComparison {
                 count(sample)
                 if latest.place.day != Self.day(of: sample) || latest.place.type != sample.origin.type.id {
                     if latest.count > 0 { digests[latest.place] = latest }
-                    let place = Self.place(of: sample)
-                    latest = digests[place] ?? SampleDigest(place)
+                    let key = Self.key(of: sample)
+                    latest = digests[key] ?? SampleDigest(key)
                 }
                 latest.add(print(sample) ?? 0)
             }
@@ -227,7 +227,7 @@ public final class StoreComparison {
         return Int((start >= 0 ? start : start - Calendar.day + 1) / Calendar.day)
     }
 
-    private static func place(of sample: Sample) -> SampleDigest.Place {
+    private static func key(of sample: Sample) -> SampleDigest.Place {
         SampleDigest.Place(day: day(of: sample), type: sample.origin.type.id)
     }
 
@@ -236,10 +236,10 @@ public final class StoreComparison {
     /// - Returns: The number of samples.
     private func noteDeleted() throws(StoreError) -> Int {
         var count = 0
-        try store.table.forEachTombstone { place, identity throws(StoreError) in
+        try store.table.forEachTombstone { key, identity throws(StoreError) in
             guard try take(identity) != nil else { return }
             count += 1
-            try note(identity, at: place, .gone)
+            try note(identity, at: key, .delete)
         }
         return count
     }
@@ -257,15 +257,15 @@ public final class StoreComparison {
         return (print, ())
     }
 
-    private func note(_ sample: Sample, in series: Int64, _ fate: Fate) throws(StoreError) {
+    private func note(_ sample: Sample, in series: Int64, _ correction: Correction) throws(StoreError) {
         let uuid = sample.identity
-        try note(uuid, at: SampleKey(series: series, start: sample.start.microseconds, of: uuid), fate)
+        try note(uuid, at: SampleKey(series: series, start: sample.start.microseconds, of: uuid), correction)
     }
 
-    private func note(_ uuid: SampleIdentity, at place: SampleKey, _ fate: Fate) throws(StoreError) {
+    private func note(_ uuid: SampleIdentity, at key: SampleKey, _ correction: Correction) throws(StoreError) {
         try notes.run(
-            "INSERT INTO differing VALUES(NULL, ?, ?, ?, ?)", .text(uuid.description), .integer(place.series),
-            .integer(place.start), .integer(fate.rawValue))
+            "INSERT INTO differing VALUES(NULL, ?, ?, ?, ?)", .text(uuid.description), .integer(key.series),
+            .integer(key.start), .integer(correction.rawValue))
     }
 
     /// Returns the next changes that make the target equal to the current store. They are empty at the end.
@@ -279,15 +279,15 @@ public final class StoreComparison {
         defer { statement.reset() }
         try statement.bind([.integer(given)])
         while changes.count < limit, weight <= Self.portion.weight, try statement.step() {
-            guard let uuid = SampleIdentity(statement.text(1)), let fate = Fate(rawValue: statement.integer(4)) else { continue }
-            if changes.isEmpty { rewrites = fate == .rewritten }
-            guard rewrites == (fate == .rewritten) else { break }
+            guard let uuid = SampleIdentity(statement.text(1)), let correction = Correction(rawValue: statement.integer(4)) else { continue }
+            if changes.isEmpty { rewrites = correction == .rewritten }
+            guard rewrites == (correction == .rewritten) else { break }
             given = statement.integer(0)
-            let place = SampleKey(series: statement.integer(2), start: statement.integer(3), of: uuid)
-            guard let change = try store.changes.change(of: uuid, at: place) else { continue }
+            let key = SampleKey(series: statement.integer(2), start: statement.integer(3), of: uuid)
+            guard let change = try store.changes.change(of: uuid, at: key) else { continue }
             switch change {
             case .added(var stored):
-                if fate == .gone {
+                if correction == .delete {
                     changes.append(
                         .deleted(StoredDeletion(sample: stored.sample, replacedBy: nil, ingest: stored.ingest, seq: stored.seq)))
                 } else {

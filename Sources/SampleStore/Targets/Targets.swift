@@ -197,7 +197,7 @@ extension SampleStore.Changes {
         let last = try store.lastChange()
         guard last > 0 else { return .beginning }
         var epochs = Epochs(connection)
-        return try epochs.anchor(behind: last)
+        return try epochs.anchor(after: last)
     }
 
     /// Returns the current state of a sample, live or deleted, or `nil` if the store never had it.
@@ -205,29 +205,29 @@ extension SampleStore.Changes {
         let cursor = try store.samples.cursor(matching: SampleQuery(.uuids([uuid])))
         defer { cursor.close() }
         if let stored = try cursor.next() { return .added(stored) }
-        for place in try store.samples.places(of: uuid, among: .tombstones) {
-            guard let sample = try connection.samples.sample(at: place, among: .tombstones) else { continue }
-            return .deleted(try deletion(of: sample, at: place))
+        for key in try store.samples.keys(of: uuid, among: .tombstones) {
+            guard let sample = try connection.samples.sample(at: key, among: .tombstones) else { continue }
+            return .deleted(try deletion(of: sample, at: key))
         }
         return nil
     }
 
     /// Returns the current state of a sample. It usually has its old key, live or deleted. If not, every series is searched.
-    func change(of uuid: SampleIdentity, at place: SampleKey) throws -> SampleChange? {
-        if let stored = try live(uuid, at: place) { return .added(stored) }
-        if let sample = try connection.samples.sample(at: place, among: .tombstones), sample.identity == uuid {
-            return .deleted(try deletion(of: sample, at: place))
+    func change(of uuid: SampleIdentity, at key: SampleKey) throws -> SampleChange? {
+        if let stored = try live(uuid, at: key) { return .added(stored) }
+        if let sample = try connection.samples.sample(at: key, among: .tombstones), sample.identity == uuid {
+            return .deleted(try deletion(of: sample, at: key))
         }
         return try change(of: uuid)
     }
 
-    private func live(_ uuid: SampleIdentity, at place: SampleKey) throws(StoreError) -> StoredSample? {
-        let stored = try table.stored(at: place)
+    private func live(_ uuid: SampleIdentity, at key: SampleKey) throws(StoreError) -> StoredSample? {
+        let stored = try table.stored(at: key)
         return stored?.uuid == uuid ? stored : nil
     }
 
-    private func deletion(of sample: Sample, at place: SampleKey) throws(StoreError) -> StoredDeletion {
-        let tombstone = try table.tombstone(at: place, evenForgotten: true)
+    private func deletion(of sample: Sample, at key: SampleKey) throws(StoreError) -> StoredDeletion {
+        let tombstone = try table.tombstone(at: key, evenForgotten: true)
         return StoredDeletion(
             sample: sample, replacedBy: tombstone?.replacedBy, ingest: tombstone?.ingest ?? 0, seq: tombstone?.deletion ?? 0)
     }

@@ -51,7 +51,7 @@ enum MeterText {
         String(decoding: line.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
     }
 
-    static func sum(_ octets: some Sequence<UInt8>) -> Int { octets.reduce(0) { $0 + Int($1) } & 0xFFFF }
+    static func sum(_ bytes: some Sequence<UInt8>) -> Int { bytes.reduce(0) { $0 + Int($1) } & 0xFFFF }
 
     /// Returns a date and time, or nil if it is invalid.
     static func wall(year: Int?, month: Int?, day: Int?, time: Substring) -> WallTime? {

@@ -13,7 +13,7 @@ final class PathWatch {
         guard let (folder, name) = Self.firstMissing(of: path) else { return nil }
         watch = try? FolderWatch(folder, [.created, .movedIn], loop: loop) { event in
             switch event {
-            case .entry(Array(name.utf8)), .overflow, .gone: handler()
+            case .entry(Array(name.utf8)), .overflow, .removed: handler()
             case .entry: break
             }
         }

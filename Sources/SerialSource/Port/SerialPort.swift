@@ -10,7 +10,7 @@ final class SerialPort {
     private var buffer = [UInt8](repeating: 0, count: 4096)
     /// The result of waiting for bytes.
     enum Event {
-        case octets(UnsafeRawBufferPointer)
+        case bytes(UnsafeRawBufferPointer)
         /// The adapter was removed, or the line is broken.
         case ended
     }
@@ -41,19 +41,19 @@ final class SerialPort {
 
     /// Writes a short command. Bytes that do not fit into the buffer are lost. If the device then does not answer, the command is sent
     /// again.
-    func write(_ octets: [UInt8]) {
-        _ = octets.withUnsafeBytes { Glibc.write(descriptor.number, $0.baseAddress, $0.count) }
+    func write(_ bytes: [UInt8]) {
+        _ = bytes.withUnsafeBytes { Glibc.write(descriptor.number, $0.baseAddress, $0.count) }
     }
 
     private func drain(_ handler: (Event) -> Void) {
         // The handler may close the port.
         let number = descriptor.number
-        let kept = self
+        let retained = self
         while true {
-            let count = kept.buffer.withUnsafeMutableBytes { read(number, $0.baseAddress, $0.count) }
+            let count = retained.buffer.withUnsafeMutableBytes { read(number, $0.baseAddress, $0.count) }
             if count > 0 {
-                let octets = Array(kept.buffer[..<count])
-                octets.withUnsafeBytes { handler(.octets($0)) }
+                let bytes = Array(retained.buffer[..<count])
+                bytes.withUnsafeBytes { handler(.bytes($0)) }
                 // Read one piece in each turn of the loop, so that a line that never pauses does not block other sources.
                 return
             }

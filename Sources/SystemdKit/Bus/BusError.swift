@@ -28,7 +28,7 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let tooLarge = BusError("org.freedesktop.DBus.Error.LimitsExceeded", "the response is too large")
 
     /// Returns the error for a C function's negative error number.
-    static func system(_ code: Int32, _ what: String) -> BusError {
-        BusError("System.Error.\(-code)", SystemFailure(what, -code).description)
+    static func system(_ code: Int32, _ action: String) -> BusError {
+        BusError("System.Error.\(-code)", SystemFailure(action, -code).description)
     }
 }

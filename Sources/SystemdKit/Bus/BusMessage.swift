@@ -11,13 +11,13 @@ public final class BusMessage {
     /// The limit on the values read from one message. D-Bus allows 128 MiB, which would take many times that as values.
     private struct Allowance {
         private var values = 65_536
-        private var octets = 1 << 20
-        var isSpent: Bool { values < 0 || octets < 0 }
+        private var bytes = 1 << 20
+        var isSpent: Bool { values < 0 || bytes < 0 }
 
         /// Whether this many bytes of one value may be copied.
         mutating func takes(_ count: Int) -> Bool {
             values -= 1
-            octets -= count
+            bytes -= count
             return !isSpent
         }
     }
@@ -247,8 +247,8 @@ public final class BusMessage {
     private func code(_ type: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: type.value) }
 
     @discardableResult
-    private func check(_ code: Int32, _ what: String) throws(BusError) -> Int32 {
-        guard code >= 0 else { throw .system(code, "message, \(what)") }
+    private func check(_ code: Int32, _ action: String) throws(BusError) -> Int32 {
+        guard code >= 0 else { throw .system(code, "message, \(action)") }
         return code
     }
 }

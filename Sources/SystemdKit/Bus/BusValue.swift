@@ -121,7 +121,7 @@ extension BusValue {
     }
 
     /// The bytes of a byte array (`ay`), such as a characteristic's value.
-    public var octets: [UInt8]? {
+    public var bytes: [UInt8]? {
         if case .bytes(let value) = unwrapped { return value }
         return nil
     }

@@ -144,7 +144,7 @@ public final class SystemBus: EventLoop.Poller {
     private var hasMore = false
 
     /// Milliseconds until sd-bus wants to run: 0 if messages are left over, -1 if only the descriptor wakes it.
-    public var patience: Int32 {
+    public var pollTimeout: Int32 {
         // The descriptor does not become readable for messages that were already read.
         if hasMore { return 0 }
         var until: UInt64 = 0

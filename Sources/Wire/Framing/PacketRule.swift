@@ -18,7 +18,7 @@ public struct PacketRule: Hashable, Sendable {
             self.value = value
         }
 
-        func holds(_ octet: UInt8) -> Bool { octet & mask == value }
+        func matches(_ byte: UInt8) -> Bool { byte & mask == value }
     }
 
     /// The length of a frame, or of one of its blocks, in bytes.
@@ -103,7 +103,7 @@ public struct PacketRule: Hashable, Sendable {
             count = known
         case .field(let offset, let width, let bigEndian, let plus):
             var reader = ByteReader(bytes)
-            guard reader.octets(offset) != nil, let length = reader.unsigned(width, bigEndian: bigEndian) else {
+            guard reader.readBytes(offset) != nil, let length = reader.unsigned(width, bigEndian: bigEndian) else {
                 return wrongMark(marks, bytes, bytes.count) ?? .incomplete
             }
             count = Int(length) + plus
@@ -111,7 +111,7 @@ public struct PacketRule: Hashable, Sendable {
         }
         if let wrong = wrongMark(marks, bytes, min(count, bytes.count)) { return wrong }
         guard bytes.count >= count else { return .incomplete }
-        if let check, !Self.holds(check, UnsafeRawBufferPointer(rebasing: bytes[..<count])) {
+        if let check, !Self.matches(check, UnsafeRawBufferPointer(rebasing: bytes[..<count])) {
             return .wrong(.checkCode, at: count - check.width)
         }
         return .frame(count)
@@ -122,7 +122,7 @@ public struct PacketRule: Hashable, Sendable {
         var isCertain = false
         for index in 0..<count {
             let mark = marks.first { $0.offset == index }
-            if let rule = mark ?? others, !rule.holds(bytes[index]) { return .wrong(isCertain ? .cut : .noStart, at: index) }
+            if let rule = mark ?? others, !rule.matches(bytes[index]) { return .wrong(isCertain ? .cut : .noStart, at: index) }
             // Once all marks of the beginning match, a frame has begun.
             if mark != nil, !marks.contains(where: { $0.offset > index }) { isCertain = true }
             if marks.isEmpty { isCertain = true }
@@ -130,7 +130,7 @@ public struct PacketRule: Hashable, Sendable {
         return nil
     }
 
-    private static func holds(_ check: Check, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    private static func matches(_ check: Check, _ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count > check.width else { return false }
         let end = bytes.count - check.width
         switch check {

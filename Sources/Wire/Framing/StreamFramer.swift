@@ -12,7 +12,7 @@ public struct StreamFramer: Sendable {
         /// A complete frame, valid during the call, and the number of bytes before it in the stream.
         case frame(UnsafeRawBufferPointer, offset: Int)
         /// Bytes that do not belong to a frame.
-        case skipped(SkippedOctets)
+        case skipped(SkippedBytes)
     }
 
     /// The rules for finding frames.
@@ -23,12 +23,12 @@ public struct StreamFramer: Sendable {
     /// The number of bytes emitted from the buffer.
     private var head = 0
     /// Skipped bytes that are not yet reported.
-    private var run: SkippedOctets?
+    private var run: SkippedBytes?
     /// A line was too long. Everything up to its end is skipped.
     private var isInLongLine = false
 
     /// The number of bytes after which a run of skipped bytes is reported even if it continues.
-    static let longestRun = 65_536
+    static let maximumRunLength = 65_536
 
     /// A framer for a stream that need not start at the beginning of a frame.
     public init(_ framing: Framing) { self.framing = framing }
@@ -56,14 +56,14 @@ public struct StreamFramer: Sendable {
         buffer.removeAll(keepingCapacity: true)
         head = 0
         isInLongLine = false
-        try tell(handle)
+        try report(handle)
     }
 
     private var remaining: Int { buffer.count - head }
 
     private mutating func drain(_ handle: (Event) throws -> Void) rethrows {
         while remaining > 0 {
-            if let run, run.count >= Self.longestRun { try tell(handle) }
+            if let run, run.count >= Self.maximumRunLength { try report(handle) }
             if isInLongLine {
                 guard case .delimited(let end, _) = framing.form else { break }
                 let index = buffer[head...].firstIndex(of: end)
@@ -82,7 +82,7 @@ public struct StreamFramer: Sendable {
     }
 
     private mutating func take(_ count: Int, _ handle: (Event) throws -> Void) rethrows {
-        try tell(handle)
+        try report(handle)
         let start = offset
         offset += count
         let range = head..<head + count
@@ -92,14 +92,14 @@ public struct StreamFramer: Sendable {
 
     private mutating func skip(_ count: Int, _ reason: FramingFault.Reason, at place: Int) {
         let fault = FramingFault(reason, at: offset + place)
-        if run == nil { run = SkippedOctets(offset: offset, count: 0, fault: fault) }
+        if run == nil { run = SkippedBytes(offset: offset, count: 0, fault: fault) }
         run?.count += count
         if let worst = run?.fault.reason, reason > worst { run?.fault = fault }
         offset += count
         head += count
     }
 
-    private mutating func tell(_ handle: (Event) throws -> Void) rethrows {
+    private mutating func report(_ handle: (Event) throws -> Void) rethrows {
         guard let run else { return }
         self.run = nil
         try handle(.skipped(run))
@@ -107,7 +107,7 @@ public struct StreamFramer: Sendable {
 }
 
 /// Consecutive bytes that do not belong to a frame.
-public struct SkippedOctets: Hashable, Sendable {
+public struct SkippedBytes: Hashable, Sendable {
     /// The number of bytes before them in the stream.
     public var offset: Int
     /// The number of bytes.
@@ -116,5 +116,5 @@ public struct SkippedOctets: Hashable, Sendable {
     public var fault: FramingFault
 
     /// Whether a frame was lost here, as opposed to noise.
-    public var holdsFrame: Bool { fault.reason != .noStart }
+    public var containsLostFrame: Bool { fault.reason != .noStart }
 }

@@ -22,7 +22,7 @@ enum AddCommand: Command {
         ],
         options: [
             Option(names: ["--at"], value: "T", help: "Time of the reading (default: now)."),
-            SharedOptions.subject, SharedOptions.timeZone,
+            SharedOptions.person, SharedOptions.timeZone,
         ],
         examples: [
             Example("vitalgate add bodyMass 71.5 kg", "Your weight now."),
@@ -41,9 +41,9 @@ enum AddCommand: Command {
         }
         let store = try context.access().openForWriting(creating: true)
         try store.ledger.closeAbandoned()
-        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
         let result = try store.samples.add(
-            HandEntry(subject: subject, amounts: parts, time: time, zone: zone), received: received,
+            HandEntry(person: person, amounts: parts, time: time, zone: zone), received: received,
             owner: ProcessIdentity.current())
         try store.checkpoint()
         let times = try context.times()

@@ -52,30 +52,30 @@ enum ChangesCommand: Command {
         // The store is opened first because it may have types that this version does not know.
         let store = try context.openForReading()
         let types = try invocation.string("--types").map { Set(try context.types($0)) }
-        let line = ChangeLine(me: store.subject)
+        let line = ChangeLine(me: store.owner)
         let follow = invocation.flag("--follow")
         // This precedes the first read, so that a commit in between is not missed.
         let bell = follow ? try StoreBell(store: store.path) : nil
         let commits =
             follow && !invocation.flag("--no-hurry") ? PromptCommits(store: store.path, machine: context.machine) : nil
         while true {
-            func write(_ behind: Anchor, _ append: (inout [UInt8]) -> Void) throws {
-                anchor = behind
+            func write(_ position: Anchor, _ append: (inout [UInt8]) -> Void) throws {
+                anchor = position
                 var bytes: [UInt8] = []
                 append(&bytes)
                 try context.streams.output.write(bytes)
             }
             try store.changes.read(
                 after: anchor, types: types,
-                pruned: { pruning, behind in
-                    try write(behind) { line.append(pruning, anchor: behind.description, to: &$0) }
+                pruned: { pruning, position in
+                    try write(position) { line.append(pruning, anchor: position.description, to: &$0) }
                 },
-                { change, behind in
-                    try write(behind) { line.append(change, anchor: behind.description, to: &$0) }
+                { change, position in
+                    try write(position) { line.append(change, anchor: position.description, to: &$0) }
                 })
             try context.streams.output.flush()
             guard let bell else { return .success }
-            commits?.keepUp()
+            commits?.reconnectIfNeeded()
             try bell.wait()
             // Throws if the file was replaced, since nothing is written to the old one any more.
             try store.checkPlace()

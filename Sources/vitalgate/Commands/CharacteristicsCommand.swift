@@ -20,7 +20,7 @@ enum CharacteristicsCommand: Command {
             CommandSpecification(
                 name: "list", summary: "Show today's values and the day from which each applies.",
                 options: [
-                    SharedOptions.subject,
+                    SharedOptions.person,
                     Option(names: ["--history"], help: "Show all values that were ever set, including reverted ones."),
                     SharedOptions.timeZone, Format.option, Format.safe,
                 ]),
@@ -34,7 +34,7 @@ enum CharacteristicsCommand: Command {
                         arity: .optional),
                 ],
                 options: [
-                    SharedOptions.subject,
+                    SharedOptions.person,
                     Option(names: ["--from"], value: "DATE", help: "First day on which the value applies (default: today)."),
                     Option(names: ["--clear"], help: "Set the value to unknown."), SharedOptions.timeZone,
                 ],
@@ -64,8 +64,8 @@ enum CharacteristicsCommand: Command {
         let value = try value(of: type, today: zone.date(of: now), invocation)
         let from = try context.instant(option: "--from", zone: zone).map { zone.date(of: $0) } ?? zone.date(of: now)
         let store = try context.access().openForWriting(creating: true)
-        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
-        try store.people.set(type, to: value, of: subject, from: from, said: now)
+        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
+        try store.people.set(type, to: value, of: person, from: from, recorded: now)
         context.note("\(type.rawValue) is \(value?.isSet == true ? "set" : "cleared") from \(from) on")
     }
 
@@ -90,13 +90,13 @@ enum CharacteristicsCommand: Command {
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let zone = try context.zone()
-        let asked = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
-        let subjects = try store.people.subjectsWithCharacteristics().filter { asked == nil || $0 == asked }
+        let asked = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let people = try store.people.peopleWithCharacteristics().filter { asked == nil || $0 == asked }
         let isHistory = context.invocation.flag("--history")
         let today = zone.date(of: context.machine.now())
         var entries: [CharacteristicEntry] = []
-        for subject in subjects {
-            let history = try store.people.characteristics(of: subject)
+        for person in people {
+            let history = try store.people.characteristics(of: person)
             entries +=
                 isHistory
                 ? CharacteristicType.allCases.flatMap { type in history.entries.filter { $0.type == type } }
@@ -105,17 +105,17 @@ enum CharacteristicsCommand: Command {
         switch context.format {
         case .ndjson:
             for entry in entries {
-                try context.streams.output.write(object(entry, me: store.subject, isHistory: isHistory).line)
+                try context.streams.output.write(object(entry, me: store.owner, isHistory: isHistory).line)
             }
         case .csv:
             var header = ["subject", "type", "value", "from", "said", "ingest"]
             if isHistory { header.append("withdrawn") }
             var rows: [[String]] = []
             for entry in entries {
-                let said: String = entry.said?.description ?? ""
+                let recorded: String = entry.recorded?.description ?? ""
                 let ingest: String = entry.ingest.map { "\($0)" } ?? ""
-                var row: [String] = [entry.subject == store.subject ? "me" : entry.subject, entry.type.rawValue]
-                row += [entry.value?.value ?? "", entry.from ?? "", said, ingest]
+                var row: [String] = [entry.person == store.owner ? "me" : entry.person, entry.type.rawValue]
+                row += [entry.value?.value ?? "", entry.from ?? "", recorded, ingest]
                 if isHistory { row.append("\(entry.isWithdrawn)") }
                 rows.append(row)
             }
@@ -131,11 +131,11 @@ enum CharacteristicsCommand: Command {
 
     private static func object(_ entry: CharacteristicEntry, me: String, isHistory: Bool) -> JSONObject {
         var object = JSONObject()
-        object.set("subject", entry.subject == me ? "me" : entry.subject)
+        object.set("subject", entry.person == me ? "me" : entry.person)
         object.set("type", entry.type.rawValue)
         object.set("value", entry.value?.value)
         object.set("from", entry.from)
-        object.set("said", entry.said?.description)
+        object.set("said", entry.recorded?.description)
         object.set("ingest", entry.ingest.map { Int($0) })
         if isHistory { object.set("withdrawn", entry.isWithdrawn) }
         return object
@@ -146,17 +146,17 @@ enum CharacteristicsCommand: Command {
     ) throws {
         let times = try context.times()
         let names = try store.people.names()
-        let isSeveral = Set(entries.map(\.subject)).count > 1 || entries.contains { $0.subject != store.subject }
+        let isSeveral = Set(entries.map(\.person)).count > 1 || entries.contains { $0.person != store.owner }
         let header =
             (isSeveral ? ["person"] : []) + ["characteristic", "value", "from", "by"] + (isHistory ? ["set at", ""] : [])
         let rows = entries.map { entry in
-            var row = isSeveral ? [names[entry.subject] ?? entry.subject] : []
+            var row = isSeveral ? [names[entry.person] ?? entry.person] : []
             row += [
                 entry.type.rawValue, entry.value?.shown ?? "-", entry.from ?? "-",
                 entry.ingest.map { "ledger entry \($0)" } ?? "you",
             ]
             if isHistory {
-                row += [entry.said.map { times.local($0) } ?? "-", entry.isWithdrawn ? "reverted" : ""]
+                row += [entry.recorded.map { times.local($0) } ?? "-", entry.isWithdrawn ? "reverted" : ""]
             }
             return row
         }

@@ -10,7 +10,7 @@ enum ClientGrants {
     static let write = Option(names: ["--write"], value: "TYPES", help: "Types to write, separated by commas.")
 
     static let options = [
-        read, write, SharedOptions.subject,
+        read, write, SharedOptions.person,
         Option(names: ["--from"], value: "DATE", help: "Earliest start of the samples that the client may read."),
         Option(
             names: ["--objects"], value: "UUID", help: "UUID of a clinical record or document that the client may read.",
@@ -45,8 +45,8 @@ enum ClientGrants {
         }
     }
 
-    private static func subject(_ context: CommandContext, _ store: SampleStore) throws -> String {
-        try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+    private static func person(_ context: CommandContext, _ store: SampleStore) throws -> String {
+        try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
     }
 
     private static func chosen(_ context: CommandContext) throws -> (read: [ObjectType], write: [ObjectType]) {
@@ -112,11 +112,11 @@ enum ClientGrants {
     ) throws {
         let (read, write) = try chosen(context)
         let client = try ClientsCommand.client(context, store)
-        let subject = try subject(context, store)
-        let known = try store.clients.grants(of: client).filter { $0.subject == subject }
+        let person = try person(context, store)
+        let known = try store.clients.grants(of: client).filter { $0.person == person }
         for type in Set(read + write).sorted() {
             var grant =
-                known.first { $0.type == type } ?? Grant(subject: subject, type: type, reading: .none, mayWrite: false)
+                known.first { $0.type == type } ?? Grant(person: person, type: type, reading: .none, mayWrite: false)
             try body(&grant, client)
         }
     }
@@ -129,13 +129,13 @@ enum ClientGrants {
             let reading = words(grant.reading)
             if context.format == .ndjson {
                 var object = JSONObject()
-                object.set("subject", grant.subject == store.subject ? "me" : grant.subject)
+                object.set("subject", grant.person == store.owner ? "me" : grant.person)
                 object.set("type", grant.type.id)
                 object.set("read", reading)
                 object.set("write", grant.mayWrite)
                 try context.streams.output.write(object.line)
             }
-            rows.append([names[grant.subject] ?? grant.subject, grant.type.id, reading, grant.mayWrite ? "yes" : "no"])
+            rows.append([names[grant.person] ?? grant.person, grant.type.id, reading, grant.mayWrite ? "yes" : "no"])
         }
         guard context.format != .ndjson else { return }
         try TableOutput(context: context).write(header: ["person", "type", "read", "write"], rows: rows)
@@ -164,12 +164,12 @@ enum ClientGrants {
                     object.set("client", client.name)
                     object.set("purpose", client.purpose)
                     object.set("policy", client.policy)
-                    object.set("subject", request.subject == store.subject ? "me" : request.subject)
+                    object.set("subject", request.person == store.owner ? "me" : request.person)
                     object.set("read", read)
                     object.set("write", write)
                     try context.streams.output.write(object.line)
                 }
-                let person: String = names[request.subject] ?? request.subject
+                let person: String = names[request.person] ?? request.person
                 rows.append([client.name, person, read, write, client.purpose, client.policy ?? ""])
             }
         }

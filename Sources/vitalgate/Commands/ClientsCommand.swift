@@ -70,7 +70,7 @@ enum ClientsCommand: Command {
                 arguments: [client], options: ClientGrants.options, examples: ClientGrants.examples),
             CommandSpecification(
                 name: "withdraw", summary: "Withdraw a client's access to types.", arguments: [client],
-                options: [ClientGrants.read, ClientGrants.write, SharedOptions.subject]),
+                options: [ClientGrants.read, ClientGrants.write, SharedOptions.person]),
             CommandSpecification(
                 name: "requests", summary: "Show open requests for access.",
                 options: [Format.option, Format.safe]),
@@ -168,7 +168,7 @@ enum ClientsCommand: Command {
         }
         let description = IngestDescription(
             kind: .delete, name: "\(client.name) (\(client.source))", received: context.machine.now().microseconds)
-        let (ingest, count) = try store.clients.remove(client, deletingItsOwn: description)
+        let (ingest, count) = try store.clients.remove(client, deletingSamples: description)
         context.note(
             ingest == 0
                 ? "no samples of the client are left to delete"
@@ -208,12 +208,12 @@ enum ClientsCommand: Command {
             if context.format == .ndjson {
                 var object = JSONObject()
                 object.set("day", entry.day)
-                object.set("subject", entry.subject == store.subject ? "me" : entry.subject)
+                object.set("subject", entry.person == store.owner ? "me" : entry.person)
                 object.set("type", entry.type)
                 object.set("count", entry.count)
                 try context.streams.output.write(object.line)
             }
-            rows.append([entry.day, names[entry.subject] ?? entry.subject, entry.type, "\(entry.count)"])
+            rows.append([entry.day, names[entry.person] ?? entry.person, entry.type, "\(entry.count)"])
         }
         guard context.format != .ndjson else { return }
         try TableOutput(context: context).write(header: ["day", "person", "type", "count"], rows: rows)

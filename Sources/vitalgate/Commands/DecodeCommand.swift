@@ -75,13 +75,13 @@ enum DecodeCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
         let channel = channelName(invocation.argument("CHANNEL") ?? "")
-        let subject = invocation.string("--person") ?? "me"
-        guard subject == "me" || subject == Origin.unassigned || UUIDText.isValid(subject) else {
-            throw invocation.invalid("--person", value: subject, expected: "a UUID, me or unassigned")
+        let person = invocation.string("--person") ?? "me"
+        guard person == "me" || person == Origin.unassigned || UUIDText.isValid(person) else {
+            throw invocation.invalid("--person", value: person, expected: "a UUID, me or unassigned")
         }
         let library = try ProfileCommand.library(context)
         if channel.hasPrefix("serial:") {
-            return try SerialDecoding(context: context, library: library, subject: subject).run(channel)
+            return try SerialDecoding(context: context, library: library, person: person).run(channel)
         }
         if invocation.string("--file") != nil {
             throw invocation.invalid(
@@ -91,11 +91,11 @@ enum DecodeCommand: Command {
             throw invocation.invalid(
                 "DATA", value: "", expected: channel == "csv" ? "text: a header line and rows" : "the frame in hexadecimal")
         }
-        if channel == "csv" { return try RowDecoding(context: context, library: library, subject: subject).run() }
+        if channel == "csv" { return try RowDecoding(context: context, library: library, person: person).run() }
         guard library.binaryChannels.contains(where: { $0.lowercased() == channel.lowercased() }) else {
             throw unknown(channel, context, library)
         }
-        return try OctetDecoding(context: context, library: library, subject: subject).run(channel)
+        return try HexDecoding(context: context, library: library, person: person).run(channel)
     }
 
     /// Completes a channel's name: `2A37` becomes `gatt:2A37`.
@@ -111,7 +111,7 @@ enum DecodeCommand: Command {
     }
 
     /// Reports samples that would be quarantined, and the rule, without values.
-    static func tellHeld(_ samples: [GatedSample], at place: Place?, _ context: CommandContext) {
+    static func reportQuarantined(_ samples: [GatedSample], at place: Place?, _ context: CommandContext) {
         for gated in samples {
             guard let rule = gated.rule else { continue }
             context.note(
@@ -135,22 +135,22 @@ enum DecodeCommand: Command {
 }
 
 /// Decodes one frame of bytes.
-private struct OctetDecoding {
+private struct HexDecoding {
     let context: CommandContext
     let library: ProfileLibrary
-    let subject: String
+    let person: String
 
     func run(_ channel: String) throws -> ExitCode {
         let invocation = context.invocation
         let text = invocation.argument("DATA") ?? ""
-        guard let bytes = HexadecimalText.octets(text) else {
+        guard let bytes = HexadecimalText.bytes(text) else {
             throw invocation.invalid("DATA", value: text, expected: "bytes of two hexadecimal digits each")
         }
         var options = BinaryOptions(isStrict: invocation.flag("--strict"))
-        options.secrets.bindKey = try octets("--bind-key", count: 16)
-        options.secrets.address = try octets("--address", count: 6)
+        options.secrets.bindKey = try hexBytes("--bind-key", count: 16)
+        options.secrets.address = try hexBytes("--address", count: 6)
         let match = try match(channel, bytes, options.secrets.address)
-        let interpreter = BinaryInterpreter(match, registry: OriginRegistry(subject: subject), options: options)
+        let interpreter = BinaryInterpreter(match, registry: OriginRegistry(person: person), options: options)
         let decoded = bytes.withUnsafeBytes { bytes -> FrameError? in
             do throws(FrameError) {
                 try interpreter.decode(bytes)
@@ -166,7 +166,7 @@ private struct OctetDecoding {
         if let times = try invocation.integer("--times", in: 1...1_000_000_000) {
             return try measure(interpreter, bytes, times: times)
         }
-        let printer = FramePrinter(context: context, subject: subject, zone: try context.zone())
+        let printer = FramePrinter(context: context, person: person, zone: try context.zone())
         try printer.print(interpreter, match, at: nil)
         return .success
     }
@@ -202,12 +202,12 @@ private struct OctetDecoding {
         return .success
     }
 
-    private func octets(_ option: String, count: Int) throws -> [UInt8]? {
+    private func hexBytes(_ option: String, count: Int) throws -> [UInt8]? {
         guard let text = try context.secret(option) else { return nil }
-        guard let octets = HexadecimalText.octets(text), octets.count == count else {
+        guard let hexBytes = HexadecimalText.bytes(text), hexBytes.count == count else {
             // The message omits the value because it may be almost a key and must not end up in a log.
             throw context.invocation.invalid(option, value: "…", expected: "\(count) bytes of two hexadecimal digits each")
         }
-        return octets
+        return hexBytes
     }
 }

@@ -27,8 +27,8 @@ enum DeletedCommand: Command {
                     Option(
                         names: ["--to", "--until"], value: "T",
                         help: "Only samples that start before this time (written as for --from)."),
-                    SharedOptions.subject,
-                    Option(names: ["--limit"], value: "N", help: "Show only the last N deletions (default: \(usualLimit))."),
+                    SharedOptions.person,
+                    Option(names: ["--limit"], value: "N", help: "Show only the last N deletions (default: \(defaultLimit))."),
                     SharedOptions.timeZone, Format.option, Format.safe,
                 ],
                 examples: [
@@ -39,19 +39,19 @@ enum DeletedCommand: Command {
                 ])
         ])
 
-    private static let usualLimit = 1000
+    private static let defaultLimit = 1000
     private static let greatestLimit = 1_000_000
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
-        let limit = try invocation.integer("--limit", in: 0...greatestLimit) ?? usualLimit
+        let limit = try invocation.integer("--limit", in: 0...greatestLimit) ?? defaultLimit
         var types: Set<SampleType>?
         if let names = invocation.string("--type"), names != "all" { types = Set(try context.types(names)) }
         let store = try context.openForReading()
         let range = try context.range(zone: try context.zone())
         let deleted = try store.samples.deleted(
             types: types, from: range.from, to: range.to,
-            subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }, limit: limit)
+            person: try invocation.string("--person").map { try StoreAccess.person($0, in: store) }, limit: limit)
         var entries: [Int64: IngestAccount] = [:]
         for ingest in Set(deleted.map(\.ingest)) { entries[ingest] = try store.ledger.account(of: ingest) }
         if context.format == .ndjson {
@@ -66,7 +66,7 @@ enum DeletedCommand: Command {
     private static func writeLines(
         _ deleted: [DeletedSample], _ entries: [Int64: IngestAccount], _ store: SampleStore, _ context: CommandContext
     ) throws {
-        let line = SampleLine(me: store.subject)
+        let line = SampleLine(me: store.owner)
         for one in deleted {
             var sample: [UInt8] = []
             line.append(one.stored.sample, ingest: one.stored.ingest, seq: nil, to: &sample)

@@ -28,7 +28,7 @@ enum EstimateCommand: Command {
         options: [
             Option(
                 names: ["--formula"], value: "NAME", help: "Formula to use.", completion: .values(formulas)),
-            SharedOptions.subject,
+            SharedOptions.person,
         ] + SharedOptions.range + [SharedOptions.timeZone],
         examples: [
             Example(
@@ -52,8 +52,8 @@ enum EstimateCommand: Command {
             throw invocation.invalid("--to", value: invocation.string("--to") ?? "", expected: "a time after --from")
         }
         let store = try context.access().openForWriting(creating: false)
-        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
-        let account = try BodyEstimates(store: store, subject: subject, formula: formula, zone: zone).make(
+        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
+        let account = try BodyEstimates(store: store, person: person, formula: formula, zone: zone).make(
             in: from...to, now: now)
         guard account.missing.isEmpty else {
             for missing in BodyEstimates.Missing.allCases where account.missing.contains(missing) {

@@ -7,7 +7,7 @@ import Wire
 /// Prints each decoded frame with its fields and samples as one JSON object.
 struct FramePrinter {
     let context: CommandContext
-    let subject: String
+    let person: String
     let zone: TimeZoneRules
 
     /// Prints the frame that the interpreter decoded last.
@@ -22,7 +22,7 @@ struct FramePrinter {
             var rest = JSONObject()
             rest.set("field", cutOff.field)
             rest.set("at", cutOff.offset)
-            rest.set("octets", HexadecimalText.text(cutOff.octets).uppercased())
+            rest.set("octets", HexadecimalText.text(cutOff.bytes).uppercased())
             object.set("cutOff", rest)
             context.note(
                 "vitalgate: byte \(cutOff.offset): \(cutOff.field) is cut off, so only the complete values before it are used")
@@ -39,8 +39,8 @@ struct FramePrinter {
             context.note("vitalgate: no samples: \(error.reason)")
             object.set("refused", error.reason)
         }
-        DecodeCommand.tellHeld(samples, at: place, context)
-        object.set("samples", raw: DecodeCommand.samples(samples, SampleLine(me: subject)))
+        DecodeCommand.reportQuarantined(samples, at: place, context)
+        object.set("samples", raw: DecodeCommand.samples(samples, SampleLine(me: person)))
         try context.streams.output.write(object.line)
     }
 }

@@ -130,8 +130,8 @@ enum ImportCommand: Command {
         var files: [FileArgument] = []
         var code = ExitCode.success
         for file in given + listed {
-            if let obstacle = file.obstacle {
-                context.note("vitalgate: \(file.name.isEmpty ? "import" : file.name): \(obstacle)")
+            if let rejectionReason = file.rejectionReason {
+                context.note("vitalgate: \(file.name.isEmpty ? "import" : file.name): \(rejectionReason)")
                 code = .noInput
             } else {
                 files.append(file)
@@ -219,13 +219,13 @@ private struct ImportRun {
     let library: ProfileLibrary
 
     func importAll(_ files: [FileArgument], into store: SampleStore) throws -> ExitCode {
-        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
         let report = AccountReport(context: context, zone: zone)
         var accounts: [IngestAccount] = []
         var code = ExitCode.success
         for file in files {
             do {
-                let registry = OriginRegistry(subject: subject, aliases: try store.devices.aliases())
+                let registry = OriginRegistry(person: person, aliases: try store.devices.aliases())
                 let account = try importOne(file, store, registry, &code)
                 accounts.append(account)
                 // Programs get each report when its file is done.

@@ -75,7 +75,7 @@ enum LedgerCommand: Command {
         guard context.format == .table else { return }
         try report.writeDetails(
             of: account, refusals: try store.ledger.refusals(of: number),
-            witnesses: try store.duplicates.witnesses(of: number, limit: AccountReport.witnessesShown))
+            nearDuplicates: try store.duplicates.nearDuplicates(of: number, limit: AccountReport.maximumNearDuplicates))
     }
 
     private static func undo(_ context: CommandContext) throws {
@@ -85,7 +85,7 @@ enum LedgerCommand: Command {
         let forget = context.invocation.flag("--forget")
         let undone = try store.ledger.account(of: number)
         let touches = try store.people.touchesCharacteristics(number)
-        let heldSoFar = try store.quarantine.heldAgain(by: number)
+        let quarantinedBefore = try store.quarantine.requarantinedCount(by: number)
         let (ingest, _) = try store.ledger.undo(
             number, forget: forget,
             description: IngestDescription(kind: .undo, name: "ingest \(number)", received: context.machine.now().microseconds))
@@ -93,9 +93,9 @@ enum LedgerCommand: Command {
             context.note("ledger entry \(number) has nothing to undo")
             return
         }
-        let became = try consequences(of: ingest, judgedAgain: heldSoFar, store)
+        let became = try consequences(of: ingest, restoredDecisions: quarantinedBefore, store)
         // Forgotten readings can no longer be looked up.
-        let told = touches ? ", characteristics restored" : ""
+        let reported = touches ? ", characteristics restored" : ""
         let again =
             undone?.kind == .undo
             ? undone?.name.map { " (\($0.replacing("ingest", with: "ledger entry")) applies again)" } ?? "" : ""
@@ -110,11 +110,11 @@ enum LedgerCommand: Command {
                 "'vitalgate ledger undo \(ingest)' reverts this"
             }
         context.note(
-            "ledger entry \(number) is undone\(again): \(became.text)\(told) (this is ledger entry \(ingest), \(outcome))")
+            "ledger entry \(number) is undone\(again): \(became.text)\(reported) (this is ledger entry \(ingest), \(outcome))")
     }
 
     /// The effect on the readings, from the ledger entry of the undo.
-    private static func consequences(of ingest: Int64, judgedAgain: Int, _ store: SampleStore) throws -> (
+    private static func consequences(of ingest: Int64, restoredDecisions: Int, _ store: SampleStore) throws -> (
         text: String, withdrawn: Bool
     ) {
         let account = try store.ledger.account(of: ingest)
@@ -122,9 +122,9 @@ enum LedgerCommand: Command {
         var parts: [String] = []
         if deleted > 0 { parts.append("\(Readable.count(deleted, "sample")) deleted") }
         if restored > 0 { parts.append("\(Readable.count(restored, "sample")) restored") }
-        let held = try store.quarantine.heldAgain(by: ingest)
-        if held > 0 { parts.append("\(Readable.count(held, "reading")) quarantined again (see 'quarantine list')") }
-        if judgedAgain > 0 { parts.append("\(Readable.count(judgedAgain, "quarantine decision")) restored") }
+        let quarantined = try store.quarantine.requarantinedCount(by: ingest)
+        if quarantined > 0 { parts.append("\(Readable.count(quarantined, "reading")) quarantined again (see 'quarantine list')") }
+        if restoredDecisions > 0 { parts.append("\(Readable.count(restoredDecisions, "quarantine decision")) restored") }
         return (parts.isEmpty ? "no samples changed" : parts.joined(separator: ", "), deleted > 0)
     }
 }
@@ -151,7 +151,7 @@ enum DeleteCommand: Command {
                 completion: .command("vitalgate types --ids"))
         ]
             + SharedOptions.range + [
-                SharedOptions.subject,
+                SharedOptions.person,
                 Option(names: ["--source"], value: "SOURCE", help: "Name or id of a source (see 'vitalgate sources list')."),
                 Option(
                     names: ["--device"], value: "DEVICE",
@@ -208,7 +208,7 @@ enum DeleteCommand: Command {
         while try cursor.next() != nil { count += 1 }
         if withObjects { count += objects }
         context.note(
-            "\(Readable.count(count, "sample")) would be deleted\(others(objects, goes: withObjects)). Use --yes to delete"
+            "\(Readable.count(count, "sample")) would be deleted\(others(objects, isDeleted: withObjects)). Use --yes to delete"
         )
         return .success
     }
@@ -221,10 +221,10 @@ enum DeleteCommand: Command {
     }
 
     /// The note on objects that belong to the deleted samples.
-    private static func others(_ count: Int, goes: Bool) -> String {
+    private static func others(_ count: Int, isDeleted: Bool) -> String {
         guard count > 0 else { return "" }
         let names = count == 1 ? "1 object that belongs to them" : "\(Readable.count(count)) objects that belong to them"
-        return goes
+        return isDeleted
             ? ", including \(names)" : ", but \(names) \(count == 1 ? "is" : "are") kept (use --with-objects to delete)"
     }
 
@@ -237,7 +237,7 @@ enum DeleteCommand: Command {
         }
         context.note(
             "\(Readable.count(result.count, "sample")) deleted"
-                + others(objects, goes: context.invocation.flag("--with-objects"))
+                + others(objects, isDeleted: context.invocation.flag("--with-objects"))
                 + " (this is ledger entry \(result.ingest), 'vitalgate ledger undo \(result.ingest)' reverts it)"
         )
         return .success
@@ -330,11 +330,11 @@ enum QuarantineCommand: Command {
 
     private static func list(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
-        let held = try store.quarantine.all()
+        let quarantined = try store.quarantine.all()
         if context.format == .ndjson {
             let output = context.streams.output
-            let line = SampleLine(me: store.subject)
-            for entry in held {
+            let line = SampleLine(me: store.owner)
+            for entry in quarantined {
                 var sample: [UInt8] = []
                 line.append(entry.stored.sample, ingest: entry.stored.ingest, seq: nil, to: &sample)
                 var object = JSONObject()
@@ -347,7 +347,7 @@ enum QuarantineCommand: Command {
             return .success
         }
         let times = try context.times()
-        let rows = held.map { entry in
+        let rows = quarantined.map { entry in
             let sample = entry.stored.sample
             return [
                 "\(entry.id)", times.start(of: sample),

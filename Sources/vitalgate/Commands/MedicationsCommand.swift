@@ -9,7 +9,7 @@ enum MedicationsCommand: Command {
     private static let forms = MedicationGeneralForm.allCases.map(\.rawValue)
     private static let name = Argument(name: "NAME", help: "Name, as in the samples of its doses, such as 'Ibuprofen 400 mg'.")
     private static let notes = [
-        SharedOptions.subject,
+        SharedOptions.person,
         Option(names: ["--nickname"], value: "TEXT", help: "Nickname ('' removes it)."),
         Option(names: ["--form"], value: "FORM", help: "Form of the medication.", completion: .values(forms)),
         Option(
@@ -31,7 +31,7 @@ enum MedicationsCommand: Command {
             CommandSpecification(
                 name: "list", summary: "List medications.",
                 options: [
-                    SharedOptions.subject, Option(names: ["--all"], help: "Include medications that are no longer taken."),
+                    SharedOptions.person, Option(names: ["--all"], help: "Include medications that are no longer taken."),
                     Format.option, Format.safe,
                 ]),
             CommandSpecification(
@@ -50,7 +50,7 @@ enum MedicationsCommand: Command {
                 ]),
             CommandSpecification(
                 name: "remove", summary: "Remove a medication and keep its doses.", arguments: [name],
-                options: [SharedOptions.subject]),
+                options: [SharedOptions.person]),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -62,8 +62,8 @@ enum MedicationsCommand: Command {
         return .success
     }
 
-    private static func subject(_ context: CommandContext, _ store: SampleStore) throws -> String {
-        try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+    private static func person(_ context: CommandContext, _ store: SampleStore) throws -> String {
+        try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
     }
 
     // MARK: Change
@@ -81,14 +81,14 @@ enum MedicationsCommand: Command {
             return form
         }
         let store = try context.access().openForWriting(creating: true)
-        let subject = try subject(context, store)
-        var medication = try store.people.medication(name, of: subject) ?? UserAnnotatedMedication(name: name)
+        let person = try person(context, store)
+        var medication = try store.people.medication(name, of: person) ?? UserAnnotatedMedication(name: name)
         if let isScheduled { medication.hasSchedule = isScheduled }
         if let isArchived { medication.isArchived = isArchived }
         if let form { medication.generalForm = form }
         if !codes.isEmpty { medication.codes = codes }
         if let nickname = invocation.string("--nickname") { medication.nickname = nickname.isEmpty ? nil : nickname }
-        try store.people.save(medication, of: subject)
+        try store.people.save(medication, of: person)
     }
 
     /// Returns true for the first flag, false for the second one, and `nil` for neither.
@@ -118,8 +118,8 @@ enum MedicationsCommand: Command {
 
     private static func remove(_ context: CommandContext) throws {
         let store = try context.access().openForWriting(creating: false)
-        let subject = try subject(context, store)
-        guard try store.people.removeMedication(context.invocation.argument("NAME") ?? "", of: subject) else {
+        let person = try person(context, store)
+        guard try store.people.removeMedication(context.invocation.argument("NAME") ?? "", of: person) else {
             throw StoreError(.invalid, "the person has no such medication (see 'vitalgate medications list --all')")
         }
     }
@@ -129,7 +129,7 @@ enum MedicationsCommand: Command {
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let isAll = context.invocation.flag("--all")
-        let medications = try store.people.medications(of: try subject(context, store)).filter { isAll || !$0.isArchived }
+        let medications = try store.people.medications(of: try person(context, store)).filter { isAll || !$0.isArchived }
         guard context.format != .ndjson else {
             for medication in medications { try context.streams.output.write(object(medication).line) }
             return

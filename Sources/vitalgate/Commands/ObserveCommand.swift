@@ -71,7 +71,7 @@ enum ObserveCommand: Command {
         return try follow(delivery, of: try HealthStore(path: path), context)
     }
 
-    private enum News {
+    private enum DeliveryUpdate {
         case event(BackgroundDelivery.Event)
         case ended((any Error)?)
     }
@@ -79,18 +79,18 @@ enum ObserveCommand: Command {
     private static func follow(
         _ delivery: BackgroundDelivery, of store: HealthStore, _ context: CommandContext
     ) throws -> ExitCode {
-        let news = Mailbox<News>()
+        let updates = Mailbox<DeliveryUpdate>()
         let task = Task {
             do {
-                try await delivery.run(for: store) { news.put(.event($0)) }
-                news.put(.ended(nil))
+                try await delivery.run(for: store) { updates.put(.event($0)) }
+                updates.put(.ended(nil))
             } catch {
-                news.put(.ended(error))
+                updates.put(.ended(error))
             }
         }
         if context.invocation.flag("--until-eof") { whenInputEnds { task.cancel() } }
         while true {
-            switch news.next() {
+            switch updates.next() {
             case .event(.delivered(let message)):
                 context.inform("observer \(delivery.name): \(message.types.joined(separator: ", "))")
             case .event(.failed(let reason, let again)):
@@ -106,9 +106,9 @@ enum ObserveCommand: Command {
 /// Waits for the end of standard input on a separate thread.
 private func whenInputEnds(_ body: @escaping @Sendable () -> Void) {
     DispatchQueue(label: "vitalgate.input").async {
-        var octets = [UInt8](repeating: 0, count: 64)
+        var bytes = [UInt8](repeating: 0, count: 64)
         var count = 0
-        repeat { count = read(STDIN_FILENO, &octets, octets.count) } while count > 0 || (count < 0 && errno == EINTR)
+        repeat { count = read(STDIN_FILENO, &bytes, bytes.count) } while count > 0 || (count < 0 && errno == EINTR)
         body()
     }
 }

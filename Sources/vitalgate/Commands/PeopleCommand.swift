@@ -44,7 +44,7 @@ enum PeopleCommand: Command {
         case "erase": return try ErasureReport(context).run()
         case "remove":
             let store = try context.access().openForWriting(creating: false)
-            try store.people.forget(person: try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store))
+            try store.people.forget(person: try StoreAccess.person(context.invocation.argument("NAME") ?? "", in: store))
         default: try list(context)
         }
         return .success
@@ -53,20 +53,20 @@ enum PeopleCommand: Command {
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
         var persons = try store.people.all()
-        if !persons.contains(where: { $0.subject == store.subject }) {
-            persons.insert(Person(subject: store.subject, name: "me"), at: 0)
+        if !persons.contains(where: { $0.id == store.owner }) {
+            persons.insert(Person(id: store.owner, name: "me"), at: 0)
         }
         if context.format == .ndjson {
             for person in persons {
                 var object = JSONObject()
-                object.set("subject", person.subject)
+                object.set("subject", person.id)
                 object.set("name", person.name)
-                object.set("me", person.subject == store.subject)
+                object.set("me", person.id == store.owner)
                 try context.streams.output.write(object.line)
             }
             return
         }
-        let rows = persons.map { [$0.name, $0.subject == store.subject ? "me" : "", $0.subject] }
+        let rows = persons.map { [$0.name, $0.id == store.owner ? "me" : "", $0.id] }
         try TableOutput(context: context).write(header: ["name", "", "subject"], rows: rows)
     }
 
@@ -76,22 +76,22 @@ enum PeopleCommand: Command {
         if let id, !UUIDText.isValid(id) { throw context.invocation.invalid("--id", value: id, expected: "a UUID") }
         let store = try context.access().openForWriting(creating: true)
         let persons = try store.people.all()
-        let subject = id?.lowercased() ?? UUIDText.random()
-        guard !persons.contains(where: { $0.name == name || $0.subject == subject }) else {
+        let person = id?.lowercased() ?? UUIDText.random()
+        guard !persons.contains(where: { $0.name == name || $0.id == person }) else {
             throw StoreError(.invalid, "this person already exists (see 'vitalgate people list')")
         }
-        try store.people.save(Person(subject: subject, name: name))
-        try context.streams.output.write("\(subject)\n")
+        try store.people.save(Person(id: person, name: name))
+        try context.streams.output.write("\(person)\n")
     }
 
     private static func rename(_ context: CommandContext) throws {
         let name = try name("NEW", context.invocation)
         let store = try context.access().openForWriting(creating: false)
-        let subject = try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store)
-        guard try subject == store.subject || store.people.all().contains(where: { $0.subject == subject }) else {
+        let person = try StoreAccess.person(context.invocation.argument("NAME") ?? "", in: store)
+        guard try person == store.owner || store.people.all().contains(where: { $0.id == person }) else {
             throw StoreError(.invalid, "there is no such person (see 'vitalgate people list')")
         }
-        try store.people.save(Person(subject: subject, name: name))
+        try store.people.save(Person(id: person, name: name))
     }
 
     /// A valid name, which cannot be mistaken for an option, a UUID or a reserved word.

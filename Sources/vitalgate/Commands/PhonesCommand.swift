@@ -26,7 +26,7 @@ enum PhonesCommand: Command {
                     the phone, use 'vitalgate clients forget'. To change its allowed types, use 'vitalgate clients grant' and \
                     'vitalgate clients withdraw'.
                     """,
-                arguments: [Argument(name: "NAME", help: "Name of the phone.")], options: [SharedOptions.subject],
+                arguments: [Argument(name: "NAME", help: "Name of the phone.")], options: [SharedOptions.person],
                 examples: [Example("vitalgate phones add \"Anna's iPhone\" --person Anna", "Add the phone of a person.")]),
             CommandSpecification(
                 name: "list", summary: "List phones, and when each last posted.",
@@ -46,14 +46,14 @@ enum PhonesCommand: Command {
         }
         let (now, name) = (context.machine.now(), context.invocation.argument("NAME") ?? "")
         let store = try context.access().openForWriting(creating: true)
-        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
-        guard subject != Origin.unassigned else {
-            throw context.invocation.invalid("--person", value: subject, expected: "the person who uses the phone")
+        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.person
+        guard person != Origin.unassigned else {
+            throw context.invocation.invalid("--person", value: person, expected: "the person who uses the phone")
         }
         let client = try store.clients.add(named: name, purpose: purpose, at: now)
         for type in HealthAutoExportInterpreter.types.map({ ObjectType($0) }) where !type.isReadOnly {
             try store.clients.set(
-                Grant(subject: subject, type: type, reading: .none, mayWrite: true), accesses: [.write], of: client, at: now)
+                Grant(person: person, type: type, reading: .none, mayWrite: true), accesses: [.write], of: client, at: now)
         }
         let token = try store.clients.makeToken(for: client, at: now)
         let kind = HealthAutoExportInterpreter.source
@@ -101,13 +101,13 @@ enum PhonesCommand: Command {
         let (zone, names) = (try context.zone(), try store.people.names())
         var rows: [[String]] = []
         for phone in try phones(in: store) {
-            let people = Set(try store.clients.grants(of: phone.client).filter(\.mayWrite).map(\.subject)).sorted()
+            let people = Set(try store.clients.grants(of: phone.client).filter(\.mayWrite).map(\.person)).sorted()
             let last = phone.last.map { Instant(microseconds: $0.finished ?? $0.received) }
             if context.format == .ndjson {
                 var object = JSONObject()
                 object.set("name", phone.client.name)
                 object.set("app", HealthAutoExportInterpreter.source)
-                object.set("subjects", people.map { $0 == store.subject ? "me" : $0 })
+                object.set("subjects", people.map { $0 == store.person ? "me" : $0 })
                 object.set("posted", last?.description)
                 object.set("ingest", phone.last.map { Int($0.id) })
                 object.set("read", phone.last?.read)
@@ -116,7 +116,7 @@ enum PhonesCommand: Command {
             }
             let shown = last.map { Readable.local($0, at: zone.offset(at: $0)) } ?? "never"
             rows.append([
-                phone.client.name, people.map { names[$0] ?? ($0 == store.subject ? "me" : $0) }.joined(separator: ", "), shown,
+                phone.client.name, people.map { names[$0] ?? ($0 == store.person ? "me" : $0) }.joined(separator: ", "), shown,
                 phone.last.map { "\($0.read)" } ?? "", phone.last.map { "\($0.stored)" } ?? "",
             ])
         }

@@ -27,7 +27,7 @@ enum QueryCommand: Command {
                 completion: .command("vitalgate types --ids"))
         ],
         options: SharedOptions.range + [
-            SharedOptions.subject,
+            SharedOptions.person,
             Option(names: ["--source"], value: "SOURCE", help: "Name or id of a source (see 'vitalgate sources list')."),
             Option(
                 names: ["--device"], value: "DEVICE",
@@ -107,8 +107,8 @@ enum QueryCommand: Command {
         var writer = SampleWriter(context: context, unit: unit, times: try context.times(), store: store)
         let series = try store.samples.series(matching: query)
         writer.showsDates = series.contains { $0.type.kind == .clinicalRecord }
-        let subjects = Set(series.map(\.subject))
-        if subjects.count > 1 { writer.persons = try store.people.names() }
+        let people = Set(series.map(\.person))
+        if people.count > 1 { writer.persons = try store.people.names() }
         let cursor = try store.samples.cursor(matching: query)
         var given = 0
         while let stored = try cursor.next() {
@@ -168,13 +168,13 @@ enum QueryCommand: Command {
         if try order(invocation) == [SampleOrder(.start, descending: true)] { nights.reverse() }
         if let limit = try invocation.integer("--limit", in: 0...Int.max) { nights.removeLast(max(0, nights.count - limit)) }
         let times = try context.times()
-        let names = Set(nights.map(\.subject)).count > 1 ? try store.people.names() : nil
+        let names = Set(nights.map(\.person)).count > 1 ? try store.people.names() : nil
         let terminal = context.streams.outputTerminal
         for (index, night) in nights.enumerated() {
-            let zone = (times.isAskedFor ? nil : night.zone) ?? times.zone.offset(at: Instant(microseconds: night.start))
+            let zone = (times.isExplicit ? nil : night.zone) ?? times.zone.offset(at: Instant(microseconds: night.start))
             let drawing = Hypnogram(
                 night: night, zone: zone, width: min(terminal.width ?? 80, 120), isUnicode: terminal.isUnicode)
-            let lines = drawing.lines(person: names.map { $0[night.subject] ?? night.subject })
+            let lines = drawing.lines(person: names.map { $0[night.person] ?? night.person })
             try context.streams.output.write((index > 0 ? "\n" : "") + lines.joined(separator: "\n") + "\n")
         }
         if nights.isEmpty { context.note("no samples") }
@@ -185,7 +185,7 @@ enum QueryCommand: Command {
         _ uuid: SampleIdentity, _ store: SampleStore, _ context: CommandContext
     ) throws -> ExitCode {
         guard let stored = try store.shown(uuid) else {
-            return try AbsenceNote(context: context, store: store).tell(of: uuid)
+            return try AbsenceNote(context: context, store: store).printReason(of: uuid)
         }
         var writer = SampleWriter(
             context: context, unit: try context.unit(for: stored.sample.origin.type), times: try context.times(),

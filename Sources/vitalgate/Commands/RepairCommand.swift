@@ -83,7 +83,7 @@ enum RepairCommand: Command {
         case "suggest": try SuspicionReport(context: context).run()
         case "list":
             let store = try context.openForReading()
-            try RepairReport(context: context, me: store.subject).writeList(try store.repairs.all())
+            try RepairReport(context: context, me: store.owner).writeList(try store.repairs.all())
         default: try show(context)
         }
         return .success
@@ -93,7 +93,7 @@ enum RepairCommand: Command {
         let store = try context.openForReading()
         let request = try RepairOptions.request(context, store)
         let plan = try store.repairs.plan(request)
-        try RepairReport(context: context, me: store.subject).write(plan, of: request, migration: nil)
+        try RepairReport(context: context, me: store.owner).write(plan, of: request, repairID: nil)
         guard context.format == .table, plan.repaired + plan.merged > 0 else { return }
         context.note(
             "nothing was changed. To repair, run 'vitalgate repair apply' with the same options"
@@ -107,23 +107,23 @@ enum RepairCommand: Command {
         if context.invocation.flag("--merge") { request.merging = .atMost(.max) }
         let last = try store.lastChange()
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
-        func migrate() throws -> (plan: MigrationPlan, migration: Int64?) {
+        func migrate() throws -> (plan: RepairPlan, repairID: Int64?) {
             defer { progress.finish() }
             return try store.repairs.apply(request, owner: ProcessIdentity.current()) {
                 progress.update("\(Readable.count($0, "sample")) repaired")
             }
         }
-        let (plan, migration): (MigrationPlan, Int64?)
+        let (plan, repairID): (RepairPlan, Int64?)
         do {
-            (plan, migration) = try migrate()
+            (plan, repairID) = try migrate()
         } catch let fewer as FewerReadings {
             guard isatty(STDIN_FILENO) == 1, allows(fewer.plan, context) else { throw fewer }
             request.merging = .atMost(fewer.plan.merged)
-            (plan, migration) = try migrate()
+            (plan, repairID) = try migrate()
         }
         try store.checkpoint()
-        try RepairReport(context: context, me: store.subject).write(plan, of: request, migration: migration)
-        guard let migration else {
+        try RepairReport(context: context, me: store.owner).write(plan, of: request, repairID: repairID)
+        guard let repairID else {
             context.note("there is nothing to repair")
             return
         }
@@ -131,19 +131,19 @@ enum RepairCommand: Command {
             (plan.merged == 0
                 ? "\(Readable.count(plan.repaired, "sample")) repaired"
                 : "\(Readable.count(plan.repaired, "sample")) repaired, \(Readable.count(plan.merged)) merged with existing copies")
-                + " (this is repair \(migration), "
-                + "'vitalgate repair undo \(migration)' reverts it)")
+                + " (this is repair \(repairID), "
+                + "'vitalgate repair undo \(repairID)' reverts it)")
         if plan.joined > 0 {
             context.note(
                 "\(Readable.count(plan.joined)) of them \(plan.joined == 1 ? "was" : "were") also reported over another path, and "
                     + "\(plan.joined == 1 ? "counts" : "count") once now")
         }
-        try noteRetold(store, since: last, context)
+        try noteDuplicates(store, since: last, context)
     }
 
     /// Reports samples that repeat another path's sample because a repair or its undo moved them, and that could not be merged.
-    private static func noteRetold(_ store: SampleStore, since last: Int64, _ context: CommandContext) throws {
-        let count = try store.duplicates.retoldOverPaths(since: last)
+    private static func noteDuplicates(_ store: SampleStore, since last: Int64, _ context: CommandContext) throws {
+        let count = try store.duplicates.duplicateCount(since: last)
         guard count > 0 else { return }
         context.note(
             "\(Readable.count(count)) of them \(count == 1 ? "is" : "are") also stored from another path, and counted twice: "
@@ -151,7 +151,7 @@ enum RepairCommand: Command {
     }
 
     /// Asks the user whether duplicates may be merged.
-    private static func allows(_ plan: MigrationPlan, _ context: CommandContext) -> Bool {
+    private static func allows(_ plan: RepairPlan, _ context: CommandContext) -> Bool {
         context.note(
             "correct copies of \(Readable.count(plan.merged)) of \(Readable.count(plan.matched, "sample")) already exist. "
                 + "The repair would remove \(Readable.count(plan.merged, "sample")). Continue (y/n)?")
@@ -174,15 +174,15 @@ enum RepairCommand: Command {
         try store.checkpoint()
         context.note(
             "repair \(number) is undone: \(Readable.count(count, "sample")) restored (this is ledger entry \(ingest))")
-        try noteRetold(store, since: last, context)
+        try noteDuplicates(store, since: last, context)
     }
 
     private static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let number = try identifier(context)
-        guard let migration = try store.repairs.repair(number) else { throw StoreError(.invalid, "there is no repair \(number)") }
-        let report = try RepairReport(context: context, me: store.subject)
-        guard context.invocation.flag("--pairs") else { return try report.write([migration]) }
+        guard let repairID = try store.repairs.repair(number) else { throw StoreError(.invalid, "there is no repair \(number)") }
+        let report = try RepairReport(context: context, me: store.owner)
+        guard context.invocation.flag("--pairs") else { return try report.write([repairID]) }
         try report.writePairs { body in try store.repairs.forEachPair(of: number, body) }
     }
 }

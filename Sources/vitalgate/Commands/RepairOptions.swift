@@ -19,7 +19,7 @@ enum RepairOptions {
                 names: ["--device"], value: "DEVICE",
                 help: "Name, model, serial number or key of a device (see 'vitalgate devices list')."),
             Option(names: ["--firmware"], value: "RANGE", help: "Versions of the device's firmware, as in --source-version."),
-            SharedOptions.subject,
+            SharedOptions.person,
         ] + SharedOptions.range + [
             Option(names: ["--received-from"], value: "T", help: "Only samples that the store received at this time or later."),
             Option(names: ["--received-to"], value: "T", help: "Only samples that the store received before this time."),
@@ -59,7 +59,7 @@ enum RepairOptions {
     static let all = conditions + repairs + [correction] + [ambiguous, SharedOptions.timeZone, Format.option, Format.safe]
 
     /// The request that the options describe.
-    static func request(_ context: CommandContext, _ store: SampleStore) throws -> MigrationRequest {
+    static func request(_ context: CommandContext, _ store: SampleStore) throws -> RepairRequest {
         let invocation = context.invocation
         if let name = invocation.string("--correction") { return try correction(name, context) }
         let command = "vitalgate " + invocation.path.joined(separator: " ")
@@ -73,16 +73,16 @@ enum RepairOptions {
         }
         let conditions = try conditions(context, store)
         let changesValues = name == "--read-as" || name == "--scale"
-        guard conditions.types != nil || (!changesValues && !conditions.parts(me: store.subject).isEmpty) else {
+        guard conditions.types != nil || (!changesValues && !conditions.parts(me: store.owner).isEmpty) else {
             throw UsageError(.missingArgument(changesValues ? "--type" : "a condition such as --type"), command: command)
         }
-        return MigrationRequest(
+        return RepairRequest(
             try repair(name, text, of: conditions.types, context, store), of: conditions,
             takesAmbiguous: invocation.flag("--ambiguous"),
             now: context.machine.now())
     }
 
-    private static func correction(_ name: String, _ context: CommandContext) throws -> MigrationRequest {
+    private static func correction(_ name: String, _ context: CommandContext) throws -> RepairRequest {
         for option in (conditions + repairs).map({ $0.names[0] }) {
             if let value = context.invocation.string(option) {
                 throw context.invocation.invalid(option, value: value, expected: "either a correction or conditions, not both")
@@ -117,7 +117,7 @@ enum RepairOptions {
             }
             return .shift(offset)
         case "--move-zone": return .zone(try context.machine.zone(ZoneName(text, from: .option)))
-        case "--assign": return .subject(try StoreAccess.subject(text, in: store))
+        case "--assign": return .person(try StoreAccess.person(text, in: store))
         default: return .type(try context.type(text))
         }
     }
@@ -133,7 +133,7 @@ enum RepairOptions {
         conditions.device = invocation.string("--device")
         conditions.sourceVersion = try range("--source-version", invocation)
         conditions.firmware = try range("--firmware", invocation)
-        conditions.subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
+        conditions.person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) }
         (conditions.from, conditions.to) = try context.range(zone: zone)
         conditions.receivedFrom = try context.instant(option: "--received-from", zone: zone)
         conditions.receivedTo = try context.instant(option: "--received-to", zone: zone)

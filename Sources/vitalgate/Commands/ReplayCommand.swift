@@ -52,7 +52,7 @@ enum ReplayCommand: Command {
         }
         access.configuration.store = path
         let recording = try recording(access, context)
-        access.configuration.subject = access.configuration.subject ?? recording.subject
+        access.configuration.person = access.configuration.person ?? recording.person
         let store = try recording.isDemo ? access.openDemo() : access.openForWriting(creating: true)
         try store.ledger.closeAbandoned()
         let (account, code) = try replayed(recording.replay, into: store, context)
@@ -72,9 +72,9 @@ enum ReplayCommand: Command {
         }
         let store = try SampleStore(
             path: "\(folder)/store.db", access: .write,
-            creation: .init(subject: recording.subject, time: context.machine.now().microseconds, isDemo: recording.isDemo))
+            creation: .init(person: recording.person, time: context.machine.now().microseconds, isDemo: recording.isDemo))
         let (account, code) = try replayed(recording.replay, into: store, context)
-        let line = SampleLine(me: store.subject)
+        let line = SampleLine(me: store.owner)
         var bytes: [UInt8] = []
         let cursor = try store.samples.cursor(matching: SampleQuery())
         var printed = 0
@@ -97,7 +97,7 @@ enum ReplayCommand: Command {
     /// A capture that is ready to replay.
     private struct Recording {
         var replay: Replay
-        var subject: String
+        var person: String
         var isDemo: Bool
     }
 
@@ -121,14 +121,14 @@ enum ReplayCommand: Command {
                 }
                 return device
             }
-            let subject = known?.subject ?? access.configuration.subject ?? nobody
-            let reader = try TrafficReader(file, subject: subject, zone: zone)
+            let person = known?.owner ?? access.configuration.person ?? placeholderPerson
+            let reader = try TrafficReader(file, person: person, zone: zone)
             try reader.choose(adopted, named, library)
-            recording = Recording(replay: Replay(traffic: reader, settings: settings), subject: subject, isDemo: false)
+            recording = Recording(replay: Replay(traffic: reader, settings: settings), person: person, isDemo: false)
         } else {
             let reader = try CaptureReader(path: path)
             recording = Recording(
-                replay: Replay(reader: reader, settings: settings), subject: reader.head.subject, isDemo: reader.head.demo)
+                replay: Replay(reader: reader, settings: settings), person: reader.head.person, isDemo: reader.head.demo)
         }
         let isVerbose = context.invocation.flag("--verbose")
         recording.replay.onNotice = { context.log($0, isVerbose: isVerbose) }
@@ -137,7 +137,7 @@ enum ReplayCommand: Command {
     }
 
     /// The person of a store that does not exist.
-    private static let nobody = "00000000-0000-4000-8000-000000000000"
+    private static let placeholderPerson = "00000000-0000-4000-8000-000000000000"
 
     /// The file if it contains Bluetooth controller traffic (btsnoop), otherwise `nil`.
     private static func traffic(_ path: String) throws -> BTSnoopFile? {

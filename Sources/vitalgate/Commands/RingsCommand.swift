@@ -22,7 +22,7 @@ enum RingsCommand: Command {
         options: [
             Option(names: ["--from"], value: "T", help: "First day: a date, today, yesterday, monday or -7d."),
             Option(names: ["--to"], value: "T", help: "Day after the last day (written as for --from)."),
-            SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe,
+            SharedOptions.person, SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [
             Example("vitalgate rings", "Today's rings."),
@@ -34,12 +34,12 @@ enum RingsCommand: Command {
         let zone = try context.zone()
         let range = try context.range(zone: zone)
         let isToday = range.from == nil && range.to == nil
-        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
+        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
         let priority = try context.configuration().priority
         let query =
             isToday
-            ? ActivityQuery.today(context.machine.now(), zone: zone, subject: subject, priority: priority)
-            : ActivityQuery(zone: zone, from: range.from, to: range.to, subject: subject, priority: priority)
+            ? ActivityQuery.today(context.machine.now(), zone: zone, person: person, priority: priority)
+            : ActivityQuery(zone: zone, from: range.from, to: range.to, person: person, priority: priority)
         let count = try write(store, query, context)
         if count == 0, context.format == .table { context.note(isToday ? "no rings for today" : "no rings for these days") }
         return .success
@@ -48,7 +48,7 @@ enum RingsCommand: Command {
     /// Writes the rings of days and returns their number.
     static func write(_ store: SampleStore, _ query: ActivityQuery, _ context: CommandContext) throws -> Int {
         var report = RingsReport(
-            context: context, zone: query.zone, me: store.subject,
+            context: context, zone: query.zone, me: store.owner,
             persons: try store.activityPersons(query))
         try store.activity.days(query) { days in
             try report.write(days)
@@ -62,9 +62,9 @@ enum RingsCommand: Command {
 extension SampleStore {
     /// Names by person, for people with rings. Empty if there is only one person.
     fileprivate func activityPersons(_ query: ActivityQuery) throws -> [String: String] {
-        let subjects = try activity.subjects(query)
-        guard subjects.count > 1 else { return [:] }
+        let personIDs = try activity.people(query)
+        guard personIDs.count > 1 else { return [:] }
         let names = try people.names()
-        return Dictionary(subjects.map { ($0, names[$0] ?? $0) }, uniquingKeysWith: { first, _ in first })
+        return Dictionary(personIDs.map { ($0, names[$0] ?? $0) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -10,21 +10,21 @@ import Profiles
 struct RowDecoding {
     let context: CommandContext
     let library: ProfileLibrary
-    let subject: String
+    let person: String
 
     func run() throws -> ExitCode {
         let text = context.invocation.argument("DATA") ?? ""
         let match = try library.match(firstLines: text, profile: context.invocation.string("--profile"))
-        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: subject))
+        let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(person: person))
         let source = FileReading.source(of: Array(text.utf8), form: match.form)
         try interpreter.survey(source)
         var decoder = RowDecoder(
-            interpreter: interpreter, zone: try context.zone(), received: context.machine.now(), line: SampleLine(me: subject))
+            interpreter: interpreter, zone: try context.zone(), received: context.machine.now(), line: SampleLine(me: person))
         var code = ExitCode.success
         try source.forEachFrame { frame in
             do throws(Refusal) {
                 if let (object, samples) = try decoder.decode(frame) {
-                    DecodeCommand.tellHeld(samples, at: frame.place, context)
+                    DecodeCommand.reportQuarantined(samples, at: frame.place, context)
                     try? context.streams.output.write(object.line)
                 }
             } catch {

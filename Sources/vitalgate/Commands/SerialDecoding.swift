@@ -10,22 +10,22 @@ import Wire
 struct SerialDecoding {
     let context: CommandContext
     let library: ProfileLibrary
-    let subject: String
+    let person: String
 
     func run(_ channel: String) throws -> ExitCode {
         let invocation = context.invocation
         let profile = invocation.string("--profile")
         let family = library.serialFamily(channel)
-        let octets = try self.octets()
-        if family.count > 1, profile == nil, let octets { return try decode(octets, match: try best(of: family, for: octets)) }
+        let bytes = try self.bytes()
+        if family.count > 1, profile == nil, let bytes { return try decode(bytes, match: try best(of: family, for: bytes)) }
         guard let match = try? library.match(channel: family.first ?? channel, profile: profile) else {
             throw DecodeCommand.unknown(channel, context, library)
         }
-        return try decode(octets, match: match)
+        return try decode(bytes, match: match)
     }
 
     /// The device kind whose frames cover the most bytes, of several with the same name.
-    private func best(of family: [String], for octets: [UInt8]) throws -> BinaryMatch {
+    private func best(of family: [String], for bytes: [UInt8]) throws -> BinaryMatch {
         var best: (match: BinaryMatch, taken: Int)?
         for name in family {
             let match = try library.match(channel: name)
@@ -33,7 +33,7 @@ struct SerialDecoding {
             var taken = 0
             var framer = StreamFramer(framing)
             let count = { (event: StreamFramer.Event) in if case .frame(let frame, _) = event { taken += frame.count } }
-            octets.withUnsafeBytes { framer.feed($0, count) }
+            bytes.withUnsafeBytes { framer.feed($0, count) }
             framer.finish(isCut: false, count)
             if taken > best?.taken ?? -1 { best = (match, taken) }
         }
@@ -43,16 +43,16 @@ struct SerialDecoding {
 
     /// Decodes bytes or a file.
     ///
-    /// - Parameter octets: The bytes, or `nil` to read a file.
-    private func decode(_ octets: [UInt8]?, match: BinaryMatch) throws -> ExitCode {
+    /// - Parameter bytes: The bytes, or `nil` to read a file.
+    private func decode(_ bytes: [UInt8]?, match: BinaryMatch) throws -> ExitCode {
         guard let framing = match.framing else { throw DecodeCommand.unknown(match.channelName, context, library) }
         let options = BinaryOptions(isStrict: context.invocation.flag("--strict"))
         let stream = DecodedStream(
-            interpreter: BinaryInterpreter(match, registry: OriginRegistry(subject: subject), options: options), match: match,
-            printer: FramePrinter(context: context, subject: subject, zone: try context.zone()))
+            interpreter: BinaryInterpreter(match, registry: OriginRegistry(person: person), options: options), match: match,
+            printer: FramePrinter(context: context, person: person, zone: try context.zone()))
         var framer = StreamFramer(framing)
-        if let octets {
-            try octets.withUnsafeBytes { try framer.feed($0, stream.take) }
+        if let bytes {
+            try bytes.withUnsafeBytes { try framer.feed($0, stream.take) }
         } else {
             try readFile { try framer.feed($0, stream.take) }
         }
@@ -60,7 +60,7 @@ struct SerialDecoding {
         return stream.end(at: framer.offset)
     }
 
-    private func octets() throws -> [UInt8]? {
+    private func bytes() throws -> [UInt8]? {
         let invocation = context.invocation
         let text = invocation.argument("DATA")
         if let file = invocation.string("--file") {
@@ -68,10 +68,10 @@ struct SerialDecoding {
             guard !file.isEmpty else { throw invocation.invalid("--file", value: file, expected: "a file name") }
             return nil
         }
-        guard let text, let octets = HexadecimalText.octets(text) else {
+        guard let text, let bytes = HexadecimalText.bytes(text) else {
             throw invocation.invalid("DATA", value: text ?? "", expected: "bytes of two hexadecimal digits each, or --file FILE")
         }
-        return octets
+        return bytes
     }
 
     private func readFile(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
@@ -100,7 +100,7 @@ private final class DecodedStream {
     private static let maximumNotes = 20
     private var isMalformed = false
     /// The last skipped bytes. A truncated frame within a stream counts as noise, and at the end it counts as an incomplete frame.
-    private var lastSkip: SkippedOctets?
+    private var lastSkip: SkippedBytes?
 
     init(interpreter: BinaryInterpreter, match: BinaryMatch, printer: FramePrinter) {
         self.interpreter = interpreter
@@ -125,14 +125,14 @@ private final class DecodedStream {
         case .skipped(let skipped):
             lastSkip = skipped
             if skipped.fault.reason == .checkCode || skipped.fault.reason == .tooLong { isMalformed = true }
-            refuse(FrameError(skipped.fault), octets: skipped.count)
+            refuse(FrameError(skipped.fault), bytes: skipped.count)
         }
     }
 
-    private func refuse(_ error: FrameError, octets: Int? = nil) {
+    private func refuse(_ error: FrameError, bytes: Int? = nil) {
         notes += 1
         guard notes <= Self.maximumNotes else { return }
-        let count = octets.map { $0 == 1 ? " (1 byte skipped)" : " (\($0) bytes skipped)" } ?? ""
+        let count = bytes.map { $0 == 1 ? " (1 byte skipped)" : " (\($0) bytes skipped)" } ?? ""
         printer.context.note("vitalgate: byte \(error.offset): \(error)\(count)")
     }
 

@@ -41,7 +41,7 @@ enum ShowCommand: Command {
         let store = try context.openForReading()
         let uuid = try context.uuid(name, among: .all, in: store)
         guard let stored = try store.shown(uuid) else {
-            return try AbsenceNote(context: context, store: store).tell(of: uuid)
+            return try AbsenceNote(context: context, store: store).printReason(of: uuid)
         }
         if raw { return try writeRaw(stored.sample, context) }
         if points { return try PointsWriterOutput(context: context).write(stored.sample) }
@@ -71,7 +71,7 @@ enum ShowCommand: Command {
         }
         guard try isWhole(content, sample, context) else { return .dataError }
         var reader = try ContentReader(content)
-        while let stretch = try reader.next() { try context.streams.output.write(stretch) }
+        while let chunk = try reader.next() { try context.streams.output.write(chunk) }
         return .success
     }
 

@@ -21,7 +21,7 @@ enum SourcesCommand: Command {
                         name: "TYPE", help: "Quantity or category type.", arity: .optional,
                         completion: .command("vitalgate types --ids"))
                 ],
-                options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe],
+                options: [SharedOptions.person, SharedOptions.timeZone, Format.option, Format.safe],
                 examples: [Example("vitalgate sources list stepCount", "Compare the priority of watch and phone.")]),
             CommandSpecification(
                 name: "priority", summary: "Set or show the priority of sources.",
@@ -41,7 +41,7 @@ enum SourcesCommand: Command {
                         arity: .any),
                 ],
                 options: [
-                    SharedOptions.subject, Option(names: ["--clear"], help: "Remove the order of the type."),
+                    SharedOptions.person, Option(names: ["--clear"], help: "Remove the order of the type."),
                     Format.option, Format.safe,
                 ],
                 examples: [
@@ -58,14 +58,14 @@ enum SourcesCommand: Command {
 
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
+        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
         let type = try context.invocation.argument("TYPE").map(context.type)
         let sources = try store.sources.counting(
-            matching: SampleQuery(types: type.map { [$0] }, subject: subject), try context.configuration().priority)
+            matching: SampleQuery(types: type.map { [$0] }, person: person), try context.configuration().priority)
         let rows = type == nil ? together(sources) : sources.map { SourceRow($0) }
         if context.format == .ndjson {
             for (index, row) in rows.enumerated() {
-                let line = row.object(place: type == nil ? nil : index + 1, me: store.subject).line
+                let line = row.object(place: type == nil ? nil : index + 1, me: store.owner).line
                 try context.streams.output.write(line)
             }
             return
@@ -79,7 +79,7 @@ enum SourcesCommand: Command {
                 context.format == .table
                     ? SourceRevision.displayName(ofID: row.source.series.source, name: row.source.sourceName)
                     : row.source.sourceName, row.source.series.source, row.source.deviceName ?? row.source.model ?? "",
-                names[row.source.series.subject] ?? row.source.series.subject,
+                names[row.source.series.person] ?? row.source.series.person,
                 row.types.count > 3 ? "\(row.types.count)" : row.types.sorted().joined(separator: ", "),
                 times.local(row.first), times.local(row.last),
             ]
@@ -94,9 +94,9 @@ enum SourcesCommand: Command {
     private static func together(_ sources: [CountingSource]) -> [SourceRow] {
         var rows: [SourceRow] = []
         for source in sources.sorted(by: { $0.series.id < $1.series.id }) {
-            let key = (source.series.subject, source.series.source, source.series.device)
+            let key = (source.series.person, source.series.source, source.series.device)
             if let index = rows.firstIndex(where: {
-                ($0.source.series.subject, $0.source.series.source, $0.source.series.device) == key
+                ($0.source.series.person, $0.source.series.source, $0.source.series.device) == key
             }) {
                 rows[index].take(source)
             } else {
@@ -118,29 +118,29 @@ enum SourcesCommand: Command {
             throw invocation.invalid("SOURCE", value: first, expected: "no source with --clear")
         }
         let store = try context.access().openForWriting(creating: false)
-        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
-        let known = try store.sources.counting(matching: SampleQuery(types: type.map { [$0] }, subject: subject), [])
-        for name in names where !known.contains(where: { $0.goes(by: name) }) {
+        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let known = try store.sources.counting(matching: SampleQuery(types: type.map { [$0] }, person: person), [])
+        for name in names where !known.contains(where: { $0.isNamed(by: name) }) {
             context.note("note: no samples from a source or device named '\(name)' yet")
         }
-        try store.sources.set(SourceOrder(subject: subject, type: type, names: names))
+        try store.sources.set(SourceOrder(person: person, type: type, names: names))
         return .success
     }
 
     private static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
+        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
         let name = context.invocation.argument("TYPE")
         let type = name == "all" ? nil : try name.map(context.type)
         let orders = try store.sources.orders().filter { order in
-            (subject == nil || order.subject == nil || order.subject == subject)
+            (person == nil || order.person == nil || order.person == person)
                 && (name == nil || order.type == nil || order.type == type)
         }
         if context.format == .ndjson {
             for order in orders {
                 var object = JSONObject()
                 object.set("type", order.type?.id)
-                object.set("subject", order.subject.map { $0 == store.subject ? "me" : $0 })
+                object.set("subject", order.person.map { $0 == store.owner ? "me" : $0 })
                 object.set("sources", order.names)
                 try context.streams.output.write(object.line)
             }
@@ -152,7 +152,7 @@ enum SourcesCommand: Command {
         let persons = try store.people.names()
         let rows = orders.map { order in
             [
-                order.type?.id ?? "all", order.subject.map { persons[$0] ?? $0 } ?? "everybody",
+                order.type?.id ?? "all", order.person.map { persons[$0] ?? $0 } ?? "everybody",
                 order.names.joined(separator: ", "),
             ]
         }
@@ -182,11 +182,11 @@ private struct SourceRow {
     func object(place: Int?, me: String) -> JSONObject {
         var object = JSONObject()
         if let place { object.set("place", place) }
-        object.set("subject", source.series.subject == me ? "me" : source.series.subject)
-        var told = JSONObject()
-        told.set("id", source.series.source)
-        told.set("name", source.sourceName)
-        object.set("source", told)
+        object.set("subject", source.series.person == me ? "me" : source.series.person)
+        var reported = JSONObject()
+        reported.set("id", source.series.source)
+        reported.set("name", source.sourceName)
+        object.set("source", reported)
         var device = JSONObject()
         device.set("key", source.series.device.isEmpty ? nil : source.series.device)
         device.set("name", source.deviceName)
@@ -201,7 +201,7 @@ private struct SourceRow {
 
 extension CountingSource {
     /// Whether a name given by the user matches the source or its device.
-    fileprivate func goes(by name: String) -> Bool {
+    fileprivate func isNamed(by name: String) -> Bool {
         [series.source, series.device, sourceName, deviceName ?? "", model ?? ""].contains {
             $0.lowercased() == name.lowercased()
         }

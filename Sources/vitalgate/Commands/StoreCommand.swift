@@ -152,13 +152,13 @@ enum StoreCommand: Command {
 
     private static func merge(_ context: CommandContext) throws -> ExitCode {
         guard context.invocation.flag("--yes") else {
-            let retellings = try context.openForReading().duplicates.retellings()
-            for retelling in retellings {
+            let mergeCandidates = try context.openForReading().duplicates.mergeCandidates()
+            for retelling in mergeCandidates {
                 let words =
                     retelling.isLeft ? "is kept because others were compared with it, but is a duplicate of" : "is a duplicate of"
                 try context.streams.output.write("\(retelling.uuid) \(words) \(retelling.first)\n")
             }
-            let count = retellings.count { !$0.isLeft }
+            let count = mergeCandidates.count { !$0.isLeft }
             context.note(
                 count == 0
                     ? "there is nothing to merge"
@@ -196,7 +196,7 @@ enum StoreCommand: Command {
             object.set("quarantined", summary.quarantined)
             object.set("ingests", summary.ingests)
             object.set("seq", Int(summary.lastChange))
-            object.set("subject", summary.subject)
+            object.set("subject", summary.person)
             object.set("schema", summary.schema)
             object.set("series", summary.series.map(Self.object))
             try output.write(object.line)
@@ -207,7 +207,7 @@ enum StoreCommand: Command {
                 let description = series.description
                 context.csv.append(
                     row: [
-                        description.type.id, description.subject == store.subject ? "me" : description.subject,
+                        description.type.id, description.person == store.owner ? "me" : description.person,
                         description.source,
                         description.device, "\(series.count)", series.first.description, series.last.description,
                     ], to: &bytes)
@@ -221,7 +221,7 @@ enum StoreCommand: Command {
                 samples      \(Readable.count(summary.samples)), \(Readable.count(summary.deleted)) deleted, \
                 \(Readable.count(summary.quarantined)) in quarantine
                 ledger       \(Readable.count(summary.ingests)) entries, last change \(summary.lastChange)
-                person       \(summary.subject) (me), schema \(summary.schema)
+                person       \(summary.person) (me), schema \(summary.schema)
 
 
                 """)
@@ -243,7 +243,7 @@ enum StoreCommand: Command {
     private static func object(_ series: StoreSummary.Series) -> JSONObject {
         var object = JSONObject()
         object.set("type", series.description.type.id)
-        object.set("subject", series.description.subject)
+        object.set("subject", series.description.person)
         object.set("source", series.description.source)
         object.set("device", series.description.device.isEmpty ? nil : series.description.device)
         object.set("samples", series.count)

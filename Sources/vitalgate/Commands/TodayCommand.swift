@@ -13,18 +13,18 @@ enum TodayCommand: Command {
             Shows the activity rings of the day (see 'vitalgate rings') and, for each type, the latest sample that arrived since \
             midnight. With --format csv, only the samples are printed.
             """,
-        options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe],
+        options: [SharedOptions.person, SharedOptions.timeZone, Format.option, Format.safe],
         examples: [Example("vitalgate today", "Today's rings and new samples.")])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
         let zone = try context.zone()
-        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
+        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
         let now = context.machine.now()
-        let query = ActivityQuery.today(now, zone: zone, subject: subject, priority: try context.configuration().priority)
+        let query = ActivityQuery.today(now, zone: zone, person: person, priority: try context.configuration().priority)
         let days = context.format == .csv ? 0 : try RingsCommand.write(store, query, context)
         let midnight = query.from ?? now
-        let sorted = try LatestSamples.all(in: store, subject: subject, at: now) {
+        let sorted = try LatestSamples.all(in: store, person: person, at: now) {
             $0.received >= midnight && $0.origin.kind != .activitySummary
         }
         if sorted.isEmpty, context.format == .table {
@@ -33,7 +33,7 @@ enum TodayCommand: Command {
         }
         if days > 0, context.format == .table { try context.streams.output.write("\n") }
         var writer = SampleWriter(context: context, unit: nil, times: try context.times(), store: store)
-        if Set(sorted.map(\.sample.origin.subject)).count > 1 { writer.persons = try store.people.names() }
+        if Set(sorted.map(\.sample.origin.person)).count > 1 { writer.persons = try store.people.names() }
         for stored in sorted { try writer.write(stored) }
         try writer.finish()
         return .success

@@ -7,7 +7,7 @@ struct AbsenceNote {
     let context: CommandContext
     let store: SampleStore
 
-    func tell(of uuid: SampleIdentity) throws -> ExitCode {
+    func printReason(of uuid: SampleIdentity) throws -> ExitCode {
         if let first = try store.duplicates.explain(uuid)?.first {
             context.note("vitalgate: \(uuid) is a duplicate of \(first.other.uuid) by rule \(first.rule.rawValue)")
             return .dataError
@@ -28,7 +28,7 @@ struct AbsenceNote {
         var next = SampleIdentity(replacement)
         var seen: Set<SampleIdentity> = [uuid]
         while let uuid = next, seen.insert(uuid).inserted {
-            if let repair = try store.repairs.repair(thatMade: uuid) {
+            if let repair = try store.repairs.repair(ofEntry: uuid) {
                 text += " (repair \(repair.id): \(Repair.words(of: repair.repair)))"
             }
             next = nil

@@ -63,7 +63,7 @@ struct AccountReport {
     /// Writes the assumptions, skipped items and refusals.
     func writeDetails(
         of account: IngestAccount, refusals: [RefusalEntry],
-        witnesses: [(witness: SampleIdentity, first: SampleIdentity, rule: DuplicateRule)]
+        nearDuplicates: [(duplicateID: SampleIdentity, first: SampleIdentity, rule: DuplicateRule)]
     ) throws {
         var text = ""
         if let profile = account.profile { text += "profile: \(profile)\n" }
@@ -72,11 +72,11 @@ struct AccountReport {
         for (kind, count) in account.skipped.sorted(by: { $0.key < $1.key }) {
             text += "skipped: \(Readable.count(count)) \(kind)\n"
         }
-        for (witness, first, rule) in witnesses {
-            text += "duplicate: \(witness) is a duplicate of \(first) by rule \(rule.rawValue)\n"
+        for (duplicateID, first, rule) in nearDuplicates {
+            text += "duplicate: \(duplicateID) is a duplicate of \(first) by rule \(rule.rawValue)\n"
         }
-        if account.witnesses > witnesses.count {
-            text += "duplicate: \(Readable.count(account.witnesses - witnesses.count)) more\n"
+        if account.nearDuplicates > nearDuplicates.count {
+            text += "duplicate: \(Readable.count(account.nearDuplicates - nearDuplicates.count)) more\n"
         }
         if account.linked > 0 { text += "linked: \(Readable.count(account.linked, "sample")) matched with another device's\n" }
         for refusal in refusals {
@@ -89,5 +89,5 @@ struct AccountReport {
     }
 
     /// The maximum number of near-duplicates to list.
-    static let witnessesShown = 1000
+    static let maximumNearDuplicates = 1000
 }

@@ -50,14 +50,14 @@ struct ExplanationReport {
 
     private func text(_ explanation: Explanation) throws -> String {
         let stored = explanation.stored
-        var text = "\(stored.uuid)\n  \(told(stored))\n"
+        var text = "\(stored.uuid)\n  \(summary(stored))\n"
         text += "  \(try state(explanation))\n"
-        for witness in explanation.witnesses {
-            text += "  \(witness.other.uuid) is a duplicate of it by rule \(witness.rule.rawValue)\n    \(told(witness.other))\n"
+        for duplicate in explanation.duplicates {
+            text += "  \(duplicate.other.uuid) is a duplicate of it by rule \(duplicate.rule.rawValue)\n    \(summary(duplicate.other))\n"
         }
         for link in explanation.linked {
             text +=
-                "  \(link.other.uuid) from another device matches by rule \(link.rule.rawValue) (both kept)\n    \(told(link.other))\n"
+                "  \(link.other.uuid) from another device matches by rule \(link.rule.rawValue) (both kept)\n    \(summary(link.other))\n"
         }
         return text
     }
@@ -74,7 +74,7 @@ struct ExplanationReport {
     }
 
     /// The type, original value, time with its resolution, and source.
-    private func told(_ stored: StoredSample) -> String {
+    private func summary(_ stored: StoredSample) -> String {
         let sample = stored.sample
         return
             "\(sample.origin.type.id) \(sample.numeral.text) \(Readable.unit(sample.unit)), \(times.start(of: sample)) to the "
@@ -96,7 +96,7 @@ struct ExplanationReport {
             object.set("decidedIn", Int(first.ingest))
         }
         object.set("sample", raw: line(explanation.stored))
-        object.set("witnesses", explanation.witnesses.map(relation))
+        object.set("witnesses", explanation.duplicates.map(relation))
         object.set("linked", explanation.linked.map(relation))
         return object
     }
@@ -120,7 +120,7 @@ struct ExplanationReport {
 
     private func line(_ stored: StoredSample) -> [UInt8] {
         var bytes: [UInt8] = []
-        SampleLine(me: store.subject).append(stored.sample, ingest: stored.ingest, seq: nil, to: &bytes)
+        SampleLine(me: store.owner).append(stored.sample, ingest: stored.ingest, seq: nil, to: &bytes)
         return Array(bytes.dropLast())
     }
 }

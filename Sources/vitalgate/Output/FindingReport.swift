@@ -12,14 +12,14 @@ struct FindingReport {
         case .csv:
             try TableOutput(context: context).write(
                 header: ["subject", "state", "finding", "command"],
-                rows: findings.map { [$0.subject, $0.weight.rawValue, $0.text, $0.command ?? ""] })
+                rows: findings.map { [$0.component, $0.weight.rawValue, $0.text, $0.command ?? ""] })
         case .table: for finding in findings { try context.streams.output.write(text(finding)) }
         }
     }
 
     private func object(_ finding: Finding) -> JSONObject {
         var object = JSONObject()
-        object.set("subject", finding.subject)
+        object.set("subject", finding.component)
         object.set("state", finding.weight.rawValue)
         object.set("finding", finding.text)
         object.set("command", finding.command)
@@ -29,7 +29,7 @@ struct FindingReport {
     /// A finding with its command on a separate line, so that it is not truncated and can be copied.
     private func text(_ finding: Finding) -> String {
         let state = finding.weight.rawValue
-        let line = state + String(repeating: " ", count: 9 - state.count) + "\(finding.subject): \(finding.text)\n"
+        let line = state + String(repeating: " ", count: 9 - state.count) + "\(finding.component): \(finding.text)\n"
         return line + (finding.command.map { "         → \($0)\n" } ?? "")
     }
 }

@@ -13,20 +13,20 @@ struct PlanReport {
     func write(_ query: SampleQuery, _ store: SampleStore) throws -> ExitCode {
         let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
-        var met = 0
-        while try cursor.next() != nil { met += 1 }
+        var matched = 0
+        while try cursor.next() != nil { matched += 1 }
         let output = context.streams.output
         if context.format == .ndjson {
-            try output.write(object(query, cursor, met).line)
+            try output.write(object(query, cursor, matched).line)
         } else {
-            try output.write(TerminalText.sanitized(text(query, cursor, met), keepingLines: true))
+            try output.write(TerminalText.sanitized(text(query, cursor, matched), keepingLines: true))
         }
         return .success
     }
 
     // MARK: For people
 
-    private func text(_ query: SampleQuery, _ cursor: SampleCursor, _ met: Int) -> String {
+    private func text(_ query: SampleQuery, _ cursor: SampleCursor, _ matched: Int) -> String {
         let plan = cursor.plan
         var text = "condition  \(query.predicate)\n"
         if !query.order.isEmpty {
@@ -37,24 +37,24 @@ struct PlanReport {
         for (part, scanned) in zip(plan.parts, cursor.scanned) {
             let device = part.series.device.isEmpty ? "" : ", \(part.series.device)"
             text += "\(name(part)), \(part.series.source)\(device)\n"
-            text += "  starts   \(part.starts.stretches.map(words).joined(separator: ", "))\n"
+            text += "  starts   \(part.starts.intervals.map(words).joined(separator: ", "))\n"
             if let rest = part.rest { text += "  filter   \(rest)\n" }
             text += "  read     \(Readable.count(scanned, "sample"))\n"
         }
-        let untouched = plan.untouched
-        text += "\(Readable.count(untouched)) other series \(untouched == 1 ? "is" : "are") skipped\n"
+        let skippedSeries = plan.untouched
+        text += "\(Readable.count(skippedSeries)) other series \(skippedSeries == 1 ? "is" : "are") skipped\n"
         let scanned = cursor.scanned.reduce(0, +)
         return text
-            + "\(Readable.count(scanned, "sample")) read, \(Readable.count(met)) match\(met == 1 ? "es" : "") the condition\n"
+            + "\(Readable.count(scanned, "sample")) read, \(Readable.count(matched)) match\(matched == 1 ? "es" : "") the condition\n"
     }
 
     private func name(_ part: QueryPlan.Part) -> String {
         part.isDerived ? "bloodPressure, derived from \(part.series.type.id)" : part.series.type.id
     }
 
-    private func words(_ stretch: ClosedRange<Int64>) -> String {
-        let (first, last) = (Instant(microseconds: stretch.lowerBound), Instant(microseconds: stretch.upperBound))
-        switch (stretch.lowerBound == .min, stretch.upperBound == .max) {
+    private func words(_ interval: ClosedRange<Int64>) -> String {
+        let (first, last) = (Instant(microseconds: interval.lowerBound), Instant(microseconds: interval.upperBound))
+        switch (interval.lowerBound == .min, interval.upperBound == .max) {
         case (true, true): return "all"
         case (true, false): return "to \(last)"
         case (false, true): return "from \(first)"
@@ -64,7 +64,7 @@ struct PlanReport {
 
     // MARK: For programs
 
-    private func object(_ query: SampleQuery, _ cursor: SampleCursor, _ met: Int) -> JSONObject {
+    private func object(_ query: SampleQuery, _ cursor: SampleCursor, _ matched: Int) -> JSONObject {
         var object = JSONObject()
         object.set("condition", query.predicate.description)
         object.set("order", query.order.map(\.description))
@@ -75,13 +75,13 @@ struct PlanReport {
             object.set("derived", part.isDerived)
             object.set("source", part.series.source)
             object.set("device", part.series.device)
-            let stretches: [JSONObject] = part.starts.stretches.map { stretch in
+            let intervals: [JSONObject] = part.starts.intervals.map { interval in
                 var object = JSONObject()
-                object.set("from", time(stretch.lowerBound, unless: .min))
-                object.set("through", time(stretch.upperBound, unless: .max))
+                object.set("from", time(interval.lowerBound, unless: .min))
+                object.set("through", time(interval.upperBound, unless: .max))
                 return object
             }
-            object.set("starts", stretches)
+            object.set("starts", intervals)
             object.set("rest", part.rest?.description)
             object.set("read", scanned)
             return object
@@ -89,7 +89,7 @@ struct PlanReport {
         object.set("series", parts)
         object.set("untouched", cursor.plan.untouched)
         object.set("read", cursor.scanned.reduce(0, +))
-        object.set("met", met)
+        object.set("met", matched)
         return object
     }
 

@@ -21,7 +21,7 @@ struct QuarantineReport {
         let before = try neighbours(of: entry, in: store, descending: true).reversed()
         let after = try neighbours(of: entry, in: store, descending: false)
         if context.format == .ndjson {
-            try context.streams.output.write(object(entry, before: Array(before), after: after, me: store.subject).line)
+            try context.streams.output.write(object(entry, before: Array(before), after: after, me: store.owner).line)
         } else {
             let text = text(entry, before: Array(before), after: after, try context.times())
             try context.streams.output.write(TerminalText.sanitized(text, keepingLines: true))
@@ -37,7 +37,7 @@ struct QuarantineReport {
         let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 types: [sample.origin.type], from: descending ? nil : sample.start, to: descending ? sample.start : nil,
-                subject: sample.origin.subject, descending: descending, limit: Self.neighbours))
+                person: sample.origin.person, descending: descending, limit: Self.neighbours))
         defer { cursor.close() }
         var found: [StoredSample] = []
         while let next = try cursor.next() { found.append(next) }

@@ -21,22 +21,22 @@ struct RepairReport {
 
     // MARK: A plan
 
-    func write(_ plan: MigrationPlan, of request: MigrationRequest, migration: Int64?) throws {
+    func write(_ plan: RepairPlan, of request: RepairRequest, repairID: Int64?) throws {
         switch context.format {
-        case .ndjson: try output.write(object(plan, request, migration).line)
+        case .ndjson: try output.write(object(plan, request, repairID).line)
         case .csv: try TableOutput(context: context).write(header: ["what", "count"], rows: Self.counts(plan))
         case .table: try output.write(TerminalText.sanitized(text(plan, request), keepingLines: true))
         }
     }
 
-    private static func counts(_ plan: MigrationPlan) -> [[String]] {
+    private static func counts(_ plan: RepairPlan) -> [[String]] {
         let reasons = RepairReason.allCases.compactMap { reason in plan.left[reason].map { [reason.rawValue, "\($0)"] } }
         return [["matched", "\(plan.matched)"], ["repaired", "\(plan.repaired)"], ["merged", "\(plan.merged)"]] + reasons
     }
 
-    private func object(_ plan: MigrationPlan, _ request: MigrationRequest, _ migration: Int64?) -> JSONObject {
+    private func object(_ plan: RepairPlan, _ request: RepairRequest, _ repairID: Int64?) -> JSONObject {
         var object = JSONObject()
-        object.set("migration", migration.map { Int($0) })
+        object.set("migration", repairID.map { Int($0) })
         object.set("repair", request.repair.text)
         object.set("conditions", raw: Array(request.conditions.json(me: me).utf8))
         object.set("matched", plan.matched)
@@ -66,7 +66,7 @@ struct RepairReport {
 
     private typealias Comparison = (type: SampleType, before: Histogram, after: Histogram)
 
-    private static func histograms(_ plan: MigrationPlan) -> [Comparison] {
+    private static func histograms(_ plan: RepairPlan) -> [Comparison] {
         Set(plan.before.keys).union(plan.after.keys).sorted { $0.id < $1.id }.map {
             ($0, plan.before[$0] ?? Histogram(), plan.after[$0] ?? Histogram())
         }
@@ -78,18 +78,18 @@ struct RepairReport {
         object.set("unit", comparison.type.canonicalUnit.code)
         object.set(
             "bins",
-            Histogram.stretches(comparison.before, comparison.after, limit: 16).map { stretch in
+            Histogram.commonBins(comparison.before, comparison.after, limit: 16).map { interval in
                 var bin = JSONObject()
-                bin.set("from", stretch.from)
-                bin.set("to", stretch.to)
-                bin.set("before", stretch.one)
-                bin.set("after", stretch.other)
+                bin.set("from", interval.from)
+                bin.set("to", interval.to)
+                bin.set("before", interval.one)
+                bin.set("after", interval.other)
                 return bin
             })
         return object
     }
 
-    private func text(_ plan: MigrationPlan, _ request: MigrationRequest) -> String {
+    private func text(_ plan: RepairPlan, _ request: RepairRequest) -> String {
         let conditions = request.conditions.parts(me: me).map { "\($0.name) \($0.text)" }.joined(separator: ", ")
         var text = "repair: \(Repair.words(of: request.repair.text)); \(conditions)\n\n"
         var table = TextTable(columns: [.init("samples", .right), .init("", .left)])
@@ -105,7 +105,7 @@ struct RepairReport {
             }
         }
         text += table.rendered(width: nil, unicode: unicode)
-        if case .subject = request.repair { return text + examples(plan) }
+        if case .person = request.repair { return text + examples(plan) }
         if case .shift = request.repair { return text + examples(plan) }
         if case .zone = request.repair { return text + examples(plan) }
         for comparison in Self.histograms(plan) {
@@ -118,26 +118,26 @@ struct RepairReport {
 
     /// The histogram's bins, each with a bar before the repair and one after it.
     private func bars(_ comparison: Comparison) -> String {
-        let stretches = Histogram.stretches(comparison.before, comparison.after, limit: 16)
-        let most = max(1, stretches.map { max($0.one, $0.other) }.max() ?? 1)
+        let commonBins = Histogram.commonBins(comparison.before, comparison.after, limit: 16)
+        let maximum = max(1, commonBins.map { max($0.one, $0.other) }.max() ?? 1)
         var table = TextTable(columns: [
             .init("from", .decimal), .init("to", .decimal), .init("before", .right), .init(""), .init("after", .right), .init(""),
         ])
         // Every bin with data gets a visible bar.
         func bar(_ count: Int) -> String {
-            let part = count == 0 ? 0 : max(Double(count) / Double(most), 1.0 / 20)
+            let part = count == 0 ? 0 : max(Double(count) / Double(maximum), 1.0 / 20)
             return TextTable.bar(part, width: 20, unicode: unicode)
         }
-        for stretch in stretches where stretch.one + stretch.other > 0 {
+        for interval in commonBins where interval.one + interval.other > 0 {
             table.append([
-                Readable.number(stretch.from), Readable.number(stretch.to), Readable.count(stretch.one), bar(stretch.one),
-                Readable.count(stretch.other), bar(stretch.other),
+                Readable.number(interval.from), Readable.number(interval.to), Readable.count(interval.one), bar(interval.one),
+                Readable.count(interval.other), bar(interval.other),
             ])
         }
         return table.rendered(width: nil, unicode: unicode)
     }
 
-    private func examples(_ plan: MigrationPlan) -> String {
+    private func examples(_ plan: RepairPlan) -> String {
         guard !plan.examples.isEmpty else { return "" }
         var table = TextTable(columns: [
             .init("start"), .init("as received"), .init("before", .decimal), .init(""), .init("after", .decimal), .init(""),
@@ -147,8 +147,8 @@ struct RepairReport {
             let (before, after) = (example.before, example.after)
             var more: [String] = []
             if before.start != after.start || before.zone != after.zone { more.append("moved to \(times.start(of: after))") }
-            if before.origin.subject != after.origin.subject {
-                more.append("assigned to \(after.origin.subject == me ? "me" : after.origin.subject)")
+            if before.origin.person != after.origin.person {
+                more.append("assigned to \(after.origin.person == me ? "me" : after.origin.person)")
             }
             if before.origin.type != after.origin.type { more.append(after.origin.type.id) }
             table.append([
@@ -163,19 +163,19 @@ struct RepairReport {
     // MARK: What was done
 
     /// Writes a list that fits the terminal. `repair show` has the details.
-    func writeList(_ migrations: [Migration]) throws {
-        guard context.format == .table else { return try write(migrations) }
+    func writeList(_ repairs: [StoredRepair]) throws {
+        guard context.format == .table else { return try write(repairs) }
         // Only the repair and its conditions may be truncated.
         var table = TextTable(columns: [
             .init("repair", .right), .init("when", .right), .init("samples", .right), .init("state", .right), .init("change"),
             .init("conditions"),
         ])
-        for migration in migrations {
-            let applied = Instant(microseconds: migration.applied)
+        for repairID in repairs {
+            let applied = Instant(microseconds: repairID.applied)
             table.append([
-                "\(migration.id)", String(times.local(applied).prefix(19)),
-                Readable.count(migration.repaired + migration.merged), migration.state, Repair.words(of: migration.repair),
-                Self.words(migration.conditions) + (migration.source.map { " (\($0))" } ?? ""),
+                "\(repairID.id)", String(times.local(applied).prefix(19)),
+                Readable.count(repairID.repaired + repairID.merged), repairID.state, Repair.words(of: repairID.repair),
+                Self.words(repairID.conditions) + (repairID.source.map { " (\($0))" } ?? ""),
             ])
         }
         let terminal = context.streams.outputTerminal
@@ -190,40 +190,40 @@ struct RepairReport {
         }.joined(separator: ", ")
     }
 
-    func write(_ migrations: [Migration]) throws {
+    func write(_ repairs: [StoredRepair]) throws {
         if context.format == .ndjson {
-            for migration in migrations { try output.write(Self.object(migration).line) }
+            for repairID in repairs { try output.write(Self.object(repairID).line) }
             return
         }
         let header = ["migration", "when", "repair", "conditions", "repaired", "merged", "state", "ingest"]
-        let rows = migrations.map { migration in
-            let applied = Instant(microseconds: migration.applied)
+        let rows = repairs.map { repairID in
+            let applied = Instant(microseconds: repairID.applied)
             return [
-                "\(migration.id)", String(times.local(applied).prefix(19)),
-                Repair.words(of: migration.repair), migration.conditions + (migration.source.map { " (\($0))" } ?? ""),
-                Readable.count(migration.repaired), Readable.count(migration.merged), migration.state, "\(migration.ingest)",
+                "\(repairID.id)", String(times.local(applied).prefix(19)),
+                Repair.words(of: repairID.repair), repairID.conditions + (repairID.source.map { " (\($0))" } ?? ""),
+                Readable.count(repairID.repaired), Readable.count(repairID.merged), repairID.state, "\(repairID.ingest)",
             ]
         }
         try TableOutput(context: context).write(header: header, rows: rows)
     }
 
-    private static func object(_ migration: Migration) -> JSONObject {
+    private static func object(_ repairID: StoredRepair) -> JSONObject {
         var object = JSONObject()
-        object.set("migration", Int(migration.id))
-        object.set("repair", migration.repair)
-        object.set("conditions", raw: Array(migration.conditions.utf8))
-        object.set("source", migration.source)
-        object.set("state", migration.state)
-        object.set("matched", migration.matched)
-        object.set("repaired", migration.repaired)
-        object.set("merged", migration.merged)
-        object.set("alreadyRight", migration.alreadyRight)
-        object.set("ambiguous", migration.ambiguous)
-        object.set("impossible", migration.impossible)
-        object.set("applied", Instant(microseconds: migration.applied).description)
-        object.set("ingest", Int(migration.ingest))
-        object.set("undone", migration.undone.map { Instant(microseconds: $0).description })
-        object.set("undoneBy", migration.undoneBy.map { Int($0) })
+        object.set("migration", Int(repairID.id))
+        object.set("repair", repairID.repair)
+        object.set("conditions", raw: Array(repairID.conditions.utf8))
+        object.set("source", repairID.source)
+        object.set("state", repairID.state)
+        object.set("matched", repairID.matched)
+        object.set("repaired", repairID.repaired)
+        object.set("merged", repairID.merged)
+        object.set("alreadyRight", repairID.alreadyRight)
+        object.set("ambiguous", repairID.ambiguous)
+        object.set("impossible", repairID.impossible)
+        object.set("applied", Instant(microseconds: repairID.applied).description)
+        object.set("ingest", Int(repairID.ingest))
+        object.set("undone", repairID.undone.map { Instant(microseconds: $0).description })
+        object.set("undoneBy", repairID.undoneBy.map { Int($0) })
         return object
     }
 

@@ -82,13 +82,13 @@ struct RingsReport {
         let isDrawn = terminal.isUnicode && rings.contains { $0.ring.fraction != nil }
         let colours = terminal.showsColours ? Self.colours : []
         var text = [Self.heading(day.date) + (persons.isEmpty ? "" : name(day)), ""]
-        let longest = rings.map { Self.figures($0.ring, $0.unit).count }.max() ?? 0
+        let maximumWidth = rings.map { Self.figures($0.ring, $0.unit).count }.max() ?? 0
         for (index, (name, ring, unit)) in rings.enumerated() {
             let figures = Self.figures(ring, unit)
             var row = name + String(repeating: " ", count: max(1, 10 - name.count)) + figures
             if let fraction = ring.fraction {
                 let percent = "\(Readable.number((fraction * 100).rounded())) %"
-                row += String(repeating: " ", count: max(2, 10 + longest + 7 - row.count - percent.count)) + percent
+                row += String(repeating: " ", count: max(2, 10 + maximumWidth + 7 - row.count - percent.count)) + percent
                 if !isDrawn { row += "  " + TextTable.bar(fraction, width: 20, unicode: terminal.isUnicode) }
             }
             while row.last == " " { row.removeLast() }
@@ -108,14 +108,14 @@ struct RingsReport {
         let above = max(0, (drawing.count - text.count) / 2)
         return drawing.enumerated().map { index, line in
             let row = index - above
-            let beside = text.indices.contains(row) && !text[row].isEmpty ? "   " + text[row] : ""
-            var whole = line + beside
+            let suffix = text.indices.contains(row) && !text[row].isEmpty ? "   " + text[row] : ""
+            var whole = line + suffix
             while whole.last == " " { whole.removeLast() }
             return whole + "\n"
         }.joined()
     }
 
-    private func name(_ day: ActivityDay) -> String { "  " + TerminalText.sanitized(persons[day.subject] ?? day.subject) }
+    private func name(_ day: ActivityDay) -> String { "  " + TerminalText.sanitized(persons[day.person] ?? day.person) }
 
     /// A date with its weekday, such as `Fri 2026-11-20`.
     private static func heading(_ date: String) -> String {
@@ -149,7 +149,7 @@ struct RingsReport {
         var table = TextTable(columns: columns + [.init("steps", .right), .init("from")])
         for (day, _) in days {
             var cells = [Self.heading(day.date)]
-            if persons.count > 1 { cells.append(persons[day.subject] ?? day.subject) }
+            if persons.count > 1 { cells.append(persons[day.person] ?? day.person) }
             let units = [day.move.unit.map(Readable.unit) ?? "", day.exercise.unit.map(Readable.unit) ?? "", "h"]
             for (ring, unit) in zip([day.move, day.exercise, day.stand], units) {
                 let bar = ring.fraction.map { TextTable.bar($0, width: 6, unicode: terminal.isUnicode) }

@@ -38,7 +38,7 @@ struct SampleWriter {
         self.unit = unit
         self.times = times
         self.store = store
-        me = store.subject
+        me = store.owner
         line = SampleLine(me: me, withContent: withContent)
         csv = context.csv
         names = RecordNames(store)
@@ -126,7 +126,7 @@ struct SampleWriter {
             times.start(of: sample), sample.origin.type.id, text, unitText, sample.origin.source.displayName, deviceName,
         ]
         if showsDates { row.insert(record?.date ?? "", at: 1) }
-        if let persons { row.append(persons[sample.origin.subject] ?? sample.origin.subject) }
+        if let persons { row.append(persons[sample.origin.person] ?? sample.origin.person) }
         return row
     }
 }

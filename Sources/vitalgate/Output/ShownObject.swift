@@ -31,8 +31,8 @@ extension Sample {
                 ("exercise", summary.exerciseTime, summary.exerciseTimeGoal),
                 ("stand", summary.standHours, summary.standHoursGoal),
             ]
-            return rings.compactMap { name, told, goal in
-                told.map {
+            return rings.compactMap { name, reported, goal in
+                reported.map {
                     "\(name) \(Readable.number($0.numeral.doubleValue))\(goal.map { "/\(Readable.number($0.numeral.doubleValue))" } ?? "")"
                 }
             }.joined(separator: ", ")

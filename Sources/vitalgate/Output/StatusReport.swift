@@ -45,13 +45,13 @@ struct StatusReport {
     }
 
     /// The longest uptime to show, in seconds (about a century). The other process may send any number.
-    private static let longestUptime = 3_200_000_000
+    private static let maximumUptime = 3_200_000_000
 
     private func summary(_ status: HubStatus) -> String {
         var text = "hub     "
         if let hub = status.hub {
             let since = String(Readable.local(hub.started, at: zone.offset(at: hub.started)).prefix(19))
-            let age = Readable.duration(nanoseconds: UInt64(min(max(0, hub.uptime), Self.longestUptime)) * 1_000_000_000)
+            let age = Readable.duration(nanoseconds: UInt64(min(max(0, hub.uptime), Self.maximumUptime)) * 1_000_000_000)
             text += "running since \(since), \(age) (process \(hub.process))\n"
         } else {
             text += "not running\n"

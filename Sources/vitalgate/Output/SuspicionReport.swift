@@ -37,12 +37,12 @@ struct SuspicionReport {
                 ], commands: [Self.command(entry)])
         }
         rows += suspicions.map { suspicion in
-            let stretch = suspicion.stretch
+            let range = suspicion.range
             func local(_ instant: Instant) -> String { String(times.local(instant).prefix(16)) }
             let cells = [
-                suspicion.explanations[0] == .unit ? "unit" : "person", suspicion.series.type.id, local(stretch.from),
-                local(stretch.to), Readable.count(stretch.count),
-                Self.repair(suspicion), Self.evidence(stretch), Self.confidence(stretch),
+                suspicion.explanations[0] == .unit ? "unit" : "person", suspicion.series.type.id, local(range.from),
+                local(range.to), Readable.count(range.count),
+                Self.repair(suspicion), Self.evidence(range), Self.confidence(range),
             ]
             return Row(cells: cells, commands: suspicion.explanations.map { Self.command(suspicion, $0, store) })
         }
@@ -58,27 +58,27 @@ struct SuspicionReport {
 
     /// A line for a warning, without values.
     static func sentence(_ suspicion: Suspicion) -> String {
-        let stretch = suspicion.stretch
+        let range = suspicion.range
         return
-            "\(Readable.count(stretch.count, "reading")) of \(suspicion.series.type.id) from \(suspicion.series.source) \(suspicion.claim) "
-            + "(confidence \(confidence(stretch)), see 'vitalgate repair suggest')"
+            "\(Readable.count(range.count, "reading")) of \(suspicion.series.type.id) from \(suspicion.series.source) \(suspicion.claim) "
+            + "(confidence \(confidence(range)), see 'vitalgate repair suggest')"
     }
 
     /// The confidence, which is never shown as 1.
-    private static func confidence(_ stretch: MisunitStretch) -> String {
-        Readable.number((min(stretch.confidence, 0.999) * 1000).rounded(.down) / 1000)
+    private static func confidence(_ range: MisunitRange) -> String {
+        Readable.number((min(range.confidence, 0.999) * 1000).rounded(.down) / 1000)
     }
 
-    private static func evidence(_ stretch: MisunitStretch) -> String {
+    private static func evidence(_ range: MisunitRange) -> String {
         func number(_ value: Double) -> String { Readable.number((value * 10).rounded() / 10) }
-        let around = stretch.around.map { ", readings around: \(number($0))" } ?? ""
-        return "middle \(number(stretch.before)) would be \(number(stretch.after))\(around)"
+        let around = range.around.map { ", readings around: \(number($0))" } ?? ""
+        return "middle \(number(range.before)) would be \(number(range.after))\(around)"
     }
 
     private static func repair(_ suspicion: Suspicion) -> String {
         suspicion.explanations.map { explanation in
             switch explanation {
-            case .unit: "\(suspicion.stretch.taken.code) is \(suspicion.stretch.fits.code)"
+            case .unit: "\(suspicion.range.taken.code) is \(suspicion.range.fits.code)"
             case .anotherPerson: "another person's"
             }
         }.joined(separator: ", or ")
@@ -86,16 +86,16 @@ struct SuspicionReport {
 
     /// The command that plans the repair for an explanation. Its instants are in UTC and need no zone.
     private static func command(_ suspicion: Suspicion, _ explanation: Suspicion.Explanation, _ store: SampleStore) -> String {
-        let (stretch, series) = (suspicion.stretch, suspicion.series)
+        let (range, series) = (suspicion.range, suspicion.series)
         var words = [
             "vitalgate", "repair", "plan", "--type", series.type.id, "--source", quoted(series.source), "--person",
-            series.subject == store.subject ? "me" : series.subject, "--from", stretch.from.description, "--to",
+            series.person == store.owner ? "me" : series.person, "--from", range.from.description, "--to",
             suspicion.end.description,
         ]
         if !series.device.isEmpty { words += ["--device", quoted(series.device)] }
         if let condition = suspicion.condition { words += ["--where", quoted(condition)] }
         switch explanation {
-        case .unit: words += ["--read-as", quoted(stretch.fits.code), "--ambiguous"]
+        case .unit: words += ["--read-as", quoted(range.fits.code), "--ambiguous"]
         case .anotherPerson: words += ["--assign", "PERSON"]
         }
         return words.joined(separator: " ")
@@ -113,7 +113,7 @@ struct SuspicionReport {
         return isPlain && !text.isEmpty ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
-    private static func object(_ entry: Corrections.Entry, _ plan: MigrationPlan) -> JSONObject {
+    private static func object(_ entry: Corrections.Entry, _ plan: RepairPlan) -> JSONObject {
         var object = JSONObject()
         object.set("kind", "correction")
         object.set("correction", entry.name)
@@ -127,25 +127,25 @@ struct SuspicionReport {
     }
 
     private static func object(_ suspicion: Suspicion, _ store: SampleStore) -> JSONObject {
-        let (stretch, series) = (suspicion.stretch, suspicion.series)
+        let (range, series) = (suspicion.range, suspicion.series)
         var object = JSONObject()
         object.set("kind", suspicion.explanations[0] == .unit ? "unit" : "person")
         object.set("explanations", suspicion.explanations.map(\.rawValue))
         object.set("type", series.type.id)
-        object.set("subject", series.subject == store.subject ? "me" : series.subject)
+        object.set("subject", series.person == store.owner ? "me" : series.person)
         object.set("source", series.source)
         object.set("device", series.device.isEmpty ? nil : series.device)
-        object.set("from", stretch.from.description)
-        object.set("to", stretch.to.description)
-        object.set("samples", stretch.count)
-        object.set("taken", stretch.taken.code)
-        object.set("fits", stretch.fits.code)
+        object.set("from", range.from.description)
+        object.set("to", range.to.description)
+        object.set("samples", range.count)
+        object.set("taken", range.taken.code)
+        object.set("fits", range.fits.code)
         object.set("unit", series.type.canonicalUnit.code)
-        object.set("before", stretch.before)
-        object.set("after", stretch.after)
-        object.set("around", stretch.around)
-        object.set("evidence", stretch.evidence)
-        object.set("confidence", stretch.confidence)
+        object.set("before", range.before)
+        object.set("after", range.after)
+        object.set("around", range.around)
+        object.set("evidence", range.evidence)
+        object.set("confidence", range.confidence)
         object.set("where", suspicion.condition)
         object.set("command", command(suspicion, suspicion.explanations[0], store))
         return object
@@ -167,21 +167,21 @@ struct CorrectionNotices {
             return
         }
         let last = try store.lastChange()
-        for (entry, plan, migration) in try corrections.apply(to: store) {
-            guard let migration else {
+        for (entry, plan, repairID) in try corrections.apply(to: store) {
+            guard let repairID else {
                 context.note(
                     "warning: correction \(entry.name) is not applied: \(Readable.count(plan.merged, "sample")) would be merged with "
                         + "correct copies (run 'vitalgate repair apply --correction \(entry.name) --merge')")
                 continue
             }
             context.note(
-                "info: correction \(entry.name) repaired \(Readable.count(plan.repaired + plan.merged, "sample")) (repair \(migration))"
+                "info: correction \(entry.name) repaired \(Readable.count(plan.repaired + plan.merged, "sample")) (repair \(repairID))"
             )
         }
-        let retold = try store.lastChange() == last ? 0 : store.duplicates.retoldOverPaths(since: last)
-        if retold > 0 {
+        let duplicates = try store.lastChange() == last ? 0 : store.duplicates.duplicateCount(since: last)
+        if duplicates > 0 {
             context.note(
-                "warning: \(Readable.count(retold, "repaired sample")) also came over another path and count twice "
+                "warning: \(Readable.count(duplicates, "repaired sample")) also came over another path and count twice "
                     + "(see 'vitalgate store merge')")
         }
     }

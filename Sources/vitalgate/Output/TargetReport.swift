@@ -28,7 +28,7 @@ struct TargetReport {
                     $0.name, $0.kind?.rawValue ?? "", state(of: $0), "\($0.progress?.delivered ?? 0)",
                     "\($0.progress?.leftOut ?? 0)",
                     "\($0.waiting)",
-                    "\($0.setAside)", $0.waiting == 0 ? "" : "\($0.lag) s", TerminalText.sanitized(said(by: $0)),
+                    "\($0.setAside)", $0.waiting == 0 ? "" : "\($0.lag) s", TerminalText.sanitized(message(by: $0)),
                 ]
             })
     }
@@ -40,7 +40,7 @@ struct TargetReport {
     }
 
     /// The last error message, or the message for rejected changes.
-    private func said(by entry: TargetStatus) -> String {
+    private func message(by entry: TargetStatus) -> String {
         if let words = entry.progress?.words { return words }
         return entry.refusal.map { "set aside: \($0)" } ?? ""
     }

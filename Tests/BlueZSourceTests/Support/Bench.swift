@@ -38,20 +38,20 @@ final class Bench: BlueZSourceDelegate {
 
     /// Turns the loop until the condition is true. The limit only ends a test that would never end. No test depends on how long something
     /// took.
-    func until(_ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool) throws {
+    func until(_ description: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool) throws {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
         let end = now.tv_sec + 300
         while !condition() {
             loop.turn(maximumWait: .seconds(1))
             clock_gettime(CLOCK_MONOTONIC, &now)
-            try #require(now.tv_sec < end, what, sourceLocation: sourceLocation)
+            try #require(now.tv_sec < end, description, sourceLocation: sourceLocation)
         }
     }
 
     /// Turns until no work is pending. Signals sent before a request arrive before its answer, and the source waits for no answer except
     /// those that the test holds back.
-    func settle() throws {
+    func waitUntilIdle() throws {
         repeat {
             var done = false
             source.bus.call(BusMethod("org.bluez", "/", ScriptedBlueZ.test, "Ping")) { _ in done = true }
@@ -63,10 +63,10 @@ final class Bench: BlueZSourceDelegate {
 
     /// Lets time pass. Pending work finishes first, so that a timer started by an answer does not miss the time that passes.
     func pass(_ time: Duration) throws {
-        try settle()
+        try waitUntilIdle()
         clock.uptime += time
         loop.turn(maximumWait: .zero)
-        try settle()
+        try waitUntilIdle()
     }
 
     /// A description of a heart strap.
@@ -109,5 +109,5 @@ final class Bench: BlueZSourceDelegate {
 
     func remember(_ memory: DeviceMemory, for address: BluetoothAddress) { memories.append(memory) }
     func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) { self.evidence.append(evidence) }
-    func told(_ notice: SourceNotice) { notices.append(notice) }
+    func didReceive(_ notice: SourceNotice) { notices.append(notice) }
 }

@@ -63,8 +63,8 @@ final class PrivateBus {
         close(ends[1])
         defer { close(ends[0]) }
         guard result == 0 else { throw BusError.system(-result, "dbus-daemon") }
-        var octet: UInt8 = 0
-        guard read(ends[0], &octet, 1) == 1 else { throw BusError.system(-EIO, "dbus-daemon did not start") }
+        var byte: UInt8 = 0
+        guard read(ends[0], &byte, 1) == 1 else { throw BusError.system(-EIO, "dbus-daemon did not start") }
     }
 
     func kill() {

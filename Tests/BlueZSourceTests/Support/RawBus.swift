@@ -77,19 +77,19 @@ final class RawBus {
     private func authenticate(_ line: String) {
         let welcome = "OK 0123456789abcdef0123456789abcdef\r\n"
         switch line {
-        case "AUTH EXTERNAL": say(Array("DATA\r\n".utf8))
-        case "NEGOTIATE_UNIX_FD": say(Array("AGREE_UNIX_FD\r\n".utf8))
+        case "AUTH EXTERNAL": transmit(Array("DATA\r\n".utf8))
+        case "NEGOTIATE_UNIX_FD": transmit(Array("AGREE_UNIX_FD\r\n".utf8))
         case "BEGIN": isIn = true
-        default: say(Array(welcome.utf8))
+        default: transmit(Array(welcome.utf8))
         }
     }
 
     private func answer(_ serial: UInt32) {
         calls.append(serial)
         // The first call is Hello, and its answer contains the client's name.
-        var body = RawMessage.Octets()
+        var body = RawMessage.MessageReader()
         body.add(":1.7")
-        say(answer(to: serial, body.bytes).octets)
+        transmit(answer(to: serial, body.bytes).bytes)
     }
 
     func answer(to serial: UInt32, _ body: [UInt8]) -> RawMessage {
@@ -99,8 +99,8 @@ final class RawBus {
     }
 
     /// Says it, now or as soon as there is room.
-    func say(_ octets: [UInt8]) {
-        waiting += octets
+    func transmit(_ bytes: [UInt8]) {
+        waiting += bytes
         push()
     }
 
@@ -127,34 +127,34 @@ final class RawPeer {
             throw BusError.system(-errno, "a raw peer")
         }
         let user = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
-        say(Array("\0AUTH EXTERNAL \(user)\r\nBEGIN\r\n".utf8))
+        transmit(Array("\0AUTH EXTERNAL \(user)\r\nBEGIN\r\n".utf8))
         var hello = RawMessage(kind: .call)
         (hello.path, hello.interface, hello.member) = ("/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello")
         hello.destination = "org.freedesktop.DBus"
-        say(hello.octets)
+        transmit(hello.bytes)
     }
 
     deinit { close(descriptor) }
 
-    func say(_ octets: [UInt8]) { _ = send(descriptor, octets, octets.count, Int32(MSG_NOSIGNAL)) }
+    func transmit(_ bytes: [UInt8]) { _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
 
     /// Waits until the bus has passed on all messages.
-    func settle() {
+    func waitUntilIdle() {
         var ping = RawMessage(kind: .call, serial: 4711)
         (ping.path, ping.interface, ping.member) = ("/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
         ping.destination = "org.freedesktop.DBus"
-        say(ping.octets)
+        transmit(ping.bytes)
         // Its answer is the only message of this peer that answers a call with this serial, little-endian.
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while !Self.holds(received, [5, 1, 117, 0, 0x67, 0x12, 0, 0]) {
+        while !Self.contains(received, [5, 1, 117, 0, 0x67, 0x12, 0, 0]) {
             let count = recv(descriptor, &buffer, buffer.count, 0)
             guard count > 0 else { return }
             received += buffer[..<count]
         }
     }
 
-    private static func holds(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+    private static func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
         guard bytes.count >= part.count else { return false }
         return (0...(bytes.count - part.count)).contains { bytes[$0..<($0 + part.count)].elementsEqual(part) }
     }

@@ -8,7 +8,7 @@ struct RawMessage {
     }
 
     /// Values in the order and with the alignment that D-Bus asks for.
-    struct Octets {
+    struct MessageReader {
         var bytes: [UInt8] = []
 
         mutating func align(_ size: Int) { while !bytes.count.isMultiple(of: size) { bytes.append(0) } }
@@ -43,8 +43,8 @@ struct RawMessage {
     var signature = ""
     var body: [UInt8] = []
 
-    var octets: [UInt8] {
-        var fields = Octets()
+    var bytes: [UInt8] {
+        var fields = MessageReader()
         let texts: [(UInt8, String, String)] = [
             (1, "o", path), (2, "s", interface), (3, "s", member), (4, "s", error), (6, "s", destination), (7, "s", sender),
         ]
@@ -66,7 +66,7 @@ struct RawMessage {
             fields.add(signature: "g")
             fields.add(signature: signature)
         }
-        var message = Octets()
+        var message = MessageReader()
         message.bytes = [UInt8(ascii: "l"), kind.rawValue, kind == .call ? 0 : 1, 1]
         message.add(UInt32(body.count))
         message.add(serial)

@@ -11,7 +11,7 @@ final class ScriptedBlueZ {
     let bus: SystemBus
     var objects: [String: [String: Properties]] = [:]
     /// Calls heard, as `Interface.Member path`, without `GetManagedObjects`.
-    private(set) var heard: [String] = []
+    private(set) var received: [String] = []
     /// Answers other than the usual: by member.
     var answers: [String: (IncomingCall) -> Void] = [:]
     /// Our ends of the sockets given out by AcquireNotify, by path.
@@ -46,7 +46,7 @@ final class ScriptedBlueZ {
         bus.close()
     }
 
-    func count(_ call: String) -> Int { heard.count { $0.hasPrefix(call) } }
+    func count(_ call: String) -> Int { received.count { $0.hasPrefix(call) } }
 
     // MARK: Objects
 
@@ -65,11 +65,11 @@ final class ScriptedBlueZ {
     static func path(_ address: String) -> String { adapterPath + "/dev_" + address.replacing(":", with: "_") }
 
     func addDevice(_ address: String, _ more: Properties = [:]) {
-        let usual: Properties = [
+        let defaultAnswer: Properties = [
             "Address": .string(address), "AddressType": .string("random"), "Adapter": .path(Self.adapterPath),
             "Connected": .boolean(false), "ServicesResolved": .boolean(false), "Paired": .boolean(false), "RSSI": .int16(-50),
         ]
-        add(Self.path(address), [BlueZ.device: usual.merging(more) { $1 }])
+        add(Self.path(address), [BlueZ.device: defaultAnswer.merging(more) { $1 }])
     }
 
     /// - Parameters:
@@ -79,8 +79,8 @@ final class ScriptedBlueZ {
         let path = Self.path(address) + "/service" + (handle ?? String(service, radix: 16))
         add(path, [BlueZ.gattService: ["UUID": .string(BluetoothUUID(service).text)]])
         for (number, more) in characteristics {
-            let usual: Properties = ["UUID": .string(BluetoothUUID(number).text), "Service": .path(path)]
-            add(path + "/char" + String(number, radix: 16), [BlueZ.characteristic: usual.merging(more) { $1 }])
+            let defaultAnswer: Properties = ["UUID": .string(BluetoothUUID(number).text), "Service": .path(path)]
+            add(path + "/char" + String(number, radix: 16), [BlueZ.characteristic: defaultAnswer.merging(more) { $1 }])
         }
     }
 
@@ -143,12 +143,12 @@ final class ScriptedBlueZ {
             let entries = objects.sorted { $0.key < $1.key }.map { BusValue.Entry(.path($0.key), Self.interfaces($0.value)) }
             return call.reply([.dictionary(key: "o", value: "a{sa{sv}}", entries)])
         }
-        heard.append("\(call.member) \(call.path)")
+        received.append("\(call.member) \(call.path)")
         if let answer = answers[call.member] { return answer(call) }
-        usual(call)
+        defaultAnswer(call)
     }
 
-    func usual(_ call: IncomingCall) {
+    func defaultAnswer(_ call: IncomingCall) {
         switch call.member {
         case "StartDiscovery":
             call.reply()

@@ -11,21 +11,21 @@ import Testing
     private static let profiles = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 } + "/DeviceProfiles"
     private static let received = Instant(seconds: 1_790_000_000)
 
-    private static func octets(_ path: String) throws -> [UInt8] {
+    private static func bytes(_ path: String) throws -> [UInt8] {
         Array(try Data(contentsOf: URL(filePath: "\(folder)/\(path)")))
     }
 
     private static func interpreter(keepsInvalid: Bool = false) -> DocumentInterpreter {
         DocumentInterpreter(
-            registry: OriginRegistry(subject: "me"), schema: DocumentSchema(folders: ["/nowhere", profiles]),
+            registry: OriginRegistry(person: "me"), schema: DocumentSchema(folders: ["/nowhere", profiles]),
             keepsInvalid: keepsInvalid)
     }
 
     /// The result for these bytes: a reading, or the reason for the refusal.
-    private static func reading(_ octets: [UInt8], _ interpreter: DocumentInterpreter) throws -> Reading? {
+    private static func reading(_ bytes: [UInt8], _ interpreter: DocumentInterpreter) throws -> Reading? {
         var readings: [Reading] = []
         let row = TextRow()
-        _ = try octets.withUnsafeBytes { bytes in
+        _ = try bytes.withUnsafeBytes { bytes in
             row.cells = [bytes]
             let frame = RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: ResourceRow.cda)
             return try interpreter.interpret(frame, into: &readings)
@@ -33,9 +33,9 @@ import Testing
         return readings.first
     }
 
-    private static func told(_ octets: [UInt8], _ interpreter: DocumentInterpreter) -> String {
+    private static func reported(_ bytes: [UInt8], _ interpreter: DocumentInterpreter) -> String {
         do {
-            guard let reading = try reading(octets, interpreter), let body = reading.body else { return "skipped" }
+            guard let reading = try reading(bytes, interpreter), let body = reading.body else { return "skipped" }
             let document = try body.decoded(as: ClinicalDocument.self)
             let names = [document.title, document.patient, document.custodian, document.author]
             return "stored\t" + names.joined(separator: "\t") + "\t" + time(reading.time)
@@ -56,53 +56,53 @@ import Testing
 
     @Test func eachComesToWhatIsExpected() throws {
         let interpreter = Self.interpreter()
-        let sources = String(decoding: try Self.octets("SOURCE.tsv"), as: UTF8.self).split(separator: "\n").dropFirst()
+        let sources = String(decoding: try Self.bytes("SOURCE.tsv"), as: UTF8.self).split(separator: "\n").dropFirst()
         let files = sources.compactMap { $0.split(separator: "\t").first.map(String.init) }
         let all = try FileManager.default.subpathsOfDirectory(atPath: Self.folder).filter { $0.contains("/") }
         #expect(Set(files) == Set(all))
-        let told = try files.map { "\($0)\t\(Self.told(try Self.octets($0), interpreter))" }
-        let expected = String(decoding: try Self.octets("EXPECTED.tsv"), as: UTF8.self).split(separator: "\n").map(String.init)
-        for line in told where !expected.contains(line) { Issue.record("\(line)") }
-        #expect(told.count == expected.count)
+        let reported = try files.map { "\($0)\t\(Self.reported(try Self.bytes($0), interpreter))" }
+        let expected = String(decoding: try Self.bytes("EXPECTED.tsv"), as: UTF8.self).split(separator: "\n").map(String.init)
+        for line in reported where !expected.contains(line) { Issue.record("\(line)") }
+        #expect(reported.count == expected.count)
     }
 
     @Test func octetsStayAsTheyCame() throws {
         let interpreter = Self.interpreter(keepsInvalid: true)
         for file in ["cda/hl7ex-CCD.XML", "cda/ms-Patient-1.ccda.xml", "cda/hl7ex-Referral_Note.xml", "cda/onc-2023SVAPCCD.xml"] {
-            let octets = try Self.octets(file)
-            let reading = try #require(try Self.reading(octets, interpreter))
-            #expect(try reading.body?.content?.octets() == octets)
-            #expect(try Self.reading(octets, interpreter)?.ordinal == reading.ordinal)
+            let bytes = try Self.bytes(file)
+            let reading = try #require(try Self.reading(bytes, interpreter))
+            #expect(try reading.body?.content?.bytes() == bytes)
+            #expect(try Self.reading(bytes, interpreter)?.ordinal == reading.ordinal)
             #expect(reading.origin.type.id == "cda" && reading.unit == .one)
         }
     }
 
     @Test func whatIsNotValidIsKeptWhereAPersonSaysSo() throws {
         let (strict, lenient) = (Self.interpreter(), Self.interpreter(keepsInvalid: true))
-        let octets = try Self.octets("cda/onc-Sample_addSchemaErrors.xml")
-        #expect(throws: Refusal.self) { try Self.reading(octets, strict) }
-        let document = try #require(try Self.reading(octets, lenient)?.body?.decoded(as: ClinicalDocument.self))
+        let bytes = try Self.bytes("cda/onc-Sample_addSchemaErrors.xml")
+        #expect(throws: Refusal.self) { try Self.reading(bytes, strict) }
+        let document = try #require(try Self.reading(bytes, lenient)?.body?.decoded(as: ClinicalDocument.self))
         #expect(!document.valid && document.reason?.hasPrefix("line ") == true)
         // Invalid XML and XML that is not a document are never kept.
         for file in ["cda-refuse/hl7ex-Health_Concern_Act_Example.xml", "cda-refuse/hl7ex-Brand_Name_Example.xml"] {
-            #expect(throws: Refusal.self) { try Self.reading(Self.octets(file), lenient) }
+            #expect(throws: Refusal.self) { try Self.reading(Self.bytes(file), lenient) }
         }
     }
 
     @Test func withoutTheSchemaNothingIsGuessed() throws {
-        let octets = try Self.octets("cda/hl7ex-CCD.XML")
+        let bytes = try Self.bytes("cda/hl7ex-CCD.XML")
         let interpreter = DocumentInterpreter(
-            registry: OriginRegistry(subject: "me"), schema: DocumentSchema(folders: ["/nowhere"]), keepsInvalid: true)
-        #expect(Self.told(octets, interpreter).contains("HL7's schema is missing"))
+            registry: OriginRegistry(person: "me"), schema: DocumentSchema(folders: ["/nowhere"]), keepsInvalid: true)
+        #expect(Self.reported(bytes, interpreter).contains("HL7's schema is missing"))
     }
 
     /// The schema is next to the folder of profiles in a checkout, and inside it in an installation.
     @Test(arguments: ["/DeviceProfiles", ""]) func theSchemaIsFound(folder: String) throws {
         let root = Self.profiles.dropLast("/DeviceProfiles".count)
-        let octets = try Self.octets("cda/hl7ex-CCD.XML")
+        let bytes = try Self.bytes("cda/hl7ex-CCD.XML")
         let interpreter = DocumentInterpreter(
-            registry: OriginRegistry(subject: "me"), schema: DocumentSchema(folders: ["\(root)\(folder)"]), keepsInvalid: false)
-        #expect(Self.told(octets, interpreter).hasPrefix("stored"))
+            registry: OriginRegistry(person: "me"), schema: DocumentSchema(folders: ["\(root)\(folder)"]), keepsInvalid: false)
+        #expect(Self.reported(bytes, interpreter).hasPrefix("stored"))
     }
 
     /// The Health app's own document repeats its samples.
@@ -112,15 +112,15 @@ import Testing
             <ClinicalDocument xmlns="urn:hl7-org:v3"><realmCode code="US"/><typeId root="2.16.840.1.113883.1.3" extension="POCD_HD000040"/>
              <id extension="Health Export CDA" root="1.1.1.1.1.1.1.1.1"/><title>Health Data Export</title><entry/></ClinicalDocument>
             """
-        #expect(Self.told(Array(own.utf8), Self.interpreter()) == "skipped")
-        #expect(Self.told(Array(own.replacing("Health Export CDA", with: "x").utf8), Self.interpreter()) == "skipped")
+        #expect(Self.reported(Array(own.utf8), Self.interpreter()) == "skipped")
+        #expect(Self.reported(Array(own.replacing("Health Export CDA", with: "x").utf8), Self.interpreter()) == "skipped")
         #expect(
-            Self.told(
+            Self.reported(
                 Array(own.replacing("Health Export CDA", with: "x").replacing("<entry/>", with: "").utf8), Self.interpreter()
             ).hasPrefix("refused"))
         // However long it is.
         let long = Array(own.utf8) + [UInt8](repeating: 0x20, count: ResourceRow.maximumLength)
-        #expect(Self.told(long, Self.interpreter()) == "skipped")
+        #expect(Self.reported(long, Self.interpreter()) == "skipped")
     }
 
     /// Whatever precedes the root, no entity is declared, no file is opened, and nothing is expanded.
@@ -136,38 +136,38 @@ import Testing
     {
         var wide: [UInt8] = [0xFF, 0xFE]
         for unit in text.utf16 { wide += [UInt8(unit & 0xFF), UInt8(unit >> 8)] }
-        for octets in [Array(text.utf8), wide] {
-            let told = Self.told(octets, Self.interpreter(keepsInvalid: true))
-            #expect(told.hasPrefix("refused"), "\(text)")
+        for bytes in [Array(text.utf8), wide] {
+            let reported = Self.reported(bytes, Self.interpreter(keepsInvalid: true))
+            #expect(reported.hasPrefix("refused"), "\(text)")
         }
     }
 
     @Test func depthAndLengthHaveBounds() {
         let interpreter = Self.interpreter(keepsInvalid: true)
         let deep = "<ClinicalDocument xmlns=\"urn:hl7-org:v3\">" + String(repeating: "<a>", count: 10_000)
-        #expect(Self.told(Array(deep.utf8), interpreter).hasPrefix("refused"))
+        #expect(Self.reported(Array(deep.utf8), interpreter).hasPrefix("refused"))
         let long = [UInt8](repeating: UInt8(ascii: "<"), count: ResourceRow.maximumLength + 1)
-        #expect(Self.told(long, interpreter).contains("longer than 16 MiB"))
+        #expect(Self.reported(long, interpreter).contains("longer than 16 MiB"))
         let comment = Array("<!--".utf8) + [UInt8](repeating: UInt8(ascii: "-"), count: 3 << 20)
-        #expect(Self.told(comment, interpreter).hasPrefix("refused"))
+        #expect(Self.reported(comment, interpreter).hasPrefix("refused"))
     }
 
     /// Cut at any byte, it is not a document. A changed byte is refused or read, and never crashes.
     @Test func cutAndChanged() throws {
-        let octets = try Self.octets("cda/hl7ccda-us-realm-header-example.xml")
+        let bytes = try Self.bytes("cda/hl7ccda-us-realm-header-example.xml")
         let interpreter = Self.interpreter()
-        let end = try #require(octets.lastIndex(of: UInt8(ascii: ">")))
+        let end = try #require(bytes.lastIndex(of: UInt8(ascii: ">")))
         for length in stride(from: 0, through: end, by: 7) {
-            #expect(!Self.told(Array(octets[..<length]), interpreter).hasPrefix("stored"), "cut at \(length)")
+            #expect(!Self.reported(Array(bytes[..<length]), interpreter).hasPrefix("stored"), "cut at \(length)")
         }
         var random = SeededGenerator(seed: 3)
         for _ in 0..<200 {
-            var changed = octets
+            var changed = bytes
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 changed[Int.random(in: changed.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            let told = Self.told(changed, interpreter)
-            #expect(told.hasPrefix("stored") || told.hasPrefix("refused") || told == "skipped", "\(told)")
+            let reported = Self.reported(changed, interpreter)
+            #expect(reported.hasPrefix("stored") || reported.hasPrefix("refused") || reported == "skipped", "\(reported)")
         }
     }
 
@@ -183,13 +183,13 @@ import Testing
             ("2012-08-15", "refused"), ("20120815103000-05", "refused"), ("2012081510300", "refused"), ("20120815.5", "refused"),
         ] as [(String, String)]) func times(_ text: String, _ expected: String) throws
     {
-        let file = String(decoding: try Self.octets("cda/hl7ccda-us-realm-header-example.xml"), as: UTF8.self)
+        let file = String(decoding: try Self.bytes("cda/hl7ccda-us-realm-header-example.xml"), as: UTF8.self)
         let changed = file.replacing(/<effectiveTime value="[^"]*"/, with: "<effectiveTime value=\"\(text)\"", maxReplacements: 1)
-        let told = Self.told(Array(changed.utf8), Self.interpreter(keepsInvalid: true))
+        let reported = Self.reported(Array(changed.utf8), Self.interpreter(keepsInvalid: true))
         if expected == "refused" {
-            #expect(told.hasPrefix("refused"), "\(told)")
+            #expect(reported.hasPrefix("refused"), "\(reported)")
         } else {
-            #expect(told.hasSuffix("\t" + expected), "\(told)")
+            #expect(reported.hasSuffix("\t" + expected), "\(reported)")
         }
     }
 }

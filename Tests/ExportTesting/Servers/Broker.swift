@@ -59,7 +59,7 @@ public final class Listener {
             [Self.client, "-h", "127.0.0.1", "-p", "\(broker.port)", "-V", "5", "-q", "1", "-c", "-x", "3600", "-i", id]
             + entry + ["-t", "#", "-F", "%r %t %p"]
         let command = words.map { "'\($0)'" }.joined(separator: " ")
-        try process.start(["/bin/sh", "-c", "exec \(command) > '\(file)'"]) { (try? isHeard("begin")) ?? false }
+        try process.start(["/bin/sh", "-c", "exec \(command) > '\(file)'"]) { (try? isReceived("begin")) ?? false }
     }
 
     deinit { process.stop() }
@@ -70,7 +70,7 @@ public final class Listener {
                 + ["-t", topic, "-m", text] + (isRetained ? ["-r"] : []))
     }
 
-    private func isHeard(_ mark: String) throws -> Bool {
+    private func isReceived(_ mark: String) throws -> Bool {
         try publish("test/mark", mark)
         usleep(20_000)
         return all.contains { $0.topic == "test/mark" && $0.payload == mark }
@@ -85,7 +85,7 @@ public final class Listener {
     }
 
     /// All messages published so far, except the marks that name the feeding store.
-    public func heard() throws -> [Message] { try everything().filter { !$0.topic.contains("/mark/") } }
+    public func received() throws -> [Message] { try everything().filter { !$0.topic.contains("/mark/") } }
 
     /// All that was published up to now.
     public func everything() throws -> [Message] {
@@ -99,16 +99,16 @@ public final class Listener {
     /// The last message of each topic, without topics that were cleared.
     public func last() throws -> [String: String] {
         var last: [String: String] = [:]
-        for message in try heard() { last[message.topic] = message.payload.isEmpty ? nil : message.payload }
+        for message in try received() { last[message.topic] = message.payload.isEmpty ? nil : message.payload }
         return last
     }
 
     /// Waits at most five minutes for messages that arrive by themselves.
-    public func until(_ what: String, _ isSo: () throws -> Bool) throws {
+    public func until(_ description: String, _ isSo: () throws -> Bool) throws {
         for _ in 0..<6000 {
             if try isSo() { return }
             usleep(50_000)
         }
-        throw ServerProcess.Failure("it never came: \(what)")
+        throw ServerProcess.Failure("it never came: \(description)")
     }
 }

@@ -11,18 +11,18 @@ struct ImportedActivity {
     var counted: [String: Int] = [:]
     var error: SourceError?
 
-    init(tcx octets: some Collection<UInt8>) throws {
-        let file = TemporaryFile(octets)
+    init(tcx bytes: some Collection<UInt8>) throws {
+        let file = TemporaryFile(bytes)
         read(TCXFileSource(try InputFile(path: file.path), received: Instant(seconds: 1_800_000_000)))
     }
 
-    init(fit octets: some Collection<UInt8>) throws {
-        let file = TemporaryFile(octets)
+    init(fit bytes: some Collection<UInt8>) throws {
+        let file = TemporaryFile(bytes)
         read(FITFileSource(try InputFile(path: file.path), received: Instant(seconds: 1_800_000_000)))
     }
 
     private mutating func read(_ source: any FrameSource) {
-        let interpreter = ActivityInterpreter(registry: OriginRegistry(subject: "me"))
+        let interpreter = ActivityInterpreter(registry: OriginRegistry(person: "me"))
         do {
             try source.forEachFrame { frame in
                 do throws(Refusal) {
@@ -62,11 +62,11 @@ struct FITBytes {
     var data: [UInt8] = []
 
     var file: [UInt8] {
-        var octets: [UInt8] = [12, 0x20, 0x54, 0x08]
-        for shift in stride(from: 0, to: 32, by: 8) { octets.append(UInt8(truncatingIfNeeded: data.count >> shift)) }
-        octets += Array(".FIT".utf8) + data
-        let sum = Self.checksum(octets)
-        return octets + [UInt8(sum & 0xFF), UInt8(sum >> 8)]
+        var bytes: [UInt8] = [12, 0x20, 0x54, 0x08]
+        for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: data.count >> shift)) }
+        bytes += Array(".FIT".utf8) + data
+        let sum = Self.checksum(bytes)
+        return bytes + [UInt8(sum & 0xFF), UInt8(sum >> 8)]
     }
 
     /// Appends a definition and a message: fields with number, bytes and type, least significant byte first.
@@ -92,10 +92,10 @@ struct FITBytes {
     }
 
     /// Bit by bit, as the program's is by a table.
-    static func checksum(_ octets: [UInt8]) -> UInt16 {
+    static func checksum(_ bytes: [UInt8]) -> UInt16 {
         var sum: UInt16 = 0
-        for octet in octets {
-            sum ^= UInt16(octet)
+        for byte in bytes {
+            sum ^= UInt16(byte)
             for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xA001 : sum >> 1 }
         }
         return sum

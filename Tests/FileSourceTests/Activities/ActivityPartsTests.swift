@@ -88,31 +88,31 @@ import Testing
     @Test func filesOfAChainAreReadByThemselves() throws {
         var random = SeededGenerator(seed: 37)
         for _ in 0..<200 {
-            var (octets, points, beatsCounted, broken, others): ([UInt8], Int, Int, [Int], Int) = ([], 0, 0, [], 0)
+            var (bytes, points, beatsCounted, broken, others): ([UInt8], Int, Int, [Int], Int) = ([], 0, 0, [], 0)
             for _ in 0..<Int.random(in: 1...5, using: &random) {
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0:
                     let count = Int.random(in: 1...3, using: &random)
-                    octets += activity(count)
+                    bytes += activity(count)
                     points += count
                 case 1:
                     let count = Int.random(in: 1...3, using: &random)
-                    octets += beats(count)
+                    bytes += beats(count)
                     beatsCounted += count
                 case 2:
                     var settings = FITBytes()
                     settings.addFile(2)
-                    octets += settings.file
+                    bytes += settings.file
                     others += 1
                 default:
                     // The last byte belongs to the checksum.
                     var damaged = activity(2)
                     damaged[damaged.count - 1] ^= 0x10
-                    octets += damaged
-                    broken.append(octets.count)
+                    bytes += damaged
+                    broken.append(bytes.count)
                 }
             }
-            let file = try ImportedActivity(fit: octets)
+            let file = try ImportedActivity(fit: bytes)
             guard points > 0 else {
                 #expect(file.error != nil && file.readings.isEmpty)
                 continue

@@ -132,7 +132,7 @@ import Testing
         for number in UInt8(0)...254 { bytes.data += [number, 255, 0x86] }
         bytes.data.append(255)
         for number in UInt8(0)...254 { bytes.data += [number, 255, 0] }
-        for octet in UInt8(0)..<3 { bytes.data += [0x01] + [UInt8](repeating: octet, count: 2 * 255 * 255) }
+        for byte in UInt8(0)..<3 { bytes.data += [0x01] + [UInt8](repeating: byte, count: 2 * 255 * 255) }
         let file = try ImportedActivity(fit: bytes.file)
         #expect(file.error == nil)
         #expect(file.readings.isEmpty)

@@ -67,9 +67,9 @@ import Testing
                 ["0", "52.5162746", "13.3777041", "34.2", "-", "-", "-", "6.5"],
                 ["30000000", "52.5162999", "13.3799001", "34.4", "-", "-", "-", "-"],
             ])
-        let told = try #require(route.body).decoded(as: WorkoutRoute.self)
+        let reported = try #require(route.body).decoded(as: WorkoutRoute.self)
         let workout = try #require(file.of(.workout).first)
-        #expect(told.workout == identity(of: workout))
+        #expect(reported.workout == identity(of: workout))
         #expect(file.workout?.routes == identity(of: route).map { [$0] })
     }
 

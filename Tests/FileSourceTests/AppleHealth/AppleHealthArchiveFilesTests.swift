@@ -54,8 +54,8 @@ import Testing
         let reading = try #require(export.readings.last)
         #expect(reading.numeral.text == "100" && reading.metadata?["classification"] == .string("洞調律"))
         #expect(try points(of: reading).count == 4)
-        let told = try #require(reading.body).decoded(as: Electrocardiogram.self)
-        #expect(told.samplingFrequency?.numeral.text == "512" && told.lead == "リードI")
+        let reported = try #require(reading.body).decoded(as: Electrocardiogram.self)
+        #expect(reported.samplingFrequency?.numeral.text == "512" && reported.lead == "リードI")
         let samples = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: .test)
         #expect(samples.map(\.rule) == [nil])
     }
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func clinicalRecords() throws {
-        let told = try Clinical(
+        let reported = try Clinical(
             Self.archive(
                 clinical("/clinical-records/a.json") + clinical("/clinical-records/none.json") + clinical("")
                     + clinical("/clinical-records/a.json") + clinical("../a.json")
@@ -100,12 +100,12 @@ import Testing
                 ]))
         let own = ["A & B Clinic", "https://example.invalid/y"]
         #expect(
-            told.rows == [
+            reported.rows == [
                 [#"{"a":6.30}"#] + own + ["R4", "2026-01-02T05:01:22-08:00", "imm-1"],
                 ["{}"] + own + ["DSTU2", "2026-01-02T05:01:22-08:00", "imm-1"], ["[]", "", "", "", "", ""],
             ])
         #expect(
-            told.refused == [
+            reported.refused == [
                 "clinical record: the archive does not contain the file that the export names",
                 "clinical record: it does not name a file",
                 "clinical record: another one names the same file already",
@@ -119,8 +119,8 @@ import Testing
     /// A resource has a size limit. A longer one is refused with its place, and is never in memory.
     @Test func aResourceThatIsTooLong() throws {
         let long = [UInt8](repeating: 0x20, count: ResourceRow.maximumLength + 1)
-        let told = try Clinical(Self.archive(clinical("/c/a.json"), [("c/a.json", long)]))
-        #expect(told.rows.isEmpty && told.refused == ["the clinical record's file is larger than 16 MiB"])
+        let reported = try Clinical(Self.archive(clinical("/c/a.json"), [("c/a.json", long)]))
+        #expect(reported.rows.isEmpty && reported.refused == ["the clinical record's file is larger than 16 MiB"])
         let fits = try Clinical(Self.archive(clinical("/c/a.json"), [("c/a.json", Array(long.dropLast()))]))
         #expect(fits.rows.count == 1 && fits.refused == [])
     }

@@ -77,14 +77,14 @@ import Testing
             #expect(export.error == nil)
             #expect(export.readings.first?.origin.source.name.split(separator: " ") == ["Scale", "One"])
         }
-        let kept = ImportedExport(elements: record(content: entry("k", "a&#10;b&#x9;c &#35;11; #11;")))
-        #expect(kept.readings.first?.metadata?["k"] == .string("a\nb\tc #11; #11;"))
+        let retained = ImportedExport(elements: record(content: entry("k", "a&#10;b&#x9;c &#35;11; #11;")))
+        #expect(retained.readings.first?.metadata?["k"] == .string("a\nb\tc #11; #11;"))
     }
 
     /// A reference that two stretches of the file share is still seen.
     @Test func makesBlanksAcrossStretches() {
         for shift in 0..<12 {
-            let filling = String(repeating: " ", count: ElementStretch.length - 150 - shift)
+            let filling = String(repeating: " ", count: ElementParserLimits.length - 150 - shift)
             let text = "<HealthData>\(filling)\(record(source: String(repeating: "&#11;", count: 60) + "x"))</HealthData>"
             let export = ImportedExport(text.utf8)
             #expect(export.error == nil)

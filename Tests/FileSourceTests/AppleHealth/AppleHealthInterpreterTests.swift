@@ -155,8 +155,8 @@ import Testing
             #expect(export.refused.first?.contains(reason) == true)
             #expect(export.refused.first?.contains("sixty") == false)
         }
-        let kept = ImportedExport(elements: record(value: "98.60") + record(value: "-0.5") + record(value: "5.7e-05"))
-        #expect(kept.readings.map(\.numeral.text) == ["98.60", "-0.5", "5.7e-05"])
+        let retained = ImportedExport(elements: record(value: "98.60") + record(value: "-0.5") + record(value: "5.7e-05"))
+        #expect(retained.readings.map(\.numeral.text) == ["98.60", "-0.5", "5.7e-05"])
     }
 
     @Test func readsHealthKitsUnits() {
@@ -241,9 +241,9 @@ import Testing
     }
 
     @Test func keepsMetadataOnce() {
-        let said = entry("HKWasUserEntered", "1") + entry("com.example.note", "a &lt; b")
+        let entries = entry("HKWasUserEntered", "1") + entry("com.example.note", "a &lt; b")
         let readings = ImportedExport(
-            elements: record(content: said) + record(value: "61", content: said) + record(content: entry("HKWasUserEntered", "0"))
+            elements: record(content: entries) + record(value: "61", content: entries) + record(content: entry("HKWasUserEntered", "0"))
                 + record()
         ).readings
         #expect(readings[0].metadata?.json == #"{"com.example.note":"a < b","wasUserEntered":true}"#)

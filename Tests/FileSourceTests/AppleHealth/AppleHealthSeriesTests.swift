@@ -95,12 +95,12 @@ import Testing
                 """) + audiogram("<SensitivityPoint \(plain)/>"))
         #expect(export.refused == [] && export.skipped == [])
         #expect(export.readings.map(\.origin.type.id) == ["audiogram", "audiogram"])
-        let told = try #require(export.readings[0].body).decoded(as: Audiogram.self).sensitivity
+        let reported = try #require(export.readings[0].body).decoded(as: Audiogram.self).sensitivity
         let level = try Unit(healthKit: "dBHL")
-        #expect(try told.count == 2 && told[0].frequency == Amount(Numeral("1000"), Unit(ucum: "Hz")))
-        #expect(try told[0].left?.sensitivity == Amount(Numeral("12.50"), level) && told[0].left?.masked == true)
-        #expect(told[0].left?.clampedBelow?.numeral.text == "-10" && told[0].left?.clampedAbove?.numeral.text == "85")
-        #expect(told[0].right == nil && told[1].left == nil && told[1].right?.masked == false)
+        #expect(try reported.count == 2 && reported[0].frequency == Amount(Numeral("1000"), Unit(ucum: "Hz")))
+        #expect(try reported[0].left?.sensitivity == Amount(Numeral("12.50"), level) && reported[0].left?.masked == true)
+        #expect(reported[0].left?.clampedBelow?.numeral.text == "-10" && reported[0].left?.clampedAbove?.numeral.text == "85")
+        #expect(reported[0].right == nil && reported[1].left == nil && reported[1].right?.masked == false)
         #expect(export.readings[0].metadata?.entries.count == 1)
         // A later export contains more of the same test, which stays the same audiogram.
         let old = ImportedExport(elements: audiogram("<SensitivityPoint \(plain)/>")).readings.first
@@ -142,10 +142,10 @@ import Testing
         #expect(export.readings[4].ordinal != export.readings[5].ordinal)
         let reading = export.readings[0]
         #expect(reading.origin.type.id == "visionPrescription" && reading.origin.source.id == "apple-health")
-        let told = try #require(reading.body).decoded(as: VisionPrescription.self)
-        #expect(told.expiration == 86_400_000_000 && told.brand == "B" && told.attachments == ["A"])
-        #expect(try told.rightEye?["sphere"] == Amount(Numeral("-1.25"), Unit(healthKit: "D")) && told.rightEye?.count == 4)
-        #expect(try told.leftEye?["prismAmount"] == Amount(Numeral("2"), Unit(healthKit: "pD")) && told.leftEye?.count == 2)
+        let reported = try #require(reading.body).decoded(as: VisionPrescription.self)
+        #expect(reported.expiration == 86_400_000_000 && reported.brand == "B" && reported.attachments == ["A"])
+        #expect(try reported.rightEye?["sphere"] == Amount(Numeral("-1.25"), Unit(healthKit: "D")) && reported.rightEye?.count == 4)
+        #expect(try reported.leftEye?["prismAmount"] == Amount(Numeral("2"), Unit(healthKit: "pD")) && reported.leftEye?.count == 2)
         let other = ImportedExport(elements: prescription("glasses", sphere: "2")).readings.first
         #expect(other?.ordinal != reading.ordinal)
     }

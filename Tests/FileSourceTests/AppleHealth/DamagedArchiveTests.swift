@@ -19,7 +19,7 @@ import Testing
                 case .reading(let reading): "\(place) \(reading.numeral.text) \(reading.unit.code) \(reading.time)"
                 case .skipped(let kind): "\(place) skipped \(kind)"
                 case .refused(let reason): "\(place) refused \(reason)"
-                case .characteristics(let told): "\(place) \(told.map(\.type))"
+                case .characteristics(let reported): "\(place) \(reported.map(\.type))"
                 }
             }
         }
@@ -40,12 +40,12 @@ import Testing
         .bytes
     }
 
-    private func expectNothingOrTheSame(_ damaged: [UInt8], as whole: Content, _ what: String) {
+    private func expectNothingOrTheSame(_ damaged: [UInt8], as whole: Content, _ description: String) {
         let content = Content(damaged)
         let readings = content.events.filter { !$0.contains(" skipped ") && !$0.contains(" refused ") }
-        #expect(Set(readings).isSubset(of: whole.events), "\(what)")
+        #expect(Set(readings).isSubset(of: whole.events), "\(description)")
         // Frames and an error together would be readings of a file that cannot be believed.
-        #expect(content.isWhole || content.events.isEmpty, "\(what)")
+        #expect(content.isWhole || content.events.isEmpty, "\(description)")
     }
 
     private func flipAndCut(_ bytes: [UInt8], masks: [UInt8]) {

@@ -15,7 +15,7 @@ struct ImportedExport {
 
     var events: [(place: Place, event: Event)] = []
     var error: SourceError?
-    let registry = OriginRegistry(subject: "me")
+    let registry = OriginRegistry(person: "me")
 
     /// Reads a file.
     init(path: String, limits: ZipArchive.Limits = ZipArchive.Limits()) {
@@ -29,7 +29,7 @@ struct ImportedExport {
                     switch try interpreter.interpret(frame, into: &readings) {
                     case .readings: events += readings.map { ($0.place, .reading($0)) }
                     case .skipped(let kind): events.append((frame.place, .skipped(kind.name)))
-                    case .characteristics(let told): events.append((frame.place, .characteristics(told)))
+                    case .characteristics(let reported): events.append((frame.place, .characteristics(reported)))
                     case .notData: break
                     }
                 } catch {
@@ -58,8 +58,8 @@ struct ImportedExport {
     var readings: [Reading] { events.compactMap { if case .reading(let reading) = $0.event { reading } else { nil } } }
     var characteristics: [Characteristic] {
         events.flatMap { _, event -> [Characteristic] in
-            guard case .characteristics(let told) = event else { return [] }
-            return told
+            guard case .characteristics(let reported) = event else { return [] }
+            return reported
         }
     }
     var skipped: [String] { events.compactMap { if case .skipped(let kind) = $0.event { kind } else { nil } } }

@@ -63,9 +63,9 @@ import Testing
                     start: start, end: Instant(microseconds: start.microseconds + 5859), offset: ZoneOffset(seconds: -25_200)))
         #expect(try points(of: reading) == [["-59.461"], ["151.2"], ["-3.5"]])
         let body = try #require(reading.body)
-        let told = try body.decoded(as: Electrocardiogram.self)
-        #expect(try told.lead == "Lead I" && told.samplingFrequency == Amount(Numeral("512"), Unit(ucum: "Hz")))
-        #expect(told.points.columns == [Electrocardiogram.voltage] && told.symptomsStatus == nil && told.symptoms == [])
+        let reported = try body.decoded(as: Electrocardiogram.self)
+        #expect(try reported.lead == "Lead I" && reported.samplingFrequency == Amount(Numeral("512"), Unit(ucum: "Hz")))
+        #expect(reported.points.columns == [Electrocardiogram.voltage] && reported.symptomsStatus == nil && reported.symptoms == [])
         // The name of the patient is not kept.
         let text = String(decoding: body.json, as: UTF8.self) + (reading.metadata?.json ?? "")
         #expect(!text.contains("Somebody") && !text.contains("1902"))
@@ -78,8 +78,8 @@ import Testing
         #expect(file.refused == [])
         let reading = try #require(file.readings.first)
         #expect(try points(of: reading) == [["-180.596"], ["-199.83"], ["12"]])
-        let told = try #require(reading.body).decoded(as: Electrocardiogram.self)
-        #expect(told.samplingFrequency?.numeral.text == "511.562" && told.lead == "Ableitung I")
+        let reported = try #require(reading.body).decoded(as: Electrocardiogram.self)
+        #expect(reported.samplingFrequency?.numeral.text == "511.562" && reported.lead == "Ableitung I")
         #expect(reading.numeral.text == "100" && reading.record?.version == 3)
         #expect(reading.metadata?["classification"] == .string("Sinusrhythmus"))
         let samples = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: .test)
@@ -107,16 +107,16 @@ import Testing
     ])
     func rates(text: String, expected: String?) throws {
         let file = try ImportedFile(electrocardiogram: english(rate: "\"\(text)\""))
-        let told = try file.readings.first?.body?.decoded(as: Electrocardiogram.self)
-        #expect(told?.samplingFrequency?.numeral.text == expected)
+        let reported = try file.readings.first?.body?.decoded(as: Electrocardiogram.self)
+        #expect(reported?.samplingFrequency?.numeral.text == expected)
         if expected == nil { #expect(file.refused.map(\.reason) == ["the electrocardiogram has no sample rate in hertz"]) }
     }
 
     @Test(arguments: [("µV", "uV"), ("μV", "uV"), ("uV", "uV"), ("mV", "mV"), ("V", nil), ("", nil)])
     func units(text: String, expected: String?) throws {
         let file = try ImportedFile(electrocardiogram: english(unit: text))
-        let told = try file.readings.first?.body?.decoded(as: Electrocardiogram.self)
-        #expect(told?.points.columns.first?.unit == expected)
+        let reported = try file.readings.first?.body?.decoded(as: Electrocardiogram.self)
+        #expect(reported?.points.columns.first?.unit == expected)
         if expected == nil { #expect(file.refused.map(\.reason) == ["the unit of the voltages is neither µV nor mV"]) }
     }
 
@@ -133,12 +133,12 @@ import Testing
     }
 
     @Test func symptoms() throws {
-        func told(_ text: String) throws -> Electrocardiogram? {
+        func reported(_ text: String) throws -> Electrocardiogram? {
             try ImportedFile(electrocardiogram: english(symptoms: text)).readings.first?.body?.decoded(as: Electrocardiogram.self)
         }
-        let none = try told("None")
+        let none = try reported("None")
         #expect(none?.symptomsStatus == "none" && none?.symptoms == [])
-        let some = try told("\"Skipped heartbeat, fatigue\"")
+        let some = try reported("\"Skipped heartbeat, fatigue\"")
         #expect(some?.symptomsStatus == "present" && some?.symptoms == ["Skipped heartbeat, fatigue"])
     }
 

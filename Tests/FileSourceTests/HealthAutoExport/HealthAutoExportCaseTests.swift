@@ -78,8 +78,8 @@ import Testing
             #expect(metadata?["period"] == .string("unknown"), "\(type)")
         }
         if ["sum", "average"].contains(sample.statistic) {
-            let told = metadata?["statistic"]
-            #expect(told == .string(sample.statistic), "\(type)")
+            let reported = metadata?["statistic"]
+            #expect(reported == .string(sample.statistic), "\(type)")
             #expect(reading.record?.isOpen == true)
             #expect(metadata?["sources"] == (sample.sources.isEmpty ? nil : .string(Self.names(sample.sources))))
             #expect(reading.origin.source.id == "health-auto-export")
@@ -138,11 +138,11 @@ import Testing
         let workout = try body.decoded(as: Workout.self)
         #expect(workout.duration?.numeral.doubleValue == expected.duration)
         for (type, figures) in expected.statistics where type != "swimmingStrokeCount" {
-            let told = workout.statistics.first { $0.type == type }
+            let reported = workout.statistics.first { $0.type == type }
             let code: String = if case .text(let code)? = figures["unit"] { code } else { "1" }
             let unit = try Unit(ucum: code)
             for (name, amount) in [
-                ("sum", told?.sum), ("average", told?.average), ("min", told?.minimum), ("max", told?.maximum),
+                ("sum", reported?.sum), ("average", reported?.average), ("min", reported?.minimum), ("max", reported?.maximum),
             ] {
                 guard case .number(let value)? = figures[name] else { continue }
                 // The version with the most figures lacks some of the other version's.

@@ -17,13 +17,13 @@ struct ReadExport {
     static let received = Instant(seconds: 1_790_000_000)
 
     init(_ bytes: [UInt8], grouping: PeriodGrouping? = nil, zone: TimeZoneRules? = nil) {
-        read(bytes, HealthAutoExportInterpreter(registry: OriginRegistry(subject: "me"), grouping: grouping, zone: zone))
+        read(bytes, HealthAutoExportInterpreter(registry: OriginRegistry(person: "me"), grouping: grouping, zone: zone))
     }
 
     /// Reads several requests of a case.
     init(case name: String) throws {
         for bytes in try Self.requests(of: name) {
-            read(bytes, HealthAutoExportInterpreter(registry: OriginRegistry(subject: "me")))
+            read(bytes, HealthAutoExportInterpreter(registry: OriginRegistry(person: "me")))
         }
     }
 

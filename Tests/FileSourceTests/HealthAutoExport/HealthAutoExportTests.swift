@@ -140,8 +140,8 @@ import Testing
                 Issue.record("\(metric) is unknown")
                 continue
             }
-            let told = try #require(HealthAutoExportNames.unit(unit, of: type), "\(unit)")
-            #expect(throws: Never.self) { try type.conversion(from: told) }
+            let reported = try #require(HealthAutoExportNames.unit(unit, of: type), "\(unit)")
+            #expect(throws: Never.self) { try type.conversion(from: reported) }
         }
         #expect(HealthAutoExportNames.shape(of: "future_thing") == nil)
         #expect(HealthAutoExportNames.unit("widgets", of: .heartRate) == nil)
@@ -176,7 +176,7 @@ import Testing
         let point = #"{"date":"2026-05-11 07:00:03 +0200","qty":71.4,"uuid":"\#(uuid)"}"#
         let metric = #"{"name":"weight_body_mass","units":"kg","data":[\#(point)]}"#
         let bytes = Array(#"{"data":{"metrics":[\#(metric)],"deleted":["\#(uuid)"]}}"#.utf8)
-        let interpreter = HealthAutoExportInterpreter(registry: OriginRegistry(subject: "me"))
+        let interpreter = HealthAutoExportInterpreter(registry: OriginRegistry(person: "me"))
         var (known, readings, skipped): (Set<SampleIdentity>, [Reading], [SkipKind]) = ([], [], [])
         interpreter.isOwn = { known.contains($0) }
         func read() throws {

@@ -48,7 +48,7 @@ extension Instant {
 }
 
 extension OriginRegistry {
-    static var test: OriginRegistry { OriginRegistry(subject: "me") }
+    static var test: OriginRegistry { OriginRegistry(person: "me") }
 }
 
 /// The points of a reading, each as texts.

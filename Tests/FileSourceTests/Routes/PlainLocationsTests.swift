@@ -8,15 +8,15 @@ import Testing
 @Suite struct PlainLocationsTests {
     /// Bytes that arrive in pieces of a fixed length.
     private final class Pieces: ByteInput {
-        private let octets: [UInt8]
+        private let bytes: [UInt8]
         private let length: Int
         private var offset = 0
 
-        init(_ octets: [UInt8], length: Int) { (self.octets, self.length) = (octets, length) }
+        init(_ bytes: [UInt8], length: Int) { (self.bytes, self.length) = (bytes, length) }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
-            let count = min(length, buffer.count, octets.count - offset)
-            buffer.copyBytes(from: octets[offset..<(offset + count)])
+            let count = min(length, buffer.count, bytes.count - offset)
+            buffer.copyBytes(from: bytes[offset..<(offset + count)])
             offset += count
             return count
         }
@@ -59,7 +59,7 @@ import Testing
         #"<trkpt lat="7"  lon="8" ></trkpt>"#,
     ]
 
-    private static let strange = [
+    private static let unusual = [
         "</trkseg><trkseg>", "</trkseg>\n<trkseg a=\"b\">", "</trkseg></trk><trk><trkseg>",
         "<!-- <trkpt lat=\"1\" lon=\"2\"></trkpt> -->",
         "<!-- </trkpt>", "-->", "<![CDATA[<trkpt lat=\"1\" lon=\"2\"></trkpt>", "]]>", "<?php </trkpt> ?>", "text", "&amp;",
@@ -86,7 +86,7 @@ import Testing
             let count = Int.random(in: 0...12, using: &random)
             let inside: [String] = (0..<count).map { _ in
                 let isPlain = Int.random(in: 0..<4, using: &random) > 0
-                return (isPlain ? Self.plain : Self.strange).randomElement(using: &random) ?? ""
+                return (isPlain ? Self.plain : Self.unusual).randomElement(using: &random) ?? ""
             }
             var text = "<gpx creator=\"x\">\n<trk><name>n</name><trkseg>" + inside.joined() + "</trkseg></trk></gpx>"
             if round % 5 == 0, let end = text.indices.randomElement(using: &random) { text = String(text[..<end]) }
@@ -104,9 +104,9 @@ import Testing
             var rows = ExportRows()
             defer { rows.deallocate() }
             var line = 1
-            let octets = Array(text.utf8)
-            let (taken, stop) = octets.withUnsafeBytes { PlainLocations.take($0, into: &rows, line: &line) }
-            #expect(taken == octets.count && stop == .cut)
+            let bytes = Array(text.utf8)
+            let (taken, stop) = bytes.withUnsafeBytes { PlainLocations.take($0, into: &rows, line: &line) }
+            #expect(taken == bytes.count && stop == .cut)
             #expect(line == 1 + text.count { $0 == "\n" })
         }
     }

@@ -8,11 +8,11 @@ import Testing
     /// A reading "a" of entry 1, and optionally the same reading from another source, "b" of entry 2.
     private static func reported(_ count: Int = 2, undone: [Int64: Int64] = [:]) -> History {
         var history = History()
-        for (index, place) in ["a", "b", "c"].prefix(count).enumerated() {
+        for (index, key) in ["a", "b", "c"].prefix(count).enumerated() {
             let entry = Int64(index + 1)
             history.reports.append(
                 .init(
-                    place: place, group: 0, agreement: index == 0 ? nil : "a", entry: entry, isActive: undone[entry] == nil,
+                    key: key, group: 0, agreement: index == 0 ? nil : "a", entry: entry, isActive: undone[entry] == nil,
                     changed: undone[entry]))
         }
         return history
@@ -33,9 +33,9 @@ import Testing
         history.reports[0].isActive = true
         #expect(history.state(of: "b") == .duplicate(of: "a"))
         // The measurement is deleted and restored.
-        history.decisions = [.init(.deleted, place: "a", entry: 3)]
+        history.decisions = [.init(.deleted, key: "a", entry: 3)]
         #expect(history.state(of: "a") == .deleted && history.state(of: "b") == .deleted)
-        history.decisions.append(.init(.restored, place: "a", entry: 4))
+        history.decisions.append(.init(.restored, key: "a", entry: 4))
         #expect(history.state(of: "b") == .duplicate(of: "a"))
         // A repair of the original changes its sample, and both forms are one report.
         history.repaired = [.init(old: "a", new: "a2")]
@@ -46,9 +46,9 @@ import Testing
 
     @Test func aLowerVersionIsSuperseded() {
         var history = Self.reported(1)
-        history.reports.append(.init(place: "a2", group: 1, entry: 2))
+        history.reports.append(.init(key: "a2", group: 1, entry: 2))
         history.versions = [
-            .init(place: "a", record: 0, number: 1, scope: 0), .init(place: "a2", record: 0, number: 2, scope: 0),
+            .init(key: "a", record: 0, number: 1, scope: 0), .init(key: "a2", record: 0, number: 2, scope: 0),
         ]
         #expect(history.state(of: "a") == .superseded && history.state(of: "a2") == .live("a2"))
         history.reports[1].isActive = false
@@ -62,7 +62,7 @@ import Testing
         #expect(Self.reported(undone: [1: 3, 2: 4]).live == [])
         // A deletion that is undone brings nothing back that no import reports.
         var history = Self.reported(1, undone: [1: 3])
-        history.decisions = [.init(.deleted, place: "a", entry: 2, isActive: false)]
+        history.decisions = [.init(.deleted, key: "a", entry: 2, isActive: false)]
         #expect(history.live == [])
     }
 
@@ -101,7 +101,7 @@ import Testing
         #expect(equal.live == ["a"])
         // One that counts only because it was restored comes after one with an active entry.
         var history = Self.reported(undone: [1: 3])
-        history.decisions = [.init(.restored, place: "a", entry: 4)]
+        history.decisions = [.init(.restored, key: "a", entry: 4)]
         history.reports[0].precision = precision(1, 0.1)
         history.reports[1].precision = precision(60, 0.1)
         #expect(history.live == ["b"])
@@ -112,7 +112,7 @@ import Testing
         var history = Self.reported(undone: [1: 4])
         history.repaired = [.init(old: "a", new: "a2", repair: 7)]
         #expect(history.live == ["b"])
-        #expect(history.outstanding == [.init(place: "b", repair: 7)])
+        #expect(history.outstanding == [.init(key: "b", repair: 7)])
         history.repaired.append(.init(old: "b", new: "b2", repair: 7))
         #expect(history.live == ["b2"] && history.outstanding == [])
         // "b" agrees with the result of the repair, so the repair does not apply to it.
@@ -120,7 +120,7 @@ import Testing
         history.reports[1].agreement = "a2"
         #expect(history.live == ["b"] && history.outstanding == [])
         history.repaired.append(.init(old: "a2", new: "a3", repair: 8))
-        #expect(history.outstanding == [.init(place: "b", repair: 8)])
+        #expect(history.outstanding == [.init(key: "b", repair: 8)])
         history.repaired[1].isActive = false
         #expect(history.outstanding == [])
     }
@@ -131,7 +131,7 @@ import Testing
         history.repaired = [.init(old: "a", new: "b", isMerged: true, repair: 7)]
         #expect(history.live == ["b"] && history.outstanding == [])
         history.reports[1].isActive = false
-        #expect(history.outstanding == [.init(place: "a", repair: 7)])
+        #expect(history.outstanding == [.init(key: "a", repair: 7)])
         history.repaired.append(.init(old: "a", new: "a2", repair: 7))
         #expect(history.live == ["a2"] && history.outstanding == [])
         history.reports[1].isActive = true
@@ -140,9 +140,9 @@ import Testing
 
     @Test func theLastActiveDecisionOfAPersonWins() {
         var history = Self.reported()
-        history.decisions = [.init(.deleted, place: "a", entry: 3)]
+        history.decisions = [.init(.deleted, key: "a", entry: 3)]
         #expect(history.live == [])
-        history.decisions.append(.init(.restored, place: "a", entry: 4))
+        history.decisions.append(.init(.restored, key: "a", entry: 4))
         #expect(history.live == ["a"])
         history.decisions[1].isActive = false
         #expect(history.live == [])
@@ -150,13 +150,13 @@ import Testing
         #expect(history.live == ["a"])
         // It is about every report of the measurement.
         history = Self.reported(undone: [1: 4])
-        history.decisions = [.init(.deleted, place: "a", entry: 3)]
+        history.decisions = [.init(.deleted, key: "a", entry: 3)]
         #expect(history.live == [])
     }
 
     @Test func aPersonRestoresWhatAnUndoneImportReported() {
         var history = Self.reported(1, undone: [1: 2])
-        history.decisions = [.init(.restored, place: "a", entry: 3)]
+        history.decisions = [.init(.restored, key: "a", entry: 3)]
         #expect(history.live == ["a"])
         // Undone since once more: that was the later word.
         history.reports[0].changed = 4
@@ -172,7 +172,7 @@ import Testing
         history.repaired[0].isActive = false
         #expect(history.live == ["a"])
         // A decision about the repaired sample is about the reading, whatever becomes of the repair.
-        history.decisions = [.init(.deleted, place: "a1", entry: 3)]
+        history.decisions = [.init(.deleted, key: "a1", entry: 3)]
         #expect(history.live == [])
     }
 
@@ -183,7 +183,7 @@ import Testing
                 history.reports[index].group = index
                 history.reports[index].agreement = nil
                 history.versions.append(
-                    .init(place: history.reports[index].place, record: 0, number: Int64(index + 1), scope: 1))
+                    .init(key: history.reports[index].key, record: 0, number: Int64(index + 1), scope: 1))
             }
             return history
         }
@@ -193,10 +193,10 @@ import Testing
         #expect(versions(undone: [1: 4, 3: 5]).live == ["b"])
         // The record stays deleted if the import of the deleted version is undone. A later version is new.
         var history = versions(undone: [3: 5])
-        history.decisions = [.init(.deleted, place: "c", entry: 4)]
+        history.decisions = [.init(.deleted, key: "c", entry: 4)]
         #expect(history.live == [])
         history = versions()
-        history.decisions = [.init(.deleted, place: "b", entry: 4)]
+        history.decisions = [.init(.deleted, key: "b", entry: 4)]
         #expect(history.live == ["c"])
         // Devices with independent numbering do not replace each other, unless the saving client declares it.
         history = versions()
@@ -212,11 +212,11 @@ import Testing
         history.reports[2].group = 2
         history.reports[2].agreement = nil
         history.versions = [
-            .init(place: "a", record: 0, number: 1, scope: 1), .init(place: "c", record: 0, number: 2, scope: 1),
+            .init(key: "a", record: 0, number: 1, scope: 1), .init(key: "c", record: 0, number: 2, scope: 1),
         ]
         #expect(history.live == ["c"])
         history.versions += [
-            .init(place: "c", record: 1, number: 1, scope: 2), .init(place: "b", record: 1, number: 2, scope: 2),
+            .init(key: "c", record: 1, number: 1, scope: 2), .init(key: "b", record: 1, number: 2, scope: 2),
         ]
         #expect(history.live == ["a", "c"])
     }

@@ -17,7 +17,7 @@ struct LabelledSeries {
     var kind: String
     var readings: [MisunitReading]
     /// Where the wrong unit is, and which the numbers are really in.
-    var wrong: (stretch: Range<Int>, unit: Unit)?
+    var wrong: (range: Range<Int>, unit: Unit)?
 }
 
 /// SplitMix64: small, and the same everywhere.
@@ -92,7 +92,7 @@ struct LabelledSeriesMaker {
         var unit = units[0]
         if random.happens(0.5) { unit = units[random.integer(0...units.count - 1)] }
         var series = LabelledSeries(type: type, kind: kind.name, readings: [])
-        var stretch = 0..<0
+        var range = 0..<0
         var other = unit
         if isWrong {
             let count = truth.count
@@ -101,12 +101,12 @@ struct LabelledSeriesMaker {
             guard length <= count, kind.isPlain || count - length >= 12 else { return series }
             let first = random.integer(0...count - length)
             guard kind.isPlain || first >= 12 || count - first - length >= 12 else { return series }
-            stretch = first..<first + length
+            range = first..<first + length
             let others = units.filter { $0.code != unit.code }
             other = others[random.integer(0...others.count - 1)]
         }
         for (index, (day, value)) in truth.enumerated() {
-            let real = stretch.contains(index) ? other : unit
+            let real = range.contains(index) ? other : unit
             let number = try type.canonicalUnit.conversion(to: real, molarMass: type.molarMass)(value)
             let numeral = try Numeral(Self.text(number, digits: real.code == "mg/dL" || real.code == "kJ" ? 0 : kind.digits))
             let taken = try type.conversion(from: unit).convert(numeral)
@@ -116,7 +116,7 @@ struct LabelledSeriesMaker {
                     start: Instant(microseconds: 1_700_000_000_000_000 + Int64(day * 86_400e6)),
                     duration: type.aggregation == .cumulative ? 1 : 0, numeral: numeral, unit: unit))
         }
-        if isWrong { series.wrong = (stretch, other) }
+        if isWrong { series.wrong = (range, other) }
         return series
     }
 

@@ -81,7 +81,7 @@ struct LifeSeriesMaker {
     }
 
     /// Two people on one scale, of whom one weighs 2.1 to 2.3 times as much as the other.
-    mutating func household() throws -> LifeSeries {
+    mutating func family() throws -> LifeSeries {
         let light = random.uniform(25...50)
         let heavy = light * random.uniform(2.1...2.3)
         let takesTurns = random.happens(0.3)

@@ -24,22 +24,22 @@ import Testing
         Fault(type: "bloodGlucose", real: "mg/dL", label: "mmol/L", isPersonal: false),
     ]
 
-    private func found(_ series: LifeSeries) throws -> [MisunitStretch] {
-        try #require(MisunitDetector(series.type)).stretches(of: series.readings)
+    private func found(_ series: LifeSeries) throws -> [MisunitRange] {
+        try #require(MisunitDetector(series.type)).ranges(of: series.readings)
     }
 
     /// Whether the right unit is found for four fifths of the wrong readings, and for little else.
     private func isFound(_ series: LifeSeries) throws -> Bool {
-        let stretches = try found(series).filter { $0.fits.code == series.unit?.code }
-        let told = try series.readings.indices.filter { index in
+        let ranges = try found(series).filter { $0.fits.code == series.unit?.code }
+        let reported = try series.readings.indices.filter { index in
             let reading = series.readings[index]
             let value = try series.type.conversion(from: reading.unit).convert(reading.numeral)
-            return stretches.contains {
+            return ranges.contains {
                 $0.from <= reading.start && reading.start <= $0.to && $0.values?.contains(value) ?? true
             }
         }
-        let covered = told.count { series.wrong.contains($0) }
-        return covered * 5 >= series.wrong.count * 4 && told.count - covered <= max(1, series.wrong.count / 5)
+        let covered = reported.count { series.wrong.contains($0) }
+        return covered * 5 >= series.wrong.count * 4 && reported.count - covered <= max(1, series.wrong.count / 5)
     }
 
     @Test(arguments: faults) func wrongFromTheFirstReading(_ fault: Fault) throws {
@@ -69,9 +69,9 @@ import Testing
         var (alarms, named) = (0, 0)
         for seed in 1...200 as ClosedRange<UInt64> {
             var maker = LifeSeriesMaker(seed: seed)
-            let stretches = try found(maker.household())
-            alarms += stretches.contains { !$0.mayBeAnotherPerson || $0.values == nil } ? 1 : 0
-            named += stretches.isEmpty ? 0 : 1
+            let ranges = try found(maker.family())
+            alarms += ranges.contains { !$0.mayBeAnotherPerson || $0.values == nil } ? 1 : 0
+            named += ranges.isEmpty ? 0 : 1
         }
         #expect(alarms == 0)
         // Most ratios are not exactly that of the units.
@@ -93,10 +93,10 @@ import Testing
         var series = try maker.alternating("bodyMass", real: "[lb_av]", label: "kg")
         #expect(try found(series).map(\.mayBeAnotherPerson) == [true])
         for index in series.readings.indices.reversed() where index % 10 < 2 {
-            var witness = series.readings[index]
-            witness.start = Instant(microseconds: witness.start.microseconds + 3_600_000_000)
-            witness.isWitness = true
-            series.readings.insert(witness, at: index + 1)
+            var duplicate = series.readings[index]
+            duplicate.start = Instant(microseconds: duplicate.start.microseconds + 3_600_000_000)
+            duplicate.isReference = true
+            series.readings.insert(duplicate, at: index + 1)
         }
         #expect(try found(series).isEmpty)
     }
@@ -107,22 +107,22 @@ import Testing
         var series = try maker.alternating("bodyMass", real: "[lb_av]", label: "kg")
         let kilograms = try Unit(ucum: "kg")
         for index in series.readings.indices.reversed() where series.wrong.contains(index) {
-            var witness = series.readings[index]
-            let value = try Unit(ucum: "[lb_av]").conversion(to: kilograms)(witness.numeral.doubleValue)
-            witness.numeral = try Numeral("\((value * 10).rounded() / 10)")
-            witness.isWitness = true
-            series.readings.insert(witness, at: index + 1)
+            var duplicate = series.readings[index]
+            let value = try Unit(ucum: "[lb_av]").conversion(to: kilograms)(duplicate.numeral.doubleValue)
+            duplicate.numeral = try Numeral("\((value * 10).rounded() / 10)")
+            duplicate.isReference = true
+            series.readings.insert(duplicate, at: index + 1)
         }
-        let stretches = try found(series)
-        #expect(!stretches.isEmpty)
-        #expect(stretches.allSatisfy { !$0.mayBeAnotherPerson && $0.fits.code == "[lb_av]" })
+        let ranges = try found(series)
+        #expect(!ranges.isEmpty)
+        #expect(ranges.allSatisfy { !$0.mayBeAnotherPerson && $0.fits.code == "[lb_av]" })
     }
 
     /// The readings that are wrong are seldom fewer than those that show it. The stranger values are the wrong ones.
     @Test func rightReadingsAmongWrongOnesOfAnotherSource() throws {
         var maker = LifeSeriesMaker(seed: 3)
         var series = try maker.alternating("bloodGlucose", real: "mg/dL", label: "mmol/L")
-        for index in series.readings.indices { series.readings[index].isWitness = series.wrong.contains(index) }
+        for index in series.readings.indices { series.readings[index].isReference = series.wrong.contains(index) }
         #expect(try found(series).isEmpty)
     }
 

@@ -4,8 +4,8 @@ import Testing
 /// The detector of wrong units, held to the labelled set. The benchmark prints the same over more series.
 @Suite struct MisunitDetectorTests {
     /// What of a labelled set was found.
-    private func found(_ series: LabelledSeries) throws -> [MisunitStretch] {
-        try #require(MisunitDetector(series.type)).stretches(of: series.readings)
+    private func found(_ series: LabelledSeries) throws -> [MisunitRange] {
+        try #require(MisunitDetector(series.type)).ranges(of: series.readings)
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>) func cleanSeriesRaiseNoAlarm(seed: UInt64) throws {
@@ -27,7 +27,7 @@ import Testing
             var count = MisunitDetector.shortest
             var isAlarmed = false
             while count < series.readings.count {
-                if !detector.stretches(of: series.readings.prefix(count).suffix(256).map { $0 }).isEmpty { isAlarmed = true }
+                if !detector.ranges(of: series.readings.prefix(count).suffix(256).map { $0 }).isEmpty { isAlarmed = true }
                 count += min(max(1, count / 2), 64)
             }
             alarms += isAlarmed ? 1 : 0
@@ -41,13 +41,13 @@ import Testing
         for _ in 0..<500 {
             let series = try maker.mislabelled()
             let wrong = try #require(series.wrong)
-            let stretches = try found(series).filter { $0.fits.code == wrong.unit.code }
-            let told = series.readings.indices.filter { index in
-                stretches.contains { $0.from <= series.readings[index].start && series.readings[index].start <= $0.to }
+            let ranges = try found(series).filter { $0.fits.code == wrong.unit.code }
+            let reported = series.readings.indices.filter { index in
+                ranges.contains { $0.from <= series.readings[index].start && series.readings[index].start <= $0.to }
             }
-            let covered = told.count { wrong.stretch.contains($0) }
-            let size = Double(wrong.stretch.count)
-            if Double(covered) >= 0.8 * size, Double(told.count - covered) <= max(1, 0.2 * size) { hits += 1 }
+            let covered = reported.count { wrong.range.contains($0) }
+            let size = Double(wrong.range.count)
+            if Double(covered) >= 0.8 * size, Double(reported.count - covered) <= max(1, 0.2 * size) { hits += 1 }
         }
         #expect(Double(hits) / 500 >= 0.95)
     }
@@ -63,7 +63,7 @@ import Testing
 
     @Test("story 20: a child's 15 kg among a 100 kg person's are no stones") func story20() throws {
         let readings = try days(["100.2", "100.4", "99.8", "100.1", "15.0", "15.1", "100.3", "99.9"], "kg")
-        #expect(try #require(MisunitDetector(.bodyMass)).stretches(of: readings).isEmpty)
+        #expect(try #require(MisunitDetector(.bodyMass)).ranges(of: readings).isEmpty)
     }
 
     /// A reference reading before the first reading of an interval, or after its last one, ends the search and is not part of the interval.
@@ -73,36 +73,36 @@ import Testing
         var own = 0
         for index in readings.indices where index == 0 || Bool.random(using: &random) {
             readings[index].numeral = try Numeral("77.\(index % 10)")
-            readings[index].isWitness = true
+            readings[index].isReference = true
         }
-        for stretch in try #require(MisunitDetector(.bodyMass)).stretches(of: readings) {
-            #expect(readings.contains { $0.start == stretch.from && !$0.isWitness })
-            #expect(readings.contains { $0.start == stretch.to && !$0.isWitness })
-            own += stretch.count
+        for range in try #require(MisunitDetector(.bodyMass)).ranges(of: readings) {
+            #expect(readings.contains { $0.start == range.from && !$0.isReference })
+            #expect(readings.contains { $0.start == range.to && !$0.isReference })
+            own += range.count
         }
-        #expect(own == readings.count { !$0.isWitness })
+        #expect(own == readings.count { !$0.isReference })
     }
 
     @Test func aFeverANewbornAndAHypoStayWhatTheyAre() throws {
         let fever = ["36.6", "36.5", "36.7", "39.4", "40.1", "40.6", "40.2", "39.5", "36.9", "36.6"]
-        #expect(try #require(MisunitDetector(.bodyTemperature)).stretches(of: try days(fever, "Cel", each: 0.3)).isEmpty)
+        #expect(try #require(MisunitDetector(.bodyTemperature)).ranges(of: try days(fever, "Cel", each: 0.3)).isEmpty)
         let newborn = ["3.40", "3.31", "3.25", "3.30", "3.38", "3.47", "3.55", "3.66", "3.80", "3.95"]
-        #expect(try #require(MisunitDetector(.bodyMass)).stretches(of: try days(newborn, "kg")).isEmpty)
+        #expect(try #require(MisunitDetector(.bodyMass)).ranges(of: try days(newborn, "kg")).isEmpty)
         let hypo = ["110", "104", "88", "61", "48", "39", "33", "30", "31", "42", "70", "115", "140"]
-        #expect(try #require(MisunitDetector(.bloodGlucose)).stretches(of: try days(hypo, "mg/dL", each: 0.01)).isEmpty)
+        #expect(try #require(MisunitDetector(.bloodGlucose)).ranges(of: try days(hypo, "mg/dL", each: 0.01)).isEmpty)
     }
 
     /// Another device of the same person shows the level. Then even a whole series in pounds is unambiguous.
     @Test func anotherDeviceIsAWitness() throws {
         var readings = try days((0..<20).map { "70.\($0 % 6)" }, "kg")
-        for index in readings.indices { readings[index].isWitness = index % 2 == 0 }
-        #expect(try #require(MisunitDetector(.bodyMass)).stretches(of: readings).isEmpty)
+        for index in readings.indices { readings[index].isReference = index % 2 == 0 }
+        #expect(try #require(MisunitDetector(.bodyMass)).ranges(of: readings).isEmpty)
         for index in readings.indices where index % 2 == 1 { readings[index].numeral = try Numeral("154.\(index % 7)") }
-        let stretches = try #require(MisunitDetector(.bodyMass)).stretches(of: readings)
-        #expect(stretches.map(\.fits.code) == ["[lb_av]"])
-        #expect(stretches.map(\.count) == [10])
-        #expect(try #require(MisunitDetector(.bodyMass, isShared: true)).stretches(of: readings).isEmpty)
-        #expect(try #require(stretches.first).confidence > 0.9)
+        let ranges = try #require(MisunitDetector(.bodyMass)).ranges(of: readings)
+        #expect(ranges.map(\.fits.code) == ["[lb_av]"])
+        #expect(ranges.map(\.count) == [10])
+        #expect(try #require(MisunitDetector(.bodyMass, isShared: true)).ranges(of: readings).isEmpty)
+        #expect(try #require(ranges.first).confidence > 0.9)
     }
 
     @Test func typesThatNothingIsKnownOf() {

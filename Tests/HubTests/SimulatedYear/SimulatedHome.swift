@@ -87,7 +87,7 @@ final class SimulatedHome {
             let address = DeviceAssembly.storedAddress(machine.address)
             var adopted = AdoptedDevice(
                 address: address, key: machine.device.key, profiles: [machine.profile], name: "",
-                subject: machine.isBens ? Self.ben : store.subject, adopted: 1)
+                person: machine.isBens ? Self.ben : store.owner, adopted: 1)
             adopted.device = machine.device
             try store.devices.save(adopted)
         }
@@ -96,7 +96,7 @@ final class SimulatedHome {
 
     private static func open(_ folder: TemporaryFolder) throws -> SampleStore {
         try SampleStore(
-            path: folder.file("store.db"), access: .write, creation: .init(subject: OneReadingTests.subject, time: 0))
+            path: folder.file("store.db"), access: .write, creation: .init(person: OneReadingTests.person, time: 0))
     }
 
     /// Starts the hub's program.
@@ -155,7 +155,7 @@ final class SimulatedHome {
 
     func stop() throws { try hub?.stop() }
 
-    func hear(_ channel: String, _ bytes: [UInt8], of machine: Machine) {
+    func receive(_ channel: String, _ bytes: [UInt8], of machine: Machine) {
         frames += 1
         bytes.withUnsafeBytes {
             service?.received(
@@ -194,16 +194,16 @@ final class SimulatedHome {
         switch machine {
         case .cuff, .resetCuff:
             // SFLOAT with the exponent -1. The diastolic pressure is 60, and the mean one 70.
-            hear("gatt:2A35", [0x02, low, 0xF0 | high, 60, 0, 70, 0] + Self.stamp(shown), of: machine)
-        case .thermometer: hear("gatt:2A1C", [0x02, low, high, 0, 0xFE] + Self.stamp(shown), of: machine)
+            receive("gatt:2A35", [0x02, low, 0xF0 | high, 60, 0, 70, 0] + Self.stamp(shown), of: machine)
+        case .thermometer: receive("gatt:2A1C", [0x02, low, high, 0, 0xFE] + Self.stamp(shown), of: machine)
         case .meter:
             // Tenths of a mg/dL in kg/L: the exponent is -6.
-            hear(
+            receive(
                 "gatt:2A18", [0x02, UInt8(number & 0xFF), UInt8(number >> 8)] + Self.stamp(shown) + [low, 0xA0 | high, 0x11],
                 of: machine)
         case .scale:
             let grams = digits * 10
-            hear(
+            receive(
                 "advert:manufacturer:06D0",
                 [
                     1, machine.rawValue, 4, 3, 2, 1, 0xC0, 0, 0, 0, UInt8(grams & 0xFF), UInt8(grams >> 8 & 0xFF),

@@ -94,7 +94,7 @@ private final class SimulatedYear {
             (.scale, .above, 64),
         ] {
             let id = try home.store.alerts.add(
-                of: subject(machine), type: Self.type(machine), condition, bound: bound, timing: .usual,
+                of: person(machine), type: Self.type(machine), condition, bound: bound, timing: .defaultTiming,
                 at: Instant(microseconds: Self.start))
             observers[machine] = Observer(id: id) { condition == .above ? $0 > bound : $0 < bound }
         }
@@ -109,7 +109,7 @@ private final class SimulatedYear {
         }
     }
 
-    private func subject(_ machine: Machine) -> String { machine.isBens ? SimulatedHome.ben : OneReadingTests.subject }
+    private func person(_ machine: Machine) -> String { machine.isBens ? SimulatedHome.ben : OneReadingTests.person }
 
     private static let isTraced = getenv("VITALGATE_TRACE") != nil
 
@@ -143,9 +143,9 @@ private final class SimulatedYear {
         }
         try transfer()
         home.synchronise()
-        try settle()
+        try waitUntilIdle()
         try copy.follow(home.store)
-        try judge()
+        try evaluate()
     }
 
     private func happen(_ day: Int) throws {
@@ -211,7 +211,7 @@ private final class SimulatedYear {
             }
         case .resetCuff, .thermometer: send(measurement)
         }
-        try settle()
+        try waitUntilIdle()
     }
 
     private func send(_ measurement: Measurement, number: Int = 0) {
@@ -232,7 +232,7 @@ private final class SimulatedYear {
             home.pass(20_000)
         }
         unsent.removeAll()
-        try settle()
+        try waitUntilIdle()
     }
 
     /// The power fails, and may fail again before the clock is set.
@@ -249,13 +249,13 @@ private final class SimulatedYear {
         } while chance(30)
         home.synchronise()
         trace("synchronised")
-        try settle()
+        try waitUntilIdle()
     }
 
     // MARK: Alerts
 
     /// The readings are committed, and the alerts checked. That takes less than a minute.
-    private func settle() throws {
+    private func waitUntilIdle() throws {
         home.pass(31_000_000)
         var arrivals: [(measurement: Measurement, isAdded: Bool, age: Int64)] = []
         var last = anchor
@@ -285,7 +285,7 @@ private final class SimulatedYear {
         for machine in Machine.allCases {
             guard let observer = observers[machine] else { continue }
             let found = events.filter { $0.alert.id == observer.id }.map { $0.kind == .began }
-            let right = observer.told
+            let right = observer.reported
             if !found.isEmpty || !right.isEmpty { trace("ALERT \(machine) \(found) right \(right)") }
             #expect(
                 found == right, "seed \(seed), \(machine), \(Instant(microseconds: home.now)): \(found), right \(right)")
@@ -294,7 +294,7 @@ private final class SimulatedYear {
 
     private func find(_ sample: Sample) -> Measurement? {
         for machine in Machine.allCases where Self.type(machine) == sample.origin.type {
-            guard sample.origin.subject == subject(machine) else { continue }
+            guard sample.origin.person == person(machine) else { continue }
             let digits = Int((sample.value / machine.digit).rounded())
             return measurements[machine]?.first { $0.digits == digits }
         }
@@ -303,30 +303,30 @@ private final class SimulatedYear {
 
     // MARK: The judgement
 
-    private func judge() throws {
+    private func evaluate() throws {
         var stored: [Machine: [Int: [Int64]]] = [:]
         for type in Set(Machine.allCases.map(Self.type)) {
             let cursor = try home.store.samples.cursor(matching: SampleQuery(types: [type]))
             defer { cursor.close() }
             while let next = try cursor.next()?.sample {
                 guard let found = find(next) else {
-                    Issue.record("seed \(seed): \(type.id) \(next.value) of \(next.origin.subject) was never measured")
+                    Issue.record("seed \(seed): \(type.id) \(next.value) of \(next.origin.person) was never measured")
                     continue
                 }
                 stored[found.machine, default: [:]][found.digits, default: []].append(next.start.microseconds)
             }
         }
-        var held: [Machine: [Int: Int]] = [:]
+        var quarantinedCounts: [Machine: [Int: Int]] = [:]
         for each in try home.store.quarantine.all() {
             #expect(!each.rule.isEmpty)
             guard Machine.allCases.map(Self.type).contains(each.stored.sample.origin.type), let found = find(each.stored.sample)
             else { continue }
-            held[found.machine, default: [:]][found.digits, default: 0] += 1
+            quarantinedCounts[found.machine, default: [:]][found.digits, default: 0] += 1
         }
         var (all, quarantined) = (0, 0)
         for measurement in measurements.values.joined() where measurement.sent != nil {
             let times = stored[measurement.machine]?[measurement.digits] ?? []
-            let count = held[measurement.machine]?[measurement.digits] ?? 0
+            let count = quarantinedCounts[measurement.machine]?[measurement.digits] ?? 0
             let name =
                 "seed \(seed): \(measurement.machine) of \(Instant(microseconds: measurement.time)) with \(measurement.digits)"
             #expect(times.count + count == 1, "\(name) is stored \(times.count) times and held \(count) times")
@@ -356,7 +356,7 @@ private struct Observer {
     init(id: Int64, isBeyond: @escaping (Double) -> Bool) { (self.id, self.isBeyond) = (id, isBeyond) }
 
     /// The beginnings and ends of one look: those that end what began before, and the last episode.
-    var told: [Bool] {
+    var reported: [Bool] {
         guard let last = changes.lastIndex(of: true) else { return changes }
         return changes.prefix { !$0 } + changes[last...]
     }
@@ -401,12 +401,12 @@ private struct Copy {
 
     mutating func follow(_ store: SampleStore) throws {
         var (copy, end) = (samples, anchor)
-        try store.changes.read(after: anchor, types: nil) { change, behind in
+        try store.changes.read(after: anchor, types: nil) { change, after in
             switch change {
             case .added(let stored): copy[stored.uuid] = stored.sample.start.microseconds
             case .deleted(let deletion): copy[deletion.uuid] = nil
             }
-            end = behind
+            end = after
         }
         (samples, anchor) = (copy, end)
     }

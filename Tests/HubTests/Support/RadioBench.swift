@@ -57,7 +57,7 @@ final class RadioBench {
         zone = try .berlin
         loop = EventLoop(clock: clock)
         store = try SampleStore(
-            path: folder.file("store.db"), access: .write, creation: .init(subject: OneReadingTests.subject, time: 0))
+            path: folder.file("store.db"), access: .write, creation: .init(person: OneReadingTests.person, time: 0))
         live = Self.live(store, zone, loop)
         hub = Hub(live: live)
         service = RadioService(live: live, source: source)
@@ -122,12 +122,12 @@ final class RadioBench {
     func adopt(_ profiles: String..., at address: BluetoothAddress = RadioBench.address) throws {
         let address = DeviceAssembly.storedAddress(address)
         try store.devices.save(
-            AdoptedDevice(address: address, key: address, profiles: profiles, name: "", subject: store.subject, adopted: 1))
+            AdoptedDevice(address: address, key: address, profiles: profiles, name: "", person: store.owner, adopted: 1))
         try reload()
     }
 
     /// - Parameter continues: it belongs to the frame before it, and has its place.
-    func hear(
+    func receive(
         _ channel: String, _ bytes: [UInt8], after delay: Duration = .zero, continues: Bool = false, commitsFirst: Bool = true,
         of address: BluetoothAddress = RadioBench.address
     ) {

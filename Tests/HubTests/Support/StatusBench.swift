@@ -33,13 +33,13 @@ final class StatusBench {
         private var waiting: Int32 = 0
 
         init(_ path: String) throws {
-            descriptor = try StatusSocket.connected(to: path, patience: 60)
+            descriptor = try StatusSocket.connected(to: path, timeout: 60)
             _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         }
 
         deinit { close(descriptor) }
 
-        func say(_ text: String) { _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
+        func transmit(_ text: String) { _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
 
         /// Everything that has arrived. `nil` if the other end has closed.
         func read() -> String? {
@@ -90,7 +90,7 @@ final class StatusBench {
         machine = Machine(environment: [:], now: { clock }, zoneDirectory: "/nonexistent")
         store = try SampleStore(
             path: folder.file("store.db"), access: .write,
-            creation: .init(subject: OneReadingTests.subject, time: 0, isDemo: true))
+            creation: .init(person: OneReadingTests.person, time: 0, isDemo: true))
         let live = LiveIngest(store: store, now: machine.now, zone: try .berlin, loop: loop)
         hub = Hub(live: live)
         server = StatusServer(hub: hub, machine: machine)
@@ -119,19 +119,19 @@ final class StatusBench {
 
     func ask(_ text: String) throws -> Asker {
         let asker = try Asker(socket)
-        asker.say(text)
+        asker.transmit(text)
         pass()
         return asker
     }
 
     /// More devices than anybody has, the first with another name each time: long answers, and news without readings.
-    func crowd(_ name: String) throws {
+    func connectMany(_ name: String) throws {
         if frail.devices.isEmpty {
             let zone = try TimeZoneRules.berlin
             frail.devices = (1...HubStatus.maximumDevices).map { number in
                 let adopted = AdoptedDevice(
                     address: "crowd:\(number)", key: "crowd:\(number)", profiles: [],
-                    name: String(repeating: "x", count: 200), subject: store.subject, adopted: 0)
+                    name: String(repeating: "x", count: 200), person: store.owner, adopted: 0)
                 return HubDevice(LiveDevice(adopted, profiles: [], aliases: [:], zone: zone), state: "live")
             }
         }

@@ -13,14 +13,14 @@ import Testing
         let client = try test.store.clients.add(named: "copier", purpose: "Tests", at: now)
         for type in types {
             try test.store.clients.set(
-                Grant(subject: TestStore.subject, type: ObjectType(type), reading: .none, mayWrite: true), of: client, at: now)
+                Grant(person: TestStore.person, type: ObjectType(type), reading: .none, mayWrite: true), of: client, at: now)
         }
         return client
     }
 
     private static func save(_ samples: [GatedSample], _ client: Client, _ test: TestStore) throws {
         let day = now.microseconds..<now.microseconds + Self.day
-        let outcomes = try test.store.clients.save(samples, by: client, ClientRequest(key: nil, octets: []), at: now, within: day)
+        let outcomes = try test.store.clients.save(samples, by: client, ClientRequest(key: nil, bytes: []), at: now, within: day)
         #expect(outcomes.allSatisfy { $0 == .stored })
     }
 
@@ -31,7 +31,7 @@ import Testing
 
     /// Whichever arrived first, both are stored, statistics count one, and the client can delete only its own.
     @Test(arguments: [SampleType.bodyMass, .bloodGlucose, .heartRate, .stepCount], [true, false])
-    func aCopyIsLinkedAndTakesNothingAway(type: SampleType, copyComesFirst: Bool) throws {
+    func aCopyIsLinkedAndTakesNothingAway(type: SampleType, startsWithCopy: Bool) throws {
         try TestStore.with { test in
             let client = try Self.client(test, [type])
             let device = Device(key: "meter-1", name: "Meter")
@@ -39,9 +39,9 @@ import Testing
             let copy = try SampleMaker(type, source: client.source, sourceName: client.name, device: device)
             let lasting: Double = type.aggregation == .cumulative ? 600 : 0
             let (reading, copied) = (try own("61", at: 60, lasting: lasting), try copy("61", at: 60, lasting: lasting))
-            if copyComesFirst { try Self.save([copied], client, test) }
+            if startsWithCopy { try Self.save([copied], client, test) }
             try test.keep([reading])
-            if !copyComesFirst { try Self.save([copied], client, test) }
+            if !startsWithCopy { try Self.save([copied], client, test) }
             #expect(try test.store.samples.sample(reading.sample.identity) != nil)
             #expect(try test.store.samples.sample(copied.sample.identity) != nil)
             #expect(try Self.sum(type, test) == [1])
@@ -61,7 +61,7 @@ import Testing
             let reading = try scale("81", at: 60)
             try test.keep([reading])
             try test.store.clients.remove(
-                client, deletingItsOwn: IngestDescription(kind: .delete, received: Self.now.microseconds))
+                client, deletingSamples: IngestDescription(kind: .delete, received: Self.now.microseconds))
             #expect(try test.store.samples.sample(reading.sample.identity) != nil)
         }
     }
@@ -69,7 +69,7 @@ import Testing
     @Test func aClientHasABoundedNumberOfSeries() throws {
         try TestStore.with { test in
             let client = try Self.client(test, [.bodyMass])
-            let many = try (0...SampleStore.Clients.mostClientSeries).map { number in
+            let many = try (0...SampleStore.Clients.maximumClientSeries).map { number in
                 try SampleMaker(
                     .bodyMass, source: client.source, sourceName: client.name, device: Device(key: "d\(number)", name: "D"))(
                         "70", at: Double(number))

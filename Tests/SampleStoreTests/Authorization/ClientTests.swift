@@ -36,9 +36,9 @@ import Testing
             #expect(try store.clients.revokeTokens(of: client, at: Self.later(2)) == 1)
             #expect(try store.clients.client(bearing: fresh, at: Self.later(2)) == nil)
             // The token itself is nowhere.
-            let kept = try store.connection.integer(
+            let retained = try store.connection.integer(
                 "SELECT count(*) FROM token WHERE digest = ? OR digest = ?", .text(first), .blob(Array(first.utf8)))
-            #expect(kept == 0)
+            #expect(retained == 0)
             try store.clients.remove(other)
             #expect(try store.clients.client(bearing: others, at: Self.now) == nil)
         }
@@ -86,21 +86,21 @@ import Testing
             let store = try test.store
             let client = try store.clients.add(named: "x", purpose: "y", at: Self.now)
             let (heart, mass) = (ObjectType(SampleType.heartRate), ObjectType(SampleType.bodyMass))
-            let wish = AuthorizationRequest(subject: TestStore.subject, read: [heart], write: [mass])
+            let wish = AuthorizationRequest(person: TestStore.person, read: [heart], write: [mass])
             #expect(try store.clients.status(of: wish, for: client) == .shouldRequest)
             try store.clients.request(wish, for: client, at: Self.now)
             #expect(try store.clients.openRequests(of: client) == [wish])
             #expect(try store.clients.status(of: wish, for: client) == .shouldRequest)
             for (type, reading) in [(heart, Grant.Reading.none), (mass, .all)] {
                 try store.clients.set(
-                    Grant(subject: TestStore.subject, type: type, reading: reading, mayWrite: false), of: client, at: Self.now)
+                    Grant(person: TestStore.person, type: type, reading: reading, mayWrite: false), of: client, at: Self.now)
             }
             #expect(try store.clients.status(of: wish, for: client) == .unnecessary)
             #expect(try store.clients.openRequests(of: client).isEmpty)
             try store.clients.request(wish, for: client, at: Self.later(5))
             #expect(try store.clients.openRequests(of: client).isEmpty, "nobody is asked twice")
             #expect(throws: StoreError.self) {
-                try store.clients.request(AuthorizationRequest(subject: TestStore.subject), for: client, at: Self.now)
+                try store.clients.request(AuthorizationRequest(person: TestStore.person), for: client, at: Self.now)
             }
         }
     }
@@ -119,7 +119,7 @@ import Testing
             for (type, reading, objects) in refused {
                 #expect(throws: StoreError.self) {
                     try store.clients.set(
-                        Grant(subject: TestStore.subject, type: type, reading: reading, mayWrite: false), objects: objects,
+                        Grant(person: TestStore.person, type: type, reading: reading, mayWrite: false), objects: objects,
                         of: client, at: Self.now)
                 }
             }
@@ -133,17 +133,17 @@ import Testing
             let store = try test.store
             let client = try store.clients.add(named: "x", purpose: "y", at: Self.now)
             let type = ObjectType(SampleType.heartRate)
-            let asked = AuthorizationRequest(subject: TestStore.subject, read: [type], write: [type])
+            let asked = AuthorizationRequest(person: TestStore.person, read: [type], write: [type])
             try store.clients.request(asked, for: client, at: Self.now)
             let from = Grant.Reading.from(Self.now)
             try store.clients.set(
-                Grant(subject: TestStore.subject, type: type, reading: from, mayWrite: false), accesses: [.read], of: client,
+                Grant(person: TestStore.person, type: type, reading: from, mayWrite: false), accesses: [.read], of: client,
                 at: Self.now)
             #expect(
-                try store.clients.openRequests(of: client) == [AuthorizationRequest(subject: TestStore.subject, write: [type])])
+                try store.clients.openRequests(of: client) == [AuthorizationRequest(person: TestStore.person, write: [type])])
             #expect(try store.clients.status(of: asked, for: client) == .shouldRequest)
             try store.clients.set(
-                Grant(subject: TestStore.subject, type: type, reading: .none, mayWrite: true), accesses: [.write], of: client,
+                Grant(person: TestStore.person, type: type, reading: .none, mayWrite: true), accesses: [.write], of: client,
                 at: Self.now)
             #expect(
                 try store.clients.grants(of: client).map(\.reading) == [from]
@@ -159,24 +159,24 @@ import Testing
             let client = try store.clients.add(named: "x", purpose: "y", at: Self.now)
             let ids = ["conditionRecord", "allergyRecord", "labResultRecord"]
             let types = try ids.map { try #require(ObjectType($0)) }
-            var told: Set<String> = []
+            var reported: Set<String> = []
             func fails(_ required: [ObjectType]) -> Bool {
                 do throws(StoreError) {
-                    try store.clients.require(Set(required), of: TestStore.subject, for: client)
+                    try store.clients.require(Set(required), of: TestStore.person, for: client)
                     return false
                 } catch {
-                    told.insert(error.message)
+                    reported.insert(error.message)
                     return true
                 }
             }
             for type in types {
                 #expect(fails(types))
                 try store.clients.set(
-                    Grant(subject: TestStore.subject, type: type, reading: .objects(future: true), mayWrite: false), of: client,
+                    Grant(person: TestStore.person, type: type, reading: .objects(future: true), mayWrite: false), of: client,
                     at: Self.now)
             }
             #expect(!fails(types))
-            #expect(told.count == 1)
+            #expect(reported.count == 1)
             #expect(fails(Array(types.dropLast())))
         }
     }
@@ -185,8 +185,8 @@ import Testing
         try TestStore.with { test in
             let store = try test.store
             let client = try store.clients.add(named: "x", purpose: "y", at: Self.now)
-            let entry = ReadEntry(subject: TestStore.subject, type: "heartRate", day: "2026-11-20", count: 3)
-            let grant = Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .all, mayWrite: false)
+            let entry = ReadEntry(person: TestStore.person, type: "heartRate", day: "2026-11-20", count: 3)
+            let grant = Grant(person: TestStore.person, type: ObjectType(.heartRate), reading: .all, mayWrite: false)
             try store.clients.set(grant, of: client, at: Self.now)
             try store.enterReads([entry], readBy: client)
             try store.enterReads([entry], readBy: client)
@@ -194,10 +194,10 @@ import Testing
             // Reads that are counted after a withdrawal happened before it. There is nothing to count for a person who never granted
             // anything.
             try store.clients.set(
-                Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: client,
+                Grant(person: TestStore.person, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: client,
                 at: Self.now)
             try store.enterReads(
-                [entry, ReadEntry(subject: RestrictionTests.other, type: "heartRate", day: "2026-11-20", count: 1)],
+                [entry, ReadEntry(person: RestrictionTests.other, type: "heartRate", day: "2026-11-20", count: 1)],
                 readBy: client)
             #expect(try store.clients.readLedger(of: client).map(\.count) == [9])
             try store.clients.remove(client)

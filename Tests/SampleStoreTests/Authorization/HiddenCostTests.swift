@@ -52,7 +52,7 @@ import Testing
         try test.keepExactly(visible)
         func grant(_ type: ObjectType, _ reading: Grant.Reading, objects: [SampleIdentity] = []) throws {
             try test.store.clients.set(
-                Grant(subject: TestStore.subject, type: type, reading: reading, mayWrite: false), objects: objects, of: client,
+                Grant(person: TestStore.person, type: type, reading: reading, mayWrite: false), objects: objects, of: client,
                 at: now)
         }
         switch kind {
@@ -78,7 +78,7 @@ import Testing
             try test.keepExactly(others)
             try grant(ObjectType(.heartRate), .all)
         case .people:
-            let other = try SampleMaker(subject: RestrictionTests.other)
+            let other = try SampleMaker(person: RestrictionTests.other)
             try test.keepExactly(try (0..<hidden).map { try other("\(60 + $0 % 40)", at: 400_000 + Double($0)) })
             try grant(ObjectType(.heartRate), .all)
         }
@@ -114,7 +114,7 @@ import Testing
             let latest = try reader.changes.latestAnchor()
             try count("news") { try reader.changes.read(after: latest, types: nil, pruned: { _, _ in }, { _, _ in }) }
             try count("changed types") { _ = try reader.changes.changedTypes(after: .beginning) }
-            try count("characteristics") { _ = try reader.people.characteristics(of: TestStore.subject) }
+            try count("characteristics") { _ = try reader.people.characteristics(of: TestStore.person) }
             let days = CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc))
             for type in [SampleType.heartRate, .bodyMass] {
                 try count("statistics \(type.id)") {

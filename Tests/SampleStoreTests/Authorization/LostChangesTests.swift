@@ -14,7 +14,7 @@ import Testing
         mayWrite: Bool = false
     ) throws -> (client: Client, reader: SampleStore) {
         let client = try test.store.clients.add(named: name, purpose: "a test", at: RestrictionTests.now)
-        let grant = Grant(subject: TestStore.subject, type: try #require(ObjectType(id)), reading: reading, mayWrite: mayWrite)
+        let grant = Grant(person: TestStore.person, type: try #require(ObjectType(id)), reading: reading, mayWrite: mayWrite)
         try test.store.clients.set(grant, objects: objects, of: client, at: RestrictionTests.now)
         return (client, try RestrictionTests.restricted(test, to: client))
     }
@@ -79,14 +79,14 @@ import Testing
 
     @Test func aPersonIsToldOfTheirOwnOnly() throws {
         try TestStore.with { test in
-            let hers = try SampleMaker(subject: RestrictionTests.other)
+            let hers = try SampleMaker(person: RestrictionTests.other)
             try test.keep([try SampleMaker()("60", at: 10)])
             let early = try test.store.changes.latestAnchor()
             try test.keep([try hers("61", at: 20)])
             _ = try test.store.prune([.heartRate: Self.at(100)], description: TestStore.description(.prune))
-            for (subject, knows) in [(TestStore.subject, true), (RestrictionTests.other, false)] {
+            for (person, knows) in [(TestStore.person, true), (RestrictionTests.other, false)] {
                 let reader = try test.another(.read)
-                try reader.restrict(toPerson: subject)
+                try reader.restrict(toPerson: person)
                 #expect(try reader.changes.knows(early) == knows)
             }
         }

@@ -14,8 +14,8 @@ import Testing
         try TestStore.with { test in
             let store = try test.store
             let (late, code) = (
-                try store.pageSessions.makeCode(for: TestStore.subject, at: Self.now),
-                try store.pageSessions.makeCode(for: TestStore.subject, at: Self.now)
+                try store.pageSessions.makeCode(for: TestStore.person, at: Self.now),
+                try store.pageSessions.makeCode(for: TestStore.person, at: Self.now)
             )
             #expect(code.count == 19 && code != late)
             #expect(try store.pageSessions.open(with: late, at: later(600)) == nil)
@@ -23,7 +23,7 @@ import Testing
             let (session, token) = try #require(try store.pageSessions.open(with: code.lowercased(), at: later(599)))
             #expect(try store.pageSessions.open(with: code, at: later(599)) == nil)
             #expect(try !store.pageSessions.isCode(code, at: later(599)))
-            #expect(session.subject == TestStore.subject && token.count == 64)
+            #expect(session.person == TestStore.person && token.count == 64)
             #expect(try store.pageSessions.session(bearing: token, at: later(600)) == session)
             #expect(try store.pageSessions.session(bearing: token.uppercased(), at: later(600)) == nil)
             #expect(try store.pageSessions.session(bearing: "", at: later(600)) == nil)
@@ -39,7 +39,7 @@ import Testing
     @Test func aPersonHasTwentySessionsAtMost() throws {
         try TestStore.with { test in
             for _ in 0..<22 {
-                let code = try test.store.pageSessions.makeCode(for: TestStore.subject, at: Self.now)
+                let code = try test.store.pageSessions.makeCode(for: TestStore.person, at: Self.now)
                 _ = try test.store.pageSessions.open(with: code, at: Self.now)
             }
             #expect(try test.store.pageSessions.all(at: Self.now).map(\.id) == Array(3...22))
@@ -52,29 +52,29 @@ import Testing
         try TestStore.with { test in
             let samples = try RestrictionTests.everything(test)
             let record = try #require(samples.first { $0.sample.origin.kind == .clinicalRecord }).sample.identity
-            for subject in [TestStore.subject, RestrictionTests.other] {
-                let client = try test.store.clients.add(named: subject, purpose: "a test", at: Self.now)
+            for person in [TestStore.person, RestrictionTests.other] {
+                let client = try test.store.clients.add(named: person, purpose: "a test", at: Self.now)
                 let types = SampleType.all.map { ObjectType($0) } + CharacteristicType.allCases.map { ObjectType($0) }
                 for type in types {
                     let grant = Grant(
-                        subject: subject, type: type, reading: type.isAskedByObject ? .objects(future: true) : .all,
+                        person: person, type: type, reading: type.isAskedByObject ? .objects(future: true) : .all,
                         mayWrite: false)
-                    let isRecord = type.id == "conditionRecord" && subject == TestStore.subject
+                    let isRecord = type.id == "conditionRecord" && person == TestStore.person
                     try test.store.clients.set(grant, objects: isRecord ? [record] : [], of: client, at: Self.now)
                 }
                 let own = try test.another(.read)
-                try own.restrict(toPerson: subject)
+                try own.restrict(toPerson: person)
                 let asked = samples.map(\.sample.identity)
-                let subjects = [TestStore.subject, RestrictionTests.other]
+                let people = [TestStore.person, RestrictionTests.other]
                 let expected = try Answers(
-                    of: try RestrictionTests.restricted(test, to: client), asked: asked, subjects: subjects)
-                #expect(try Answers(of: own, asked: asked, subjects: subjects) == expected)
-                #expect(expected.told["samples"]?.isEmpty == false)
-                #expect(try Answers.household(own).allSatisfy { $0 == 0 })
+                    of: try RestrictionTests.restricted(test, to: client), asked: asked, people: people)
+                #expect(try Answers(of: own, asked: asked, people: people) == expected)
+                #expect(expected.reported["samples"]?.isEmpty == false)
+                #expect(try Answers.family(own).allSatisfy { $0 == 0 })
             }
-            let nobody = try test.another(.read)
-            try nobody.restrict(toPerson: "' OR 1 = 1 --")
-            #expect(try nobody.samples.latest { _ in true }.isEmpty)
+            let anonymous = try test.another(.read)
+            try anonymous.restrict(toPerson: "' OR 1 = 1 --")
+            #expect(try anonymous.samples.latest { _ in true }.isEmpty)
         }
     }
 
@@ -82,7 +82,7 @@ import Testing
         try TestStore.with { test in
             let sessions = try test.store.pageSessions
             let (session, token) = try #require(
-                try sessions.open(with: sessions.makeCode(for: TestStore.subject, at: Self.now), at: Self.now))
+                try sessions.open(with: sessions.makeCode(for: TestStore.person, at: Self.now), at: Self.now))
             #expect(try !sessions.renew(session, at: later(3600)))
             #expect(try sessions.renew(session, at: later(20 * 86_400)))
             let renewed = try #require(try sessions.session(bearing: token, at: later(45 * 86_400)))
@@ -91,12 +91,12 @@ import Testing
             #expect(try !sessions.renew(renewed, at: later(51 * 86_400)))
             try sessions.show(RestrictionTests.other, in: renewed)
             let switched = try #require(try sessions.session(bearing: token, at: later(45 * 86_400)))
-            #expect(switched.subject == RestrictionTests.other && switched.opener == TestStore.subject)
-            try sessions.show(TestStore.subject, in: switched)
+            #expect(switched.person == RestrictionTests.other && switched.opener == TestStore.person)
+            try sessions.show(TestStore.person, in: switched)
             #expect(try sessions.session(bearing: token, at: later(45 * 86_400)) == renewed)
             try sessions.show(RestrictionTests.other, in: renewed)
             // The person who logged in is logged out of every browser.
-            #expect(try sessions.end(of: TestStore.subject) == 1)
+            #expect(try sessions.end(of: TestStore.person) == 1)
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// Random stores and grants: a restricted reader answers as a store does that has only what may be read.
 @Suite struct RandomGrantTests {
-    private static let subjects = [TestStore.subject, RestrictionTests.other]
+    private static let people = [TestStore.person, RestrictionTests.other]
     private static let types = ["heartRate", "stepCount", "bodyMass", "cda", "activitySummary", "biologicalSex"]
 
     private struct Case {
@@ -29,12 +29,12 @@ import Testing
         /// Few times, few values, so that the same stretch has what may be read and what may not.
         mutating func sample(_ number: Int) throws -> GatedSample {
             let type = choose(["heartRate", "heartRate", "stepCount", "bodyMass", "cda"])
-            let (subject, source) = (choose(RandomGrantTests.subjects), choose(["strap", "phone", client.source]))
+            let (person, source) = (choose(RandomGrantTests.people), choose(["strap", "phone", client.source]))
             let hour = choose([0, 1, 2, 30, 31])
             guard type != "cda" else {
-                return try RestrictionTests.condition("c\(number)", at: hour, subject: subject, source: source, type: type)
+                return try RestrictionTests.condition("c\(number)", at: hour, person: person, source: source, type: type)
             }
-            let maker = try SampleMaker(try RestrictionTests.type(type), source: source, sourceName: source, subject: subject)
+            let maker = try SampleMaker(try RestrictionTests.type(type), source: source, sourceName: source, person: person)
             // No two sources report the same instant, because each store has its own order for those.
             let second: Double = source == "strap" ? 0 : source == "phone" ? 1 : 2
             let made = choose([0, 2]) == 0 ? maker : maker.local(2)
@@ -44,7 +44,7 @@ import Testing
         }
 
         mutating func grant(_ test: TestStore, among samples: [GatedSample]) throws {
-            for subject in RandomGrantTests.subjects {
+            for person in RandomGrantTests.people {
                 for id in RandomGrantTests.types where choose([true, true, false]) {
                     let type = try #require(ObjectType(id))
                     let from = Instant(microseconds: RestrictionTests.origin + RestrictionTests.hour * choose([0, 1, 2, 31]))
@@ -53,14 +53,14 @@ import Testing
                     if type.isAskedByObject {
                         reading = choose([Grant.Reading.none, .objects(future: false), .objects(future: true)])
                         if reading != .none {
-                            let own = samples.filter { $0.sample.origin.subject == subject && $0.sample.origin.type.id == id }
+                            let own = samples.filter { $0.sample.origin.person == person && $0.sample.origin.type.id == id }
                             for one in own where choose([true, false]) { objects.append(one.sample.identity) }
                         }
                     }
                     let grant = Grant(
-                        subject: subject, type: type, reading: reading, mayWrite: choose([true, false]) && !type.isReadOnly)
+                        person: person, type: type, reading: reading, mayWrite: choose([true, false]) && !type.isReadOnly)
                     try test.store.clients.set(grant, objects: objects, of: client, at: RestrictionTests.now)
-                    grants[subject + id] = grant
+                    grants[person + id] = grant
                     named.formUnion(objects)
                 }
             }
@@ -68,7 +68,7 @@ import Testing
 
         /// The person's intention, written out.
         func mayRead(_ sample: Sample, isLater: Bool) -> Bool {
-            guard let grant = grants[sample.origin.subject + sample.origin.type.id] else { return false }
+            guard let grant = grants[sample.origin.person + sample.origin.type.id] else { return false }
             if grant.mayWrite, sample.origin.source.id == client.source { return true }
             switch grant.reading {
             case .none: return false
@@ -84,16 +84,16 @@ import Testing
             var random = Case(seed: seed, client: client)
             let early = try (0..<30).map { try random.sample($0) }
             let late = try (30..<60).map { try random.sample($0) }
-            var gone: [GatedSample] = []
-            for sample in early + late where random.choose([true, false, false, false]) { gone.append(sample) }
+            var deleted: [GatedSample] = []
+            for sample in early + late where random.choose([true, false, false, false]) { deleted.append(sample) }
             try test.keepExactly(early)
             try random.grant(test, among: early)
             try test.keepExactly(late)
-            for sample in gone { try test.delete(sample) }
-            for subject in Self.subjects {
+            for sample in deleted { try test.delete(sample) }
+            for person in Self.people {
                 try test.store.people.set(
-                    .biologicalSex, to: Characteristic(.biologicalSex, "female"), of: subject, from: "2026-01-01",
-                    said: RestrictionTests.now)
+                    .biologicalSex, to: Characteristic(.biologicalSex, "female"), of: person, from: "2026-01-01",
+                    recorded: RestrictionTests.now)
             }
             let visible = [
                 early.filter { random.mayRead($0.sample, isLater: false) },
@@ -102,23 +102,23 @@ import Testing
             let all = early + late
             let asked = all.map(\.sample.identity)
             let reader = try RestrictionTests.restricted(test, to: client)
-            let told = try Answers(of: reader, asked: asked, subjects: Self.subjects)
+            let reported = try Answers(of: reader, asked: asked, people: Self.people)
             try TestStore.with { filtered in
                 for batch in visible { try filtered.keepExactly(batch) }
-                let kept = Set(visible.joined().map(\.sample.identity))
-                for sample in gone where kept.contains(sample.sample.identity) { try filtered.delete(sample) }
-                for subject in Self.subjects {
-                    guard let grant = random.grants[subject + "biologicalSex"], grant.reading != .none else { continue }
+                let retained = Set(visible.joined().map(\.sample.identity))
+                for sample in deleted where retained.contains(sample.sample.identity) { try filtered.delete(sample) }
+                for person in Self.people {
+                    guard let grant = random.grants[person + "biologicalSex"], grant.reading != .none else { continue }
                     try filtered.store.people.set(
-                        .biologicalSex, to: Characteristic(.biologicalSex, "female"), of: subject, from: "2026-01-01",
-                        said: RestrictionTests.now)
+                        .biologicalSex, to: Characteristic(.biologicalSex, "female"), of: person, from: "2026-01-01",
+                        recorded: RestrictionTests.now)
                 }
-                var expected = try Answers(of: filtered.store, asked: asked, subjects: Self.subjects)
+                var expected = try Answers(of: filtered.store, asked: asked, people: Self.people)
                 // The days are a type of their own, which ringsNeedAGrantOfTheirOwn tries.
-                expected.told["rings"] = told.told["rings"]
-                expected.told["ring subjects"] = told.told["ring subjects"]
-                for key in Set(expected.told.keys).union(told.told.keys).sorted() {
-                    #expect(told.told[key] ?? [] == expected.told[key] ?? [], "\(key)")
+                expected.reported["rings"] = reported.reported["rings"]
+                expected.reported["ring subjects"] = reported.reported["ring subjects"]
+                for key in Set(expected.reported.keys).union(reported.reported.keys).sorted() {
+                    #expect(reported.reported[key] ?? [] == expected.reported[key] ?? [], "\(key)")
                 }
             }
         }

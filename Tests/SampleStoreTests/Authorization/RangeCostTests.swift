@@ -17,7 +17,7 @@ import Testing
             func time(_ second: Double) -> Instant { Instant(microseconds: 1_767_225_600_000_000 + Int64(second * 1e6)) }
             let from = grantedFrom.map(time) ?? Instant(microseconds: .min)
             try test.store.clients.set(
-                Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .from(from), mayWrite: false),
+                Grant(person: TestStore.person, type: ObjectType(.heartRate), reading: .from(from), mayWrite: false),
                 of: client, at: now)
             let reader = try test.another(.read)
             try reader.restrict(to: client)
@@ -57,7 +57,7 @@ import Testing
             let client = try test.store.clients.add(named: "page", purpose: "Tests", at: now)
             func time(_ second: Double) -> Instant { Instant(microseconds: 1_767_225_600_000_000 + Int64(second * 1e6)) }
             try test.store.clients.set(
-                Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .from(time(35_000)), mayWrite: false),
+                Grant(person: TestStore.person, type: ObjectType(.heartRate), reading: .from(time(35_000)), mayWrite: false),
                 of: client, at: now)
             let reader = try test.another(.read)
             try reader.restrict(to: client)

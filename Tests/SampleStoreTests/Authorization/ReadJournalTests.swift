@@ -10,14 +10,14 @@ import Testing
     private static func client(_ test: TestStore) throws -> Client {
         let client = try test.store.clients.add(named: "x", purpose: "y", at: TestStore.received)
         try test.store.clients.set(
-            Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .all, mayWrite: false), of: client,
+            Grant(person: TestStore.person, type: ObjectType(.heartRate), reading: .all, mayWrite: false), of: client,
             at: TestStore.received)
         return client
     }
 
     private static func entry(_ client: Client, _ count: Int) -> ReadJournal.Entry {
         ReadJournal.Entry(
-            client: client.id, read: ReadEntry(subject: TestStore.subject, type: "heartRate", day: "2026-11-20", count: count))
+            client: client.id, read: ReadEntry(person: TestStore.person, type: "heartRate", day: "2026-11-20", count: count))
     }
 
     @Test func theLedgerShowsWhatWasNotEnteredYet() throws {

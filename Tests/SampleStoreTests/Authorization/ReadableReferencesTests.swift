@@ -12,7 +12,7 @@ import Testing
         for id in types {
             let type = try #require(ObjectType(id))
             try test.store.clients.set(
-                Grant(subject: TestStore.subject, type: type, reading: from.map { .from($0) } ?? .all, mayWrite: false),
+                Grant(person: TestStore.person, type: type, reading: from.map { .from($0) } ?? .all, mayWrite: false),
                 of: client,
                 at: RestrictionTests.now)
         }
@@ -24,7 +24,7 @@ import Testing
         let start = Instant(microseconds: RestrictionTests.origin + hour * RestrictionTests.hour)
         let reading = Reading(
             origin: Origin(
-                subject: TestStore.subject, type: type, source: SourceRevision(id: "watch", name: "Watch", version: nil),
+                person: TestStore.person, type: type, source: SourceRevision(id: "watch", name: "Watch", version: nil),
                 device: nil),
             numeral: Numeral(coefficient: id == "workout" ? 37 : 0), unit: .one,
             time: .instants(start: start, end: Instant(microseconds: start.microseconds + length * 1_000_000), offset: .utc),
@@ -47,18 +47,18 @@ import Testing
             let pressure = try object("bloodPressure", try SampleBody(encoding: Correlation(objects: names)), at: 0)
             try test.keep([high, low, pressure])
             let uuid = pressure.sample.identity
-            for (types, told) in [
+            for (types, reported) in [
                 (["bloodPressureSystolic", "bloodPressureDiastolic"], names), (["bloodPressureSystolic"], [names[0]]),
                 (["bloodPressureDiastolic"], [names[1]]), ([], []),
             ] {
                 let reader = try reader(test, types + ["bloodPressure"], named: types.joined(separator: "-") + "x")
                 for name in names {
-                    #expect(try line(uuid, reader).contains(name.description) == told.contains(name), "\(types)")
+                    #expect(try line(uuid, reader).contains(name.description) == reported.contains(name), "\(types)")
                 }
                 // As well in changes and lists.
-                let answers = try Answers(of: reader, asked: [uuid], subjects: [TestStore.subject])
-                for (key, lines) in answers.told {
-                    for name in names where !told.contains(name) {
+                let answers = try Answers(of: reader, asked: [uuid], people: [TestStore.person])
+                for (key, lines) in answers.reported {
+                    for name in names where !reported.contains(name) {
                         #expect(!lines.joined().contains(name.description), "\(key) \(types)")
                     }
                 }
@@ -95,8 +95,8 @@ import Testing
             #expect(try !line(route.sample.identity, other).contains(plain.sample.identity.description))
             // Its points are all there.
             let shown = try #require(try other.samples.sample(route.sample.identity)?.sample.body)
-            let packed = try #require(route.sample.body).octets.drop { $0 != 0 }
-            #expect(shown.octets.drop { $0 != 0 } == packed && packed.count > 10)
+            let packed = try #require(route.sample.body).bytes.drop { $0 != 0 }
+            #expect(shown.bytes.drop { $0 != 0 } == packed && packed.count > 10)
         }
     }
 
@@ -110,7 +110,7 @@ import Testing
             func successors(_ store: SampleStore) throws -> [String?] {
                 var found: [String?] = []
                 try store.changes.read(after: .beginning, types: nil) { change, _ in
-                    if case .deleted(let gone) = change { found.append(gone.replacedBy) }
+                    if case .deleted(let deleted) = change { found.append(deleted.replacedBy) }
                 }
                 return found
             }
@@ -124,7 +124,7 @@ import Testing
             #expect(successor == nil)
             let both = try #require(try test.store.clients.client(named: "mine"))
             try test.store.clients.set(
-                Grant(subject: RestrictionTests.other, type: ObjectType(.bodyMass), reading: .all, mayWrite: false), of: both,
+                Grant(person: RestrictionTests.other, type: ObjectType(.bodyMass), reading: .all, mayWrite: false), of: both,
                 at: RestrictionTests.now)
             #expect(try successors(mine) == [new.description])
         }

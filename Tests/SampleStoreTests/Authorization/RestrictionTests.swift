@@ -15,13 +15,13 @@ import Testing
     static func type(_ id: String) throws -> SampleType { try #require(SampleType(id)) }
 
     static func condition(
-        _ name: String, at hour: Int, subject: String = TestStore.subject, source: String = "clinic",
+        _ name: String, at hour: Int, person: String = TestStore.person, source: String = "clinic",
         type id: String = "conditionRecord"
     ) throws -> GatedSample {
         let start = Instant(microseconds: origin + Int64(hour) * Self.hour)
         let reading = Reading(
             origin: Origin(
-                subject: subject, type: try type(id),
+                person: person, type: try type(id),
                 source: SourceRevision(id: source, name: source, version: nil),
                 device: nil),
             numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: .utc),
@@ -62,32 +62,32 @@ import Testing
         let samples = [
             try heart("72", at: 0), try heart("75", at: 60), try phone("72", at: 0.4), try steps("300", at: 0, lasting: 600),
             try systolic("120", at: 10, group: 7), try diastolic("80", at: 10, group: 7), try condition("asthma", at: 1),
-            try SampleMaker(.bodyMass, subject: other).local(2)("70", at: 7200), try heart("300", at: 500, rule: .implausible),
+            try SampleMaker(.bodyMass, person: other).local(2)("70", at: 7200), try heart("300", at: 500, rule: .implausible),
             try ActivityDaysTests.summary("2026-01-01", energy: "400"),
         ]
         try test.keep(samples)
         try test.delete(samples[1])
-        try test.store.people.save(Person(subject: other, name: "Anna"))
+        try test.store.people.save(Person(id: other, name: "Anna"))
         try test.store.people.set(
-            .biologicalSex, to: Characteristic(.biologicalSex, "female"), of: TestStore.subject, from: "2026-01-01", said: now)
+            .biologicalSex, to: Characteristic(.biologicalSex, "female"), of: TestStore.person, from: "2026-01-01", recorded: now)
         return samples
     }
 
     /// All of everything, of both persons.
     static func grantAll(_ test: TestStore, _ client: Client, objects: [String: [SampleIdentity]] = [:]) throws {
         let types = SampleType.all.map { ObjectType($0) } + CharacteristicType.allCases.map { ObjectType($0) }
-        for subject in [TestStore.subject, other] {
+        for person in [TestStore.person, other] {
             for type in types {
                 let grant = Grant(
-                    subject: subject, type: type, reading: type.isAskedByObject ? .objects(future: true) : .all, mayWrite: false)
-                let named = type.id == "conditionRecord" ? objects[subject] ?? [] : []
+                    person: person, type: type, reading: type.isAskedByObject ? .objects(future: true) : .all, mayWrite: false)
+                let named = type.id == "conditionRecord" ? objects[person] ?? [] : []
                 try test.store.clients.set(grant, objects: named, of: client, at: now)
             }
         }
     }
 
     private static func answers(_ store: SampleStore, _ samples: [GatedSample]) throws -> Answers {
-        try Answers(of: store, asked: samples.map(\.sample.identity), subjects: [TestStore.subject, other])
+        try Answers(of: store, asked: samples.map(\.sample.identity), people: [TestStore.person, other])
     }
 
     @Test func aRefusedReadLooksLikeAnEmptyStore() throws {
@@ -96,23 +96,23 @@ import Testing
                 let samples = try Self.everything(full)
                 let whole = try Self.answers(full.store, samples)
                 for key in ["samples", "statistics", "changes", "sources", "rings", "characteristics", "lookup", "explain"] {
-                    #expect(whole.told[key]?.isEmpty == false, "\(key)")
+                    #expect(whole.reported[key]?.isEmpty == false, "\(key)")
                 }
                 let refused = try full.store.clients.add(named: "refused", purpose: "a test", at: Self.now)
                 let granted = try empty.store.clients.add(named: "granted", purpose: "a test", at: Self.now)
                 try Self.grantAll(empty, granted)
                 let expected = try Self.answers(try Self.restricted(empty, to: granted), samples)
-                #expect(expected.told.values.allSatisfy { $0.isEmpty })
+                #expect(expected.reported.values.allSatisfy { $0.isEmpty })
                 #expect(try Self.answers(try Self.restricted(full, to: refused), samples) == expected)
                 // A client with write access to everything cannot read other sources' samples.
                 for type in SampleType.all.map({ ObjectType($0) }) where !type.isReadOnly {
                     try full.store.clients.set(
-                        Grant(subject: TestStore.subject, type: type, reading: .none, mayWrite: true), of: refused,
+                        Grant(person: TestStore.person, type: type, reading: .none, mayWrite: true), of: refused,
                         at: Self.now)
                 }
                 let reader = try Self.restricted(full, to: refused)
                 #expect(try Self.answers(reader, samples) == expected)
-                #expect(try Answers.household(reader).allSatisfy { $0 == 0 })
+                #expect(try Answers.family(reader).allSatisfy { $0 == 0 })
                 #expect(throws: StoreError.self) { try full.store.restrict(to: refused) }
             }
         }
@@ -123,13 +123,13 @@ import Testing
             let samples = try Self.everything(test)
             let client = try test.store.clients.add(named: "all", purpose: "a test", at: Self.now)
             let record = try #require(samples.first { $0.sample.origin.kind == .clinicalRecord }).sample.identity
-            try Self.grantAll(test, client, objects: [TestStore.subject: [record]])
+            try Self.grantAll(test, client, objects: [TestStore.person: [record]])
             let reader = try Self.restricted(test, to: client)
             #expect(try Self.answers(reader, samples) == Self.answers(test.store, samples))
             // A removed client reads nothing, also through a reader that is open.
             try test.store.clients.remove(client)
             #expect(try test.store.clients.add(named: "all", purpose: "another", at: Self.now).id != client.id)
-            #expect(try Self.answers(reader, samples).told.values.allSatisfy { $0.isEmpty })
+            #expect(try Self.answers(reader, samples).reported.values.allSatisfy { $0.isEmpty })
         }
     }
 
@@ -151,17 +151,17 @@ import Testing
                 for id in ["bodyMass", "cda"] {
                     let type = try #require(ObjectType(id))
                     try test.store.clients.set(
-                        Grant(subject: TestStore.subject, type: type, reading: .none, mayWrite: mayWrite), of: client,
+                        Grant(person: TestStore.person, type: type, reading: .none, mayWrite: mayWrite), of: client,
                         at: Self.now)
                 }
             }
             #expect(try read().isEmpty)
             try letWrite(true)
             #expect(try read() == [own.sample.identity, record.sample.identity])
-            #expect(try test.store.clients.mayWrite(ObjectType(.bodyMass), of: TestStore.subject, client))
+            #expect(try test.store.clients.mayWrite(ObjectType(.bodyMass), of: TestStore.person, client))
             try letWrite(false)
             #expect(try read().isEmpty)
-            #expect(try !test.store.clients.mayWrite(ObjectType(.bodyMass), of: TestStore.subject, client))
+            #expect(try !test.store.clients.mayWrite(ObjectType(.bodyMass), of: TestStore.person, client))
         }
     }
 
@@ -178,7 +178,7 @@ import Testing
             func grant(_ id: String, _ reading: Grant.Reading) throws {
                 let type = try #require(ObjectType(id))
                 try test.store.clients.set(
-                    Grant(subject: TestStore.subject, type: type, reading: reading, mayWrite: false), of: client, at: Self.now)
+                    Grant(person: TestStore.person, type: type, reading: reading, mayWrite: false), of: client, at: Self.now)
             }
             try grant("stepCount", .all)
             #expect(try dates().isEmpty)

@@ -12,7 +12,7 @@ import PipelineTesting
 /// - the second source's times: truncated to the minute (`HH:mm`), truncated with `:00` written, or to the second;
 /// - its values: rounded to its digits after conversion.
 ///
-/// A quarter of the pairs is reported twice by one source, the second time in another unit (``retold``): at the same time, or at the next
+/// A quarter of the pairs is reported twice by one source, the second time in another unit (``repeats``): at the same time, or at the next
 /// one.
 ///
 /// Half of the pairs are one measurement. The others are two: the next one of the same person after the type's shortest pause (a minute
@@ -33,7 +33,7 @@ struct LabelledPairs {
         var unit: String
         var digits: Int
         /// Units and digits of files.
-        var told: [(unit: String, digits: Int)]
+        var reported: [(unit: String, digits: Int)]
         /// Seconds between two measurements at least.
         var pause: Double
         var minutes: Bool
@@ -47,35 +47,35 @@ struct LabelledPairs {
         return [
             Kind(
                 type: .bodyMass, values: 40...120, unit: "kg", digits: 2,
-                told: [("kg", 1), ("kg", 2), ("[lb_av]", 1), ("[stone_av]", 2)], pause: 60, minutes: true),
+                reported: [("kg", 1), ("kg", 2), ("[lb_av]", 1), ("[stone_av]", 2)], pause: 60, minutes: true),
             Kind(
-                type: .bloodPressureSystolic, values: 95...180, unit: "mm[Hg]", digits: 0, told: [("mm[Hg]", 0), ("kPa", 1)],
+                type: .bloodPressureSystolic, values: 95...180, unit: "mm[Hg]", digits: 0, reported: [("mm[Hg]", 0), ("kPa", 1)],
                 pause: 60, minutes: true),
             Kind(
-                type: .bodyTemperature, values: 35...40, unit: "Cel", digits: 2, told: [("Cel", 1), ("[degF]", 1)], pause: 60,
+                type: .bodyTemperature, values: 35...40, unit: "Cel", digits: 2, reported: [("Cel", 1), ("[degF]", 1)], pause: 60,
                 minutes: true),
             Kind(
-                type: .bloodGlucose, values: 50...300, unit: "mg/dL", digits: 0, told: [("mg/dL", 0), ("mmol/L", 1)], pause: 60,
+                type: .bloodGlucose, values: 50...300, unit: "mg/dL", digits: 0, reported: [("mg/dL", 0), ("mmol/L", 1)], pause: 60,
                 minutes: true),
             Kind(
-                type: .heartRate, values: 50...170, unit: "/min", digits: 0, told: [("/min", 0)], pause: 3, minutes: false),
+                type: .heartRate, values: 50...170, unit: "/min", digits: 0, reported: [("/min", 0)], pause: 3, minutes: false),
             Kind(
-                type: try type("insulinDelivery"), values: 0.5...12, unit: "[iU]", digits: 1, told: [("[iU]", 1)], pause: 30,
+                type: try type("insulinDelivery"), values: 0.5...12, unit: "[iU]", digits: 1, reported: [("[iU]", 1)], pause: 30,
                 minutes: false),
             Kind(
-                type: try type("bodyFatPercentage"), values: 8...40, unit: "%", digits: 2, told: [("%", 1)], pause: 60,
+                type: try type("bodyFatPercentage"), values: 8...40, unit: "%", digits: 2, reported: [("%", 1)], pause: 60,
                 minutes: true),
         ]
     }
 
     /// The kinds that one source reports in either unit.
-    static func retold() throws -> [Kind] {
+    static func repeats() throws -> [Kind] {
         func kind(_ id: String, _ values: ClosedRange<Double>, _ unit: String, _ digits: Int, _ other: String, _ others: Int)
             throws -> Kind
         {
             guard let type = SampleType(id) else { throw StoreErrorOfTest.noType }
             return Kind(
-                type: type, values: values, unit: unit, digits: digits, told: [(other, others)], pause: 60, minutes: false)
+                type: type, values: values, unit: unit, digits: digits, reported: [(other, others)], pause: 60, minutes: false)
         }
         return try [
             kind("distanceWalkingRunning", 0.05...12, "km", 2, "[mi_i]", 2),
@@ -91,7 +91,7 @@ struct LabelledPairs {
         let time = Double(day) * 86_400 + Double.random(in: 20_000..<70_000, using: &random).rounded(.down)
         let lasting = kind.type.aggregation == .cumulative ? 300.0 : 0
         let value = Double.random(in: kind.values, using: &random)
-        let told = kind.told[0]
+        let reported = kind.reported[0]
         var (otherTime, otherValue, name) = (time, value, "again")
         if !isOne {
             if Bool.random(using: &random) {
@@ -101,20 +101,20 @@ struct LabelledPairs {
                 // Further apart than both roundings together.
                 var step = 1.0
                 for _ in 0..<kind.digits { step /= 10 }
-                otherValue += 1.1 * (step + (try Self.step(of: told, kind))) * (Bool.random(using: &random) ? 1 : -1)
+                otherValue += 1.1 * (step + (try Self.step(of: reported, kind))) * (Bool.random(using: &random) ? 1 : -1)
                 name = "other value"
             }
         }
         func maker(_ unit: String) throws -> SampleMaker {
             try SampleMaker(kind.type, source: "com.apple.health", sourceName: "Phone", unit: unit)
         }
-        let conversion = try Unit(ucum: kind.unit).conversion(to: Unit(ucum: told.unit), molarMass: kind.type.molarMass)
+        let conversion = try Unit(ucum: kind.unit).conversion(to: Unit(ucum: reported.unit), molarMass: kind.type.molarMass)
         // Some convert the measured value, others the reported one.
         let source = Bool.random(using: &random) && isOne ? rounded(value, kind.digits) : otherValue
         return LabelledPair(
             first: try maker(kind.unit)(text(value, kind.digits), at: time, lasting: lasting),
-            second: try maker(told.unit)(text(conversion(max(0, source)), told.digits), at: otherTime, lasting: lasting),
-            isOne: isOne, kind: "\(name) \(kind.type.id), \(told.unit)")
+            second: try maker(reported.unit)(text(conversion(max(0, source)), reported.digits), at: otherTime, lasting: lasting),
+            isOne: isOne, kind: "\(name) \(kind.type.id), \(reported.unit)")
     }
 
     private enum StoreErrorOfTest: Error { case noType }
@@ -123,11 +123,11 @@ struct LabelledPairs {
     static func made(_ count: Int, seed: UInt64) throws -> [LabelledPair] {
         var random = SeededGenerator(seed: seed)
         let kinds = try kinds()
-        let retold = try retold()
+        let repeats = try repeats()
         return try (0..<count).map { day in
             Int.random(in: 0..<4, using: &random) > 0
                 ? try pair(day: day, kinds[Int.random(in: 0..<kinds.count, using: &random)], &random)
-                : try retelling(day: day, retold[Int.random(in: 0..<retold.count, using: &random)], &random)
+                : try retelling(day: day, repeats[Int.random(in: 0..<repeats.count, using: &random)], &random)
         }
     }
 
@@ -149,7 +149,7 @@ struct LabelledPairs {
         let sensed = rounded(value, kind.digits)
         first = try ble(text(sensed, kind.digits), at: stamped)
 
-        let told = kind.told[Int.random(in: 0..<kind.told.count, using: &random)]
+        let reported = kind.reported[Int.random(in: 0..<kind.reported.count, using: &random)]
         var (otherTime, otherValue, name, maker) = (time, sensed, "one \(kind.type.id)", "Acme")
         if !isOne {
             switch Int.random(in: 0..<4, using: &random) {
@@ -160,7 +160,7 @@ struct LabelledPairs {
                 name = "next \(kind.type.id)\(differs ? "" : ", equal")"
             case 2:
                 // At least two steps of the value in the file.
-                let step = try step(of: told, kind)
+                let step = try step(of: reported, kind)
                 otherValue += step * 2 * (Bool.random(using: &random) ? 1 : -1)
                 name = "other value \(kind.type.id)"
             default:
@@ -170,7 +170,7 @@ struct LabelledPairs {
         }
         var file = try SampleMaker(
             kind.type, source: "file.\(maker)", sourceName: "\(maker) export",
-            device: Device(key: "\(maker)-app", manufacturer: maker), unit: told.unit)
+            device: Device(key: "\(maker)-app", manufacturer: maker), unit: reported.unit)
         var cut = otherTime
         if kind.minutes {
             switch Int.random(in: 0..<3, using: &random) {
@@ -181,15 +181,15 @@ struct LabelledPairs {
             if file.timeResolution == 60 || Bool.random(using: &random) { cut = (otherTime / 60).rounded(.down) * 60 }
         }
         file.zone = ZoneOffset(seconds: Int32([0, 3600, -18_000, 19_800][Int.random(in: 0..<4, using: &random)]))
-        let conversion = try Unit(ucum: kind.unit).conversion(to: Unit(ucum: told.unit), molarMass: kind.type.molarMass)
-        let second = try file(text(conversion(otherValue), told.digits), at: cut)
-        return LabelledPair(first: first, second: second, isOne: isOne, kind: "\(name), \(told.unit), \(cut - stamped) s")
+        let conversion = try Unit(ucum: kind.unit).conversion(to: Unit(ucum: reported.unit), molarMass: kind.type.molarMass)
+        let second = try file(text(conversion(otherValue), reported.digits), at: cut)
+        return LabelledPair(first: first, second: second, isOne: isOne, kind: "\(name), \(reported.unit), \(cut - stamped) s")
     }
 
-    private static func step(of told: (unit: String, digits: Int), _ kind: Kind) throws -> Double {
-        let conversion = try Unit(ucum: told.unit).conversion(to: Unit(ucum: kind.unit), molarMass: kind.type.molarMass)
+    private static func step(of reported: (unit: String, digits: Int), _ kind: Kind) throws -> Double {
+        let conversion = try Unit(ucum: reported.unit).conversion(to: Unit(ucum: kind.unit), molarMass: kind.type.molarMass)
         var step = 1.0
-        for _ in 0..<told.digits { step /= 10 }
+        for _ in 0..<reported.digits { step /= 10 }
         return abs(conversion(1 + step) - conversion(1))
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// The measuring method distinguishes readings that agree in everything else.
 @Suite struct MeasuringMethodTests {
-    private static func said(_ method: String) -> Metadata { Metadata([("glucoseMethod", .string(method))]) }
+    private static func metadata(_ method: String) -> Metadata { Metadata([("glucoseMethod", .string(method))]) }
 
     private static func maker(_ source: String = "file.app", _ unit: String = "mmol/L") throws -> SampleMaker {
         try SampleMaker(.bloodGlucose, source: source, sourceName: source, unit: unit)
@@ -17,7 +17,7 @@ import Testing
 
     @Test func readingsOfOneMinute() throws {
         try TestStore.with { test in
-            let batch = try Self.methods.map { try Self.maker()("5.6", at: 0, metadata: Self.said($0)) }
+            let batch = try Self.methods.map { try Self.maker()("5.6", at: 0, metadata: Self.metadata($0)) }
             #expect(try test.keep(batch).outcomes == [[.stored, .stored, .stored, .stored]])
             #expect(try test.keep(batch).account.duplicate == 4)
             #expect(try test.store.check(deep: true) == [])
@@ -27,9 +27,9 @@ import Testing
     /// The file again after the unit was changed: each reading matches its own, and new ones are stored.
     @Test func anotherUnit() throws {
         try TestStore.with { test in
-            try test.keep([try Self.maker()("5.6", at: 0, metadata: Self.said("sensorHistoric"))])
+            try test.keep([try Self.maker()("5.6", at: 0, metadata: Self.metadata("sensorHistoric"))])
             let again = try ["strip", "sensorScan", "sensorHistoric"].map {
-                try Self.maker("file.app", "mg/dL")("101", at: 0, metadata: Self.said($0))
+                try Self.maker("file.app", "mg/dL")("101", at: 0, metadata: Self.metadata($0))
             }
             // The third is more precise than the one that it repeats, and replaces it.
             #expect(try test.keep(again).outcomes == [[.stored, .stored, .stored]])
@@ -48,8 +48,8 @@ import Testing
                     .bloodGlucose, source: "file.nightscout", device: Device(key: device, model: device), unit: "mg/dL")
             }
             // A whole minute may be of a program that writes no seconds.
-            try test.keep([try maker("loop://Phone")("137", at: 5, metadata: Self.said(method))])
-            let account = try test.keep([try maker("share2")("137", at: 5 + seconds, metadata: Self.said(method))]).account
+            try test.keep([try maker("loop://Phone")("137", at: 5, metadata: Self.metadata(method))])
+            let account = try test.keep([try maker("share2")("137", at: 5 + seconds, metadata: Self.metadata(method))]).account
             #expect(account.stored == 1)
             #expect(account.linked == (isOne ? 1 : 0))
         }
@@ -61,8 +61,8 @@ import Testing
     ])
     func anotherPath(first: String, second: String?, isOne: Bool) throws {
         try TestStore.with { test in
-            try test.keep([try Self.maker()("5.6", at: 0, metadata: Self.said(first))])
-            let other = try Self.maker("file.other")("5.6", at: 0, metadata: second.map(Self.said))
+            try test.keep([try Self.maker()("5.6", at: 0, metadata: Self.metadata(first))])
+            let other = try Self.maker("file.other")("5.6", at: 0, metadata: second.map(Self.metadata))
             #expect(try test.keep([other]).outcomes == [[isOne ? .duplicate : .stored]])
         }
     }

@@ -30,33 +30,33 @@ import Testing
     }
 
     /// Two readings with three reports each, and one with a single report. The first ones are the most precise.
-    private func doubled(_ test: TestStore) throws -> (firsts: [GatedSample], others: [GatedSample]) {
-        let firsts = try [metre("1250", at: 60, lasting: 30), metre("800", at: 120, lasting: 30), metre("800", at: 180)]
+    private func doubled(_ test: TestStore) throws -> (originals: [GatedSample], others: [GatedSample]) {
+        let originals = try [metre("1250", at: 60, lasting: 30), metre("800", at: 120, lasting: 30), metre("800", at: 180)]
         let miles = try [mile("0.777", at: 60, lasting: 30), mile("0.497", at: 120, lasting: 30)]
         let kilometers = try [km("1.25", at: 60, lasting: 30), km("0.8", at: 120, lasting: 30)]
-        for batch in [firsts, miles, kilometers] { try test.keepExactly(batch) }
-        return (firsts, miles + kilometers)
+        for batch in [originals, miles, kilometers] { try test.keepExactly(batch) }
+        return (originals, miles + kilometers)
     }
 
     @Test func makesOneOfEach() throws {
         try TestStore.with { test in
-            let (firsts, others) = try doubled(test)
+            let (originals, others) = try doubled(test)
             let before = try test.lines()
             #expect(try test.store.check() == [])
             let problems = try test.store.check(deep: true)
             #expect(problems.count == 1 && problems.allSatisfy { $0.contains("4 samples") && $0.contains("store merge") })
             let anchor = try test.store.changedUUIDs().count
-            #expect(try Set(test.store.duplicates.retellings().map(\.uuid)) == Set(others.map(\.sample.identity)))
+            #expect(try Set(test.store.duplicates.mergeCandidates().map(\.uuid)) == Set(others.map(\.sample.identity)))
             #expect(try test.lines() == before, "looking changes nothing")
 
             let merged = try merge(test)
             #expect(merged.count == 4)
-            #expect(try Set(test.identities()) == Set(firsts.map(\.sample.identity)))
+            #expect(try Set(test.identities()) == Set(originals.map(\.sample.identity)))
             #expect(try abs(sum(test) - 2850) < 1e-9)
             #expect(try test.store.check(deep: true) == [])
             #expect(try test.store.changedUUIDs().count == anchor - 4, "followers are told of four deletions")
             let explanation = try #require(try test.store.duplicates.explain(others[0].sample.identity))
-            #expect(explanation.first?.other.uuid == firsts[0].sample.identity && explanation.first?.rule == .unit)
+            #expect(explanation.first?.other.uuid == originals[0].sample.identity && explanation.first?.rule == .unit)
             // Nothing remains to be done, and no import brings the samples back.
             #expect(try merge(test) == (0, 0))
             #expect(try test.keep(others).account.duplicate == 4)
@@ -68,7 +68,7 @@ import Testing
             #expect(try test.lines() == before)
             #expect(try test.store.check() == [])
             try undo(undone, test)
-            #expect(try Set(test.identities()) == Set(firsts.map(\.sample.identity)))
+            #expect(try Set(test.identities()) == Set(originals.map(\.sample.identity)))
             #expect(try test.store.check(deep: true) == [])
         }
     }
@@ -94,18 +94,18 @@ import Testing
     /// Undoing a merge declares that they are two: each can be deleted and restored.
     @Test func apartAgain() throws {
         try TestStore.with { test in
-            let (firsts, others) = try doubled(test)
-            let count = firsts.count + others.count
+            let (originals, others) = try doubled(test)
+            let count = originals.count + others.count
             _ = try undo(try merge(test).ingest, test)
             #expect(try test.identities().count == count)
-            for sample in [firsts[0], others[0]] {
+            for sample in [originals[0], others[0]] {
                 let uuid = sample.sample.identity
                 _ = try test.store.samples.delete([uuid], description: TestStore.description(.delete))
                 #expect(try test.identities().count == count - 1)
                 _ = try test.store.samples.restore([uuid], description: TestStore.description(.restore))
                 #expect(try test.identities().count == count)
-                let gone = try test.store.samples.delete([uuid], description: TestStore.description(.delete)).ingest
-                _ = try undo(gone, test)
+                let deleted = try test.store.samples.delete([uuid], description: TestStore.description(.delete)).ingest
+                _ = try undo(deleted, test)
                 #expect(try test.identities().count == count)
             }
         }
@@ -190,7 +190,7 @@ import Testing
             let rival = try NearDuplicateTests.file(maker: "Rival")("80.13", at: 60)
             try test.keep([rival])
             #expect(try test.store.duplicates.explain(rival.sample.identity)?.linked.map(\.other.uuid) == [again.sample.identity])
-            #expect(try test.store.duplicates.retellings().map(\.isLeft) == [true])
+            #expect(try test.store.duplicates.mergeCandidates().map(\.isLeft) == [true])
             #expect(try merge(test).count == 0)
             let problems = try test.store.check(deep: true)
             #expect(problems.count == 1 && problems.allSatisfy { $0.contains("1 samples") && $0.contains("store merge") })

@@ -32,7 +32,7 @@ import Testing
             var wrong: [String] = []
             for pair in pairs {
                 let found = try test.store.duplicates.explain(pair.second.sample.identity)
-                switch (pair.isOne, found?.first != nil || found?.witnesses.isEmpty == false) {
+                switch (pair.isOne, found?.first != nil || found?.duplicates.isEmpty == false) {
                 case (true, true): truePositives += 1
                 case (false, true):
                     falsePositives += 1
@@ -60,20 +60,20 @@ import Testing
             let (outcomes, account) = try test.keep([second])
             #expect(outcomes == [[.duplicate]])
             #expect(account.duplicate == 1)
-            #expect(account.witnesses == 1)
+            #expect(account.nearDuplicates == 1)
             #expect(try test.identities() == [first.sample.identity])
             // Again, and under another zone: still the one.
             #expect(try test.keep([second]).account.duplicate == 1)
-            #expect(try test.keep([second]).account.witnesses == 0)
+            #expect(try test.keep([second]).account.nearDuplicates == 0)
             let explanation = try #require(try test.store.duplicates.explain(second.sample.identity))
             #expect(explanation.first?.other.uuid == first.sample.identity)
             #expect(explanation.first?.rule == .spot)
             #expect(TestStore.line(explanation.stored.sample) == TestStore.line(second.sample))
             #expect(explanation.stored.sample.timeResolution == 60)
             let own = try #require(try test.store.duplicates.explain(first.sample.identity))
-            #expect(own.witnesses.map(\.other.uuid) == [second.sample.identity])
+            #expect(own.duplicates.map(\.other.uuid) == [second.sample.identity])
             #expect(
-                try test.store.duplicates.witnesses(of: 2, limit: 9).map { [$0.witness, $0.first] } == [
+                try test.store.duplicates.nearDuplicates(of: 2, limit: 9).map { [$0.duplicateID, $0.first] } == [
                     [second.sample.identity, first.sample.identity]
                 ])
         }
@@ -90,7 +90,7 @@ import Testing
             #expect((account.stored, account.duplicate) == (1, 0))
             #expect(try test.identities() == [sensed.sample.identity])
             #expect(
-                try test.store.duplicates.explain(sensed.sample.identity)?.witnesses.map(\.other.uuid) == [file.sample.identity])
+                try test.store.duplicates.explain(sensed.sample.identity)?.duplicates.map(\.other.uuid) == [file.sample.identity])
             // A follower removes the one and adds the other.
             #expect(try test.store.changedUUIDs() == [sensed.sample.identity])
             #expect(try test.keep([file], [sensed]).account.duplicate == 2)
@@ -116,12 +116,12 @@ import Testing
         for isOneBatch in [false, true] {
             try TestStore.with { test in
                 let sensed = try [Self.ble()("80.10", at: 10), Self.ble()("80.10", at: 50), Self.ble()("80.10", at: 70)]
-                let told = try [Self.file()("80.1", at: 0), Self.file()("80.1", at: 60)]
+                let reported = try [Self.file()("80.1", at: 0), Self.file()("80.1", at: 60)]
                 if isOneBatch {
                     #expect(
-                        try test.keep(sensed + told).outcomes == [[.stored, .stored, .stored, .duplicate, .duplicate]])
+                        try test.keep(sensed + reported).outcomes == [[.stored, .stored, .stored, .duplicate, .duplicate]])
                 } else {
-                    try test.keep(told)
+                    try test.keep(reported)
                     #expect(try test.keep(sensed).outcomes == [[.stored, .stored, .stored]])
                 }
                 #expect(try test.samples().count == 3)
@@ -144,8 +144,8 @@ import Testing
             var file = try Self.file(.heartRate)
             file.timeResolution = 1
             try test.keep((0..<10).map { try Self.ble(.heartRate)("72", at: Double($0)) } as [GatedSample])
-            let told = try (0..<12).map { try file("72", at: Double($0)) } as [GatedSample]
-            #expect(try test.keep(told).account.duplicate == 10)
+            let reported = try (0..<12).map { try file("72", at: Double($0)) } as [GatedSample]
+            #expect(try test.keep(reported).account.duplicate == 10)
             #expect(try test.samples().count == 12)
         }
     }
@@ -188,19 +188,19 @@ import Testing
     /// An interval that was held, and became a sample by a person's decision or when the clock was known, is compared with its end.
     @Test(arguments: [GateRule.impossible, .clockUnknown]) func anIntervalThatWasHeld(rule: GateRule) throws {
         try TestStore.with { test in
-            let held = try Self.ble(.stepCount)("120", at: 24, lasting: 300, rule: rule)
-            try test.keep([held])
+            let quarantined = try Self.ble(.stepCount)("120", at: 24, lasting: 300, rule: rule)
+            try test.keep([quarantined])
             if rule == .clockUnknown {
                 let clock = ClockComparison(device: Self.scale.key, shown: 0, received: 0, ahead: nil)
                 #expect(try test.store.devices.save(clock, description: TestStore.description(.release)).count == 1)
             } else {
                 try test.store.quarantine.accept([1], description: TestStore.description(.accept))
             }
-            #expect(try test.identities() == [held.sample.identity])
+            #expect(try test.identities() == [quarantined.sample.identity])
             #expect(try test.store.check(deep: true) == [])
             #expect(try test.keep([try Self.file(.stepCount)("120", at: 0)]).outcomes == [[.stored]], "of a moment")
             #expect(try test.keep([try Self.file(.stepCount)("120", at: 0, lasting: 300)]).outcomes == [[.duplicate]])
-            try test.delete(held)
+            try test.delete(quarantined)
             var third = try SampleMaker(.stepCount, source: "export", device: Device(key: "Acme", manufacturer: "Acme"))
             third.timeResolution = 60
             #expect(try test.keep([try third("120", at: 0, lasting: 300)]).outcomes == [[.duplicate]])
@@ -311,37 +311,37 @@ import Testing
     /// One of two duplicates from one import replaces the original. Both are undone, and both are restored.
     @Test func undoingWitnessesOfWhichOneStandsIn() throws {
         try TestStore.with { test in
-            let firsts = try [Self.ble()("80.15", at: 24), Self.ble()("79.35", at: 86_424)]
+            let originals = try [Self.ble()("80.15", at: 24), Self.ble()("79.35", at: 86_424)]
             let seconds = try [Self.file()("80.2", at: 0), Self.file()("79.4", at: 86_400)]
-            let one = try test.keep([firsts[0]]).account.id
-            try test.keep([firsts[1]])
+            let one = try test.keep([originals[0]]).account.id
+            try test.keep([originals[1]])
             let other = try test.keep(seconds).account.id
-            #expect(try test.store.ledger.account(of: other)?.witnesses == 2)
+            #expect(try test.store.ledger.account(of: other)?.nearDuplicates == 2)
 
             let undoing = try test.store.ledger.undo(one, forget: false, description: TestStore.description(.undo)).ingest
-            #expect(try test.identities() == [seconds[0].sample.identity, firsts[1].sample.identity])
+            #expect(try test.identities() == [seconds[0].sample.identity, originals[1].sample.identity])
             #expect(try test.store.duplicates.explain(seconds[0].sample.identity)?.first == nil)
-            #expect(try test.store.duplicates.witnesses(of: other, limit: 9).map(\.witness) == [seconds[1].sample.identity])
+            #expect(try test.store.duplicates.nearDuplicates(of: other, limit: 9).map(\.duplicateID) == [seconds[1].sample.identity])
             #expect(try test.store.check() == [])
 
             let taken = try test.store.ledger.undo(other, forget: false, description: TestStore.description(.undo)).ingest
-            #expect(try test.identities() == [firsts[1].sample.identity])
-            #expect(try test.store.duplicates.explain(firsts[1].sample.identity)?.witnesses.isEmpty == true)
+            #expect(try test.identities() == [originals[1].sample.identity])
+            #expect(try test.store.duplicates.explain(originals[1].sample.identity)?.duplicates.isEmpty == true)
             #expect(try test.store.check() == [])
 
             try test.store.ledger.undo(taken, forget: false, description: TestStore.description(.undo))
-            #expect(try test.identities() == [seconds[0].sample.identity, firsts[1].sample.identity])
+            #expect(try test.identities() == [seconds[0].sample.identity, originals[1].sample.identity])
             #expect(
-                try test.store.duplicates.explain(firsts[1].sample.identity)?.witnesses.map(\.other.uuid) == [
+                try test.store.duplicates.explain(originals[1].sample.identity)?.duplicates.map(\.other.uuid) == [
                     seconds[1].sample.identity
                 ])
             #expect(try test.store.check() == [])
 
             try test.store.ledger.undo(undoing, forget: false, description: TestStore.description(.undo))
-            #expect(try test.identities() == firsts.map(\.sample.identity))
-            for (first, second) in zip(firsts, seconds) {
+            #expect(try test.identities() == originals.map(\.sample.identity))
+            for (first, second) in zip(originals, seconds) {
                 #expect(
-                    try test.store.duplicates.explain(first.sample.identity)?.witnesses.map(\.other.uuid) == [
+                    try test.store.duplicates.explain(first.sample.identity)?.duplicates.map(\.other.uuid) == [
                         second.sample.identity
                     ])
             }
@@ -351,7 +351,7 @@ import Testing
             // Forgotten, nothing of them is left, and they come again as on the first day.
             try test.store.ledger.undo(other, forget: true, description: TestStore.description(.undo))
             #expect(try test.store.connection.integer("SELECT count(*) FROM decision") == 0)
-            #expect(try test.keep(seconds).account.witnesses == 2)
+            #expect(try test.keep(seconds).account.nearDuplicates == 2)
             #expect(try test.store.check() == [])
         }
     }
@@ -363,7 +363,7 @@ import Testing
             let other = try test.keep([second]).account.id
             try test.store.ledger.undo(other, forget: true, description: TestStore.description(.undo))
             #expect(try test.store.check() == [])
-            #expect(try test.keep([second]).account.witnesses == 1)
+            #expect(try test.keep([second]).account.nearDuplicates == 1)
         }
     }
 
@@ -373,7 +373,7 @@ import Testing
             let second = try Self.file()("80.2", at: 0)
             try test.keep([first])
             try test.delete(first)
-            #expect(try test.keep([second]).account.witnesses == 1)
+            #expect(try test.keep([second]).account.nearDuplicates == 1)
             #expect(try test.samples().isEmpty)
             try test.restore(first)
             #expect(try test.identities() == [first.sample.identity])

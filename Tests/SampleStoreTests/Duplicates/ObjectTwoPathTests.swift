@@ -16,7 +16,7 @@ import Testing
         let start = Instant(seconds: 1_790_000_040 + second)
         let reading = Reading(
             origin: Origin(
-                subject: TestStore.subject, type: try #require(SampleType(type)),
+                person: TestStore.person, type: try #require(SampleType(type)),
                 source: SourceRevision(id: source, name: source, version: nil), device: device),
             numeral: Numeral(coefficient: number), unit: .one,
             time: .instants(start: start, end: Instant(seconds: 1_790_000_040 + second + seconds), offset: .utc), body: body,
@@ -41,8 +41,8 @@ import Testing
             // The maker's file cuts to the minute and knows no laps: the first stays, with its laps.
             let family = Device(key: "Acme", manufacturer: "Acme")
             #expect(try test.keep([run(0, source: "file.Acme", device: family, at: 0, resolution: 60)]).account.duplicate == 1)
-            let kept = try test.samples().map { try $0.sample.body?.decoded(as: Workout.self).events.count }
-            #expect(kept == [3])
+            let retained = try test.samples().map { try $0.sample.body?.decoded(as: Workout.self).events.count }
+            #expect(retained == [3])
             // Another activity at the same time, and the same one an hour later, are others.
             let walk = try sample(
                 "workout", 52, try SampleBody(encoding: Workout()), source: "file.Acme", device: family, at: 0, lasting: 1800,

@@ -36,11 +36,11 @@ import Testing
                     try test.store.samples.delete([uuid], description: TestStore.description(.delete))
                 default:
                     let before = try test.lines()
-                    let retold = try test.store.duplicates.retellings().filter { !$0.isLeft }.count
+                    let repeats = try test.store.duplicates.mergeCandidates().filter { !$0.isLeft }.count
                     let merged = try test.store.duplicates.merge(description: TestStore.description(.merge))
-                    #expect(merged.count == retold, comment)
-                    #expect(try test.samples().count == before.count - retold, comment)
-                    #expect(try test.store.duplicates.retellings().allSatisfy(\.isLeft), comment)
+                    #expect(merged.count == repeats, comment)
+                    #expect(try test.samples().count == before.count - repeats, comment)
+                    #expect(try test.store.duplicates.mergeCandidates().allSatisfy(\.isLeft), comment)
                     guard merged.ingest > 0, Bool.random(using: &random) else { break }
                     try test.store.ledger.undo(merged.ingest, forget: false, description: TestStore.description(.undo))
                     #expect(try test.lines() == before, comment)

@@ -25,13 +25,13 @@ import Testing
                 try test.keep([first])
                 let (outcomes, account) = try test.keep([again])
                 #expect(outcomes == [[isFirst ? .duplicate : .stored]])
-                #expect(account.witnesses == (isFirst ? 1 : 0))
+                #expect(account.nearDuplicates == (isFirst ? 1 : 0))
                 #expect(try test.identities() == [precise.sample.identity])
-                #expect(try test.keep([again]).account.witnesses == 0)
+                #expect(try test.keep([again]).account.nearDuplicates == 0)
                 let explanation = try #require(try test.store.duplicates.explain(rounded.sample.identity))
                 #expect(explanation.first?.other.uuid == precise.sample.identity)
                 #expect(explanation.first?.rule.rawValue == "unit")
-                #expect(try test.store.duplicates.witnesses(of: 2, limit: 9).map(\.first) == [precise.sample.identity])
+                #expect(try test.store.duplicates.nearDuplicates(of: 2, limit: 9).map(\.first) == [precise.sample.identity])
                 #expect(try test.store.check(deep: true) == [])
             }
         }
@@ -77,13 +77,13 @@ import Testing
             try test.keep([
                 try metric("80.0", at: 0), try metric("80.1", at: 0), try metric("80.1", at: 0, ordinal: 1),
             ])
-            let told = try [
+            let reported = try [
                 imperial("176.6", at: 0), imperial("176.4", at: 0), imperial("176.6", at: 0, ordinal: 1),
                 imperial("176.5", at: 0),
             ]
             // A tenth of a pound is more precise than a tenth of a kilogram.
-            #expect(try test.keep(told).outcomes == [[.stored, .stored, .stored, .stored]])
-            #expect(try test.keep(told).account.duplicate == 4)
+            #expect(try test.keep(reported).outcomes == [[.stored, .stored, .stored, .stored]])
+            #expect(try test.keep(reported).account.duplicate == 4)
             #expect(try test.samples().count == 4)
             // 5.00 km and 5.01 km both round to 3.11 miles. Only one of them was reported so.
             let (km, mile) = try (Self.maker("distanceCycling", "km"), Self.maker("distanceCycling", "[mi_i]"))
@@ -119,7 +119,7 @@ import Testing
             try test.keep([first])
             let undone = try test.store.ledger.undo(1, forget: false, description: TestStore.description(.undo)).ingest
             let account = try test.keep([again]).account
-            #expect((account.stored, account.duplicate, account.witnesses) == (1, 0, 0))
+            #expect((account.stored, account.duplicate, account.nearDuplicates) == (1, 0, 0))
             #expect(try test.identities() == [again.sample.identity])
             try test.store.ledger.undo(undone, forget: false, description: TestStore.description(.undo))
             #expect(try test.identities() == [first.sample.identity])
@@ -193,7 +193,7 @@ import Testing
     func toldAgainWithOtherDigits(order: [Int]) throws {
         try TestStore.with { test in
             let (km, mile) = try (Self.maker("distanceWalkingRunning", "km"), Self.maker("distanceWalkingRunning", "[mi_i]"))
-            let tellings = try [
+            let repeats = try [
                 km("1.25", at: 60, lasting: 900), mile("0.7767139902970651", at: 60, lasting: 900),
                 mile("0.777", at: 60, lasting: 900), km("1.250000000000001", at: 60, lasting: 900),
             ]
@@ -202,11 +202,11 @@ import Testing
             var best: Int?
             for index in order {
                 let isBetter = best.map { ranks[index] < ranks[$0] } ?? true
-                #expect(try test.keep([tellings[index]]).outcomes == [[isBetter ? .stored : .duplicate]])
+                #expect(try test.keep([repeats[index]]).outcomes == [[isBetter ? .stored : .duplicate]])
                 if isBetter { best = index }
-                #expect(try test.identities() == best.map { [tellings[$0].sample.identity] })
+                #expect(try test.identities() == best.map { [repeats[$0].sample.identity] })
             }
-            for index in order { #expect(try test.keep([tellings[index]]).account.duplicate == 1) }
+            for index in order { #expect(try test.keep([repeats[index]]).account.duplicate == 1) }
             // Each becomes live when the earlier ones are undone.
             for ingest in order.indices {
                 try test.store.ledger.undo(Int64(ingest) + 1, forget: false, description: TestStore.description(.undo))

@@ -14,10 +14,10 @@ import Testing
     private func shift(_ test: TestStore, _ source: String, hours: Int64) throws -> Int64? {
         var conditions = SampleConditions()
         conditions.source = source
-        var request = MigrationRequest(
+        var request = RepairRequest(
             .shift(hours * 3_600_000_000), of: conditions, takesAmbiguous: true, now: TestStore.received)
         request.merging = .atMost(.max)
-        return try test.store.repairs.apply(request).migration
+        return try test.store.repairs.apply(request).repairID
     }
 
     private func merge(_ test: TestStore) throws -> (ingest: Int64, count: Int) {
@@ -38,17 +38,17 @@ import Testing
             #expect(try test.store.check(deep: true) == [])
             let before = try test.lines()
             let last = try test.store.lastChange()
-            let migration = try #require(try shift(test, "ble", hours: 1))
+            let repairID = try #require(try shift(test, "ble", hours: 1))
             // The repair merges them, because each is one measurement now.
             #expect(try test.samples().map(\.sample.value) == [80.15, 80.35, 79.95])
-            #expect(try test.store.duplicates.retoldOverPaths(since: last) == 0)
+            #expect(try test.store.duplicates.duplicateCount(since: last) == 0)
             #expect(try test.store.check(deep: true) == [])
             #expect(try merge(test) == (0, 0))
             let repaired = try test.lines()
             // Importing again brings nothing back.
             #expect(try test.keep(right).account.duplicate == 3)
             #expect(try test.samples().count == 3)
-            _ = try test.store.repairs.undo(migration, at: TestStore.received)
+            _ = try test.store.repairs.undo(repairID, at: TestStore.received)
             #expect(try test.lines() == before)
             #expect(try test.store.check(deep: true) == [])
             // The same repair again merges them again.
@@ -67,13 +67,13 @@ import Testing
             try test.keep([late])
             let right = try file()("80.2", at: 3600)
             try test.keep([right])
-            let migration = try #require(try shift(test, "ble", hours: 1))
+            let repairID = try #require(try shift(test, "ble", hours: 1))
             let live = try #require(try test.identities().first)
             #expect(try test.identities().count == 1)
             _ = try test.store.samples.delete([live], description: TestStore.description(.delete))
             #expect(try test.identities() == [])
             #expect(try test.store.check(deep: true) == [])
-            _ = try? test.store.repairs.undo(migration, at: TestStore.received)
+            _ = try? test.store.repairs.undo(repairID, at: TestStore.received)
             #expect(try test.store.check(deep: true) == [])
             #expect(try test.identities().count <= 1)
         }
@@ -84,13 +84,13 @@ import Testing
         try TestStore.with { test in
             let first = try ble()("80.15", at: 24)
             try test.keep([first])
-            let migration = try #require(try shift(test, "ble", hours: 1))
+            let repairID = try #require(try shift(test, "ble", hours: 1))
             let other = try file()("80.2", at: 0)
             #expect(try test.keep([other]).outcomes == [[.duplicate]])
             #expect(try test.samples().map(\.sample.start.microseconds) == [first.sample.start.microseconds + 3_600_000_000])
-            _ = try test.store.repairs.undo(migration, at: TestStore.received)
+            _ = try test.store.repairs.undo(repairID, at: TestStore.received)
             #expect(try test.identities() == [first.sample.identity])
-            #expect(try test.store.duplicates.retellings() == [])
+            #expect(try test.store.duplicates.mergeCandidates() == [])
             // Whichever of the two imports is undone, it is stored once.
             let undone = try undo(1, test)
             #expect(try test.identities() == [other.sample.identity])
@@ -106,14 +106,14 @@ import Testing
             try test.keep([try ble()("80.15", at: 24)])
             try test.keep([try file()("80.2", at: 0)])
             try test.keepExactly([try file()("80.2", at: 0, ordinal: 1)])
-            #expect(try test.store.duplicates.retellings() == [])
+            #expect(try test.store.duplicates.mergeCandidates() == [])
             try test.keepExactly([try ble()("80.15", at: 40)])
             #expect(try merge(test).count == 1)
             #expect(try test.samples().map(\.sample.value) == [80.15, 80.15])
             // Streams and other devices are not compared.
-            let stranger = try NearDuplicateTests.file(maker: "Other")
-            try test.keepExactly([try stranger("80.2", at: 0)])
-            #expect(try test.store.duplicates.retellings() == [])
+            let other = try NearDuplicateTests.file(maker: "Other")
+            try test.keepExactly([try other("80.2", at: 0)])
+            #expect(try test.store.duplicates.mergeCandidates() == [])
         }
     }
 
@@ -144,7 +144,7 @@ import Testing
     @Test(arguments: 0..<150 as Range<UInt64>) func whateverHappens(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try TestStore.with { test in
-            var migrations: [Int64] = []
+            var repairs: [Int64] = []
             var ingests: [Int64] = []
             for step in 0..<30 {
                 let comment: Comment = "seed \(seed), step \(step)"
@@ -158,12 +158,12 @@ import Testing
                     ingests.append(try test.keep([sample]).account.id)
                 case 2:
                     let source = Bool.random(using: &random) ? "ble" : "file.Acme"
-                    if let migration = try shift(test, source, hours: Bool.random(using: &random) ? 1 : -1) {
-                        migrations.append(migration)
+                    if let repairID = try shift(test, source, hours: Bool.random(using: &random) ? 1 : -1) {
+                        repairs.append(repairID)
                     }
                 case 3:
-                    if let migration = migrations.randomElement(using: &random) {
-                        _ = try? test.store.repairs.undo(migration, at: TestStore.received)
+                    if let repairID = repairs.randomElement(using: &random) {
+                        _ = try? test.store.repairs.undo(repairID, at: TestStore.received)
                     }
                 case 4, 5:
                     guard let ingest = ingests.randomElement(using: &random) else { continue }
@@ -178,7 +178,7 @@ import Testing
                     let merged = try merge(test)
                     if merged.ingest > 0 { ingests.append(merged.ingest) }
                     #expect(try test.samples().count == sum - merged.count, comment)
-                    #expect(try test.store.duplicates.retellings().allSatisfy(\.isLeft), comment)
+                    #expect(try test.store.duplicates.mergeCandidates().allSatisfy(\.isLeft), comment)
                 }
                 let problems = try test.store.check(deep: true).filter { !$0.contains("store merge") }
                 let entries = try test.store.ledger.accounts().map { "\($0.id) \($0.kind) \($0.state)" }

@@ -13,7 +13,7 @@ import Testing
         struct Arrival {
             var path: Int
             var ingest: Int64
-            var isGone = false
+            var isDeleted = false
         }
 
         var arrivals: [Arrival] = []
@@ -23,7 +23,7 @@ import Testing
         var deleted: Int?
         /// The source whose sample is live: the most precise one that has not been undone.
         var standing: Int? {
-            isDeleted ? nil : arrivals.filter { !$0.isGone }.map(\.path).min { Self.ranks[$0] < Self.ranks[$1] }
+            isDeleted ? nil : arrivals.filter { !$0.isDeleted }.map(\.path).min { Self.ranks[$0] < Self.ranks[$1] }
         }
 
         /// Seconds are more precise than minutes, and a tenth of a pound more than a tenth of a kilogram.
@@ -35,7 +35,7 @@ import Testing
     init() throws {
         var site = try NearDuplicateTests.file(unit: "[lb_av]")
         site.origin = Origin(
-            subject: site.origin.subject, type: .bodyMass, source: SourceRevision(id: "site.Acme", name: "Acme site"),
+            person: site.origin.person, type: .bodyMass, source: SourceRevision(id: "site.Acme", name: "Acme site"),
             device: site.origin.device)
         paths = [try NearDuplicateTests.ble(), try NearDuplicateTests.file(), site]
     }
@@ -80,8 +80,8 @@ import Testing
                 _ = try test.store.ledger.undo(undone, forget: false, description: description(.undo))
                 imports.removeAll { $0 == undone }
                 for index in touched {
-                    for place in measurements[index].arrivals.indices where measurements[index].arrivals[place].ingest == undone {
-                        measurements[index].arrivals[place].isGone = true
+                    for key in measurements[index].arrivals.indices where measurements[index].arrivals[key].ingest == undone {
+                        measurements[index].arrivals[key].isDeleted = true
                     }
                 }
             case 3: try test.reopen()

@@ -7,7 +7,7 @@ import Testing
 
 /// A store of two people: Anna has everything that a store can contain about a person, the other has some of it.
 struct ErasedPerson {
-    static let subject = "0d0c5f39-6f55-4b55-a0a5-0f31a3a3c6a2"
+    static let person = "0d0c5f39-6f55-4b55-a0a5-0f31a3a3c6a2"
     static let name = "Anna Beispiel"
     static let resource = "{\"resourceType\":\"Condition\",\"note\":\"ResourceOfAnna\"}"
 
@@ -16,22 +16,22 @@ struct ErasedPerson {
     private(set) var hers: [GatedSample] = []
     let client: Client
     /// A client that may read of the other person only.
-    let stranger: Client
+    let unauthorized: Client
     let stale: Anchor
 
     init(_ test: TestStore) throws {
         self.test = test
         client = try test.store.clients.add(named: "page", purpose: "a test", at: RestrictionTests.now)
-        stranger = try test.store.clients.add(named: "stranger", purpose: "a test", at: RestrictionTests.now)
-        let watch = try SampleMaker(subject: Self.subject)
+        unauthorized = try test.store.clients.add(named: "stranger", purpose: "a test", at: RestrictionTests.now)
+        let watch = try SampleMaker(person: Self.person)
         try test.keep([try watch("61.125", at: 1)])
         stale = try test.store.changes.latestAnchor()
         hers = [try watch("61.125", at: 1)]
         for id in ["heartRate", "biologicalSex"] {
             let type = try #require(ObjectType(id))
-            for (subject, client) in [(Self.subject, client), (TestStore.subject, client), (TestStore.subject, stranger)] {
+            for (person, client) in [(Self.person, client), (TestStore.person, client), (TestStore.person, unauthorized)] {
                 try test.store.clients.set(
-                    Grant(subject: subject, type: type, reading: .all, mayWrite: false), of: client, at: RestrictionTests.now)
+                    Grant(person: person, type: type, reading: .all, mayWrite: false), of: client, at: RestrictionTests.now)
             }
         }
         try addSamples()
@@ -54,11 +54,11 @@ struct ErasedPerson {
 
     private mutating func addSamples() throws {
         let metadata = Metadata([("note", .string("MetadataOfAnna")), ("wasUserEntered", .boolean(true))])
-        let watch = try SampleMaker(source: "com.example.anna", sourceName: "Watch of Anna", subject: Self.subject)
+        let watch = try SampleMaker(source: "com.example.anna", sourceName: "Watch of Anna", person: Self.person)
         let phone = try SampleMaker(
             source: "phone", sourceName: "Phone", device: Device(key: "acme-anna-1", name: "AnnasPhone", serial: "SN-ANNA-77"),
-            subject: Self.subject)
-        let sleep = try SampleMaker(try RestrictionTests.type("sleepAnalysis"), source: "com.example.anna", subject: Self.subject)
+            person: Self.person)
+        let sleep = try SampleMaker(try RestrictionTests.type("sleepAnalysis"), source: "com.example.anna", person: Self.person)
         let mine = try SampleMaker()
         try keep(
             [
@@ -85,13 +85,13 @@ struct ErasedPerson {
     }
 
     private func reading(
-        _ id: String, _ body: SampleBody?, _ subject: String, at hour: Int64, lasting length: Int64 = 0, number: String = "0"
+        _ id: String, _ body: SampleBody?, _ person: String, at hour: Int64, lasting length: Int64 = 0, number: String = "0"
     ) throws -> GatedSample {
         let type = try RestrictionTests.type(id)
         let start = Instant(microseconds: RestrictionTests.origin + hour * RestrictionTests.hour)
         let reading = Reading(
             origin: Origin(
-                subject: subject, type: type, source: SourceRevision(id: "clinic", name: "Clinic", version: nil), device: nil),
+                person: person, type: type, source: SourceRevision(id: "clinic", name: "Clinic", version: nil), device: nil),
             numeral: try Numeral(number), unit: type.canonicalUnit,
             time: .instants(start: start, end: Instant(microseconds: start.microseconds + length * 1_000_000), offset: .utc),
             body: body, place: Place(.line, 1))
@@ -107,17 +107,17 @@ struct ErasedPerson {
     }
 
     private mutating func addObjects() throws {
-        for subject in [Self.subject, TestStore.subject] {
-            let isHers = subject == Self.subject
+        for person in [Self.person, TestStore.person] {
+            let isHers = person == Self.person
             let (locations, path) = try Self.packed(
                 WorkoutRoute.columns,
                 [["0", isHers ? "51.440012" : "48.1", isHers ? "5.470034" : "11.5", "17.2", nil, nil, nil, nil]])
             let route = try reading(
                 "workoutRoute",
                 try SampleBody(encoding: WorkoutRoute(points: locations, name: isHers ? "RouteOfAnna" : "Mine"), content: path),
-                subject, at: 5, lasting: 60)
+                person, at: 5, lasting: 60)
             let workout = try reading(
-                "workout", try SampleBody(encoding: Workout(routes: [route.sample.identity.description])), subject, at: 5,
+                "workout", try SampleBody(encoding: Workout(routes: [route.sample.identity.description])), person, at: 5,
                 lasting: 60, number: "37")
             let (trace, recording) = try Self.packed(
                 [Electrocardiogram.voltage], (0..<600).map { [isHers ? "\($0 % 13)" : "\($0 % 7)"] })
@@ -127,7 +127,7 @@ struct ErasedPerson {
                     encoding: Electrocardiogram(
                         points: trace, samplingFrequency: Amount(try Numeral("512"), try Unit(ucum: "Hz")),
                         averageHeartRate: Amount(try Numeral(isHers ? "62.75" : "60"), try Unit(ucum: "/min")),
-                        symptomsStatus: "present", symptoms: ["dizziness"], lead: "Lead I"), content: recording), subject, at: 6,
+                        symptomsStatus: "present", symptoms: ["dizziness"], lead: "Lead I"), content: recording), person, at: 6,
                 lasting: 2, number: "1")
             let text = isHers ? Self.resource : "{\"resourceType\":\"Condition\"}"
             let record = try reading(
@@ -136,7 +136,7 @@ struct ErasedPerson {
                     encoding: ClinicalRecord(
                         displayName: isHers ? "AsthmaOfAnna" : "Asthma", resourceType: "Condition", identifier: "c",
                         version: "R4",
-                        sourceURL: nil, dates: [:], codes: []), content: try PackedContent(Array(text.utf8))), subject, at: 7)
+                        sourceURL: nil, dates: [:], codes: []), content: try PackedContent(Array(text.utf8))), person, at: 7)
             let document = try reading(
                 "cda",
                 try SampleBody(
@@ -146,14 +146,14 @@ struct ErasedPerson {
                         author: "B. Doctor", valid: true, reason: nil),
                     content: try PackedContent(
                         Array("<ClinicalDocument>\(isHers ? "AnnasDocument" : "")</ClinicalDocument>".utf8))),
-                subject, at: 8)
+                person, at: 8)
             let dose = try reading(
                 "medicationDoseEvent",
                 try SampleBody(encoding: MedicationDoseEvent(medication: isHers ? "AnnasTablets" : "Tablets", codes: [])),
-                subject,
+                person,
                 at: 9, number: "4")
             let day = ActivitySummary(date: isHers ? "2026-02-03" : "2026-02-04")
-            let rings = try reading("activitySummary", try SampleBody(encoding: day), subject, at: isHers ? 24 * 33 : 24 * 34)
+            let rings = try reading("activitySummary", try SampleBody(encoding: day), person, at: isHers ? 24 * 33 : 24 * 34)
             let all = [route, workout, ecg, record, document, dose, rings]
             if isHers { try keep(all) } else { try keep([], all) }
         }
@@ -161,60 +161,60 @@ struct ErasedPerson {
 
     /// Samples that were repaired, were hers by mistake, or were unassigned before they were hers.
     private mutating func addRepairs() throws {
-        let hers = try SampleMaker(.bodyTemperature, subject: Self.subject)
+        let hers = try SampleMaker(.bodyTemperature, person: Self.person)
         try keep([try hers("98.625", at: 5000)], [try SampleMaker(.bodyTemperature)("99.125", at: 5000)])
         try test.migrate(
             TestStore.request(MigrationTests.fahrenheit, .bodyTemperature) { $0.condition = try? SamplePredicate("value > 50") })
-        let (scale, nobody) = (try SampleMaker(.bodyMass), try SampleMaker(.bodyMass, subject: Origin.unassigned))
-        let (wrong, unknown) = (try scale("57.6875", at: 6000), try nobody("58.3125", at: 7000))
+        let (scale, unassigned) = (try SampleMaker(.bodyMass), try SampleMaker(.bodyMass, person: Origin.unassigned))
+        let (wrong, unknown) = (try scale("57.6875", at: 6000), try unassigned("58.3125", at: 7000))
         let (own, undone) = (
-            try SampleMaker(.bodyMass, subject: Self.subject)("81.5625", at: 8000), try scale("82.4375", at: 9000)
+            try SampleMaker(.bodyMass, person: Self.person)("81.5625", at: 8000), try scale("82.4375", at: 9000)
         )
         try keep([own], [])
         try test.keep([wrong, unknown, undone])
-        _ = try test.store.people.assign([wrong.sample.identity], to: Self.subject, now: TestStore.later)
-        _ = try test.store.people.assign([unknown.sample.identity], to: Self.subject, now: TestStore.later)
-        _ = try test.store.people.assign([own.sample.identity], to: TestStore.subject, now: TestStore.later)
-        let taken = try test.store.people.assign([undone.sample.identity], to: Self.subject, now: TestStore.later)
-        try test.undo(try #require(taken.migration))
+        _ = try test.store.people.assign([wrong.sample.identity], to: Self.person, now: TestStore.later)
+        _ = try test.store.people.assign([unknown.sample.identity], to: Self.person, now: TestStore.later)
+        _ = try test.store.people.assign([own.sample.identity], to: TestStore.person, now: TestStore.later)
+        let taken = try test.store.people.assign([undone.sample.identity], to: Self.person, now: TestStore.later)
+        try test.undo(try #require(taken.repairID))
     }
 
     private func addPerson() throws {
         let store = try test.store
-        try store.people.save(Person(subject: Self.subject, name: Self.name))
-        try store.people.save(Person(subject: TestStore.subject, name: "Ben"))
-        for (subject, sex) in [(Self.subject, "female"), (TestStore.subject, "male")] {
+        try store.people.save(Person(id: Self.person, name: Self.name))
+        try store.people.save(Person(id: TestStore.person, name: "Ben"))
+        for (person, sex) in [(Self.person, "female"), (TestStore.person, "male")] {
             try store.people.set(
-                .biologicalSex, to: Characteristic(.biologicalSex, sex), of: subject, from: "2026-01-01",
-                said: RestrictionTests.now)
-            try store.people.save(UserAnnotatedMedication(name: "AnnasTablets"), of: subject)
+                .biologicalSex, to: Characteristic(.biologicalSex, sex), of: person, from: "2026-01-01",
+                recorded: RestrictionTests.now)
+            try store.people.save(UserAnnotatedMedication(name: "AnnasTablets"), of: person)
         }
-        try store.people.removeMedication("AnnasTablets", of: TestStore.subject)
-        try store.people.save(UserAnnotatedMedication(name: "Tablets"), of: TestStore.subject)
+        try store.people.removeMedication("AnnasTablets", of: TestStore.person)
+        try store.people.save(UserAnnotatedMedication(name: "Tablets"), of: TestStore.person)
     }
 
     private func addClients() throws {
         let store = try test.store
-        for subject in [Self.subject, TestStore.subject] {
-            try store.enterReads([ReadEntry(subject: subject, type: "heartRate", day: "2026-01-01", count: 3)], readBy: client)
+        for person in [Self.person, TestStore.person] {
+            try store.enterReads([ReadEntry(person: person, type: "heartRate", day: "2026-01-01", count: 3)], readBy: client)
             try store.clients.request(
-                AuthorizationRequest(subject: subject, read: [ObjectType(.bodyMass)], write: []), for: client,
+                AuthorizationRequest(person: person, read: [ObjectType(.bodyMass)], write: []), for: client,
                 at: RestrictionTests.now)
-            _ = try store.pageSessions.makeCode(for: subject, at: RestrictionTests.now)
-            let code = try store.pageSessions.makeCode(for: subject, at: RestrictionTests.now)
+            _ = try store.pageSessions.makeCode(for: person, at: RestrictionTests.now)
+            let code = try store.pageSessions.makeCode(for: person, at: RestrictionTests.now)
             _ = try store.pageSessions.open(with: code, at: RestrictionTests.now)
             try store.clients.set(
-                Grant(subject: subject, type: ObjectType(.stepCount), reading: .none, mayWrite: true), of: client,
+                Grant(person: person, type: ObjectType(.stepCount), reading: .none, mayWrite: true), of: client,
                 at: RestrictionTests.now)
-            let record = (subject == Self.subject ? hers : mine).first { $0.sample.origin.kind == .clinicalRecord }
+            let record = (person == Self.person ? hers : mine).first { $0.sample.origin.kind == .clinicalRecord }
             let type = try #require(ObjectType("conditionRecord"))
             try store.clients.set(
-                Grant(subject: subject, type: type, reading: .objects(future: false), mayWrite: false),
+                Grant(person: person, type: type, reading: .objects(future: false), mayWrite: false),
                 objects: [try #require(record).sample.identity], of: client, at: RestrictionTests.now)
         }
-        let saved = try SampleMaker(.stepCount, source: client.source, subject: Self.subject)("512.875", at: 100, lasting: 60)
+        let saved = try SampleMaker(.stepCount, source: client.source, person: Self.person)("512.875", at: 100, lasting: 60)
         _ = try store.clients.save(
-            [saved], by: client, ClientRequest(key: "monday", octets: [1, 2, 3]), at: RestrictionTests.now, within: 0..<Int64.max)
+            [saved], by: client, ClientRequest(key: "monday", bytes: [1, 2, 3]), at: RestrictionTests.now, within: 0..<Int64.max)
         var target = Target(name: "archive", after: try store.changes.latestAnchor(), filter: "", at: RestrictionTests.now)
         target.words = "it does not take the samples of \(Self.name)"
         try store.targets.save(
@@ -227,31 +227,31 @@ struct ErasedPerson {
 
     private func addDevices() throws {
         let store = try test.store
-        for (address, key, subject) in [
-            ("bluetooth:C0:01:02:03:04:01", "acme-anna-1", Self.subject),
-            ("bluetooth:C0:01:02:03:04:02", "scale", TestStore.subject),
-            ("bluetooth:C0:01:02:03:04:03", "shared", Self.subject),
+        for (address, key, person) in [
+            ("bluetooth:C0:01:02:03:04:01", "acme-anna-1", Self.person),
+            ("bluetooth:C0:01:02:03:04:02", "scale", TestStore.person),
+            ("bluetooth:C0:01:02:03:04:03", "shared", Self.person),
         ] {
             try store.devices.save(
                 AdoptedDevice(
                     address: address, key: key, profiles: ["p"],
-                    name: key == "shared" ? "Anna and Ben's scale" : subject == Self.subject ? "DeviceOfAnna" : "Scale",
-                    subject: subject, adopted: 0))
+                    name: key == "shared" ? "Anna and Ben's scale" : person == Self.person ? "DeviceOfAnna" : "Scale",
+                    person: person, adopted: 0))
             try store.devices.save(
                 ClockComparison(device: key, shown: 1, received: 2, ahead: 3), description: TestStore.description(.release))
         }
         try store.devices.assign(
             device: "bluetooth:C0:01:02:03:04:02", to: Origin.unassigned,
             sharedBy: [
-                SharedUse(subject: Self.subject, weights: 50...60), SharedUse(subject: TestStore.subject, weights: 70...90),
+                SharedUse(person: Self.person, weights: 50...60), SharedUse(person: TestStore.person, weights: 70...90),
             ])
         try store.devices.assign(
-            device: "bluetooth:C0:01:02:03:04:03", to: Self.subject,
+            device: "bluetooth:C0:01:02:03:04:03", to: Self.person,
             users: [
-                ScaleUser(number: 1, subject: Self.subject, consent: 1111), ScaleUser(number: 2, subject: TestStore.subject),
+                ScaleUser(number: 1, person: Self.person, consent: 1111), ScaleUser(number: 2, person: TestStore.person),
             ])
         try store.devices.merge(device: "acme-anna-old", into: "acme-anna-1")
-        try store.sources.set(SourceOrder(subject: Self.subject, type: .heartRate, names: ["Strap"]))
+        try store.sources.set(SourceOrder(person: Self.person, type: .heartRate, names: ["Strap"]))
         try store.sources.set(SourceOrder(type: .heartRate, names: ["com.example.anna", "Strap", "watch of anna"]))
         try store.sources.set(SourceOrder(names: ["AnnasPhone"]))
     }
@@ -259,7 +259,7 @@ struct ErasedPerson {
     /// What must not be found.
     var words: [String] {
         [
-            Self.subject, Self.name, "anna-beispiel.csv", "MetadataOfAnna", "Watch of Anna", "com.example.anna", "AnnasPhone",
+            Self.person, Self.name, "anna-beispiel.csv", "MetadataOfAnna", "Watch of Anna", "com.example.anna", "AnnasPhone",
             "SN-ANNA-77", "record-of-anna", "RouteOfAnna", "AsthmaOfAnna", "SummaryOfAnna", "AnnasTablets", "WordsOnAnna",
             "DeviceOfAnna", "Anna and Ben", "C0:01:02:03:04:01", "acme-anna-1", "62.75", "73.250", "98.625",
         ]

@@ -10,7 +10,7 @@ import Testing
 /// No byte of an erased person remains, and everything of the others does.
 @Suite struct ErasureTests {
     /// All bytes of the store's files.
-    static func octets(_ test: TestStore) throws -> [UInt8] {
+    static func bytes(_ test: TestStore) throws -> [UInt8] {
         var all: [UInt8] = []
         for name in try FileManager.default.contentsOfDirectory(atPath: test.folder.path).sorted() {
             all += try test.folder.read(name)
@@ -18,7 +18,7 @@ import Testing
         return all
     }
 
-    private static func contains(_ all: [UInt8], _ needle: [UInt8]) -> Bool { all.holds(needle) }
+    private static func contains(_ all: [UInt8], _ needle: [UInt8]) -> Bool { all.contains(needle) }
 
     /// Every text and blob of every row, of the minimum length of a search term, with each fractional number as SQLite writes it.
     static func cells(_ test: TestStore) throws -> Set<[UInt8]> {
@@ -61,7 +61,7 @@ import Testing
             try test.execute("CREATE TABLE diary(subject TEXT, entry TEXT)")
             let before = try test.lines()
             let errors = [
-                thrown(StoreError.self) { _ = try test.store.erasure.counts(of: ErasedPerson.subject) },
+                thrown(StoreError.self) { _ = try test.store.erasure.counts(of: ErasedPerson.person) },
                 thrown(StoreError.self) { try erase(person) },
             ]
             for error in errors { #expect(error?.kind == .newer && error?.message.contains("'diary'") == true) }
@@ -71,26 +71,26 @@ import Testing
     }
 
     @discardableResult
-    private func erase(_ person: ErasedPerson, told: Set<String> = []) throws -> (ingest: Int64, count: Int) {
-        try person.test.store.erasure.erase(ErasedPerson.subject, told: told, at: TestStore.later)
+    private func erase(_ person: ErasedPerson, notified: Set<String> = []) throws -> (ingest: Int64, count: Int) {
+        try person.test.store.erasure.erase(ErasedPerson.person, notified: notified, at: TestStore.later)
     }
 
     @Test func noOctetIsLeft() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
             #expect(try test.store.check(deep: true) == [])
-            let (before, filled) = (try Self.cells(test), try Self.octets(test))
+            let (before, filled) = (try Self.cells(test), try Self.bytes(test))
             for word in person.words { #expect(Self.contains(filled, Array(word.utf8)), "\(word) was never there") }
             let others = try others(test)
-            #expect(try summarized(test) == [ErasedPerson.subject, TestStore.subject])
+            #expect(try summarized(test) == [ErasedPerson.person, TestStore.person])
             try erase(person)
-            #expect(try summarized(test) == [TestStore.subject])
-            let (after, left) = (try Self.cells(test), try Self.octets(test))
+            #expect(try summarized(test) == [TestStore.person])
+            let (after, left) = (try Self.cells(test), try Self.bytes(test))
             #expect(try self.others(test) == others)
             for word in person.words { #expect(!Self.contains(left, Array(word.utf8)), "\(word)") }
-            let gone = before.subtracting(after).filter { cell in !after.contains { Self.contains($0, cell) } }
-            #expect(gone.count > 80)
-            for cell in gone where Self.contains(left, cell) {
+            let deleted = before.subtracting(after).filter { cell in !after.contains { Self.contains($0, cell) } }
+            #expect(deleted.count > 80)
+            for cell in deleted where Self.contains(left, cell) {
                 Issue.record("still there: \(String(decoding: cell.prefix(60), as: UTF8.self)) \(cell.prefix(60))")
             }
             for sample in person.hers {
@@ -100,7 +100,7 @@ import Testing
                 }
             }
             #expect(try test.store.check(deep: true) == [])
-            #expect(try test.store.erasure.counts(of: ErasedPerson.subject).isEmpty)
+            #expect(try test.store.erasure.counts(of: ErasedPerson.person).isEmpty)
             #expect(try !test.store.erasure.isUnfinished)
         }
     }
@@ -111,19 +111,19 @@ import Testing
             test.store.connection,
             "SELECT DISTINCT subject FROM summary JOIN series ON id = series WHERE series IN (SELECT series FROM summarized) ORDER BY 1"
         )
-        var subjects: [String] = []
-        while try statement.step() { subjects.append(statement.text(0)) }
-        return subjects
+        var people: [String] = []
+        while try statement.step() { people.append(statement.text(0)) }
+        return people
     }
 
     /// All data of the other person, by every path.
     private func others(_ test: TestStore) throws -> Answers {
         let reader = try test.another(.read)
-        try reader.restrict(toPerson: TestStore.subject)
+        try reader.restrict(toPerson: TestStore.person)
         var answers = try Answers(
-            of: reader, asked: try test.identities(SampleQuery(subject: TestStore.subject)), subjects: [TestStore.subject])
+            of: reader, asked: try test.identities(SampleQuery(person: TestStore.person)), people: [TestStore.person])
         // A weighing of hers was the other's by mistake. The remains of that are erased, too.
-        answers.told["changes"]?.removeAll { $0.hasPrefix("- ") && $0.contains("57.6875") }
+        answers.reported["changes"]?.removeAll { $0.hasPrefix("- ") && $0.contains("57.6875") }
         return answers
     }
 
@@ -133,18 +133,18 @@ import Testing
             let store = try test.store
             try erase(person)
             #expect(try store.people.all().map(\.name) == ["Ben"])
-            #expect(try store.people.medications(of: TestStore.subject).map(\.name) == ["Tablets"])
-            #expect(try store.people.characteristics(of: TestStore.subject).entries.count == 1)
-            #expect(try Set(store.clients.grants(of: person.client).map(\.subject)) == [TestStore.subject])
-            #expect(try store.clients.readLedger(of: person.client).map(\.subject) == [TestStore.subject])
-            #expect(try store.clients.openRequests(of: person.client).map(\.subject) == [TestStore.subject])
-            #expect(try store.pageSessions.all(at: RestrictionTests.now).map(\.subject) == [TestStore.subject])
+            #expect(try store.people.medications(of: TestStore.person).map(\.name) == ["Tablets"])
+            #expect(try store.people.characteristics(of: TestStore.person).entries.count == 1)
+            #expect(try Set(store.clients.grants(of: person.client).map(\.person)) == [TestStore.person])
+            #expect(try store.clients.readLedger(of: person.client).map(\.person) == [TestStore.person])
+            #expect(try store.clients.openRequests(of: person.client).map(\.person) == [TestStore.person])
+            #expect(try store.pageSessions.all(at: RestrictionTests.now).map(\.person) == [TestStore.person])
             #expect(try store.sources.orders() == [SourceOrder(type: .heartRate, names: ["Strap"])])
             #expect(try store.targets.setAside(by: "archive").map(\.uuid) == [person.mine[0].sample.identity])
             let devices = try store.devices.adopted()
             #expect(
-                devices.map(\.key) == ["scale", "shared"] && devices.map(\.subject) == [Origin.unassigned, Origin.unassigned])
-            #expect(devices[0].sharedBy.map(\.subject) == [TestStore.subject] && devices[1].users.map(\.number) == [2])
+                devices.map(\.key) == ["scale", "shared"] && devices.map(\.person) == [Origin.unassigned, Origin.unassigned])
+            #expect(devices[0].sharedBy.map(\.person) == [TestStore.person] && devices[1].users.map(\.number) == [2])
             // The ledger records that a person was erased, and keeps the entries of the others. Their files keep their names.
             let accounts = try store.ledger.accounts()
             #expect(accounts.last?.kind == .erase && accounts.last?.name == nil)
@@ -153,7 +153,7 @@ import Testing
                 try store.ledger.undo(try #require(accounts.last).id, forget: false, description: TestStore.description(.undo))
             }
             // A sample that was hers by mistake can no longer be assigned to her.
-            let crossed = try store.repairs.all().filter { $0.state == "applied" && $0.repair.contains(TestStore.subject) }
+            let crossed = try store.repairs.all().filter { $0.state == "applied" && $0.repair.contains(TestStore.person) }
             #expect(crossed.count == 1)
             let error = thrown(StoreError.self) { try test.undo(try #require(crossed.first).id) }
             #expect(error?.message.contains("erased") == true, "\(String(describing: error))")
@@ -163,7 +163,7 @@ import Testing
             #expect(try test.undo(fahrenheit.id) == 1)
             // The same file again is new.
             try test.keep([person.hers[1]])
-            #expect(try test.identities(SampleQuery(subject: ErasedPerson.subject)) == [person.hers[1].sample.identity])
+            #expect(try test.identities(SampleQuery(person: ErasedPerson.person)) == [person.hers[1].sample.identity])
         }
     }
 
@@ -171,47 +171,47 @@ import Testing
     @Test func readersAreTold() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
-            let (told, stranger) = (
+            let (informed, unauthorized) = (
                 try RestrictionTests.restricted(test, to: person.client),
-                try RestrictionTests.restricted(test, to: person.stranger)
+                try RestrictionTests.restricted(test, to: person.unauthorized)
             )
             // One that may read the records that come, and has seen none.
             let future = try test.store.clients.add(named: "future", purpose: "a test", at: RestrictionTests.now)
             try test.store.clients.set(
                 Grant(
-                    subject: ErasedPerson.subject, type: try #require(ObjectType("conditionRecord")),
+                    person: ErasedPerson.person, type: try #require(ObjectType("conditionRecord")),
                     reading: .objects(future: true),
                     mayWrite: false), of: future, at: RestrictionTests.now)
             let waiting = try RestrictionTests.restricted(test, to: future)
             let last = try test.store.changes.latestAnchor()
-            for reader in [told, stranger, waiting] {
+            for reader in [informed, unauthorized, waiting] {
                 #expect(try reader.changes.knows(last) && reader.changes.knows(person.stale))
             }
             try erase(person)
             for anchor in [last, person.stale] {
                 #expect(
-                    try !told.changes.knows(anchor) && stranger.changes.knows(anchor) && waiting.changes.knows(anchor)
+                    try !informed.changes.knows(anchor) && unauthorized.changes.knows(anchor) && waiting.changes.knows(anchor)
                         && !test.store.changes.knows(anchor))
             }
-            #expect(try told.changes.knows(try told.changes.latestAnchor()))
+            #expect(try informed.changes.knows(try informed.changes.latestAnchor()))
         }
     }
 
     /// A target that received the deletions continues. One that did not refuses the erasure, or stops later.
     @Test func targetsThatWereToldGoOn() throws {
-        for isTold in [true, false] {
+        for isReported in [true, false] {
             try TestStore.with { test in
                 let person = try ErasedPerson(test)
                 let store = try test.store
-                #expect(try store.erasure.deleteAll(of: ErasedPerson.subject, at: TestStore.later) > 10)
-                #expect(try test.identities(SampleQuery(subject: ErasedPerson.subject)).isEmpty)
-                #expect(throws: StoreError.self) { try erase(person, told: ["archive"]) }
+                #expect(try store.erasure.deleteAll(of: ErasedPerson.person, at: TestStore.later) > 10)
+                #expect(try test.identities(SampleQuery(person: ErasedPerson.person)).isEmpty)
+                #expect(throws: StoreError.self) { try erase(person, notified: ["archive"]) }
                 var target = try #require(try store.targets.target("archive"))
                 try store.changes.read(after: target.anchor, types: nil) { target.anchor = $1 }
                 try store.targets.save(target)
-                try erase(person, told: isTold ? ["archive"] : [])
+                try erase(person, notified: isReported ? ["archive"] : [])
                 let after = try #require(try store.targets.target("archive"))
-                #expect(try store.changes.knows(after.anchor) == isTold)
+                #expect(try store.changes.knows(after.anchor) == isReported)
                 #expect(after.words == nil)
             }
         }
@@ -221,13 +221,13 @@ import Testing
     @Test func whatIsInterruptedIsGoneOnWith() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
-            _ = try test.store.erasure.eraseRows(of: ErasedPerson.subject, told: [], at: TestStore.later)
+            _ = try test.store.erasure.eraseRows(of: ErasedPerson.person, notified: [], at: TestStore.later)
             let again = try test.another()
             #expect(try again.erasure.isUnfinished)
             #expect(try again.check().contains { $0.contains("interrupted") })
-            #expect(try again.erasure.counts(of: ErasedPerson.subject).isEmpty)
+            #expect(try again.erasure.counts(of: ErasedPerson.person).isEmpty)
             try again.erasure.finish()
-            let left = try Self.octets(test)
+            let left = try Self.bytes(test)
             for word in person.words { #expect(!Self.contains(left, Array(word.utf8)), "\(word)") }
             #expect(try !test.store.erasure.isUnfinished)
         }
@@ -246,7 +246,7 @@ import Testing
             cursor.close()
             #expect(try test.store.erasure.isUnfinished)
             try test.store.erasure.finish()
-            for word in person.words { #expect(try !Self.contains(Self.octets(test), Array(word.utf8)), "\(word)") }
+            for word in person.words { #expect(try !Self.contains(Self.bytes(test), Array(word.utf8)), "\(word)") }
         }
     }
 
@@ -255,7 +255,7 @@ import Testing
         try TestStore.with { test in
             let other = try test.another()
             let (hers, mine) = (
-                try SampleMaker(source: "only", sourceName: "Only here", subject: ErasedPerson.subject),
+                try SampleMaker(source: "only", sourceName: "Only here", person: ErasedPerson.person),
                 try SampleMaker(source: "only", sourceName: "Only here")
             )
             func keep(_ sample: GatedSample) throws {
@@ -264,7 +264,7 @@ import Testing
                 _ = try ingest.finish(at: TestStore.received.microseconds)
             }
             try keep(try hers("61", at: 0))
-            _ = try test.store.erasure.erase(ErasedPerson.subject, at: TestStore.later)
+            _ = try test.store.erasure.erase(ErasedPerson.person, at: TestStore.later)
             try keep(try mine("62", at: 0))
             try keep(try hers("63", at: 0))
             #expect(try test.store.check(deep: true) == [])
@@ -276,10 +276,10 @@ import Testing
     @Test func aRunningImportEndsWithItsPerson() throws {
         try TestStore.with { test in
             let other = try test.another()
-            let (hers, mine) = (try SampleMaker(subject: ErasedPerson.subject), try SampleMaker())
+            let (hers, mine) = (try SampleMaker(person: ErasedPerson.person), try SampleMaker())
             let ingest = try other.beginIngest(TestStore.description())
             #expect(try ingest.store([try hers("61", at: 0)]) == [.stored])
-            _ = try test.store.erasure.erase(ErasedPerson.subject, at: TestStore.later)
+            _ = try test.store.erasure.erase(ErasedPerson.person, at: TestStore.later)
             #expect(throws: StoreError.self) { try ingest.store([try hers("62", at: 60)]) }
             #expect(throws: StoreError.self) { try ingest.finish(at: 0) }
             #expect(try test.samples().isEmpty)
@@ -296,25 +296,25 @@ import Testing
         try TestStore.with { test in
             let person = try ErasedPerson(test)
             try erase(person)
-            let entries = [ErasedPerson.subject, TestStore.subject].map {
-                ReadEntry(subject: $0, type: "heartRate", day: "2026-01-02", count: 1)
+            let entries = [ErasedPerson.person, TestStore.person].map {
+                ReadEntry(person: $0, type: "heartRate", day: "2026-01-02", count: 1)
             }
             try test.store.enterReads(entries, readBy: person.client)
-            #expect(try Set(test.store.clients.readLedger(of: person.client).map(\.subject)) == [TestStore.subject])
-            #expect(try !Self.contains(Self.octets(test), Array(ErasedPerson.subject.utf8)))
+            #expect(try Set(test.store.clients.readLedger(of: person.client).map(\.person)) == [TestStore.person])
+            #expect(try !Self.contains(Self.bytes(test), Array(ErasedPerson.person.utf8)))
         }
     }
 
     @Test func theStoresOwnPersonIsSomebodyNew() throws {
         let test = try TestStore()
         let person = try ErasedPerson(test)
-        _ = try test.store.erasure.erase(TestStore.subject, at: TestStore.later)
-        let left = try Self.octets(test)
-        #expect(!Self.contains(left, Array(TestStore.subject.utf8)))
+        _ = try test.store.erasure.erase(TestStore.person, at: TestStore.later)
+        let left = try Self.bytes(test)
+        #expect(!Self.contains(left, Array(TestStore.person.utf8)))
         let again = try test.another(.read)
-        #expect(again.subject != TestStore.subject && UUIDText.isValid(again.subject))
+        #expect(again.owner != TestStore.person && UUIDText.isValid(again.owner))
         #expect(try again.check(deep: true) == [])
-        #expect(try test.identities(SampleQuery(subject: ErasedPerson.subject)).count > 10)
+        #expect(try test.identities(SampleQuery(person: ErasedPerson.person)).count > 10)
         withExtendedLifetime(person) {}
         #expect(throws: StoreError.self) { try test.store.erasure.erase(Origin.unassigned, at: TestStore.later) }
     }

@@ -9,12 +9,12 @@ import Testing
 /// deleted and undone in any order. Then a person is erased. Nothing of them remains, the others do not change, and the store keeps
 /// working.
 @Suite struct RandomErasureTests {
-    private static let subjects = [ErasedPerson.subject, TestStore.subject, Origin.unassigned]
+    private static let people = [ErasedPerson.person, TestStore.person, Origin.unassigned]
 
-    private struct Household {
+    private struct Family {
         let test: TestStore
         var random: SeededGenerator
-        var migrations: [Int64] = []
+        var repairs: [Int64] = []
         var ingests: [Int64] = []
         private var number = 0
         /// A sample that is imported after an erasure belongs to a new person. A correction that reassigned it before does so a second
@@ -26,10 +26,10 @@ import Testing
         mutating func choose<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
 
         private mutating func sample() throws -> GatedSample {
-            let (subject, isFile) = (choose(RandomErasureTests.subjects), choose([true, false]))
+            let (person, isFile) = (choose(RandomErasureTests.people), choose([true, false]))
             var maker = try SampleMaker(
                 .bodyMass, source: isFile ? "file.Acme" : "ble", sourceName: isFile ? "Acme app" : "Scale",
-                device: isFile ? Device(key: "Acme", manufacturer: "Acme") : NearDuplicateTests.scale, subject: subject)
+                device: isFile ? Device(key: "Acme", manufacturer: "Acme") : NearDuplicateTests.scale, person: person)
             maker.timeResolution = isFile ? 60 : 1
             number += 1
             let note = choose([nil, nil, Metadata([("note", .string("the weighing \(1000 + number)"))])])
@@ -51,17 +51,17 @@ import Testing
             case 4:
                 var conditions = SampleConditions()
                 conditions.source = choose(["ble", "file.Acme"])
-                var request = MigrationRequest(
+                var request = RepairRequest(
                     .shift(choose([1, -1]) * 3_600_000_000), of: conditions, takesAmbiguous: true, now: TestStore.received)
                 request.merging = .atMost(.max)
-                if let migration = try store.repairs.apply(request).migration { migrations.append(migration) }
+                if let repairID = try store.repairs.apply(request).repairID { repairs.append(repairID) }
             case 5, 6:
                 guard let uuid = try anySample() else { return }
-                let assigned = try store.people.assign([uuid], to: choose(RandomErasureTests.subjects), now: TestStore.received)
-                if let migration = assigned.migration { migrations.append(migration) }
+                let assigned = try store.people.assign([uuid], to: choose(RandomErasureTests.people), now: TestStore.received)
+                if let repairID = assigned.repairID { repairs.append(repairID) }
             case 7:
-                guard !migrations.isEmpty else { return }
-                _ = try? store.repairs.undo(choose(migrations), at: TestStore.received)
+                guard !repairs.isEmpty else { return }
+                _ = try? store.repairs.undo(choose(repairs), at: TestStore.received)
             case 8:
                 guard !ingests.isEmpty else { return }
                 let undone = try? store.ledger.undo(
@@ -71,13 +71,13 @@ import Testing
                 guard let uuid = try anySample() else { return }
                 ingests.append(try store.samples.delete([uuid], description: TestStore.description(.delete)).ingest)
             case 10:
-                let held = try store.connection.integer("SELECT id FROM quarantine WHERE state = 'held' LIMIT 1")
-                guard let held else { return }
-                let judged =
+                let quarantined = try store.connection.integer("SELECT id FROM quarantine WHERE state = 'held' LIMIT 1")
+                guard let quarantined else { return }
+                let decided =
                     choose([true, false])
-                    ? try? store.quarantine.accept([held], description: TestStore.description(.accept))
-                    : try store.quarantine.reject([held], description: TestStore.description(.reject))
-                if let judged { ingests.append(judged.ingest) }
+                    ? try? store.quarantine.accept([quarantined], description: TestStore.description(.accept))
+                    : try store.quarantine.reject([quarantined], description: TestStore.description(.reject))
+                if let decided { ingests.append(decided.ingest) }
             default:
                 let merged = try store.duplicates.merge(description: TestStore.description(.merge))
                 if merged.ingest > 0 { ingests.append(merged.ingest) }
@@ -97,31 +97,31 @@ import Testing
     }
 
     private func others(_ test: TestStore) throws -> Set<String> {
-        Set(try test.samples().filter { $0.sample.origin.subject != ErasedPerson.subject }.map { TestStore.line($0.sample) })
+        Set(try test.samples().filter { $0.sample.origin.person != ErasedPerson.person }.map { TestStore.line($0.sample) })
     }
 
     @Test(arguments: 0..<60 as Range<UInt64>) func whateverHappened(seed: UInt64) throws {
         try TestStore.with { test in
-            var household = Household(test, seed: seed)
+            var family = Family(test, seed: seed)
             for round in 0..<2 {
                 let comment: Comment = "seed \(seed), round \(round)"
-                for _ in 0..<25 { try household.step() }
+                for _ in 0..<25 { try family.step() }
                 try expectSound(test, comment)
                 let (others, cells) = (try others(test), try ErasureTests.cells(test))
-                _ = try test.store.erasure.erase(ErasedPerson.subject, at: TestStore.later)
-                household.erasures += 1
+                _ = try test.store.erasure.erase(ErasedPerson.person, at: TestStore.later)
+                family.erasures += 1
                 #expect(try self.others(test) == others, comment)
                 try expectSound(test, comment)
-                #expect(try test.store.erasure.counts(of: ErasedPerson.subject).isEmpty, comment)
-                let (after, left) = (try ErasureTests.cells(test), try ErasureTests.octets(test))
+                #expect(try test.store.erasure.counts(of: ErasedPerson.person).isEmpty, comment)
+                let (after, left) = (try ErasureTests.cells(test), try ErasureTests.bytes(test))
                 let schema = Array(try schema(test).utf8)
                 for cell in cells.subtracting(after)
-                where !after.contains(where: { $0.holds(cell) }) && !schema.holds(cell) && left.holds(cell)
+                where !after.contains(where: { $0.contains(cell) }) && !schema.contains(cell) && left.contains(cell)
                     && !cell.allSatisfy({ $0 == 0 })
                 {
                     Issue.record("\(comment), still there: \(cell)")
                 }
-                let isNamed = left.holds(Array(ErasedPerson.subject.utf8))
+                let isNamed = left.contains(Array(ErasedPerson.person.utf8))
                 #expect(!isNamed, comment)
                 // A reader of all changes from the beginning has the current samples.
                 var replayed: Set<SampleIdentity> = []
@@ -134,7 +134,7 @@ import Testing
                 #expect(try replayed == Set(test.identities()), comment)
             }
             for _ in 0..<15 {
-                try household.step()
+                try family.step()
                 try expectSound(test, "seed \(seed)")
             }
         }

@@ -15,16 +15,16 @@ import Testing
         var inputs: [GatedSample] { [weight, impedance, height] }
     }
 
-    private static func maker(_ id: String, _ source: String, of subject: String) throws -> SampleMaker {
-        try SampleMaker(#require(SampleType(id)), source: source, subject: subject)
+    private static func maker(_ id: String, _ source: String, of person: String) throws -> SampleMaker {
+        try SampleMaker(#require(SampleType(id)), source: source, person: person)
     }
 
-    private static func fill(_ test: TestStore, of subject: String = TestStore.subject) throws -> Estimated {
+    private static func fill(_ test: TestStore, of person: String = TestStore.person) throws -> Estimated {
         let estimated = Estimated(
-            weight: try maker("bodyMass", "scale", of: subject)("80.25", at: 10),
-            impedance: try maker("bodyImpedance", "scale", of: subject)("517.25", at: 10),
-            height: try maker("height", "app", of: subject)("1.8125", at: 0),
-            estimate: try maker("fatFreeMass", "estimate.sun-2003", of: subject)(
+            weight: try maker("bodyMass", "scale", of: person)("80.25", at: 10),
+            impedance: try maker("bodyImpedance", "scale", of: person)("517.25", at: 10),
+            height: try maker("height", "app", of: person)("1.8125", at: 0),
+            estimate: try maker("fatFreeMass", "estimate.sun-2003", of: person)(
                 "61.4375", at: 10, metadata: Metadata([("note", .string("of 80.25 kg and 517.25 Ohm"))])))
         try test.keep([estimated.weight])
         try test.keep([estimated.impedance, estimated.height])
@@ -45,7 +45,7 @@ import Testing
         fileprivate func make(_ test: TestStore, _ estimated: Estimated) throws -> Reversal {
             switch self {
             case .repairWeight: try repair(.scale(Numeral("0.5")), .bodyMass, test)
-            case .reassignWeight: try repair(.subject(DerivedSampleTests.other), .bodyMass, test)
+            case .reassignWeight: try repair(.person(DerivedSampleTests.other), .bodyMass, test)
             case .repairHeight: try repair(.shift(3_600_000_000), SampleType("height"), test)
             case .deleteImpedance: .entry(try test.delete(estimated.impedance))
             case .deleteWeights:
@@ -59,7 +59,7 @@ import Testing
         }
 
         private func repair(_ repair: Repair, _ type: SampleType?, _ test: TestStore) throws -> Reversal {
-            .repair(try #require(try test.migrate(TestStore.request(repair, type, ambiguous: true)).migration))
+            .repair(try #require(try test.migrate(TestStore.request(repair, type, ambiguous: true)).repairID))
         }
     }
 
@@ -72,7 +72,7 @@ import Testing
             switch self {
             case .entry(let entry):
                 _ = try test.store.ledger.undo(entry, forget: false, description: TestStore.description(.undo))
-            case .repair(let migration): try test.undo(migration)
+            case .repair(let repairID): try test.undo(repairID)
             }
         }
     }
@@ -83,14 +83,14 @@ import Testing
 
     /// The final content of a reader of the change log.
     private static func replayed(_ test: TestStore) throws -> Set<SampleIdentity> {
-        var held: Set<SampleIdentity> = []
+        var known: Set<SampleIdentity> = []
         try test.store.changes.read(after: .beginning, types: nil) { change, _ in
             switch change {
-            case .added(let stored): held.insert(stored.uuid)
-            case .deleted(let deletion): held.remove(deletion.sample.identity)
+            case .added(let stored): known.insert(stored.uuid)
+            case .deleted(let deletion): known.remove(deletion.sample.identity)
             }
         }
-        return held
+        return known
     }
 
     @Test(arguments: Change.allCases, [1, 1024]) func estimatesFollowTheirInputs(change: Change, stepRows: Int) throws {
@@ -118,9 +118,9 @@ import Testing
         try TestStore.with { test in
             let estimated = try Self.fill(test)
             let repair = try #require(
-                try test.migrate(TestStore.request(.scale(Numeral("0.5")), .bodyMass, ambiguous: true)).migration)
+                try test.migrate(TestStore.request(.scale(Numeral("0.5")), .bodyMass, ambiguous: true)).repairID)
             let weight = try #require(try test.pairs(of: repair)[estimated.weight.sample.identity])
-            let second = try Self.maker("fatFreeMass", "estimate.sun-2003", of: TestStore.subject)("33.5", at: 10)
+            let second = try Self.maker("fatFreeMass", "estimate.sun-2003", of: TestStore.person)("33.5", at: 10)
             try Self.save(
                 second, from: [weight, estimated.impedance.sample.identity, estimated.height.sample.identity], in: test)
             #expect(try Self.isLive(second, test))
@@ -150,15 +150,15 @@ import Testing
             // An estimate that was reassigned is still about the weight of this person.
             if isReassigned {
                 _ = try test.migrate(
-                    TestStore.request(.subject(TestStore.subject), SampleType("fatFreeMass"), ambiguous: true))
+                    TestStore.request(.person(TestStore.person), SampleType("fatFreeMass"), ambiguous: true))
             }
             let all = try test.identities()
             #expect(all.count == 4)
             _ = try test.store.erasure.erase(Self.other, at: TestStore.later)
             #expect(try test.identities() == [])
-            let left = try ErasureTests.octets(test)
-            for identity in all + [estimated.estimate.sample.identity] { #expect(!left.holds(identity.storedHash)) }
-            #expect(!left.holds(Array("80.25 kg".utf8)))
+            let left = try ErasureTests.bytes(test)
+            for identity in all + [estimated.estimate.sample.identity] { #expect(!left.contains(identity.storedHash)) }
+            #expect(!left.contains(Array("80.25 kg".utf8)))
             #expect(try test.store.check(deep: true) == [])
         }
     }

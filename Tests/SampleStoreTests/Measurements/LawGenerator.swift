@@ -7,7 +7,7 @@ struct LawGenerator {
     private var pool: [[LawReading]] = []
     private var steps: [LawStep] = []
     private var files: [[LawReading]] = []
-    private var marks: (entries: [Int], repairs: [Int], brought: [LawReading]) = ([], [], [])
+    private var marks: (entries: [Int], repairs: [Int], ingested: [LawReading]) = ([], [], [])
 
     init(seed: UInt64, flags: LawFlags) {
         random = SeededGenerator(seed: seed)
@@ -60,9 +60,9 @@ struct LawGenerator {
         if !files.isEmpty, isOne(in: 4) { return choose(files) }
         var cells = choose(pool)
         if !flags.contains(.anyOrder) {
-            let brought = marks.brought
+            let ingested = marks.ingested
             cells = cells.filter { cell in
-                !brought.contains { LawModel.relation($0, cell) != .none && Self.precision($0) > Self.precision(cell) }
+                !ingested.contains { LawModel.relation($0, cell) != .none && Self.precision($0) > Self.precision(cell) }
             }
         }
         if cells.isEmpty { return choose(files.isEmpty ? pool : files) }
@@ -87,9 +87,9 @@ struct LawGenerator {
         if flags.contains(.assign) { changes += [.assign(.anna), .assign(.me)] }
         guard !changes.isEmpty else { return nil }
         let change = choose(changes)
-        let brought = choose(marks.brought)
+        let ingested = choose(marks.ingested)
         return LawRepair(
-            change: change, source: brought.source.source, day: isOne(in: 2) ? brought.day : nil,
+            change: change, source: ingested.source.source, day: isOne(in: 2) ? ingested.day : nil,
             isOfHeavy: change == .readAsPounds && isOne(in: 2), merges: !(flags.contains(.withoutMerge) && isOne(in: 3)))
     }
 
@@ -101,9 +101,9 @@ struct LawGenerator {
             guard let operation = makeOperation() else { continue }
             steps.append(LawStep(id: id, operation: operation))
             switch operation {
-            case .bring(let file, _):
+            case .ingest(let file, _):
                 files.append(file)
-                marks.brought += file
+                marks.ingested += file
                 marks.entries.append(id)
             case .repair: marks.repairs.append(id)
             case .undoRepair, .reopen: break
@@ -114,13 +114,13 @@ struct LawGenerator {
     }
 
     private mutating func makeOperation() -> LawOperation? {
-        if marks.brought.isEmpty { return .bring(makeFile(), exact: flags.contains(.exact) && isOne(in: 4)) }
+        if marks.ingested.isEmpty { return .ingest(makeFile(), exact: flags.contains(.exact) && isOne(in: 4)) }
         switch below(20) {
-        case 0..<7: return .bring(makeFile(), exact: flags.contains(.exact) && isOne(in: 4))
+        case 0..<7: return .ingest(makeFile(), exact: flags.contains(.exact) && isOne(in: 4))
         case 7..<11:
             let entry = choose(marks.entries)
             let isImport = steps.contains { step in
-                guard step.id == entry, case .bring = step.operation else { return false }
+                guard step.id == entry, case .ingest = step.operation else { return false }
                 return true
             }
             if !isImport, !flags.contains(.undoUndo) { return nil }
@@ -135,12 +135,12 @@ struct LawGenerator {
             }
             if isOfForget, !flags.contains(.undoForget) { return nil }
             return .undo(entry, forget: isImport && flags.contains(.forget) && isOne(in: 4))
-        case 11: return flags.contains(.delete) ? .delete(choose(marks.brought)) : nil
-        case 12: return flags.contains(.restore) ? .restore(choose(marks.brought)) : nil
+        case 11: return flags.contains(.delete) ? .delete(choose(marks.ingested)) : nil
+        case 12: return flags.contains(.restore) ? .restore(choose(marks.ingested)) : nil
         case 13, 14:
-            let held = marks.brought.filter { $0.value.isImplausible || $0.record != nil }
-            guard !held.isEmpty, flags.contains(.quarantine) || flags.contains(.conflicts) else { return nil }
-            return isOne(in: 3) ? .reject(choose(held)) : .accept(choose(held))
+            let quarantined = marks.ingested.filter { $0.value.isImplausible || $0.record != nil }
+            guard !quarantined.isEmpty, flags.contains(.quarantine) || flags.contains(.conflicts) else { return nil }
+            return isOne(in: 3) ? .reject(choose(quarantined)) : .accept(choose(quarantined))
         case 15, 16: return makeRepair().map { .repair($0) }
         case 17:
             guard flags.contains(.undoRepair), !marks.repairs.isEmpty else { return nil }

@@ -5,7 +5,7 @@ enum LawVerdict {
     /// It throws an error.
     case refused
     /// It has nothing to do, and makes no entry.
-    case nothing
+    case noChange
     /// The documentation does not determine the outcome.
     case either
     /// It is left out, because its target does not exist.
@@ -15,19 +15,19 @@ enum LawVerdict {
 extension LawModel {
     func verdict(_ step: LawStep) -> LawVerdict {
         switch step.operation {
-        case .bring, .reopen: return .accepted
+        case .ingest, .reopen: return .accepted
         case .undo(let entry, let forget): return undoVerdict(entry, forget)
         case .delete(let reading): return group(of: reading).map { $0.live.isEmpty ? .skipped : .accepted } ?? .skipped
         case .restore(let reading): return restoreVerdict(reading)
         case .accept(let reading), .reject(let reading):
-            guard let report = report(reading), !reports[report].isOpen, held().contains(reading.shown), reports[report].isHeld
+            guard let report = report(reading), !reports[report].isOpen, quarantined().contains(reading.shown), reports[report].isQuarantined
             else { return .skipped }
             return .accepted
         case .repair(let repair): return repairVerdict(repair, step.id)
         case .undoRepair(let other): return undoRepairVerdict(other)
         case .merge:
             if reports.contains(where: { $0.isOpen }) { return .either }
-            return mergeable().isEmpty ? .nothing : .either
+            return mergeable().isEmpty ? .noChange : .either
         case .prune, .erase: return .either
         }
     }
@@ -41,16 +41,16 @@ extension LawModel {
         default: break
         }
         if forgotten.contains(step) || partial.contains(step) { return .either }
-        if forget, kind != .bring { return .skipped }
+        if forget, kind != .ingest { return .skipped }
         if case .undo(let undone) = kind, forgotten.contains(undone) { return .either }
         // The documentation does not determine whether an undone entry can be undone again.
         if !isActive(step) { return .either }
         var after = self
         after.entries[Int.max] = .undo(step)
-        let changed = entries.filter { $0.value == .bring && isActive($0.key) != after.isActive($0.key) }.map(\.key)
+        let changed = entries.filter { $0.value == .ingest && isActive($0.key) != after.isActive($0.key) }.map(\.key)
         let ending = forget ? Set(changed + [step]) : Set(changed.filter { isActive($0) })
         var verdict = LawVerdict.accepted
-        for (index, report) in reports.enumerated() where ending.contains(report.entry) && !report.isGone {
+        for (index, report) in reports.enumerated() where ending.contains(report.entry) && !report.isDeleted {
             if report.isOpen, repairs.contains(where: \.isApplied) { verdict = .either }
             for repair in repairs where repair.isApplied {
                 if repair.samples.contains(index), !report.isOpen { return .refused }
@@ -79,7 +79,7 @@ extension LawModel {
     private func restoreVerdict(_ reading: LawReading) -> LawVerdict {
         guard let report = report(reading) else { return .skipped }
         guard let group = group(of: reading) else { return .skipped }
-        guard group.live.isEmpty, !reports[report].isHeld else { return .skipped }
+        guard group.live.isEmpty, !reports[report].isQuarantined else { return .skipped }
         guard chain(group.reports).isEmpty, group.reports.count == 1 else { return .either }
         return repairs.contains { !$0.reports.isDisjoint(with: group.reports) } ? .either : .accepted
     }
@@ -108,7 +108,7 @@ extension LawModel {
         if reports.indices.contains(where: { reports[$0].isOpen && reports[$0].reading.source.source == repair.source }) {
             return .either
         }
-        if targets.isEmpty { return .nothing }
+        if targets.isEmpty { return .noChange }
         // The same change was undone before: its samples exist as tombstones.
         if repairs.contains(where: { $0.request.change == repair.change && $0.request.source == repair.source }) {
             return .either
@@ -130,14 +130,14 @@ extension LawModel {
     }
 
     private func undoRepairVerdict(_ step: Int) -> LawVerdict {
-        guard let place = repairs.firstIndex(where: { $0.step == step }) else { return .skipped }
-        let repair = repairs[place]
+        guard let key = repairs.firstIndex(where: { $0.step == step }) else { return .skipped }
+        let repair = repairs[key]
         guard repair.isApplied else { return .refused }
-        if repair.reports.isEmpty || repair.reports.contains(where: { reports[$0].isOpen || reports[$0].isGone }) {
+        if repair.reports.isEmpty || repair.reports.contains(where: { reports[$0].isOpen || reports[$0].isDeleted }) {
             return .either
         }
         if reports.contains(where: { $0.isOpen && $0.reading.source.source == repair.request.source }) { return .either }
-        let later = repairs[(place + 1)...].contains { $0.isApplied && !$0.reports.isDisjoint(with: repair.reports) }
+        let later = repairs[(key + 1)...].contains { $0.isApplied && !$0.reports.isDisjoint(with: repair.reports) }
         return later ? .refused : .accepted
     }
 
@@ -167,7 +167,7 @@ extension LawModel {
     mutating func apply(_ step: LawStep, isDone: Bool) {
         guard isDone else { return }
         switch step.operation {
-        case .bring(let readings, let exact): bring(readings, exact, step.id)
+        case .ingest(let readings, let exact): ingest(readings, exact, step.id)
         case .undo(let entry, let forget): undo(entry, forget, step.id)
         case .delete(let reading): decide(.delete, reading, step.id)
         case .restore(let reading):
@@ -180,7 +180,7 @@ extension LawModel {
             add(repair, step.id, targets(repair) ?? [])
         case .undoRepair(let other):
             entries[step.id] = .repair
-            for place in repairs.indices where repairs[place].step == other { repairs[place].isApplied = false }
+            for key in repairs.indices where repairs[key].step == other { repairs[key].isApplied = false }
         case .merge:
             entries[step.id] = .merge
             for pair in mergeable() { open(pair) }
@@ -191,20 +191,20 @@ extension LawModel {
         openUndetermined()
     }
 
-    private mutating func bring(_ readings: [LawReading], _ exact: Bool, _ step: Int) {
-        entries[step] = .bring
+    private mutating func ingest(_ readings: [LawReading], _ exact: Bool, _ step: Int) {
+        entries[step] = .ingest
         // The documentation does not determine whether it stores a reading again that was forgotten.
         if readings.contains(where: { report($0).map { reports[$0].isOpen } ?? false }) { partial.insert(step) }
         for reading in readings where reading.day >= firstDay && report(reading) == nil {
             let isConflict =
                 reading.record != nil
                 && reports.contains {
-                    !$0.isGone && $0.reading.record == reading.record && $0.reading.version == reading.version
+                    !$0.isDeleted && $0.reading.record == reading.record && $0.reading.version == reading.version
                         && $0.reading.series == reading.series && $0.reading.person == reading.person
                 }
             reports.append(
                 Report(
-                    reading: reading, entry: step, isExact: exact, isHeld: isConflict || reading.value.isImplausible,
+                    reading: reading, entry: step, isExact: exact, isQuarantined: isConflict || reading.value.isImplausible,
                     isConflict: isConflict))
         }
     }
@@ -219,13 +219,13 @@ extension LawModel {
         guard forget else { return }
         forgotten.insert(entry)
         for index in reports.indices where reports[index].entry == entry && !reports[index].isOpen {
-            if decisions.contains(where: { $0.reports.contains(index) }) || reports[index].isHeld
+            if decisions.contains(where: { $0.reports.contains(index) }) || reports[index].isQuarantined
                 || reports[index].reading.record != nil
                 || repairs.contains(where: { $0.reports.contains(index) })
             {
                 reports[index].isOpen = true
             } else {
-                reports[index].isGone = true
+                reports[index].isDeleted = true
             }
         }
     }
@@ -253,8 +253,8 @@ extension LawModel {
             if wasRepaired ? mayBeOld : Set(isOld).count > 1 {
                 open(group)
             } else if isOld.contains(true) {
-                for member in group where reports[member].isHeld { reports[member].isOpen = true }
-                for member in group where !reports[member].isHeld { reports[member].isGone = true }
+                for member in group where reports[member].isQuarantined { reports[member].isOpen = true }
+                for member in group where !reports[member].isQuarantined { reports[member].isDeleted = true }
             }
         }
     }
@@ -273,7 +273,7 @@ extension LawModel {
                 return true
             }
             if isHers && !wasMoved {
-                for member in group { reports[member].isGone = true }
+                for member in group { reports[member].isDeleted = true }
                 for decision in decisions where !decision.reports.isDisjoint(with: group) { partial.insert(decision.step) }
             } else {
                 open(group)

@@ -8,15 +8,15 @@ struct LawModel {
         /// The step of its import.
         var entry: Int
         var isExact: Bool
-        var isHeld: Bool
+        var isQuarantined: Bool
         /// Whether it is quarantined because the same version is stored with another content.
         var isConflict: Bool
-        var isGone = false
+        var isDeleted = false
         var isOpen = false
     }
 
     enum Kind: Hashable {
-        case bring, delete, restore, accept, reject
+        case ingest, delete, restore, accept, reject
         case undo(Int)
         case repair, merge, final
     }
@@ -73,7 +73,7 @@ struct LawModel {
                 let isSameUnit = one.value.unit == other.value.unit
                 relation = isSameUnit ? (one.value == other.value ? .same : .none) : one.value.agrees(other.value)
             }
-        } else if one.source.kinship(other.source) != .different, one.isAtTime(of: other) {
+        } else if one.source.relation(other.source) != .different, one.isAtTime(of: other) {
             relation = one.value.agrees(other.value)
         }
         guard relation != .none, one.person != other.person else { return relation }
@@ -95,7 +95,7 @@ struct LawModel {
 
     /// The measurements: reports that are the same, directly or over others.
     func groups() -> [[Int]] {
-        let present = reports.indices.filter { !reports[$0].isGone }
+        let present = reports.indices.filter { !reports[$0].isDeleted }
         var root = Dictionary(uniqueKeysWithValues: present.map { ($0, $0) })
         for (position, one) in present.enumerated() {
             for other in present[..<position] where relation(one, other) != .none {
@@ -154,8 +154,8 @@ struct LawModel {
         for (position, one) in group.enumerated() {
             for other in group[..<position] where relation(one, other) != .same { return true }
         }
-        let held = group.filter { reports[$0].isHeld && !reports[$0].isConflict }
-        if !held.isEmpty, group.count > 1 { return true }
+        let quarantined = group.filter { reports[$0].isQuarantined && !reports[$0].isConflict }
+        if !quarantined.isEmpty, group.count > 1 { return true }
         let conflicts = group.filter { reports[$0].isConflict }
         if conflicts.count > 1 { return true }
         if let conflict = conflicts.first {
@@ -173,7 +173,7 @@ struct LawModel {
             if hasOthers, versions.count > 1 || !own.isEmpty { return true }
             if versions.count > 1, own.contains(where: { $0.kind == .restore }) { return true }
         }
-        if !held.isEmpty, own.contains(where: { $0.kind == .restore }) { return true }
+        if !quarantined.isEmpty, own.contains(where: { $0.kind == .restore }) { return true }
         for decision in own where decision.kind == .restore {
             let undoing = undoing(reports[decision.named].entry)
             if undoing.contains(where: { $0 > decision.step }), undoing.contains(where: { $0 < decision.step }) { return true }
@@ -207,7 +207,7 @@ struct LawModel {
                     guard repaired.series == reported.series, repaired.value == reported.value, one.count == 1, other.count == 1,
                         repaired.person == reported.person, oneChain.isEmpty || otherChain.isEmpty,
                         reports[a].reading.record == nil, reports[b].reading.record == nil,
-                        !reports[a].isHeld, !reports[b].isHeld, decisions(on: one + other).isEmpty
+                        !reports[a].isQuarantined, !reports[b].isQuarantined, decisions(on: one + other).isEmpty
                     else { return .unsure }
                     found = .same
                 }
@@ -232,8 +232,8 @@ struct LawModel {
         var result = all.map(group)
         for (position, one) in all.enumerated() where !chain(one).isEmpty {
             // A correct report replaces the repaired one.
-            for (place, other) in all.enumerated()
-            where place != position && chain(other).isEmpty && !result[place].live.isEmpty && meets(one, other) == .same {
+            for (key, other) in all.enumerated()
+            where key != position && chain(other).isEmpty && !result[key].live.isEmpty && meets(one, other) == .same {
                 result[position].options = [nil]
                 result[position].live = []
             }
@@ -253,8 +253,8 @@ struct LawModel {
 
     private func counts(_ report: Int) -> Bool {
         guard isActive(reports[report].entry) || isRestored(report) else { return false }
-        guard reports[report].isHeld else { return true }
-        return judgement(report) == .accept
+        guard reports[report].isQuarantined else { return true }
+        return decision(report) == .accept
     }
 
     /// Whether a user restored it after its entry was undone.
@@ -266,7 +266,7 @@ struct LawModel {
         }
     }
 
-    private func judgement(_ report: Int) -> Kind? {
+    private func decision(_ report: Int) -> Kind? {
         decisions.last { ($0.kind == .accept || $0.kind == .reject) && $0.named == report && isActive($0.step) }?.kind
     }
 
@@ -294,13 +294,13 @@ struct LawModel {
         let live = Set(
             [
                 { Double($0.decimals) }, { Double($0.significant) }, { -$0.step } as (LawValue) -> Double,
-            ].flatMap { digits in mostPrecise(candidates, digits) })
+            ].flatMap { digits in maximumPrecise(candidates, digits) })
         return Group(reports: members, options: Set(live.map { form($0, chain).shown }), live: live)
     }
 
     private func rank(_ report: Int) -> Int { reports[report].reading.version * 2 + (reports[report].isConflict ? 1 : 0) }
 
-    private func mostPrecise(_ candidates: [Int], _ digits: (LawValue) -> Double) -> [Int] {
+    private func maximumPrecise(_ candidates: [Int], _ digits: (LawValue) -> Double) -> [Int] {
         var left = candidates
         func choose(_ best: (LawReading, LawReading) -> Bool) {
             left = left.filter { one in
@@ -316,10 +316,10 @@ struct LawModel {
     }
 
     /// The quarantined readings that the documentation determines.
-    func held() -> [LawShown] {
+    func quarantined() -> [LawShown] {
         reports.indices.filter {
-            !reports[$0].isGone && !reports[$0].isOpen && reports[$0].isHeld && isActive(reports[$0].entry)
-                && judgement($0) == nil
+            !reports[$0].isDeleted && !reports[$0].isOpen && reports[$0].isQuarantined && isActive(reports[$0].entry)
+                && decision($0) == nil
         }.map { reports[$0].reading.shown }
     }
 
@@ -335,5 +335,5 @@ struct LawModel {
         determined().first { $0.reports.contains { reports[$0].reading == reading } }
     }
 
-    func report(_ reading: LawReading) -> Int? { reports.lastIndex { !$0.isGone && $0.reading == reading } }
+    func report(_ reading: LawReading) -> Int? { reports.lastIndex { !$0.isDeleted && $0.reading == reading } }
 }

@@ -38,7 +38,7 @@ struct LawRepair: Hashable {
 
 /// A step of a sequence. Other steps are named by their ids, which stay the same when a sequence is made shorter.
 enum LawOperation: Hashable {
-    case bring([LawReading], exact: Bool)
+    case ingest([LawReading], exact: Bool)
     case undo(Int, forget: Bool)
     /// Deletes the sample of the measurement that this reading belongs to.
     case delete(LawReading)
@@ -61,7 +61,7 @@ struct LawStep: Hashable, CustomStringConvertible {
 
     var description: String {
         switch operation {
-        case .bring(let readings, let exact):
+        case .ingest(let readings, let exact):
             "\(id): import\(exact ? " --exact" : "") \(readings.map(\.description).joined(separator: " | "))"
         case .undo(let step, let forget): "\(id): undo \(step)\(forget ? " --forget" : "")"
         case .delete(let reading): "\(id): delete the sample of \(reading)"

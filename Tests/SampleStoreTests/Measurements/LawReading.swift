@@ -25,9 +25,9 @@ struct LawSeries: Hashable {
         LawSeries(source: "spare", maker: "Acme", serial: "2", isToMinutes: false),
     ]
 
-    enum Kinship { case same, unknown, different }
+    enum Relation { case same, unknown, different }
 
-    func kinship(_ other: LawSeries) -> Kinship {
+    func relation(_ other: LawSeries) -> Relation {
         guard let maker, let otherMaker = other.maker else { return .unknown }
         guard maker == otherMaker else { return .different }
         if let serial, let otherSerial = other.serial, serial != otherSerial { return .different }
@@ -75,9 +75,9 @@ struct LawValue: Hashable {
     var halved: LawValue {
         let digits = Int(numeral.filter { $0 != "." }) ?? 0
         let text = String(digits * 5)
-        let places = decimals + 1
-        let padded = String(repeating: "0", count: max(0, places + 1 - text.count)) + text
-        let cut = padded.index(padded.endIndex, offsetBy: -places)
+        let keys = decimals + 1
+        let padded = String(repeating: "0", count: max(0, keys + 1 - text.count)) + text
+        let cut = padded.index(padded.endIndex, offsetBy: -keys)
         return LawValue(numeral: "\(padded[..<cut]).\(padded[cut...])", unit: unit)
     }
 }

@@ -32,7 +32,7 @@ final class LawStore {
         let series = reading.source
         let device = series.maker.map { Device(key: series.deviceKey, manufacturer: $0, serial: series.serial) }
         var maker = try SampleMaker(
-            .bodyMass, source: series.source, sourceName: series.source, device: device, subject: reading.person.rawValue,
+            .bodyMass, source: series.source, sourceName: series.source, device: device, person: reading.person.rawValue,
             unit: reading.value.unit)
         if series.isToMinutes { maker.timeResolution = 60 }
         return try maker(
@@ -43,7 +43,7 @@ final class LawStore {
 
     private static func shown(_ sample: Sample) -> LawShown {
         LawShown(
-            person: LawPerson(rawValue: sample.origin.subject) ?? .unassigned, value: (sample.value * 1e6).rounded() / 1e6,
+            person: LawPerson(rawValue: sample.origin.person) ?? .unassigned, value: (sample.value * 1e6).rounded() / 1e6,
             start: Int((sample.start.microseconds - epoch) / 1_000_000), source: sample.origin.source.id)
     }
 
@@ -58,7 +58,7 @@ final class LawStore {
         let store = try test.store
         var entry: Int64 = 0
         switch step.operation {
-        case .bring(let readings, let exact):
+        case .ingest(let readings, let exact):
             let ingest = try store.beginIngest(
                 IngestDescription(kind: .import, received: TestStore.received.microseconds, comparesPaths: !exact))
             _ = try ingest.store(readings.map(Self.gated))
@@ -75,15 +75,15 @@ final class LawStore {
             entry = try store.samples.restore([identity], description: TestStore.description(.restore)).ingest
         case .accept(let reading), .reject(let reading):
             let shown = reading.shown
-            let held = try store.quarantine.all().first { Self.shown($0.stored.sample) == shown }
-            guard let held else { return false }
+            let quarantined = try store.quarantine.all().first { Self.shown($0.stored.sample) == shown }
+            guard let quarantined else { return false }
             if case .accept = step.operation {
-                entry = try store.quarantine.accept([held.id], description: TestStore.description(.accept)).ingest
+                entry = try store.quarantine.accept([quarantined.id], description: TestStore.description(.accept)).ingest
             } else {
-                entry = try store.quarantine.reject([held.id], description: TestStore.description(.reject)).ingest
+                entry = try store.quarantine.reject([quarantined.id], description: TestStore.description(.reject)).ingest
             }
         case .repair(let repair):
-            let result = try store.repairs.apply(Self.request(repair)).migration
+            let result = try store.repairs.apply(Self.request(repair)).repairID
             guard let result else { return false }
             repairs[step.id] = result
             return true
@@ -111,7 +111,7 @@ final class LawStore {
         return true
     }
 
-    private static func request(_ repair: LawRepair) throws -> MigrationRequest {
+    private static func request(_ repair: LawRepair) throws -> RepairRequest {
         var conditions = SampleConditions(types: types)
         conditions.source = repair.source
         if let day = repair.day {
@@ -126,9 +126,9 @@ final class LawStore {
             case .readAsPounds: .unit(try Unit(ucum: LawValue.pound))
             case .halve: .scale(try Numeral("0.5"))
             case .shift(let seconds): .shift(Int64(seconds) * 1_000_000)
-            case .assign(let person): .subject(person.rawValue)
+            case .assign(let person): .person(person.rawValue)
             }
-        var request = MigrationRequest(change, of: conditions, takesAmbiguous: true, now: TestStore.received)
+        var request = RepairRequest(change, of: conditions, takesAmbiguous: true, now: TestStore.received)
         request.merging = .atMost(repair.merges ? .max : 0)
         return request
     }
@@ -140,9 +140,9 @@ final class LawStore {
         let samples = try test.samples()
         try compareLive(samples.map { Self.shown($0.sample) }, model)
         let open = model.openShown()
-        let held = try test.store.quarantine.all().map { Self.shown($0.stored.sample) }.filter { !open.contains($0) }.sorted()
-        let expected = model.held().filter { !open.contains($0) }.sorted()
-        if held != expected { throw LawMismatch(description: "in quarantine: \(held), by the documentation: \(expected)") }
+        let quarantined = try test.store.quarantine.all().map { Self.shown($0.stored.sample) }.filter { !open.contains($0) }.sorted()
+        let expected = model.quarantined().filter { !open.contains($0) }.sorted()
+        if quarantined != expected { throw LawMismatch(description: "in quarantine: \(quarantined), by the documentation: \(expected)") }
         try compareLedger(model)
         try follow(Set(samples.map(\.uuid)))
     }
@@ -153,11 +153,11 @@ final class LawStore {
         var missing: [String] = []
         for group in model.determined().sorted(by: { $0.options.count < $1.options.count }) {
             if group.options.contains(where: { $0.map(open.contains) ?? false }) {
-                if let place = rest.firstIndex(where: { group.options.contains($0) }) { rest.remove(at: place) }
+                if let key = rest.firstIndex(where: { group.options.contains($0) }) { rest.remove(at: key) }
                 continue
             }
-            if let place = rest.firstIndex(where: { group.options.contains($0) }) {
-                rest.remove(at: place)
+            if let key = rest.firstIndex(where: { group.options.contains($0) }) {
+                rest.remove(at: key)
             } else if !group.options.contains(nil) {
                 missing.append(group.options.compactMap { $0?.description }.sorted().joined(separator: " or "))
             }
@@ -201,17 +201,17 @@ final class LawStore {
         }
     }
 
-    private func removePruned(_ pruning: Pruning, _ behind: Anchor) {
+    private func removePruned(_ pruning: Pruning, _ after: Anchor) {
         copy = copy.filter { !pruning.removes($0.value) }
-        anchor = behind
+        anchor = after
     }
 
-    private func apply(_ change: SampleChange, _ behind: Anchor) {
+    private func apply(_ change: SampleChange, _ after: Anchor) {
         switch change {
         case .added(let stored): copy[stored.uuid] = stored
         case .deleted(let deletion): copy[deletion.uuid] = nil
         }
-        anchor = behind
+        anchor = after
     }
 
     /// Throws if the store's own check finds a problem.
@@ -232,7 +232,7 @@ final class LawStore {
         }
         let query = StatisticsQuery(type: .bodyMass, intervals: CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc)))
         let days = try test.store.statistics(query).map { day in
-            "\(day.subject) \(day.start.microseconds) \(day.count) \(((day.average ?? 0) * 1e6).rounded()) \(day.minimum ?? 0) \(day.maximum ?? 0)"
+            "\(day.person) \(day.start.microseconds) \(day.count) \(((day.average ?? 0) * 1e6).rounded()) \(day.minimum ?? 0) \(day.maximum ?? 0)"
         }
         return (live + links + days).sorted()
     }

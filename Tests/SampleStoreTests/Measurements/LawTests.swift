@@ -10,7 +10,7 @@ import Testing
 /// `VITALGATE_LAW_FAILURES` sets the number of mismatches after which the test ends (1).
 @Suite struct LawTests {
     private static func text(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-    private static func number(_ name: String, _ usual: Int) -> Int { text(name).flatMap(Int.init) ?? usual }
+    private static func number(_ name: String, _ fallback: Int) -> Int { text(name).flatMap(Int.init) ?? fallback }
 
     private static func flags() throws -> LawFlags {
         guard let text = text("VITALGATE_LAW") else { return LawFlags.all }
@@ -39,8 +39,8 @@ import Testing
             case .accepted where !isDone: return "step \(step.id) is not accepted: \(fault)"
             case .refused where isDone: return "step \(step.id) is accepted, by the documentation it is refused"
             case .refused where fault.isEmpty: return "step \(step.id) has nothing to do, by the documentation it is refused"
-            case .nothing where isDone: return "step \(step.id) changes something, by the documentation it has nothing to do"
-            case .nothing where !fault.isEmpty: return "step \(step.id) is refused: \(fault)"
+            case .noChange where isDone: return "step \(step.id) changes something, by the documentation it has nothing to do"
+            case .noChange where !fault.isEmpty: return "step \(step.id) is refused: \(fault)"
             default: break
             }
             model.apply(step, isDone: isDone)
@@ -64,20 +64,20 @@ import Testing
         var isShorter = true
         while isShorter {
             isShorter = false
-            for place in steps.indices.reversed() {
+            for key in steps.indices.reversed() {
                 var fewer = steps
-                fewer.remove(at: place)
+                fewer.remove(at: key)
                 if try mismatch(fewer) != nil {
                     steps = fewer
                     isShorter = true
                     continue
                 }
-                guard case .bring(let readings, let exact) = steps[place].operation, readings.count > 1 else { continue }
+                guard case .ingest(let readings, let exact) = steps[key].operation, readings.count > 1 else { continue }
                 for reading in readings.indices.reversed() {
                     var left = readings
                     left.remove(at: reading)
                     fewer = steps
-                    fewer[place].operation = .bring(left, exact: exact)
+                    fewer[key].operation = .ingest(left, exact: exact)
                     if try mismatch(fewer) != nil {
                         steps = fewer
                         isShorter = true
@@ -117,7 +117,7 @@ import Testing
         for seed in seed..<(seed + Self.number("VITALGATE_SEQUENCES", 2000) / 40) {
             var generator = LawGenerator(seed: UInt64(seed), flags: flags)
             let imports = generator.make().filter {
-                guard case .bring = $0.operation else { return false }
+                guard case .ingest = $0.operation else { return false }
                 return true
             }
             guard let (order, first, other) = try Self.differing(Array(imports.prefix(4))) else { continue }
@@ -148,9 +148,9 @@ import Testing
 
     private static func orders(_ steps: [LawStep]) -> [[LawStep]] {
         guard steps.count > 1 else { return [steps] }
-        return steps.indices.flatMap { place in
+        return steps.indices.flatMap { key in
             var rest = steps
-            let one = rest.remove(at: place)
+            let one = rest.remove(at: key)
             return orders(rest).map { [one] + $0 }
         }
     }

@@ -31,7 +31,7 @@ struct LedgerModel {
 /// The live samples, as ``MeasurementHistory`` computes them from lists.
 struct MeasurementModel<Place: Hashable & Sendable> {
     struct Report {
-        var place: Place
+        var key: Place
         var group: Int
         var entry: Int64
         /// The import of a quarantined reading that the entry accepted.
@@ -44,7 +44,7 @@ struct MeasurementModel<Place: Hashable & Sendable> {
         var old: Place
         var new: Place
         var isMerged = false
-        var migration: Int64
+        var repairID: Int64
     }
 
     var ledger = LedgerModel()
@@ -54,23 +54,23 @@ struct MeasurementModel<Place: Hashable & Sendable> {
     var repaired: [Repaired] = []
     /// The repairs that are applied.
     var applied: Set<Int64> = []
-    var decisions: [(kind: MeasurementHistory<Place>.Decision.Kind, place: Place, entry: Int64)] = []
+    var decisions: [(kind: MeasurementHistory<Place>.Decision.Kind, key: Place, entry: Int64)] = []
 
     /// Adds a report, as a measurement of its own if no group is given.
-    mutating func report(_ place: Place, group: Int? = nil, entry: Int64, acceptedFrom accepted: Int64? = nil, rank: Int = 0) {
+    mutating func report(_ key: Place, group: Int? = nil, entry: Int64, acceptedFrom accepted: Int64? = nil, rank: Int = 0) {
         groups += 1
         reports.append(
-            Report(place: place, group: group ?? 1_000_000 + groups, entry: entry, accepted: accepted, rank: rank))
+            Report(key: key, group: group ?? 1_000_000 + groups, entry: entry, accepted: accepted, rank: rank))
     }
 
-    mutating func forgetReports(of places: Set<Place>) { reports.removeAll { places.contains($0.place) } }
+    mutating func forgetReports(of keys: Set<Place>) { reports.removeAll { keys.contains($0.key) } }
 
     /// The live samples of all measurements.
     var live: Set<Place> { Set(histories.flatMap(\.live)) }
 
     /// The state of a sample's report.
-    func state(of place: Place) -> MeasurementHistory<Place>.State? {
-        histories.lazy.compactMap { $0.state(of: place) }.first
+    func state(of key: Place) -> MeasurementHistory<Place>.State? {
+        histories.lazy.compactMap { $0.state(of: key) }.first
     }
 
     /// The repairs that a measurement's representative does not have yet.
@@ -80,48 +80,48 @@ struct MeasurementModel<Place: Hashable & Sendable> {
     private var histories: [MeasurementHistory<Place>] {
         var olds: [Place: Place] = [:]
         for repaired in repaired where !repaired.isMerged { olds[repaired.new] = repaired.old }
-        func root(_ place: Place) -> Place {
-            var place = place
-            while let old = olds[place] { place = old }
-            return place
+        func root(_ key: Place) -> Place {
+            var key = key
+            while let old = olds[key] { key = old }
+            return key
         }
         var clusters: [Place: Int] = [:]
         var histories: [Int: MeasurementHistory<Place>] = [:]
-        let records = Dictionary(versions.map { ($0.place, $0.record) }) { one, _ in one }
-        var firsts: [Int: Place] = [:]
-        var groups = Dictionary(reports.map { ($0.place, $0.group) }) { one, _ in one }
-        for edge in repaired where edge.isMerged && applied.contains(edge.migration) {
+        let records = Dictionary(versions.map { ($0.key, $0.record) }) { one, _ in one }
+        var originals: [Int: Place] = [:]
+        var groups = Dictionary(reports.map { ($0.key, $0.group) }) { one, _ in one }
+        for edge in repaired where edge.isMerged && applied.contains(edge.repairID) {
             guard let own = groups[root(edge.old)], let other = groups[root(edge.new)] else { continue }
-            for place in groups.keys where groups[place] == own { groups[place] = other }
+            for key in groups.keys where groups[key] == own { groups[key] = other }
         }
         for var report in reports {
             let own = report.group
-            report.group = groups[report.place] ?? own
-            let cluster = records[report.place].map { -1 - $0 } ?? report.group
-            clusters[report.place] = cluster
+            report.group = groups[report.key] ?? own
+            let cluster = records[report.key].map { -1 - $0 } ?? report.group
+            clusters[report.key] = cluster
             let undone = [report.entry, report.accepted].compactMap { $0 }.filter { !ledger.isActive($0) }
             let isActive = undone.isEmpty
             histories[cluster, default: MeasurementHistory()].reports.append(
                 .init(
-                    place: report.place, group: report.group, agreement: firsts[own], entry: report.entry,
+                    key: report.key, group: report.group, agreement: originals[own], entry: report.entry,
                     isActive: isActive, changed: undone.map { ledger.changed($0) }.max(),
                     precision: ReportPrecision(
                         .init(start: 1, timeResolution: Int32(report.rank), isArrival: false, value: 1, valueResolution: 1),
                         namesDevice: true)))
-            if firsts[own] == nil { firsts[own] = report.place }
+            if originals[own] == nil { originals[own] = report.key }
         }
-        for version in versions { if let cluster = clusters[version.place] { histories[cluster]?.versions.append(version) } }
+        for version in versions { if let cluster = clusters[version.key] { histories[cluster]?.versions.append(version) } }
         for edge in repaired {
             guard let cluster = clusters[root(edge.old)] else { continue }
             histories[cluster]?.repaired.append(
                 .init(
-                    old: edge.old, new: edge.new, isMerged: edge.isMerged, repair: edge.migration,
-                    isActive: applied.contains(edge.migration)))
+                    old: edge.old, new: edge.new, isMerged: edge.isMerged, repair: edge.repairID,
+                    isActive: applied.contains(edge.repairID)))
         }
         for decision in decisions {
-            guard let cluster = clusters[root(decision.place)] else { continue }
+            guard let cluster = clusters[root(decision.key)] else { continue }
             histories[cluster]?.decisions.append(
-                .init(decision.kind, place: decision.place, entry: decision.entry, isActive: ledger.isActive(decision.entry)))
+                .init(decision.kind, key: decision.key, entry: decision.entry, isActive: ledger.isActive(decision.entry)))
         }
         return Array(histories.values)
     }
@@ -134,13 +134,13 @@ struct MeasurementModel<Place: Hashable & Sendable> {
         next.note(.max, undoes: entry)
         // This also applies if it no longer counted: samples restored since the last undo are removed by this one.
         guard !next.isActive(root) else { return false }
-        let places = Set(reports.filter { $0.entry == root }.map(\.place))
-        return repaired.contains { applied.contains($0.migration) && places.contains($0.old) }
+        let keys = Set(reports.filter { $0.entry == root }.map(\.key))
+        return repaired.contains { applied.contains($0.repairID) && keys.contains($0.old) }
     }
 
     /// Whether later repairs changed the result of a repair.
-    func isRepairedAgain(_ migration: Int64) -> Bool {
-        let made = Set(repaired.filter { $0.migration == migration }.map(\.new))
-        return repaired.contains { $0.migration != migration && applied.contains($0.migration) && made.contains($0.old) }
+    func isRepairedAgain(_ repairID: Int64) -> Bool {
+        let made = Set(repaired.filter { $0.repairID == repairID }.map(\.new))
+        return repaired.contains { $0.repairID != repairID && applied.contains($0.repairID) && made.contains($0.old) }
     }
 }

@@ -59,11 +59,11 @@ private final class MeasurementSequence {
     /// Current and former samples.
     private var known: Set<String> = []
     private var entries: [Int64] = []
-    private var migrations: [(id: Int64, ingest: Int64)] = []
-    private var held: [Int64: (place: String, ingest: Int64)] = [:]
+    private var repairs: [(id: Int64, ingest: Int64)] = []
+    private var quarantined: [Int64: (key: String, ingest: Int64)] = [:]
     /// The days by which each repair moves.
     private var shifts: [Int64: Int] = [:]
-    private var judged: [(id: Int64, what: String, entry: Int64)] = []
+    private var decided: [(id: Int64, description: String, entry: Int64)] = []
     private var story: [String] = []
     private var anchor: Int64 = 0
     private var follower: [SampleIdentity: String] = [:]
@@ -76,19 +76,19 @@ private final class MeasurementSequence {
         self.test = test
         self.seed = seed
         random = SeededGenerator(seed: seed)
-        func makers(_ subject: String) throws -> [SampleMaker] {
+        func makers(_ person: String) throws -> [SampleMaker] {
             let device = Device(key: "Acme/Scale/17", manufacturer: "Acme", model: "Scale")
-            var ble = try SampleMaker(.bodyMass, source: "ble", sourceName: "Scale", device: device, subject: subject)
+            var ble = try SampleMaker(.bodyMass, source: "ble", sourceName: "Scale", device: device, person: person)
             ble.timeResolution = 1
             var file = try SampleMaker(
-                .bodyMass, source: "file", device: Device(key: "Acme", manufacturer: "Acme"), subject: subject)
+                .bodyMass, source: "file", device: Device(key: "Acme", manufacturer: "Acme"), person: person)
             file.timeResolution = 60
             // The scale's own readings again after its unit was changed.
             let pounds = try SampleMaker(
-                .bodyMass, source: "ble", sourceName: "Scale", device: device, subject: subject, unit: "[lb_av]")
+                .bodyMass, source: "ble", sourceName: "Scale", device: device, person: person, unit: "[lb_av]")
             return [ble, file, pounds]
         }
-        paths = try makers(TestStore.subject)
+        paths = try makers(TestStore.person)
         guest = try makers("7f9c0000-0000-4000-8000-000000000001")
     }
 
@@ -116,7 +116,7 @@ private final class MeasurementSequence {
         case 0, 1, 2: try importWeights()
         case 3: try importVersion()
         case 4: try hold()
-        case 5: try judge()
+        case 5: try evaluate()
         case 6: try delete()
         case 7: try restore()
         case 8: try repair()
@@ -130,13 +130,13 @@ private final class MeasurementSequence {
     private func description(_ kind: IngestKind) -> IngestDescription { TestStore.description(kind) }
 
     private func look(_ sample: Sample) -> String {
-        "\(sample.origin.subject.prefix(4)) \(sample.origin.source.id) \(sample.origin.type.id) \(sample.start.microseconds) \(sample.numeral.text) \(sample.unit.code)"
+        "\(sample.origin.person.prefix(4)) \(sample.origin.source.id) \(sample.origin.type.id) \(sample.start.microseconds) \(sample.numeral.text) \(sample.unit.code)"
     }
 
-    private func note(_ place: String, _ sample: Sample) {
-        looks[place] = look(sample)
-        uuids[place] = sample.identity
-        values[place] = sample.value
+    private func note(_ key: String, _ sample: Sample) {
+        looks[key] = look(sample)
+        uuids[key] = sample.identity
+        values[key] = sample.value
     }
 
     // MARK: Input
@@ -154,76 +154,76 @@ private final class MeasurementSequence {
     private func importWeights() throws {
         let (person, path) = (pick(2), pick(3))
         let chosen = [0, 1, 2].filter { _ in pick(2) == 0 }
-        var batch: [(place: String, group: Int, sample: GatedSample)] = []
+        var batch: [(key: String, group: Int, sample: GatedSample)] = []
         for index in chosen {
-            let place = "w\(person)\(index)\(path)"
+            let key = "w\(person)\(index)\(path)"
             // A report of a reading that a repair has moved is another reading, for another test.
-            guard !hasRepaired || model.reports.contains(where: { $0.place == place }) else { continue }
-            batch.append((place, person * 10 + index, try weight(person, index, path)))
+            guard !hasRepaired || model.reports.contains(where: { $0.key == key }) else { continue }
+            batch.append((key, person * 10 + index, try weight(person, index, path)))
         }
         guard !batch.isEmpty else { return }
         let (outcomes, account) = try test.keep(batch.map(\.sample))
-        story.append("\(account.id): import \(batch.map(\.place))")
-        for (place, group, sample) in batch where !model.reports.contains(where: { $0.place == place }) {
-            note(place, sample.sample)
+        story.append("\(account.id): import \(batch.map(\.key))")
+        for (key, group, sample) in batch where !model.reports.contains(where: { $0.key == key }) {
+            note(key, sample.sample)
             // To the second in hundredths of a kilogram, to the second in tenths of a pound, and to the minute.
-            model.report(place, group: group, entry: account.id, rank: [0, 2, 1][path])
+            model.report(key, group: group, entry: account.id, rank: [0, 2, 1][path])
         }
         entries.append(account.id)
         let live = model.live
         for (outcome, entry) in zip(outcomes.joined(), batch) {
-            let isNew = live.contains(entry.place) && !known.contains(entry.place)
-            #expect(outcome == (isNew ? .stored : .duplicate), "\(entry.place) in \(comment)")
+            let isNew = live.contains(entry.key) && !known.contains(entry.key)
+            #expect(outcome == (isNew ? .stored : .duplicate), "\(entry.key) in \(comment)")
         }
         #expect(account.stored + account.duplicate == batch.count, comment)
     }
 
     private func importVersion() throws {
         let (record, version) = (pick(2), Int64(pick(3) + 1))
-        let place = "r\(record)\(version)"
+        let key = "r\(record)\(version)"
         let sample = try SampleMaker(.heartRate, source: "app")(
             "\(60 + record * 10 + Int(version))", at: Double(record), record: RecordIdentifier(id: "r\(record)", version: version)
         )
         let isNew = !model.versions.contains { $0.record == record && $0.number == version }
         let (outcomes, account) = try test.keep([sample])
-        story.append("\(account.id): import \(place)")
+        story.append("\(account.id): import \(key)")
         entries.append(account.id)
         if isNew {
-            note(place, sample.sample)
-            model.report(place, group: 100 + record * 10 + Int(version), entry: account.id)
-            model.versions.append(.init(place: place, record: record, number: version, scope: 1))
+            note(key, sample.sample)
+            model.report(key, group: 100 + record * 10 + Int(version), entry: account.id)
+            model.versions.append(.init(key: key, record: record, number: version, scope: 1))
         }
-        #expect(outcomes == [[isNew && model.live.contains(place) ? .stored : .duplicate]], comment)
+        #expect(outcomes == [[isNew && model.live.contains(key) ? .stored : .duplicate]], comment)
     }
 
     private func hold() throws {
         let index = pick(3)
-        let place = "q\(index)"
+        let key = "q\(index)"
         let sample = try SampleMaker(.stepCount, source: "watch")("90\(index)", at: Double(index), rule: .impossible)
         let (outcomes, account) = try test.keep([sample])
-        story.append("\(account.id): hold \(place)")
-        let isNew = !held.values.contains { $0.place == place }
+        story.append("\(account.id): hold \(key)")
+        let isNew = !quarantined.values.contains { $0.key == key }
         #expect(outcomes == [[isNew ? .quarantined : .duplicate]], comment)
         entries.append(account.id)
         guard isNew, let id = try test.store.connection.integer("SELECT max(id) FROM quarantine") else { return }
-        note(place, sample.sample)
-        held[id] = (place, account.id)
+        note(key, sample.sample)
+        quarantined[id] = (key, account.id)
     }
 
     private func state(of id: Int64) -> String {
         // Undoing an import rejects its quarantined readings, also accepted ones.
-        if let ingest = held[id]?.ingest, !model.ledger.isActive(ingest) { return "rejected" }
-        if let last = judged.last(where: { $0.id == id && model.ledger.isActive($0.entry) }) { return last.what }
+        if let ingest = quarantined[id]?.ingest, !model.ledger.isActive(ingest) { return "rejected" }
+        if let last = decided.last(where: { $0.id == id && model.ledger.isActive($0.entry) }) { return last.description }
         return "held"
     }
 
-    private func judge() throws {
+    private func evaluate() throws {
         guard
-            let (id, place) = held.sorted(by: { $0.key < $1.key }).randomElement(using: &random).map({ ($0.key, $0.value.place) })
+            let (id, key) = quarantined.sorted(by: { $0.key < $1.key }).randomElement(using: &random).map({ ($0.key, $0.value.key) })
         else { return }
         let accepts = pick(2) == 0
         // A reading that a user has restored in the meantime is already stored.
-        guard state(of: id) == "held", !accepts || !model.live.contains(place) else {
+        guard state(of: id) == "held", !accepts || !model.live.contains(key) else {
             #expect(throws: StoreError.self, comment) {
                 try test.store.quarantine.accept([id], description: description(.accept))
             }
@@ -231,43 +231,43 @@ private final class MeasurementSequence {
         }
         guard accepts else {
             let entry = try test.store.quarantine.reject([id], description: description(.reject)).ingest
-            story.append("\(entry): reject \(place)")
-            judged.append((id, "rejected", entry))
+            story.append("\(entry): reject \(key)")
+            decided.append((id, "rejected", entry))
             return entries.append(entry)
         }
         // A reading that was accepted, deleted, and quarantined again keeps its state.
-        let wasAccepted = model.reports.contains { $0.place == place }
+        let wasAccepted = model.reports.contains { $0.key == key }
         let entry = try test.store.quarantine.accept([id], description: description(.accept)).ingest
-        story.append("\(entry): accept \(place)")
-        judged.append((id, "accepted", entry))
+        story.append("\(entry): accept \(key)")
+        decided.append((id, "accepted", entry))
         entries.append(entry)
         if wasAccepted {
-            model.decisions.append((.restored, place, entry))
+            model.decisions.append((.restored, key, entry))
         } else {
-            model.report(place, group: 200 + Int(id), entry: entry, acceptedFrom: held[id]?.ingest)
+            model.report(key, group: 200 + Int(id), entry: entry, acceptedFrom: quarantined[id]?.ingest)
         }
     }
 
     // MARK: Decisions
 
     private func delete() throws {
-        guard let place = model.live.sorted().randomElement(using: &random), let uuid = uuids[place] else { return }
+        guard let key = model.live.sorted().randomElement(using: &random), let uuid = uuids[key] else { return }
         let entry = try test.store.samples.delete([uuid], description: description(.delete)).ingest
-        story.append("\(entry): delete \(place)")
-        model.decisions.append((.deleted, place, entry))
+        story.append("\(entry): delete \(key)")
+        model.decisions.append((.deleted, key, entry))
         entries.append(entry)
     }
 
     private func restore() throws {
-        guard let place = known.subtracting(model.live).sorted().randomElement(using: &random), let uuid = uuids[place] else {
+        guard let key = known.subtracting(model.live).sorted().randomElement(using: &random), let uuid = uuids[key] else {
             return
         }
         var next = model
-        next.decisions.append((.restored, place, .max))
-        story.append("restore \(place)")
+        next.decisions.append((.restored, key, .max))
+        story.append("restore \(key)")
         // A more precise report may have arrived since the measurement was deleted.
-        var restored = next.live.contains(place) ? place : nil
-        if model.state(of: place) == .deleted, case .duplicate(let other)? = next.state(of: place) { restored = other }
+        var restored = next.live.contains(key) ? key : nil
+        if model.state(of: key) == .deleted, case .duplicate(let other)? = next.state(of: key) { restored = other }
         guard let restored else {
             #expect(throws: StoreError.self, comment) {
                 try test.store.samples.restore([uuid], description: description(.restore))
@@ -275,7 +275,7 @@ private final class MeasurementSequence {
             return
         }
         let entry = try test.store.samples.restore([uuid], description: description(.restore)).ingest
-        story[story.count - 1] = "\(entry): restore \(place)"
+        story[story.count - 1] = "\(entry): restore \(key)"
         model.decisions.append((.restored, restored, entry))
         entries.append(entry)
     }
@@ -285,35 +285,35 @@ private final class MeasurementSequence {
         let type: SampleType = source == "app" ? .heartRate : .bodyMass
         let request = TestStore.request(.shift(Int64(days) * 86_400_000_000), type) { $0.source = source }
         let text = request.repair.text
-        let moved = model.live.filter { place in
-            looks[place]?.contains(" \(source) ") == true && !place.hasPrefix("q") && !place.contains("+\(days)")
+        let moved = model.live.filter { key in
+            looks[key]?.contains(" \(source) ") == true && !key.hasPrefix("q") && !key.contains("+\(days)")
         }
-        guard let migration = try test.migrate(request).migration, let ingest = try test.store.repairs.repair(migration)?.ingest
+        guard let repairID = try test.migrate(request).repairID, let ingest = try test.store.repairs.repair(repairID)?.ingest
         else {
             #expect(moved.isEmpty, "\(text), \(comment)")
             return
         }
-        story.append("\(ingest): shift \(source) by \(days) as \(migration)")
+        story.append("\(ingest): shift \(source) by \(days) as \(repairID)")
         hasRepaired = true
-        model.applied.insert(migration)
-        migrations.append((migration, ingest))
-        shifts[migration] = days
+        model.applied.insert(repairID)
+        repairs.append((repairID, ingest))
+        shifts[repairID] = days
         var pairs: [SampleIdentity: SampleIdentity] = [:]
-        try test.store.repairs.forEachPair(of: migration) { pairs[$0.old] = $0.new }
+        try test.store.repairs.forEachPair(of: repairID) { pairs[$0.old] = $0.new }
         #expect(pairs.count == moved.count, comment)
-        for place in moved {
-            let new = "\(place)+\(days)"
-            guard let old = uuids[place], let uuid = pairs[old], case .live(let stored)? = try test.store.samples.lookup(uuid)
+        for key in moved {
+            let new = "\(key)+\(days)"
+            guard let old = uuids[key], let uuid = pairs[old], case .live(let stored)? = try test.store.samples.lookup(uuid)
             else {
-                Issue.record("\(place) is not moved, \(comment)")
+                Issue.record("\(key) is not moved, \(comment)")
                 continue
             }
-            let words = looks[place]?.split(separator: " ").map(String.init) ?? []
+            let words = looks[key]?.split(separator: " ").map(String.init) ?? []
             let start = (Int64(words.count > 3 ? words[3] : "") ?? 0) + Int64(days) * 86_400_000_000
             #expect(stored.sample.start.microseconds == start, comment)
             note(new, stored.sample)
-            model.repaired.removeAll { $0.old == place && $0.new == new }
-            model.repaired.append(.init(old: place, new: new, migration: migration))
+            model.repaired.removeAll { $0.old == key && $0.new == new }
+            model.repaired.append(.init(old: key, new: new, repairID: repairID))
         }
     }
 
@@ -322,14 +322,14 @@ private final class MeasurementSequence {
         var tried: Set<MeasurementHistory<String>.Outstanding> = []
         while let next = model.outstanding.first(where: { !tried.contains($0) }) {
             tried.insert(next)
-            guard let days = shifts[next.repair], var words = looks[next.place]?.split(separator: " ").map(String.init),
+            guard let days = shifts[next.repair], var words = looks[next.key]?.split(separator: " ").map(String.init),
                 words.count > 3, let start = Int64(words[3])
             else { continue }
             words[3] = "\(start + Int64(days) * 86_400_000_000)"
             guard let form = samples.first(where: { look($0.sample) == words.joined(separator: " ") }) else { continue }
-            let new = "\(next.place)+\(days)"
+            let new = "\(next.key)+\(days)"
             note(new, form.sample)
-            model.repaired.append(.init(old: next.place, new: new, migration: next.repair))
+            model.repaired.append(.init(old: next.key, new: new, repairID: next.repair))
         }
     }
 
@@ -383,7 +383,7 @@ private final class MeasurementSequence {
         }
         #expect(follower.values.sorted() == live.compactMap { looks[$0] }.sorted(), comment)
         try compareSums(of: live)
-        for id in held.keys {
+        for id in quarantined.keys {
             #expect(try test.store.quarantine.sample(number: id)?.state == state(of: id), comment)
         }
         for entry in entries {

@@ -22,7 +22,7 @@ import Testing
         let start = objects[0].sample.start
         let reading = Reading(
             origin: Origin(
-                subject: TestStore.subject, type: DerivedCorrelations.type, source: SourceRevision(id: "app", name: "App"),
+                person: TestStore.person, type: DerivedCorrelations.type, source: SourceRevision(id: "app", name: "App"),
                 device: nil),
             numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: .utc),
             body: try SampleBody(encoding: Correlation(objects: objects.map(\.sample.identity))), place: Place(.line, 1))
@@ -79,11 +79,11 @@ import Testing
             try test.keep(try Self.frame("16", "80", at: 10, group: 7))
             let before = try #require(try pressures(test).first)
             let kilopascal = Repair.unit(MigrationTests.known("kPa"))
-            let migration = try test.migrate(TestStore.request(kilopascal, .bloodPressureSystolic, ambiguous: true)).migration
+            let repairID = try test.migrate(TestStore.request(kilopascal, .bloodPressureSystolic, ambiguous: true)).repairID
             let after = try #require(try pressures(test).first)
             #expect(after.uuid != before.uuid)
             #expect(try pressures(test).count == 1)
-            try test.undo(try #require(migration))
+            try test.undo(try #require(repairID))
             #expect(try pressures(test).map(\.uuid) == [before.uuid])
         }
     }
@@ -116,10 +116,10 @@ import Testing
             #expect(found.count == 1)
             #expect(OwnedObjects.named(by: found[0].sample) == app.map(\.sample.identity))
             // It refers to the UUIDs of the cuff's frame.
-            let told = try app.map { try #require(try test.store.samples.currentSample($0.sample.identity)) }
-            #expect(told.map(\.sample.origin.device?.key) == ["cuff", "cuff"] && told.map(\.sample.value) == [120, 80])
+            let reported = try app.map { try #require(try test.store.samples.currentSample($0.sample.identity)) }
+            #expect(reported.map(\.sample.origin.device?.key) == ["cuff", "cuff"] && reported.map(\.sample.value) == [120, 80])
             let members = SampleQuery(.predicateForObjects(fromCorrelation: found[0].uuid))
-            #expect(Set(try test.identities(members)) == Set(told.map(\.uuid)))
+            #expect(Set(try test.identities(members)) == Set(reported.map(\.uuid)))
         }
     }
 

@@ -26,13 +26,13 @@ import Testing
         /// Two people, two sources, with and without devices, and instants and intervals on a grid of ten seconds.
         mutating func batch() throws -> [GatedSample] {
             var makers: [SampleMaker] = []
-            for subject in [TestStore.subject, "unassigned"] {
+            for person in [TestStore.person, "unassigned"] {
                 for source in ["a", "b"] {
                     let device = source == "b" ? Device(key: "k", model: "M") : nil
-                    makers.append(try SampleMaker(source: source, sourceName: "S", device: device, subject: subject))
-                    makers.append(try SampleMaker(.stepCount, source: source, sourceName: "S", subject: subject))
+                    makers.append(try SampleMaker(source: source, sourceName: "S", device: device, person: person))
+                    makers.append(try SampleMaker(.stepCount, source: source, sourceName: "S", person: person))
                     makers.append(
-                        try SampleMaker(.bodyTemperature, source: source, sourceName: "T", version: "1.10", subject: subject))
+                        try SampleMaker(.bodyTemperature, source: source, sourceName: "T", version: "1.10", person: person))
                 }
             }
             makers.append(try SampleMaker(try #require(SampleType(category: "sleepAnalysis")), source: "a"))
@@ -70,7 +70,7 @@ import Testing
             let start = Instant(microseconds: QueryReferenceTests.epoch + Int64(second * 1e6))
             let reading = Reading(
                 origin: Origin(
-                    subject: TestStore.subject, type: try #require(SampleType(type)), source: SourceRevision(id: "a", name: "A"),
+                    person: TestStore.person, type: try #require(SampleType(type)), source: SourceRevision(id: "a", name: "A"),
                     device: nil),
                 numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: .utc),
                 body: try SampleBody(encoding: Correlation(objects: objects.map(\.sample.identity))), place: Place(.line, 1))
@@ -102,7 +102,7 @@ import Testing
             case 5: return .comparison(.value, comparison, .number(Numeral(coefficient: 36), try Unit(ucum: "[degF]")))
             case 6: return .comparison(.source(try one([.id, .name])), equality, .text(try one(["a", "S"])))
             case 7: return .comparison(.device(.model), equality, try one([.present, .text("M")]))
-            case 8: return .subject(try one([TestStore.subject, "unassigned"]))
+            case 8: return .person(try one([TestStore.person, "unassigned"]))
             case 9: return .comparison(.metadata("wasUserEntered"), equality, try one([.present, .any("true", nil, nil)]))
             case 10:
                 let some = try (0..<3).map { _ in try one(all).stored.uuid }
@@ -150,7 +150,7 @@ import Testing
                 guard stored.sample.origin.kind == .correlation else { continue }
                 let named = try #require(try stored.sample.body?.decoded(as: Correlation.self)).objects
                 let own = Set(
-                    all.lazy.map(\.stored.sample).filter { $0.origin.subject == stored.sample.origin.subject }.map(\.identity))
+                    all.lazy.map(\.stored.sample).filter { $0.origin.person == stored.sample.origin.person }.map(\.identity))
                 self.named[stored.uuid] = Set(named.compactMap { SampleIdentity($0) }.map { becomes[$0] ?? $0 })
                 members[stored.uuid] = self.named[stored.uuid]?.intersection(own)
                 correlated.formUnion(members[stored.uuid] ?? [])
@@ -178,11 +178,11 @@ import Testing
         }
 
         /// The condition in words that a sample alone answers.
-        func said(_ predicate: SamplePredicate) -> SamplePredicate {
+        func known(_ predicate: SamplePredicate) -> SamplePredicate {
             switch predicate {
-            case .and(let parts): return .and(parts.map(said))
-            case .or(let parts): return .or(parts.map(said))
-            case .not(let inner): return .not(said(inner))
+            case .and(let parts): return .and(parts.map(known))
+            case .or(let parts): return .or(parts.map(known))
+            case .not(let inner): return .not(known(inner))
             case .comparison(.inCorrelation, let comparison, .present):
                 return comparison == .equal ? .uuids(correlated) : .not(.uuids(correlated))
             case .comparison(.inCorrelation, let comparison, .text(let text)):
@@ -191,7 +191,7 @@ import Testing
             case .comparison(.fromWorkout, let comparison, .text):
                 guard let workout else { return .or([]) }
                 let during = SamplePredicate.and([
-                    .or(["quantity", "category"].map { .comparison(.kind, .equal, .text($0)) }), .subject(workout.origin.subject),
+                    .or(["quantity", "category"].map { .comparison(.kind, .equal, .text($0)) }), .person(workout.origin.person),
                     .comparison(.source(.id), .equal, .text(workout.origin.source.id)),
                     .comparison(.start, .below, .instant(workout.end)),
                     .or([
@@ -243,7 +243,7 @@ import Testing
                 var becomes: [SampleIdentity: SampleIdentity] = [:]
                 let repaired = try test.migrate(
                     TestStore.request(MigrationTests.fahrenheit, .bodyTemperature, ambiguous: true) { $0.source = "a" })
-                if let migration = repaired.migration { becomes = try test.pairs(of: migration) }
+                if let repairID = repaired.repairID { becomes = try test.pairs(of: repairID) }
 
                 let all = try Self.everything(test.store)
                 let knowledge = try Knowledge(all, becomes: becomes)
@@ -253,8 +253,8 @@ import Testing
                     let predicate = try conditions.tree(Int.random(in: 0...3, using: &conditions.random))
                     var query = SampleQuery(predicate, order: try conditions.order())
                     if round % 3 == 0 { query.limit = Int.random(in: 0...8, using: &conditions.random) }
-                    let said = knowledge.said(predicate)
-                    var expected = all.filter { said.matches($0.stored.sample) }
+                    let known = knowledge.known(predicate)
+                    var expected = all.filter { known.matches($0.stored.sample) }
                     // The newest first: the whole order turned round.
                     if query.descending {
                         expected.sort {

@@ -12,24 +12,24 @@ extension TestStore {
     static func request(
         _ repair: Repair, _ type: SampleType? = nil, ambiguous: Bool = false,
         _ change: (inout SampleConditions) -> Void = { _ in }
-    ) -> MigrationRequest {
+    ) -> RepairRequest {
         var conditions = SampleConditions(types: type.map { [$0] })
         change(&conditions)
-        return MigrationRequest(repair, of: conditions, takesAmbiguous: ambiguous, now: later)
+        return RepairRequest(repair, of: conditions, takesAmbiguous: ambiguous, now: later)
     }
 
     @discardableResult
-    func migrate(_ request: MigrationRequest) throws -> (plan: MigrationPlan, migration: Int64?) {
+    func migrate(_ request: RepairRequest) throws -> (plan: RepairPlan, repairID: Int64?) {
         try store.repairs.apply(request)
     }
 
     @discardableResult
-    func undo(_ migration: Int64) throws -> Int { try store.repairs.undo(migration, at: Self.later).count }
+    func undo(_ repairID: Int64) throws -> Int { try store.repairs.undo(repairID, at: Self.later).count }
 
     /// From each old UUID to the new one.
-    func pairs(of migration: Int64) throws -> [SampleIdentity: SampleIdentity] {
+    func pairs(of repairID: Int64) throws -> [SampleIdentity: SampleIdentity] {
         var pairs: [SampleIdentity: SampleIdentity] = [:]
-        try store.repairs.forEachPair(of: migration) { pairs[$0.old] = $0.new }
+        try store.repairs.forEachPair(of: repairID) { pairs[$0.old] = $0.new }
         return pairs
     }
 }
@@ -54,8 +54,8 @@ extension TestStore {
     @Test("what the conditions leave out may be more than is looked at together") func manyLeftOut() throws {
         try TestStore.with { test in
             let app = try SampleMaker(.bodyTemperature, source: "app")
-            try test.keep(try (0..<MigrationReader.chunk + 8).map { try app("36.6", at: Double($0) * 60) })
-            let wrong = try app("98.6", at: Double(MigrationReader.chunk + 8) * 60)
+            try test.keep(try (0..<RepairReader.chunk + 8).map { try app("36.6", at: Double($0) * 60) })
+            let wrong = try app("98.6", at: Double(RepairReader.chunk + 8) * 60)
             try test.keep([wrong])
             let request = TestStore.request(Self.fahrenheit, .bodyTemperature) {
                 $0.condition = try? SamplePredicate("value > 50")
@@ -71,11 +71,11 @@ extension TestStore {
             try test.keep(wrong + right)
             let plan = try test.store.repairs.plan(TestStore.request(Self.fahrenheit, .bodyTemperature))
             #expect(plan.matched == 7 && plan.repaired == 3)
-            #expect(plan.left == [.plausibleAsItIs: 3, .hasTheUnit: 1])
+            #expect(plan.left == [.alreadyPlausible: 3, .hasTheUnit: 1])
             #expect(try test.identities() == (wrong + right).map(\.sample.identity).sorted())
 
-            let migration = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).migration)
-            let pairs = try test.pairs(of: migration)
+            let repairID = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).repairID)
+            let pairs = try test.pairs(of: repairID)
             #expect(Set(pairs.keys) == Set(wrong.map(\.sample.identity)))
             let samples = try test.samples().map(\.sample)
             #expect(samples.count == 7)
@@ -115,7 +115,7 @@ extension TestStore {
                 let lines = try test.lines()
                 let seq = try test.store.lastChange()
                 let again = try test.migrate(request)
-                #expect(again.migration == nil && again.plan.left == [.repairedBefore: 2])
+                #expect(again.repairID == nil && again.plan.left == [.repairedBefore: 2])
                 #expect(try test.lines() == lines)
                 #expect(try test.store.lastChange() == seq)
             }
@@ -128,14 +128,14 @@ extension TestStore {
             try test.keep(wrong, right)
             let before = try test.lines()
             let request = TestStore.request(Self.fahrenheit, .bodyTemperature)
-            let first = try #require(try test.migrate(request).migration)
+            let first = try #require(try test.migrate(request).repairID)
             let repaired = try test.lines()
             #expect(try test.undo(first) == 3)
             #expect(try test.lines() == before)
             #expect(try test.samples().allSatisfy { $0.ingest == 1 })
             #expect(throws: StoreError.self) { try test.undo(first) }
             // And again: the same new UUIDs as the first time.
-            let second = try #require(try test.migrate(request).migration)
+            let second = try #require(try test.migrate(request).repairID)
             #expect(try test.lines() == repaired)
             #expect(try test.undo(second) == 3)
             #expect(try test.lines() == before)
@@ -174,8 +174,8 @@ extension TestStore {
             let old = try maker("98", at: 0)
             try test.keep([old])
             let before = try test.lines()
-            let first = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).migration)
-            let second = try #require(try test.migrate(TestStore.request(.shift(-60_000_000), .bodyTemperature)).migration)
+            let first = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).repairID)
+            let second = try #require(try test.migrate(TestStore.request(.shift(-60_000_000), .bodyTemperature)).repairID)
             let sample = try #require(try test.samples().first?.sample)
             #expect(sample.value == 36.666666666666664 && sample.timeOrigin == .deviceCorrected)
             #expect(sample.start.microseconds == old.sample.start.microseconds - 60_000_000)
@@ -215,7 +215,7 @@ extension TestStore {
             #expect(thrown(FewerReadings.self) { try test.migrate(request) }?.plan.merged == 1)
             #expect(try test.store.lastChange() == seq && test.store.repairs.all().isEmpty)
             request.merging = .atMost(1)
-            let (plan, migration) = try test.migrate(request)
+            let (plan, repairID) = try test.migrate(request)
             #expect(plan.merged == 1 && plan.repaired == 0)
             #expect(try test.store.check(deep: true) == [])
             #expect(try test.identities() == [right.sample.identity])
@@ -224,7 +224,7 @@ extension TestStore {
                 return
             }
             #expect(replacement == right.sample.identity.description)
-            #expect(try test.undo(try #require(migration)) == 1)
+            #expect(try test.undo(try #require(repairID)) == 1)
             #expect(Set(try test.identities()) == [wrong.sample.identity, right.sample.identity])
         }
     }
@@ -236,9 +236,9 @@ extension TestStore {
             try test.keep([wrong, right])
             var request = TestStore.request(Self.fahrenheit, .bodyTemperature)
             request.merging = .atMost(1)
-            let migration = try #require(try test.migrate(request).migration)
+            let repairID = try #require(try test.migrate(request).repairID)
             try test.delete(right)
-            #expect(try test.undo(migration) == 1)
+            #expect(try test.undo(repairID) == 1)
             #expect(try test.identities() == [wrong.sample.identity])
             #expect(try test.store.check(deep: true) == [])
         }
@@ -248,14 +248,14 @@ extension TestStore {
         try TestStore.with { test in
             let (wrong, _) = try Self.thermometer()
             try test.keep(wrong)
-            let migration = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).migration)
-            let pairs = try test.pairs(of: migration)
+            let repairID = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).repairID)
+            let pairs = try test.pairs(of: repairID)
             let deleted = try #require(pairs[wrong[0].sample.identity])
             try test.store.samples.delete([deleted], description: TestStore.description(.delete))
             // The old one is restored neither by itself nor by undoing the repair.
             #expect(throws: StoreError.self) { try test.restore(wrong[0]) }
             #expect(try test.keep(wrong).account.stored == 0)
-            #expect(try test.undo(migration) == 2)
+            #expect(try test.undo(repairID) == 2)
             #expect(Set(try test.identities()) == Set(wrong.dropFirst().map(\.sample.identity)))
             // The deletion is about the reading, which is again in its state before the repair.
             #expect(throws: StoreError.self) {
@@ -273,8 +273,8 @@ extension TestStore {
             let right = try SampleMaker(.bodyTemperature, unit: "[degF]")("98", at: 0)
             try test.keep([wrong, right])
             try test.delete(right)
-            let (plan, migration) = try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature))
-            #expect(plan.left == [.deletedAlready: 1] && migration == nil)
+            let (plan, repairID) = try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature))
+            #expect(plan.left == [.deletedAlready: 1] && repairID == nil)
         }
     }
 
@@ -282,21 +282,21 @@ extension TestStore {
         try TestStore.with { test in
             let (wrong, _) = try Self.thermometer()
             let ingest = try test.keep(wrong).account.id
-            let migration = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).migration)
-            let entry = try #require(try test.store.repairs.repair(migration)?.ingest)
+            let repairID = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).repairID)
+            let entry = try #require(try test.store.repairs.repair(repairID)?.ingest)
             let description = TestStore.description(.undo)
             for forget in [false, true] {
                 let error = thrown(StoreError.self) {
                     try test.store.ledger.undo(ingest, forget: forget, description: description)
                 }
-                #expect(error?.message.contains("repair undo \(migration)") == true)
+                #expect(error?.message.contains("repair undo \(repairID)") == true)
             }
             #expect(throws: StoreError.self) { try test.store.ledger.undo(entry, forget: true, description: description) }
             #expect(throws: StoreError.self) { try test.restore(wrong[1]) }
             // The ledger's way to the same undoing.
             #expect(try test.store.ledger.undo(entry, forget: false, description: description).count == 3)
-            #expect(try test.store.repairs.repair(migration)?.state == "undone")
-            let undoing = try #require(try test.store.repairs.repair(migration)?.undoneBy)
+            #expect(try test.store.repairs.repair(repairID)?.state == "undone")
+            let undoing = try #require(try test.store.repairs.repair(repairID)?.undoneBy)
             #expect(throws: StoreError.self) { try test.store.ledger.undo(undoing, forget: false, description: description) }
             #expect(try test.store.ledger.undo(ingest, forget: true, description: description).count == 3)
             #expect(try test.keep(wrong).account.stored == 3)

@@ -18,15 +18,15 @@ import Testing
     static func sum(_ test: TestStore) throws -> Double { try test.samples().reduce(0) { $0 + $1.sample.value } }
 
     /// The content of a reader that has read the change log from the beginning.
-    static func told(_ test: TestStore) throws -> Set<SampleIdentity> {
-        var held: Set<SampleIdentity> = []
+    static func reported(_ test: TestStore) throws -> Set<SampleIdentity> {
+        var known: Set<SampleIdentity> = []
         try test.store.changes.read(after: 0, types: nil) { change in
             switch change {
-            case .added(let stored): held.insert(stored.uuid)
-            case .deleted(let deletion): held.remove(deletion.uuid)
+            case .added(let stored): known.insert(stored.uuid)
+            case .deleted(let deletion): known.remove(deletion.uuid)
             }
         }
-        return held
+        return known
     }
 
     @Test("a shift onto the next reading keeps every reading", arguments: [1, -1, 7, -47] as [Int64]) func shift(hours: Int64)
@@ -37,15 +37,15 @@ import Testing
             try test.keep(readings)
             let before = try test.lines()
             let moved = Set(readings.map { $0.sample.start.microseconds + hours * Self.hour })
-            let (plan, migration) = try test.migrate(TestStore.request(.shift(hours * Self.hour), .stepCount))
+            let (plan, repairID) = try test.migrate(TestStore.request(.shift(hours * Self.hour), .stepCount))
             #expect(plan.matched == 48 && plan.repaired == 48 && plan.merged == 0)
             #expect(try Self.sum(test) == 480)
             #expect(Set(try test.samples().map { $0.sample.start.microseconds }) == moved)
-            #expect(try Self.told(test) == Set(try test.identities()))
+            #expect(try Self.reported(test) == Set(try test.identities()))
             #expect(try test.store.check(deep: true) == [])
             // The old file again brings nothing.
             #expect(try test.keep(readings).account.stored == 0)
-            #expect(try test.undo(try #require(migration)) == 48)
+            #expect(try test.undo(try #require(repairID)) == 48)
             #expect(try test.lines() == before)
             #expect(try test.store.check(deep: true) == [])
         }
@@ -55,8 +55,8 @@ import Testing
         try TestStore.with { test in
             try test.keep(try Self.hourly(5))
             let before = try test.lines()
-            let there = try #require(try test.migrate(TestStore.request(.shift(Self.hour), .stepCount)).migration)
-            let back = try #require(try test.migrate(TestStore.request(.shift(-Self.hour), .stepCount)).migration)
+            let there = try #require(try test.migrate(TestStore.request(.shift(Self.hour), .stepCount)).repairID)
+            let back = try #require(try test.migrate(TestStore.request(.shift(-Self.hour), .stepCount)).repairID)
             #expect(try Self.sum(test) == 50)
             #expect(throws: StoreError.self) { try test.undo(there) }
             #expect(try test.undo(back) == 5)
@@ -71,10 +71,10 @@ import Testing
             let maker = try SampleMaker(.heartRate)
             try test.keep([try maker("60", at: 0), try maker("120", at: 0)])
             let before = try test.lines()
-            let (plan, migration) = try test.migrate(TestStore.request(.scale(try Numeral("2")), .heartRate, ambiguous: true))
+            let (plan, repairID) = try test.migrate(TestStore.request(.scale(try Numeral("2")), .heartRate, ambiguous: true))
             #expect(plan.repaired == 2 && plan.merged == 0)
             #expect(try test.samples().map(\.sample.value).sorted() == [120, 240])
-            #expect(try test.undo(try #require(migration)) == 2)
+            #expect(try test.undo(try #require(repairID)) == 2)
             #expect(try test.lines() == before)
         }
     }
@@ -82,15 +82,15 @@ import Testing
     @Test("more than is looked at together, onto neighbours on both sides", arguments: [30_000_000, -30_000_000] as [Int64])
     func many(step: Int64) throws {
         try TestStore.with { test in
-            let count = MigrationReader.chunk * 2 + 100
+            let count = RepairReader.chunk * 2 + 100
             let maker = try SampleMaker(.heartRate)
             try test.keep(try (0..<count).map { try maker("\(60 + $0 / 50 % 3)", at: Double($0) * 30) })
             let before = try test.lines()
-            let (plan, migration) = try test.migrate(TestStore.request(.shift(step), .heartRate))
+            let (plan, repairID) = try test.migrate(TestStore.request(.shift(step), .heartRate))
             #expect(plan.repaired == count && plan.merged == 0)
             #expect(try test.samples().count == count)
             #expect(try test.store.check(deep: true) == [])
-            #expect(try test.undo(try #require(migration)) == count)
+            #expect(try test.undo(try #require(repairID)) == count)
             #expect(try test.lines() == before)
         }
     }
@@ -140,8 +140,8 @@ import Testing
         let store = try test.store
         let ingest = try store.beginIngest(TestStore.description(.migrate))
         try store.connection.transaction {
-            let writer = try ReplacementWriter(store, ingest: ingest.id, migration: 1)
-            let places = try readings.map { reading in
+            let writer = try ReplacementWriter(store, ingest: ingest.id, repairID: 1)
+            let keys = try readings.map { reading in
                 let series = try store.connection.integer("SELECT id FROM series")
                 return SampleKey(
                     series: try #require(series), start: reading.sample.start.microseconds, of: reading.sample.identity)
@@ -149,9 +149,9 @@ import Testing
             for index in readings.indices.dropLast() {
                 try writer.write([
                     Replacement(
-                        order: 0, old: places[index], arrival: .present, new: places[index + 1],
+                        order: 0, old: keys[index], arrival: .present, new: keys[index + 1],
                         uuid: readings[index + 1].sample.identity,
-                        bringer: ingest.id)
+                        ingestID: ingest.id)
                 ])
             }
             let last = try #require(readings.last).sample
@@ -159,9 +159,9 @@ import Testing
             let identity = SampleIdentity(
                 series: last.origin.seriesKey, start: moved, repaired: last.identity, by: repair.text)
             var made = Replacement(
-                order: 0, old: try #require(places.last), arrival: .made,
-                new: SampleKey(series: try #require(places.last).series, start: moved, of: identity), uuid: identity,
-                bringer: ingest.id)
+                order: 0, old: try #require(keys.last), arrival: .made,
+                new: SampleKey(series: try #require(keys.last).series, start: moved, of: identity), uuid: identity,
+                ingestID: ingest.id)
             made.value = last.value
             made.context = try #require(try store.connection.integer("SELECT min(id) FROM context"))
             made.duration = last.end.microseconds - last.start.microseconds
@@ -183,14 +183,14 @@ import Testing
             let readings = try NeighbourRepairTests.hourly()
             try test.keep(readings)
             let before = try test.lines()
-            let migration = try Self.damage(test, readings)
+            let repairID = try Self.damage(test, readings)
             #expect(try NeighbourRepairTests.sum(test) == 10)
             let problems = try test.store.check(deep: true)
             #expect(problems.contains { $0.contains("repair 1") && $0.contains("47") }, "\(problems)")
             #expect(problems.contains { $0.contains("vitalgate repair undo 1") }, "\(problems)")
-            #expect(try test.undo(migration) == 48)
+            #expect(try test.undo(repairID) == 48)
             #expect(try test.lines() == before)
-            #expect(try NeighbourRepairTests.told(test) == Set(try test.identities()))
+            #expect(try NeighbourRepairTests.reported(test) == Set(try test.identities()))
             #expect(try test.store.check(deep: true) == [])
             // And now the repair as it should have been.
             #expect(try test.migrate(TestStore.request(.shift(NeighbourRepairTests.hour), .stepCount)).plan.repaired == 48)
@@ -203,9 +203,9 @@ import Testing
         try TestStore.with { test in
             let readings = try NeighbourRepairTests.hourly(4)
             try test.keep(readings)
-            let migration = try Self.damage(test, readings)
+            let repairID = try Self.damage(test, readings)
             _ = try test.store.samples.delete(try test.identities(), description: TestStore.description(.delete))
-            #expect(try test.undo(migration) == 3)
+            #expect(try test.undo(repairID) == 3)
             #expect(try test.identities() == readings.dropLast().map(\.sample.identity))
         }
     }

@@ -10,12 +10,12 @@ import Testing
     private static let hour: Int64 = 3_600_000_000
 
     /// Checks a repair of a series by hand: all of it is moved or scaled and nothing is lost. Then undoes it.
-    private static func check(_ test: TestStore, _ request: MigrationRequest, _ expected: [String]) throws {
+    private static func check(_ test: TestStore, _ request: RepairRequest, _ expected: [String]) throws {
         let before = try test.lines()
         let count = before.count
-        let (plan, migration) = try test.migrate(request)
+        let (plan, repairID) = try test.migrate(request)
         #expect((plan.repaired, plan.merged) == (count, 0))
-        #expect(try places(test) == expected.sorted())
+        #expect(try keys(test) == expected.sorted())
         #expect(try test.store.check(deep: true) == [])
         // Told the same by the feed.
         var live: Set<SampleIdentity> = []
@@ -26,15 +26,15 @@ import Testing
             }
         }
         #expect(live.count == count)
-        #expect(try test.undo(try #require(migration)) == count)
+        #expect(try test.undo(try #require(repairID)) == count)
         #expect(try test.lines() == before)
         #expect(try test.store.check(deep: true) == [])
         // Once more: an undone repair is applied again.
         try test.migrate(request)
-        #expect(try places(test) == expected.sorted())
+        #expect(try keys(test) == expected.sorted())
     }
 
-    private static func places(_ test: TestStore) throws -> [String] {
+    private static func keys(_ test: TestStore) throws -> [String] {
         try test.samples().map { "\(($0.sample.start.microseconds - 1_767_225_600_000_000) / 1_000_000) \($0.sample.value)" }
             .sorted()
     }
@@ -60,7 +60,7 @@ import Testing
                     $0.from = Instant(microseconds: 1_767_225_600_000_000 + start)
                     $0.to = Instant(microseconds: 1_767_225_600_000_000 + start + Self.hour)
                 }
-                return try #require(try test.migrate(request).migration)
+                return try #require(try test.migrate(request).repairID)
             }
             let (first, second) = (try moved(from: Self.hour), try moved(from: 0))
             let after = try test.lines()
@@ -80,16 +80,16 @@ import Testing
         try TestStore.with { test in
             let rates = try SampleMaker()
             try test.keep([try rates("60", at: 0), try rates("60", at: 3600, rule: .implausible)])
-            let migration = try #require(try test.migrate(TestStore.request(.shift(Self.hour), .heartRate)).migration)
-            let held = try #require(try test.store.connection.integer("SELECT id FROM quarantine WHERE state = 'held'"))
+            let repairID = try #require(try test.migrate(TestStore.request(.shift(Self.hour), .heartRate)).repairID)
+            let quarantined = try #require(try test.store.connection.integer("SELECT id FROM quarantine WHERE state = 'held'"))
             #expect(throws: StoreError.self) {
-                try test.store.quarantine.accept([held], description: TestStore.description(.accept))
+                try test.store.quarantine.accept([quarantined], description: TestStore.description(.accept))
             }
             #expect(try test.store.check(deep: true) == [])
             // After the undo, it is a separate reading.
-            try test.undo(migration)
-            #expect(try test.store.quarantine.accept([held], description: TestStore.description(.accept)).count == 1)
-            #expect(try Self.places(test) == ["0 60.0", "3600 60.0"])
+            try test.undo(repairID)
+            #expect(try test.store.quarantine.accept([quarantined], description: TestStore.description(.accept)).count == 1)
+            #expect(try Self.keys(test) == ["0 60.0", "3600 60.0"])
             #expect(try test.store.check(deep: true) == [])
         }
     }
@@ -97,7 +97,7 @@ import Testing
     /// More than is looked at together, so that the neighbour is written already, or not yet.
     @Test(arguments: [30, -30] as [Int64]) func overTheEndOfAChunk(seconds: Int64) throws {
         try TestStore.with { test in
-            let count = MigrationReader.chunk * 2 + 100
+            let count = RepairReader.chunk * 2 + 100
             let rates = try SampleMaker()
             try test.keep(try (0..<count).map { try rates("60", at: Double($0) * 30) })
             try Self.check(
@@ -119,15 +119,15 @@ import Testing
     @Test func twoPersonsMovedTogether() throws {
         try TestStore.with { test in
             let mine = try SampleMaker(.bodyMass)
-            let theirs = try SampleMaker(.bodyMass, subject: "unassigned")
+            let theirs = try SampleMaker(.bodyMass, person: "unassigned")
             try test.keep([try mine("80", at: 0), try theirs("80", at: 0)])
             // Only the unassigned one is assigned. The other is outside of the repair and is the same reading.
-            let request = TestStore.request(.subject(TestStore.subject), .bodyMass) { $0.subject = "unassigned" }
-            var told = request
-            told.merging = .atMost(.max)
-            let (plan, migration) = try test.migrate(told)
+            let request = TestStore.request(.person(TestStore.person), .bodyMass) { $0.person = "unassigned" }
+            var reported = request
+            reported.merging = .atMost(.max)
+            let (plan, repairID) = try test.migrate(reported)
             #expect((plan.repaired, plan.merged) == (0, 1))
-            #expect(try test.undo(try #require(migration)) == 1)
+            #expect(try test.undo(try #require(repairID)) == 1)
             #expect(try test.samples().count == 2)
         }
     }
@@ -153,14 +153,14 @@ import Testing
             #expect((apart.plan.repaired, apart.plan.merged) == (3, 0))
             #expect(try test.samples().count == 4)
             #expect(try test.store.check(deep: true) == [])
-            #expect(try test.undo(try #require(apart.migration)) == 3)
+            #expect(try test.undo(try #require(apart.repairID)) == 3)
             #expect(try test.lines() == before)
 
             request.merging = .atMost(.max)
             let merged = try test.migrate(request)
             #expect((merged.plan.repaired, merged.plan.merged) == (2, 1))
             #expect(try test.samples().count == 3)
-            #expect(try test.undo(try #require(merged.migration)) == 3)
+            #expect(try test.undo(try #require(merged.repairID)) == 3)
             #expect(try test.lines() == before)
         }
     }
@@ -171,12 +171,12 @@ import Testing
         let steps = try SampleMaker(.stepCount)
         try test.keep(try (0..<48).map { try steps("10", at: Double($0) * 3600) })
         let before = try test.lines()
-        let (_, migration) = try test.migrate(TestStore.request(.shift(hours * Self.hour), .stepCount))
+        let (_, repairID) = try test.migrate(TestStore.request(.shift(hours * Self.hour), .stepCount))
         try Self.damage(test, hours: hours)
         #expect(try test.samples().count == 1)
         let problems = try test.store.check(deep: true)
         #expect(problems.contains { $0.contains("repair 1: 47 readings") && $0.contains("repair undo 1") }, "\(problems)")
-        #expect(try test.undo(try #require(migration)) == 48)
+        #expect(try test.undo(try #require(repairID)) == 48)
         #expect(try test.lines() == before)
         #expect(try test.store.check(deep: true) == [])
         try test.close()
@@ -186,7 +186,7 @@ import Testing
     private static func damage(_ test: TestStore, hours: Int64) throws {
         let connection = try test.store.connection
         let last = hours > 0 ? "max" : "min"
-        func uuid(_ place: SampleKey) -> String { place.identity(skew: 0).description }
+        func uuid(_ key: SampleKey) -> String { key.identity(skew: 0).description }
         let statement = try Statement(connection, "SELECT start, hash FROM deleted ORDER BY start")
         var old: [SampleKey] = []
         while try statement.step() {
@@ -195,10 +195,10 @@ import Testing
         if hours < 0 { old.reverse() }
         let numbers = try Statement(connection, "SELECT \(last)(start), max(seq) FROM sample")
         _ = try numbers.step()
-        let kept = numbers.integer(0)
+        let retained = numbers.integer(0)
         numbers.reset()
-        try connection.run("DELETE FROM repaired WHERE start <> ?", .integer(kept))
-        try connection.run("DELETE FROM sample WHERE start <> ?", .integer(kept))
+        try connection.run("DELETE FROM repaired WHERE start <> ?", .integer(retained))
+        try connection.run("DELETE FROM sample WHERE start <> ?", .integer(retained))
         for (one, next) in zip(old, old.dropFirst()) {
             try connection.run(
                 "UPDATE deleted SET replaced_by = ? WHERE start = ? AND hash = ?", .text(uuid(next)), .integer(one.start),
@@ -208,7 +208,7 @@ import Testing
                 .integer(one.start),
                 .blob(one.hash))
         }
-        try connection.run("DELETE FROM reading_alias WHERE nominal <> ?", .integer(kept))
+        try connection.run("DELETE FROM reading_alias WHERE nominal <> ?", .integer(retained))
         try connection.run("UPDATE migration SET repaired = 1, merged = 47")
         try connection.run("UPDATE ingest SET stored = 1 WHERE kind = 'migrate'")
     }

@@ -34,7 +34,7 @@ import Testing
             try test.keep([try maker("3040", at: 0), try maker("2.5", at: 1), try maker("0.4", at: 2), try maker("1250", at: 3)])
             let repair = Repair.scale(try Numeral("0.01"))
             let (plan, _) = try test.migrate(TestStore.request(repair, index))
-            #expect(plan.repaired == 1 && plan.left[.bothPlausible] == 1 && plan.left[.plausibleAsItIs] == 1)
+            #expect(plan.repaired == 1 && plan.left[.bothPlausible] == 1 && plan.left[.alreadyPlausible] == 1)
             #expect(try values(test) == [3040, 2.5, 0.4, 12.5])
         }
         try TestStore.with { test in
@@ -54,7 +54,7 @@ import Testing
             try test.keep([try maker("110", at: 0), try maker("95", at: 300), try maker("5.5", at: 600)])
             let (plan, _) = try test.migrate(TestStore.request(.unit(MigrationTests.known("mg/dL")), .bloodGlucose))
             // 110 mmol/L is 1982 mg/dL, which is impossible.
-            #expect(plan.repaired == 2 && plan.left == [.plausibleAsItIs: 1])
+            #expect(plan.repaired == 2 && plan.left == [.alreadyPlausible: 1])
             #expect(try values(test).prefix(2) == [110, 95])
         }
     }
@@ -78,7 +78,7 @@ import Testing
             let wrong = try (0..<3).map { try maker("7\($0)", at: Double($0) * 86_400) }
             try test.keep(wrong)
             let before = try test.lines()
-            let (plan, migration) = try test.migrate(TestStore.request(.shift(-3_600_000_000), .bodyMass))
+            let (plan, repairID) = try test.migrate(TestStore.request(.shift(-3_600_000_000), .bodyMass))
             #expect(plan.repaired == 3)
             #expect(
                 try test.samples().map(\.sample.start.microseconds)
@@ -86,7 +86,7 @@ import Testing
             // The app, put right, exports the same weighings at their right times.
             let right = try (0..<3).map { try maker("7\($0)", at: Double($0) * 86_400 - 3600) }
             #expect(try test.keep(right + wrong).account.duplicate == 6)
-            try test.undo(try #require(migration))
+            try test.undo(try #require(repairID))
             #expect(try test.lines() == before)
         }
     }
@@ -105,7 +105,7 @@ import Testing
                     == [try maker.local(2)("70", at: 0), try maker.local(2)("71", at: 86_400)].map(\.sample.start))
             #expect(try test.samples().allSatisfy { $0.sample.zone == ZoneOffset(seconds: 7200) })
             #expect(try test.keep([try maker.local(2)("70", at: 0)]).account.duplicate == 1)
-            #expect(try test.migrate(TestStore.request(.zone(zone), .bodyMass)).migration == nil)
+            #expect(try test.migrate(TestStore.request(.zone(zone), .bodyMass)).repairID == nil)
         }
     }
 
@@ -113,13 +113,13 @@ import Testing
         try TestStore.with { test in
             let guest = "7f9c0000-0000-4000-8000-000000000001"
             let maker = try SampleMaker(.bodyMass)
-            let theirs = try SampleMaker(.bodyMass, subject: guest)
+            let theirs = try SampleMaker(.bodyMass, person: guest)
             try test.keep([try maker("15", at: 0), try maker("70", at: 60)])
-            var request = TestStore.request(.subject(guest), .bodyMass)
+            var request = TestStore.request(.person(guest), .bodyMass)
             request.conditions.condition = try SamplePredicate("value < 20 kg")
             #expect(try test.migrate(request).plan.repaired == 1)
-            #expect(try test.samples(SampleQuery(subject: guest)).map(\.sample.value) == [15])
-            #expect(try test.samples(SampleQuery(subject: TestStore.subject)).map(\.sample.value) == [70])
+            #expect(try test.samples(SampleQuery(person: guest)).map(\.sample.value) == [15])
+            #expect(try test.samples(SampleQuery(person: TestStore.person)).map(\.sample.value) == [70])
             // The device's memory again, for any person.
             #expect(try test.keep([try maker("15", at: 0), try theirs("15", at: 0)]).account.duplicate == 2)
         }
@@ -130,12 +130,12 @@ import Testing
             let fat = try #require(SampleType("bodyFatMass"))
             let maker = try SampleMaker(.bodyMass)
             try test.keep([try maker("15.20", at: 0)])
-            let (plan, migration) = try test.migrate(TestStore.request(.type(fat), .bodyMass))
+            let (plan, repairID) = try test.migrate(TestStore.request(.type(fat), .bodyMass))
             #expect(plan.repaired == 1)
             #expect(try test.samples().map(\.sample.origin.type) == [fat])
             #expect(try test.samples().map(\.sample.numeral.text) == ["15.20"])
             #expect(try test.store.repairs.plan(TestStore.request(.type(.heartRate), fat)).left == [.noConversion: 1])
-            #expect(try test.undo(try #require(migration)) == 1)
+            #expect(try test.undo(try #require(repairID)) == 1)
         }
     }
 

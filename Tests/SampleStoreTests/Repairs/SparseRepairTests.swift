@@ -18,17 +18,17 @@ import Testing
     }
 
     private static func identities(_ store: SampleStore, after anchor: Int64) throws -> [Int64: String] {
-        var told: [Int64: String] = [:]
+        var reported: [Int64: String] = [:]
         var last = anchor
         try store.changes.read(after: anchor, types: nil) { change in
             #expect(change.seq > last)
             last = change.seq
             switch change {
-            case .added(let stored): told[change.seq] = "+\(stored.uuid)"
-            case .deleted(let deletion): told[change.seq] = "-\(deletion.uuid)"
+            case .added(let stored): reported[change.seq] = "+\(stored.uuid)"
+            case .deleted(let deletion): reported[change.seq] = "-\(deletion.uuid)"
             }
         }
-        return told
+        return reported
     }
 
     @Test(arguments: [500_000, -7_300_000, nil] as [Int64?]) func tenAmongThousands(shift: Int64?) throws {
@@ -37,20 +37,20 @@ import Testing
             let maker = try SampleMaker()
             let readings = try (0..<8000).map { try maker("60", at: Double($0)) }
             try test.keep(readings)
-            let meant = Set(stride(from: 3, to: 8000, by: 800).map { readings[$0].sample.identity })
+            let intended = Set(stride(from: 3, to: 8000, by: 800).map { readings[$0].sample.identity })
             for _ in 0..<2 {
                 let anchor = try test.store.lastChange()
-                let request = TestStore.request(repair, .heartRate, ambiguous: true) { $0.samples = meant }
-                let migration = try #require(try test.migrate(request).migration)
+                let request = TestStore.request(repair, .heartRate, ambiguous: true) { $0.samples = intended }
+                let repairID = try #require(try test.migrate(request).repairID)
                 #expect(try Self.looked(test.store, after: anchor) <= 20 * 17)
                 let repaired = try test.store.lastChange()
-                let told = try Self.identities(test.store, after: anchor)
-                #expect(told.count == 20)
+                let reported = try Self.identities(test.store, after: anchor)
+                #expect(reported.count == 20)
                 // A reader that was stopped anywhere in it misses nothing and hears nothing twice.
                 for stop in anchor...repaired {
-                    #expect(try Self.identities(test.store, after: stop) == told.filter { $0.key > stop })
+                    #expect(try Self.identities(test.store, after: stop) == reported.filter { $0.key > stop })
                 }
-                try test.undo(migration)
+                try test.undo(repairID)
                 #expect(try Self.looked(test.store, after: repaired) <= 20 * 17)
                 #expect(try Self.identities(test.store, after: repaired).count == 20)
                 #expect(try test.store.check(deep: true) == [])

@@ -21,7 +21,7 @@ struct StoreModel {
     /// What each repaired sample was made from, and by which repair.
     private var parents: [SampleIdentity: (old: SampleIdentity, repair: String)] = [:]
     /// The right identities of repaired readings, with the series they belong to.
-    private var aliases: [SampleIdentity: (migration: Int64, key: SeriesKey)] = [:]
+    private var aliases: [SampleIdentity: (repairID: Int64, key: SeriesKey)] = [:]
     private var repairs: [Int64: Repair] = [:]
     /// In the order in which they came.
     private var series: [SeriesKey] = []
@@ -32,12 +32,12 @@ struct StoreModel {
     var applied: Set<Int64> { core.applied }
 
     /// - Returns: how many samples are live now and were not, or were and are not.
-    @discardableResult private mutating func settle() -> Int {
+    @discardableResult private mutating func update() -> Int {
         followRepairs()
         let now = core.live
         let before = Set(live.keys)
-        let replaced = Set(core.repaired.filter { core.applied.contains($0.migration) }.map(\.old))
-        let undone = Set(core.repaired.filter { !core.applied.contains($0.migration) && !$0.isMerged }.map(\.new))
+        let replaced = Set(core.repaired.filter { core.applied.contains($0.repairID) }.map(\.old))
+        let undone = Set(core.repaired.filter { !core.applied.contains($0.repairID) && !$0.isMerged }.map(\.new))
         live = known.filter { now.contains($0.key) }
         dead = known.filter { !now.contains($0.key) }
         for identity in dead.keys where replaced.contains(identity) || undone.contains(identity) {
@@ -51,14 +51,14 @@ struct StoreModel {
         var tried: Set<MeasurementHistory<SampleIdentity>.Outstanding> = []
         while let next = core.outstanding.first(where: { !tried.contains($0) }) {
             tried.insert(next)
-            guard let repair = repairs[next.repair], let entry = known[next.place],
-                case .repaired(let outcome) = Repairer(repair, takesAmbiguous: true, now: TestStore.later).judge(entry.sample)
+            guard let repair = repairs[next.repair], let entry = known[next.key],
+                case .repaired(let outcome) = Repairer(repair, takesAmbiguous: true, now: TestStore.later).evaluate(entry.sample)
             else { continue }
             let form = repaired(entry, outcome, by: repair.text)
             note(form.sample.origin.seriesKey)
-            parents[form.sample.identity] = (next.place, repair.text)
+            parents[form.sample.identity] = (next.key, repair.text)
             known[form.sample.identity] = form
-            core.repaired.append(.init(old: next.place, new: form.sample.identity, migration: next.repair))
+            core.repaired.append(.init(old: next.key, new: form.sample.identity, repairID: next.repair))
         }
     }
 
@@ -69,13 +69,13 @@ struct StoreModel {
         if let alias = aliases[identity], alias.key == gated.sample.origin.seriesKey { return .duplicate }
         known[identity] = Entry(sample: gated.sample, ordinal: ordinal)
         core.report(identity, entry: ingest)
-        settle()
+        update()
         return .stored
     }
 
     mutating func delete(_ identities: [SampleIdentity], ingest: Int64) {
         for identity in identities where live[identity] != nil { core.decisions.append((.deleted, identity, ingest)) }
-        settle()
+        update()
     }
 
     /// Samples that may be restored.
@@ -88,7 +88,7 @@ struct StoreModel {
 
     mutating func restore(_ identities: [SampleIdentity], ingest: Int64) {
         for identity in identities { core.decisions.append((.restored, identity, ingest)) }
-        settle()
+        update()
     }
 
     func isRefused(undoing entry: Int64) -> Bool { core.isRefused(undoing: entry) }
@@ -97,18 +97,18 @@ struct StoreModel {
         var count = 0
         if core.ledger.isActive(undone) {
             core.ledger.note(ingest, undoes: undone)
-            count = settle()
+            count = update()
         }
         guard forget else { return count }
-        let gone = Set(core.reports.filter { $0.entry == undone && live[$0.place] == nil }.map(\.place))
-        var forms = gone
+        let deleted = Set(core.reports.filter { $0.entry == undone && live[$0.key] == nil }.map(\.key))
+        var forms = deleted
         for _ in core.repaired {
             forms.formUnion(core.repaired.filter { forms.contains($0.old) && !$0.isMerged }.map(\.new))
         }
-        core.forgetReports(of: gone)
-        core.decisions.removeAll { forms.contains($0.place) }
-        for identity in gone { known[identity] = nil }
-        settle()
+        core.forgetReports(of: deleted)
+        core.decisions.removeAll { forms.contains($0.key) }
+        for identity in deleted { known[identity] = nil }
+        update()
         return count
     }
 
@@ -122,19 +122,19 @@ struct StoreModel {
         _ repair: Repair, of type: SampleType
     ) -> [(old: SampleIdentity, outcome: Repairer.Outcome, right: (identity: SampleIdentity, key: SeriesKey)?, isMerged: Bool)] {
         let repairer = Repairer(repair, takesAmbiguous: true, now: TestStore.later)
-        func judged(_ entry: Entry) -> Repairer.Outcome? {
+        func evaluated(_ entry: Entry) -> Repairer.Outcome? {
             guard entry.sample.origin.type == type, !wasRepaired(entry.sample.identity, by: repair.text),
-                case .repaired(let outcome) = repairer.judge(entry.sample),
+                case .repaired(let outcome) = repairer.evaluate(entry.sample),
                 live[Self.repaired(entry, outcome, by: repair.text)] == nil
             else { return nil }
             return outcome
         }
         var moved: [(entry: Entry, outcome: Repairer.Outcome, right: (identity: SampleIdentity, key: SeriesKey)?)] = []
         for entry in live.values.sorted(by: isBefore) {
-            guard let outcome = judged(entry) else { continue }
+            guard let outcome = evaluated(entry) else { continue }
             var right = right(entry, outcome)
             if let found = right, let deleted = dead[found.identity], !deleted.isReplaced {
-                guard judged(deleted) != nil else { continue }
+                guard evaluated(deleted) != nil else { continue }
                 right = nil
             }
             moved.append((entry, outcome, right))
@@ -166,22 +166,22 @@ struct StoreModel {
             }
             // The same repair once more takes the place of the one that was undone.
             core.repaired.removeAll { $0.old == identity && $0.new == new }
-            core.repaired.append(.init(old: identity, new: new, isMerged: isMerged, migration: id))
+            core.repaired.append(.init(old: identity, new: new, isMerged: isMerged, repairID: id))
         }
         repairs[id] = repair
         if count > 0 { core.applied.insert(id) }
-        settle()
+        update()
         return count
     }
 
     /// Whether later repairs build on this one.
     func isRepairedAgain(_ id: Int64) -> Bool { core.isRepairedAgain(id) }
 
-    mutating func undoMigration(_ id: Int64) -> Int {
+    mutating func undoRepair(_ id: Int64) -> Int {
         let before = Set(live.keys)
         core.applied.remove(id)
-        settle()
-        aliases = aliases.filter { $0.value.migration != id }
+        update()
+        aliases = aliases.filter { $0.value.repairID != id }
         return Set(live.keys).subtracting(before).count
     }
 
@@ -207,12 +207,12 @@ struct StoreModel {
     }
 
     private func isBefore(_ one: Entry, _ other: Entry) -> Bool {
-        func place(_ entry: Entry) -> (Int, Int64, UInt16, UInt64) {
+        func key(_ entry: Entry) -> (Int, Int64, UInt16, UInt64) {
             let identity = entry.sample.identity
             let series = series.firstIndex(of: entry.sample.origin.seriesKey) ?? .max
             return (series, entry.sample.start.microseconds, identity.high, identity.low)
         }
-        return place(one) < place(other)
+        return key(one) < key(other)
     }
 
     private static func repaired(_ entry: Entry, _ outcome: Repairer.Outcome, by repair: String) -> SampleIdentity {

@@ -32,7 +32,7 @@ import Testing
         // The sequences cover the dangerous cases.
         guard count >= 200 else { return }
         #expect(
-            tally.crashes > 0 && tally.repaired > 0 && tally.merged > 0 && tally.undone > 0 && tally.refused > 0 && tally.met > 0
+            tally.crashes > 0 && tally.repaired > 0 && tally.merged > 0 && tally.undone > 0 && tally.refused > 0 && tally.matched > 0
                 && tally.backups > 0,
             "\(tally)")
         print("property test: \(count / 2) sequences, \(tally)")
@@ -47,7 +47,7 @@ private struct PropertyTally {
     var undone = 0
     var refused = 0
     /// Repaired readings that came to where another one of the same repair had been, as its equal.
-    var met = 0
+    var matched = 0
     var backups = 0
 
     mutating func add(_ other: PropertyTally) {
@@ -56,7 +56,7 @@ private struct PropertyTally {
         merged += other.merged
         undone += other.undone
         refused += other.refused
-        met += other.met
+        matched += other.matched
         backups += other.backups
     }
 }
@@ -99,7 +99,7 @@ private final class PropertySequence {
             #expect(lines == model.lines, comment)
             #expect(try test.samples().count == model.live.count, comment)
             try follower.read(test.store)
-            #expect(Set(follower.held.values) == lines && follower.held.count == model.live.count, comment)
+            #expect(Set(follower.known.values) == lines && follower.known.count == model.live.count, comment)
         }
         other = nil
         #expect(try test.store.check(deep: true) == [], comment)
@@ -138,7 +138,7 @@ private final class PropertySequence {
         case 1: try restore()
         case 2, 3: try undoIngest()
         case 4, 5, 6: try migrate()
-        case 7, 8: try undoMigration()
+        case 7, 8: try undoRepair()
         case 9: try crash()
         case 10:
             other = nil
@@ -251,7 +251,7 @@ private final class PropertySequence {
         case 2, 3: return (.scale(try Numeral(["2", "0.5", "10"][Int.random(in: 0..<3, using: &random)])), type)
         case 4: return (.unit(try HealthModel.Unit(ucum: Bool.random(using: &random) ? "[lb_av]" : "kg")), .bodyMass)
         case 5: return (.zone(TimeZoneRules(fixed: ZoneOffset(seconds: 7200))), type)
-        default: return (.subject(Bool.random(using: &random) ? guest : TestStore.subject), type)
+        default: return (.person(Bool.random(using: &random) ? guest : TestStore.person), type)
         }
     }
 
@@ -268,20 +268,20 @@ private final class PropertySequence {
             guard Bool.random(using: &random) else { return }
             request.merging = .atMost(merged)
         }
-        guard let (plan, migration) = try change({ try $0.repairs.apply(request) }) else { return }
-        let ingest = try migration.flatMap { try test.store.repairs.repair($0)?.ingest } ?? 0
-        let count = model.migrate(repair, of: type, migration ?? 0, ingest: ingest)
+        guard let (plan, repairID) = try change({ try $0.repairs.apply(request) }) else { return }
+        let ingest = try repairID.flatMap { try test.store.repairs.repair($0)?.ingest } ?? 0
+        let count = model.migrate(repair, of: type, repairID ?? 0, ingest: ingest)
         tally.repaired += plan.repaired
         tally.merged += plan.merged
         #expect(plan.repaired + plan.merged == count, "\(repair.text), seed \(seed)")
-        guard let migration else { return }
-        story.append("\(ingest): \(repair.text) as \(migration), \(plan.merged) merged")
+        guard let repairID else { return }
+        story.append("\(ingest): \(repair.text) as \(repairID), \(plan.merged) merged")
         let after = try samplesByIdentity()
-        try checkSum(repair, migration, plan, before, after)
+        try checkSum(repair, repairID, plan, before, after)
         // After an immediate undo, the store is as before.
         guard Int.random(in: 0..<3, using: &random) == 0 else { return }
-        let (_, undone) = try writer().repairs.undo(migration, at: request.now)
-        #expect(undone == plan.repaired + plan.merged && undone == model.undoMigration(migration), comment)
+        let (_, undone) = try writer().repairs.undo(repairID, at: request.now)
+        #expect(undone == plan.repaired + plan.merged && undone == model.undoRepair(repairID), comment)
         #expect(try samplesByIdentity() == before, comment)
         tally.undone += undone
     }
@@ -292,12 +292,12 @@ private final class PropertySequence {
 
     /// The readings before are the readings after plus the merged ones, and the value of each is as computed.
     private func checkSum(
-        _ repair: Repair, _ migration: Int64, _ plan: MigrationPlan, _ before: [SampleIdentity: String],
+        _ repair: Repair, _ repairID: Int64, _ plan: RepairPlan, _ before: [SampleIdentity: String],
         _ after: [SampleIdentity: String]
     ) throws {
         #expect(before.count == after.count + plan.merged, "\(repair.text), seed \(seed)")
         var pairs: [RepairedPair] = []
-        try test.store.repairs.forEachPair(of: migration) { pairs.append($0) }
+        try test.store.repairs.forEachPair(of: repairID) { pairs.append($0) }
         #expect(pairs.count == plan.repaired + plan.merged && pairs.count(where: \.isMerged) == plan.merged, comment)
         #expect(Set(pairs.map(\.old)).count == pairs.count && Set(pairs.map(\.new)).count == pairs.count, comment)
         let old = Set(pairs.map(\.old))
@@ -319,7 +319,7 @@ private final class PropertySequence {
                 if pound { value *= 0.45359237 }
             case .zone where !pair.isMerged: start = other.start.microseconds
             case .zone: continue
-            case .subject, .type: break
+            case .person, .type: break
             }
             if pair.isMerged {
                 // A stored reading is identified by its time as received, which may be a local time.
@@ -331,13 +331,13 @@ private final class PropertySequence {
                 guard key != pair.new, old.contains(key), let sample = model.dead[key]?.sample else { return false }
                 return sample.start == other.start && sample.value == other.value
             }
-            if equal { tally.met += 1 }
+            if equal { tally.matched += 1 }
         }
         // Nothing else was touched.
         for (identity, line) in before where !old.contains(identity) { #expect(after[identity] == line, comment) }
     }
 
-    private func undoMigration() throws {
+    private func undoRepair() throws {
         guard let id = model.applied.sorted().randomElement(using: &random) else { return }
         guard !model.isRepairedAgain(id) else {
             #expect(throws: StoreError.self, comment) { try writer().repairs.undo(id, at: TestStore.later) }
@@ -347,7 +347,7 @@ private final class PropertySequence {
         guard let (_, count) = try change({ try $0.repairs.undo(id, at: now) }) else { return }
         tally.undone += count
         story.append("undo repair \(id)")
-        #expect(count == model.undoMigration(id), comment)
+        #expect(count == model.undoRepair(id), comment)
     }
 
     /// In the middle of a change the process ends.
@@ -356,7 +356,7 @@ private final class PropertySequence {
         defer { isCrashing = false }
         switch Int.random(in: 0..<3, using: &random) {
         case 0: try delete()
-        case 1: try undoMigration()
+        case 1: try undoRepair()
         default: try migrate()
         }
     }
@@ -397,17 +397,17 @@ private final class PropertySequence {
 /// A reader who follows the change log from the beginning.
 private struct ChangeFollower {
     private var anchor: Int64 = 0
-    private(set) var held: [SampleIdentity: String] = [:]
+    private(set) var known: [SampleIdentity: String] = [:]
 
     mutating func read(_ store: SampleStore) throws {
-        var (anchor, held) = (anchor, held)
+        var (anchor, known) = (anchor, known)
         try store.changes.read(after: anchor, types: nil) { change in
             anchor = change.seq
             switch change {
-            case .added(let stored): held[stored.uuid] = TestStore.line(stored.sample)
-            case .deleted(let deletion): held[deletion.uuid] = nil
+            case .added(let stored): known[stored.uuid] = TestStore.line(stored.sample)
+            case .deleted(let deletion): known[deletion.uuid] = nil
             }
         }
-        (self.anchor, self.held) = (anchor, held)
+        (self.anchor, self.known) = (anchor, known)
     }
 }

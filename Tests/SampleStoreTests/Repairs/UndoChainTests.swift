@@ -14,7 +14,7 @@ import Testing
 
     /// Moves a source's samples by this many days.
     private static func shift(_ test: TestStore, _ source: String, days: Int64) throws -> Int64? {
-        try test.migrate(TestStore.request(.shift(days * 86_400_000_000), .bodyMass) { $0.source = source }).migration
+        try test.migrate(TestStore.request(.shift(days * 86_400_000_000), .bodyMass) { $0.source = source }).repairID
     }
 
     private static func state(_ test: TestStore, _ ingest: Int64) throws -> String? {
@@ -177,25 +177,25 @@ import Testing
         var random = SeededGenerator(seed: seed)
         try TestStore.with { test in
             let known = try (0..<2).map { measurement in try (0..<3).map { try Self.sample(measurement, $0) } }
-            var bringers: [SampleIdentity: Int64] = [:]
+            var ingestIDs: [SampleIdentity: Int64] = [:]
             var ingests: [Int64] = []
             for step in 0..<40 {
                 let sample = known[Int.random(in: 0..<2, using: &random)][Int.random(in: 0..<3, using: &random)]
                 if Int.random(in: 0..<3, using: &random) == 0 {
                     let ingest = try test.keep([sample]).account.id
                     ingests.append(ingest)
-                    if bringers[sample.sample.identity] == nil { bringers[sample.sample.identity] = ingest }
+                    if ingestIDs[sample.sample.identity] == nil { ingestIDs[sample.sample.identity] = ingest }
                 } else if let ingest = ingests.randomElement(using: &random),
                     let undoing = try? Self.undo(test, ingest), undoing > 0
                 {
                     ingests.append(undoing)
                 }
                 let live = try Set(test.identities())
-                for tellings in known {
-                    let holding = try tellings.filter { telling in
-                        try bringers[telling.sample.identity].map { try Self.state(test, $0) == "done" } ?? false
+                for repeats in known {
+                    let holding = try repeats.filter { properties in
+                        try ingestIDs[properties.sample.identity].map { try Self.state(test, $0) == "done" } ?? false
                     }
-                    let there = tellings.filter { live.contains($0.sample.identity) }
+                    let there = repeats.filter { live.contains($0.sample.identity) }
                     #expect(there.count == min(1, holding.count), "seed \(seed), step \(step)")
                     #expect(there.first?.sample.identity == holding.first?.sample.identity, "seed \(seed), step \(step)")
                 }
@@ -226,7 +226,7 @@ import Testing
                     if let restored { ingests.append(restored.ingest) }
                 }
                 let live = try Set(test.identities())
-                for tellings in known { #expect(tellings.count { live.contains($0.sample.identity) } <= 1, "seed \(seed)") }
+                for repeats in known { #expect(repeats.count { live.contains($0.sample.identity) } <= 1, "seed \(seed)") }
             }
             #expect(try test.store.check(deep: true) == [])
         }
@@ -240,9 +240,9 @@ import Testing
         try TestStore.with { test in
             try test.keep([try NearDuplicateTests.ble()("80.15", at: 24)])
             let back = try Self.undo(test, try Self.undo(test, 1))
-            let migration = try #require(try Self.shift(test, "ble", days: 1))
+            let repairID = try #require(try Self.shift(test, "ble", days: 1))
             let error = thrown(StoreError.self) { _ = try Self.undo(test, back) }
-            #expect(error?.message.contains("repair undo \(migration)") == true)
+            #expect(error?.message.contains("repair undo \(repairID)") == true)
             #expect(try test.samples().count == 1)
         }
     }
@@ -254,14 +254,14 @@ import Testing
             try test.keep([first])
             try test.keep([second])
             let taken = try Self.undo(test, 1)
-            let migration = try #require(try Self.shift(test, "file.Acme", days: 1))
+            let repairID = try #require(try Self.shift(test, "file.Acme", days: 1))
             // The repair applies to the measurement, so it follows to the first report.
             let back = try Self.undo(test, taken)
             let moved = try test.samples().map(\.sample)
             #expect(moved.map(\.numeral.text) == ["80.15"])
             #expect(moved.map(\.start.microseconds) == [first.sample.start.microseconds + 86_400_000_000])
             #expect(thrown(StoreError.self) { _ = try Self.undo(test, 1) } != nil)
-            try test.undo(migration)
+            try test.undo(repairID)
             #expect(try test.identities() == [first.sample.identity])
             _ = try Self.undo(test, back)
             #expect(try test.identities() == [second.sample.identity])
@@ -287,7 +287,7 @@ import Testing
     private static func makers() throws -> [SampleMaker] {
         var site = try NearDuplicateTests.file(unit: "[lb_av]")
         site.origin = Origin(
-            subject: site.origin.subject, type: .bodyMass, source: SourceRevision(id: "site.Acme", name: "Acme site"),
+            person: site.origin.person, type: .bodyMass, source: SourceRevision(id: "site.Acme", name: "Acme site"),
             device: site.origin.device)
         // The most precise one first.
         return [try NearDuplicateTests.ble(), site, try NearDuplicateTests.file()]

@@ -23,16 +23,16 @@ import Testing
             let (watch, phone) = (
                 try SampleMaker(type, source: "watch", unit: "1"), try SampleMaker(type, source: "phone", unit: "1")
             )
-            func told(_ maker: SampleMaker, _ name: String, _ from: Double, _ to: Double) throws -> GatedSample {
+            func reported(_ maker: SampleMaker, _ name: String, _ from: Double, _ to: Double) throws -> GatedSample {
                 try maker(try #require(values[name]), at: from * 3600, lasting: (to - from) * 3600)
             }
             try test.keepExactly([
                 // From 22 o'clock over midnight.
-                try told(phone, "inBed", -2, 7), try told(phone, "asleepUnspecified", -1, 6.5),
-                try told(watch, "asleepCore", -1, 1), try told(watch, "asleepDeep", 1, 2.5), try told(watch, "awake", 2, 2.25),
-                try told(watch, "asleepREM", 2.5, 3), try told(watch, "asleepUnspecified", -1, 3),
+                try reported(phone, "inBed", -2, 7), try reported(phone, "asleepUnspecified", -1, 6.5),
+                try reported(watch, "asleepCore", -1, 1), try reported(watch, "asleepDeep", 1, 2.5), try reported(watch, "awake", 2, 2.25),
+                try reported(watch, "asleepREM", 2.5, 3), try reported(watch, "asleepUnspecified", -1, 3),
                 // A nap on the next day.
-                try told(watch, "asleepCore", 14, 14.5),
+                try reported(watch, "asleepCore", 14, 14.5),
             ])
             var query = StatisticsQuery(type: type, intervals: try Self.noons())
             func hours() throws -> [[String: Double]] {
@@ -71,7 +71,7 @@ import Testing
             #expect(batches == (try test.store.statistics(query)))
             let collection = try StatisticsCollection(query, in: test.store)
             #expect(try collection.update().changed == batches)
-            try test.keepExactly([try told(phone, "awake", 6.75, 7)])
+            try test.keepExactly([try reported(phone, "awake", 6.75, 7)])
             let update = try collection.update()
             #expect(update.changed.map(\.duration) == [1800])
             #expect(collection.statistics == (try test.store.statistics(query)))
@@ -89,9 +89,9 @@ import Testing
             var start: Int
             var length: Int
         }
-        var told: Set<ReferenceSample> = []
+        var reported: Set<ReferenceSample> = []
         for _ in 0..<Int.random(in: 1...12, using: &random) {
-            told.insert(
+            reported.insert(
                 ReferenceSample(
                     source: Int.random(in: 0..<2, using: &random), value: Int.random(in: values, using: &random),
                     start: 6 * Int.random(in: 0..<60, using: &random),
@@ -101,7 +101,7 @@ import Testing
         let order = seed % 2 == 0 ? [2, 5, 3, 4, 1] : []
         try TestStore.with { test in
             var batch: [GatedSample] = []
-            for sample in told {
+            for sample in reported {
                 let maker = try SampleMaker(type, source: "source\(sample.source)", unit: "1")
                 batch.append(try maker("\(sample.value)", at: Double(sample.start * 600), lasting: Double(sample.length * 600)))
             }
@@ -110,7 +110,7 @@ import Testing
                 type: type, intervals: CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc)), priority: ["source0"])
             var expected: [[Int]: Double] = [:]
             for tick in 0..<600 {
-                let now = told.filter { $0.start <= tick && tick < $0.start + $0.length }
+                let now = reported.filter { $0.start <= tick && tick < $0.start + $0.length }
                 var counting: Set<Int> = []
                 if order.isEmpty {
                     let best = now.map(\.source).min()
@@ -129,7 +129,7 @@ import Testing
                 let day = query.intervals.index(of: row.start) - query.intervals.index(of: Instant(seconds: 1_767_225_600))
                 found[[day, row.value ?? -1]] = row.duration
             }
-            #expect(found == expected, "\(told)")
+            #expect(found == expected, "\(reported)")
             // Samples without a duration are counted anyway.
             #expect(rows.allSatisfy { $0.count > 0 })
         }

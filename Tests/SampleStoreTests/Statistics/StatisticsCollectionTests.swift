@@ -27,30 +27,30 @@ import Testing
                 query.to = Instant(seconds: 1_774_656_000 + 300_000)
             }
             let collection = try StatisticsCollection(query, in: test.store)
-            var kept: [GatedSample] = []
-            var gone: [GatedSample] = []
+            var retained: [GatedSample] = []
+            var deleted: [GatedSample] = []
             var before: [Statistics] = []
             for step in 0..<12 {
                 switch Int.random(in: 0..<4, using: &random) {
-                case 0 where !kept.isEmpty:
-                    let sample = kept.remove(at: Int.random(in: 0..<kept.count, using: &random))
+                case 0 where !retained.isEmpty:
+                    let sample = retained.remove(at: Int.random(in: 0..<retained.count, using: &random))
                     try test.delete(sample)
-                    gone.append(sample)
-                case 1 where !gone.isEmpty:
-                    let sample = gone.removeLast()
+                    deleted.append(sample)
+                case 1 where !deleted.isEmpty:
+                    let sample = deleted.removeLast()
                     try test.restore(sample)
-                    kept.append(sample)
+                    retained.append(sample)
                 default:
                     let batch = try Self.batch(type, &random)
                     // Devices that agree are linked, one time in two.
                     if Bool.random(using: &random) {
                         let outcomes = try test.keep(batch).outcomes[0]
-                        for (sample, outcome) in zip(batch, outcomes) where outcome == .stored { kept.append(sample) }
+                        for (sample, outcome) in zip(batch, outcomes) where outcome == .stored { retained.append(sample) }
                     } else {
                         try test.keepExactly(batch)
-                        kept += batch.filter { sample in (try? test.store.samples.sample(sample.sample.identity)) != nil }
+                        retained += batch.filter { sample in (try? test.store.samples.sample(sample.sample.identity)) != nil }
                     }
-                    kept = Array(Dictionary(kept.map { ($0.sample.identity, $0) }) { one, _ in one }.values)
+                    retained = Array(Dictionary(retained.map { ($0.sample.identity, $0) }) { one, _ in one }.values)
                         .sorted { $0.sample.identity.description < $1.sample.identity.description }
                 }
                 if step % 3 == 2, Bool.random(using: &random) {
@@ -62,7 +62,7 @@ import Testing
                 let changed = fresh.filter { row in !before.contains { Self.isSame($0, row) } }
                 for row in changed { #expect(update.changed.contains { Self.isSame($0, row) }, "seed \(seed) step \(step)") }
                 let lost = before.filter { row in
-                    !fresh.contains { ($0.start, $0.subject, $0.source) == (row.start, row.subject, row.source) }
+                    !fresh.contains { ($0.start, $0.person, $0.source) == (row.start, row.person, row.source) }
                 }
                 for row in lost { #expect(update.changed.contains { $0.start == row.start && $0.count == 0 }, "seed \(seed)") }
                 #expect(update.changed.count >= changed.count + lost.count)
@@ -92,16 +92,16 @@ import Testing
             guard let one, let other else { return (one == nil) == (other == nil) }
             return abs(one - other) <= 1e-9 * max(1, abs(other))
         }
-        return (one.start, one.end, one.subject, one.source, one.count) == (
-            other.start, other.end, other.subject, other.source, other.count
+        return (one.start, one.end, one.person, one.source, one.count) == (
+            other.start, other.end, other.person, other.source, other.count
         )
             && (one.minimum, one.maximum) == (other.minimum, other.maximum) && one.percentiles == other.percentiles
             && isNear(one.sum, other.sum) && isNear(one.average, other.average) && isNear(one.duration, other.duration)
     }
 
-    private static func expectSame(_ one: [Statistics], _ other: [Statistics], _ what: String) {
-        #expect(one.count == other.count, "\(what)")
-        for (one, other) in zip(one, other) where !isSame(one, other) { Issue.record("\(what): \(one) is not \(other)") }
+    private static func expectSame(_ one: [Statistics], _ other: [Statistics], _ description: String) {
+        #expect(one.count == other.count, "\(description)")
+        for (one, other) in zip(one, other) where !isSame(one, other) { Issue.record("\(description): \(one) is not \(other)") }
     }
 
     /// The cost of one new sample: an hour's rows of a discrete type, however many the day has. Without new samples, nothing.

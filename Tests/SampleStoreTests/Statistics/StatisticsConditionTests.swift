@@ -16,15 +16,15 @@ import Testing
         var taken: Set<[Int]> = []
         var found: [GatedSample] = []
         for _ in 0..<Int.random(in: 1...25, using: &random) {
-            let what = [
+            let description = [
                 Int.random(in: 0..<3, using: &random), Int.random(in: 0..<12, using: &random),
                 [0, 1, 2, 7][Int.random(in: 0..<4, using: &random)], Int.random(in: 1...3, using: &random),
             ]
-            guard taken.insert(what).inserted else { continue }
+            guard taken.insert(description).inserted else { continue }
             let metadata = Bool.random(using: &random) ? Metadata([("mark", .string("x"))]) : nil
             found.append(
-                try makers[what[0]](
-                    "\(what[3])", at: Double(what[1] * 1800), lasting: Double(what[2] * 1800), metadata: metadata))
+                try makers[description[0]](
+                    "\(description[3])", at: Double(description[1] * 1800), lasting: Double(description[2] * 1800), metadata: metadata))
         }
         return found
     }
@@ -80,8 +80,8 @@ import Testing
             _ = try collection.update()
             Self.expect(collection.statistics, expected, condition)
             // Additions and deletions are followed.
-            guard let gone = all.randomElement(using: &random) else { return }
-            try test.delete(gone)
+            guard let deleted = all.randomElement(using: &random) else { return }
+            try test.delete(deleted)
             _ = try collection.update()
             let fresh = try test.store.statistics(conditioned)
             Self.expect(collection.statistics, fresh, condition)
@@ -96,9 +96,9 @@ import Testing
             var query = StatisticsQuery(
                 type: .heartRate, intervals: CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc)))
             query.predicate = try SamplePredicate("value > 60")
-            let told = try test.store.statistics(query)
+            let reported = try test.store.statistics(query)
             // Five seconds each.
-            #expect(told.map(\.count) == [2] && told.map(\.average) == [125])
+            #expect(reported.map(\.count) == [2] && reported.map(\.average) == [125])
         }
     }
 

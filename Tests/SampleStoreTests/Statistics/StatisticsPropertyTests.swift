@@ -20,25 +20,25 @@ import Testing
     private static let persons = 100
 
     private struct Person {
-        var subject: String
+        var id: String
         var type: SampleType
-        var told: [ReferenceSample]
+        var reported: [ReferenceSample]
     }
 
     @Test(arguments: 0..<50) func fiveThousandStores(file: Int) throws {
         var random = SeededGenerator(seed: UInt64(file))
-        let place = Self.zones[file % Self.zones.count]
-        let zone = try TimeZoneRules(rule: place.rule, identifier: "there")
-        let first = Int(try Instant("\(place.first)T00:00:00+00:00").microseconds / StatisticsReference.tick)
+        let key = Self.zones[file % Self.zones.count]
+        let zone = try TimeZoneRules(rule: key.rule, identifier: "there")
+        let first = Int(try Instant("\(key.first)T00:00:00+00:00").microseconds / StatisticsReference.tick)
         try TestStore.with { test in
             var persons: [Person] = []
             var batch: [GatedSample] = []
             for number in 0..<Self.persons {
                 let hexadecimal = String(number + 4096 * (file + 1), radix: 16)
-                let subject = "6d1f6e7c-2f0a-4a0e-9a52-" + String(repeating: "0", count: 12 - hexadecimal.count) + hexadecimal
+                let id = "6d1f6e7c-2f0a-4a0e-9a52-" + String(repeating: "0", count: 12 - hexadecimal.count) + hexadecimal
                 let type = try #require(SampleType(Self.types[number % Self.types.count]))
-                let person = Person(subject: subject, type: type, told: Self.samples(&random))
-                for sample in person.told { batch.append(try Self.sample(sample, of: person, first)) }
+                let person = Person(id: id, type: type, reported: Self.samples(&random))
+                for sample in person.reported { batch.append(try Self.sample(sample, of: person, first)) }
                 persons.append(person)
             }
             try test.keepExactly(batch)
@@ -58,7 +58,7 @@ import Testing
 
     /// Few times and values, so that samples touch, cover and equal one another.
     private static func samples(_ random: inout SeededGenerator) -> [ReferenceSample] {
-        var told: Set<ReferenceSample> = []
+        var reported: Set<ReferenceSample> = []
         let lengths = [0, 0, 0, 1, 2, 12, 60, 288][0..<Int.random(in: 1...8, using: &random)]
         for _ in 0..<Int.random(in: 1...14, using: &random) {
             let start =
@@ -68,25 +68,25 @@ import Testing
                 series: Int.random(in: 0..<3, using: &random), start: start, length: lengths.randomElement(using: &random) ?? 0,
                 value: [30, 36, 37, 60][Int.random(in: 0..<4, using: &random)], zone: nil)
             // The zone does not make it another reading.
-            if told.contains(where: {
+            if reported.contains(where: {
                 ($0.series, $0.start, $0.length, $0.value) == (next.series, next.start, next.length, next.value)
             }) {
                 continue
             }
             next.zone = [nil, 1, -8, 14][Int.random(in: 0..<4, using: &random)]
-            told.insert(next)
+            reported.insert(next)
         }
-        return told.sorted {
+        return reported.sorted {
             ($0.series, $0.start, $0.length, $0.value, $0.zone ?? 0) < ($1.series, $1.start, $1.length, $1.value, $1.zone ?? 0)
         }
     }
 
-    private static func sample(_ told: ReferenceSample, of person: Person, _ first: Int) throws -> GatedSample {
+    private static func sample(_ reported: ReferenceSample, of person: Person, _ first: Int) throws -> GatedSample {
         var maker = try SampleMaker(
-            person.type, source: "source\(told.series)", sourceName: "Source \(told.series)", subject: person.subject)
-        maker.zone = told.zone.map { ZoneOffset(seconds: Int32($0 * 3600)) }
-        let seconds = (first + told.start) * 300 - 1_767_225_600
-        return try maker("\(told.value)", at: Double(seconds), lasting: Double(told.length * 300))
+            person.type, source: "source\(reported.series)", sourceName: "Source \(reported.series)", person: person.id)
+        maker.zone = reported.zone.map { ZoneOffset(seconds: Int32($0 * 3600)) }
+        let seconds = (first + reported.start) * 300 - 1_767_225_600
+        return try maker("\(reported.value)", at: Double(seconds), lasting: Double(reported.length * 300))
     }
 
     private static func compare(
@@ -105,7 +105,7 @@ import Testing
         // Sources without an order are sorted by their ids.
         let ordered = Int.random(in: 0...3, using: &random)
         var query = StatisticsQuery(
-            type: person.type, intervals: intervals, subject: person.subject,
+            type: person.type, intervals: intervals, person: person.id,
             priority: Array(["source0", "source1", "source2"].prefix(ordered)))
         query.countsEvery = Int.random(in: 0..<4, using: &random) == 0
         query.usesSampleZones = ownZones
@@ -121,7 +121,7 @@ import Testing
             query.to = Instant(microseconds: Int64(first + bounds.1) * StatisticsReference.tick)
         }
         let reference = StatisticsReference(
-            style: person.type.aggregation, told: person.told, first: first, zone: zone, ownZones: ownZones,
+            style: person.type.aggregation, reported: person.reported, first: first, zone: zone, ownZones: ownZones,
             countsEvery: query.countsEvery, ordered: ordered, from: bounds.0, to: bounds.1,
             bucket: { time in
                 hours > 0
@@ -132,10 +132,10 @@ import Testing
             }, byWall: hours == 0)
         let expected = reference.figures()
         let whole = try test.store.statistics(query)
-        #expect(whole.map { intervals.index(of: $0.start) } == expected.keys.sorted(), "\(person.told)")
+        #expect(whole.map { intervals.index(of: $0.start) } == expected.keys.sorted(), "\(person.reported)")
         for row in whole {
             guard let figures = expected[intervals.index(of: row.start)] else { continue }
-            expect(row, figures, person.type.aggregation, query.ranges, "\(person.told) \(query.intervals.interval) \(row.start)")
+            expect(row, figures, person.type.aggregation, query.ranges, "\(person.reported) \(query.intervals.interval) \(row.start)")
         }
         // Some at a time it is the same, and by several connections.
         var batches: [Statistics] = []
@@ -155,19 +155,19 @@ import Testing
 
     private static func expect(
         _ row: Statistics, _ figures: StatisticsReference.Figures, _ style: AggregationStyle, _ ranges: [ValueRange],
-        _ what: String
+        _ description: String
     ) {
-        #expect(row.count == figures.count, "\(what)")
-        #expect(isNear(row.duration, figures.seconds), "\(row.duration) \(figures.seconds) \(what)")
-        #expect(row.mostRecent.map(figures.latest.values.contains) == true, "\(what)")
+        #expect(row.count == figures.count, "\(description)")
+        #expect(isNear(row.duration, figures.seconds), "\(row.duration) \(figures.seconds) \(description)")
+        #expect(row.mostRecent.map(figures.latest.values.contains) == true, "\(description)")
         if style == .cumulative {
-            #expect(isNear(row.sum, figures.sum), "\(row.sum) \(figures.sum) \(what)")
+            #expect(isNear(row.sum, figures.sum), "\(row.sum) \(figures.sum) \(description)")
             return
         }
-        #expect(isNear(row.average, figures.average(style)), "\(row) \(what)")
-        #expect(row.minimum == figures.weighed.map(\.value).min() && row.maximum == figures.weighed.map(\.value).max(), "\(what)")
-        #expect(row.percentiles == Statistics.percentileRanks.compactMap(figures.percentile), "\(what)")
-        for (one, other) in zip(row.inRange, figures.fractions(ranges)) { #expect(isNear(one.fraction, other), "\(what)") }
+        #expect(isNear(row.average, figures.average(style)), "\(row) \(description)")
+        #expect(row.minimum == figures.weighed.map(\.value).min() && row.maximum == figures.weighed.map(\.value).max(), "\(description)")
+        #expect(row.percentiles == Statistics.percentileRanks.compactMap(figures.percentile), "\(description)")
+        for (one, other) in zip(row.inRange, figures.fractions(ranges)) { #expect(isNear(one.fraction, other), "\(description)") }
     }
 
     private static func isNear(_ one: Double?, _ other: Double?) -> Bool {

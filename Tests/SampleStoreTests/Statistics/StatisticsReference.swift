@@ -33,7 +33,7 @@ struct StatisticsReference {
     }
 
     let style: AggregationStyle
-    let told: [ReferenceSample]
+    let reported: [ReferenceSample]
     /// Ticks since 1970.
     let first: Int
     let zone: TimeZoneRules
@@ -60,7 +60,7 @@ struct StatisticsReference {
     }
 
     /// The local time that assigns a sample's tick, and whether it was requested.
-    private func place(_ tick: Int, of sample: ReferenceSample) -> Int? {
+    private func key(_ tick: Int, of sample: ReferenceSample) -> Int? {
         let instant = microseconds(tick)
         func wall(_ time: Int64) -> Int64 {
             time + Int64(zone.offset(at: Instant(microseconds: time)).seconds) * 1_000_000
@@ -75,7 +75,7 @@ struct StatisticsReference {
 
     /// Whether a better series has a sample that lasts over this tick.
     private func isCovered(_ tick: Int, for sample: ReferenceSample) -> Bool {
-        !countsEvery && told.contains { $0.series < sample.series && covers(tick, $0) && !isTotal($0) }
+        !countsEvery && reported.contains { $0.series < sample.series && covers(tick, $0) && !isTotal($0) }
     }
 
     private func covers(_ tick: Int, _ sample: ReferenceSample) -> Bool {
@@ -105,10 +105,10 @@ struct StatisticsReference {
     /// The totals, with those that count: finer samples do not add up to half of them.
     private func totals() -> [Total] {
         var totals: [Total] = []
-        for (key, samples) in Dictionary(grouping: told.filter(isTotal), by: { [$0.series, $0.start, $0.length] }) {
+        for (key, samples) in Dictionary(grouping: reported.filter(isTotal), by: { [$0.series, $0.start, $0.length] }) {
             var finer = 0.0
             for tick in key[1]..<key[1] + key[2] {
-                for sample in told
+                for sample in reported
                 where !isTotal(sample) && !isCovered(tick, for: sample) && isComparable(sample.series, to: key[0]) {
                     if sample.length == 0, sample.start == tick { finer += Double(sample.value) }
                     if covers(tick, sample) { finer += Double(sample.value) / Double(sample.length) }
@@ -123,13 +123,13 @@ struct StatisticsReference {
         for index in totals.indices where totals[index].finer == 0 || 2 * totals[index].finer < totals[index].value * (1 - 1e-9) {
             let own = totals[index]
             let ticks = own.start..<own.start + own.length
-            let isTold = totals.contains { $0.counts && ($0.start, $0.length) == (own.start, own.length) }
+            let isReported = totals.contains { $0.counts && ($0.start, $0.length) == (own.start, own.length) }
             totals[index].counts = true
             for other in totals.indices {
                 let common = ticks.clamped(to: totals[other].start..<totals[other].start + totals[other].length).count
                 guard common > 0 else { continue }
                 if 2 * totals[other].length <= own.length { totals[other].counts = false }
-                if !isTold, totals[other].length >= 2 * own.length, isComparable(own.series, to: totals[other].series) {
+                if !isReported, totals[other].length >= 2 * own.length, isComparable(own.series, to: totals[other].series) {
                     totals[other].finer += (own.value - own.finer) * Double(common) / Double(own.length)
                 }
             }
@@ -139,7 +139,7 @@ struct StatisticsReference {
 
     /// How long an instant's value holds, in microseconds.
     private func hold(_ sample: ReferenceSample) -> Double {
-        let starts = told.filter { $0.series == sample.series }.map(\.start)
+        let starts = reported.filter { $0.series == sample.series }.map(\.start)
         let gaps = [
             starts.filter { $0 > sample.start }.min().map { $0 - sample.start },
             starts.filter { $0 < sample.start }.max().map { sample.start - $0 },
@@ -153,7 +153,7 @@ struct StatisticsReference {
     func figures() -> [Int: Figures] {
         var found: [Int: Figures] = [:]
         let totals = totals().filter(\.counts)
-        for sample in told {
+        for sample in reported {
             let value = Double(sample.value)
             var ticks = Array(sample.start..<sample.start + max(1, sample.length))
             if isTotal(sample) {
@@ -170,7 +170,7 @@ struct StatisticsReference {
             if style == .cumulative {
                 var touched: Set<Int> = []
                 for tick in ticks {
-                    guard let bucket = self.place(tick, of: sample) else { continue }
+                    guard let bucket = self.key(tick, of: sample) else { continue }
                     found[bucket, default: Figures()].sum += value / Double(max(1, sample.length))
                     if sample.length > 0 { found[bucket]?.seconds += 300 }
                     touched.insert(bucket)
@@ -178,7 +178,7 @@ struct StatisticsReference {
                 for bucket in touched { Self.count(sample, &found[bucket, default: Figures()]) }
                 continue
             }
-            guard !ticks.isEmpty, let bucket = self.place(sample.start, of: sample) else { continue }
+            guard !ticks.isEmpty, let bucket = self.key(sample.start, of: sample) else { continue }
             let lasted = sample.length > 0 ? Double(ticks.count) * Double(Self.tick) : 0
             let weight: Double =
                 switch style {

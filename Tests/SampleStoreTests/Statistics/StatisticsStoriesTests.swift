@@ -96,12 +96,12 @@ import Testing
         try TestStore.with { test in
             let anna = "6d1f6e7c-2f0a-4a0e-9a52-0f8f6f3f2b12"
             let walking = try #require(SampleType("distanceWalkingRunning"))
-            for subject in [TestStore.subject, anna] {
+            for person in [TestStore.person, anna] {
                 for type in [.stepCount, walking] {
                     try test.keep([
-                        try SampleMaker(type, source: "a", sourceName: "A", subject: subject)("1", at: 0, lasting: 60),
-                        try SampleMaker(type, source: "b", sourceName: "B", subject: subject)("2", at: 0, lasting: 60),
-                        try SampleMaker(type, source: "c", sourceName: "C", subject: subject)("4", at: 0, lasting: 60),
+                        try SampleMaker(type, source: "a", sourceName: "A", person: person)("1", at: 0, lasting: 60),
+                        try SampleMaker(type, source: "b", sourceName: "B", person: person)("2", at: 0, lasting: 60),
+                        try SampleMaker(type, source: "c", sourceName: "C", person: person)("4", at: 0, lasting: 60),
                     ])
                 }
             }
@@ -111,15 +111,15 @@ import Testing
             #expect(try totals() == [1, 1, 1, 1])
             try test.store.sources.set(SourceOrder(names: ["B"]))
             #expect(try totals() == [2, 2, 2, 2])
-            try test.store.sources.set(SourceOrder(subject: anna, names: ["C"]))
+            try test.store.sources.set(SourceOrder(person: anna, names: ["C"]))
             #expect(try totals() == [2, 4, 2, 4])
             try test.store.sources.set(SourceOrder(type: walking, names: ["a", "c"]))
             // Hers for all types is closer than everybody's for one.
             #expect(try totals() == [2, 4, 1, 4])
-            try test.store.sources.set(SourceOrder(subject: anna, type: walking, names: ["nobody", "B"]))
+            try test.store.sources.set(SourceOrder(person: anna, type: walking, names: ["nobody", "B"]))
             #expect(try totals() == [2, 4, 1, 2])
             #expect(try test.store.sources.orders().map(\.names) == [["nobody", "B"], ["C"], ["a", "c"], ["B"]])
-            try test.store.sources.set(SourceOrder(subject: anna, names: []))
+            try test.store.sources.set(SourceOrder(person: anna, names: []))
             #expect(try totals() == [2, 2, 1, 2])
             for wrong in [[""], ["two\nlines"], [String(repeating: "x", count: 401)], [String](repeating: "x", count: 65)] {
                 #expect(throws: StoreError.self) { try test.store.sources.set(SourceOrder(names: wrong)) }

@@ -93,11 +93,11 @@ import Testing
     @Test("story 35: steps of phone and watch count once") func bySource() throws {
         try TestStore.with { test in
             let (phone, watch) = (try SampleMaker(.stepCount, source: "phone"), try SampleMaker(.stepCount, source: "watch"))
-            let gone = try phone("999", at: 20)
+            let deleted = try phone("999", at: 20)
             try test.keep([
-                try phone("100", at: 0, lasting: 60), try watch("110", at: 0, lasting: 60), try phone("1", at: 10), gone,
+                try phone("100", at: 0, lasting: 60), try watch("110", at: 0, lasting: 60), try phone("1", at: 10), deleted,
             ])
-            try test.delete(gone)
+            try test.delete(deleted)
             var query = StatisticsQuery(type: .stepCount, intervals: try Self.intervals("1h", TimeZoneRules(fixed: .utc)))
             // The watch has priority. The phone's steps of the same minute are the same steps.
             #expect(try test.store.statistics(query).map(\.sum) == [110])
@@ -110,7 +110,7 @@ import Testing
             let statistics = try test.store.statistics(query)
             #expect(statistics.map(\.source) == ["phone", "watch"])
             #expect(statistics.map(\.sum) == [101, 110])
-            query.subject = "somebody else"
+            query.person = "somebody else"
             #expect(try test.store.statistics(query).isEmpty)
         }
     }
@@ -232,7 +232,7 @@ import Testing
                 ?? (
                     Statistics(
                         start: query.intervals.start(of: index), end: query.intervals.start(of: index + 1),
-                        subject: sample.origin.subject, source: source), 0, 0
+                        person: sample.origin.person, source: source), 0, 0
                 )
             statistics.count += 1
             if query.type.aggregation == .cumulative {

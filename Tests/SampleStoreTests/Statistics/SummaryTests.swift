@@ -17,7 +17,7 @@ import Testing
     ]
 
     /// The answer of a reader. One that does not know summaries reads each sample.
-    private func told(_ store: SampleStore) throws -> [Statistics] {
+    private func reported(_ store: SampleStore) throws -> [Statistics] {
         let first = try #require(Self.first)
         return try Self.queries.flatMap { query in
             let interval = try #require(CalendarInterval(query.every))
@@ -45,7 +45,7 @@ import Testing
 
     private func expectAlike(_ test: TestStore, _ comment: Comment, _ client: Client? = nil) throws {
         let (summed, read) = (
-            try told(try reader(test, knowsSummaries: true, client)), try told(try reader(test, knowsSummaries: false, client))
+            try reported(try reader(test, knowsSummaries: true, client)), try reported(try reader(test, knowsSummaries: false, client))
         )
         #expect(summed.count == read.count && !read.isEmpty, comment)
         for (one, other) in zip(summed, read) {
@@ -75,18 +75,18 @@ import Testing
         var random = SeededGenerator(seed: seed)
         try TestStore.with { test in
             let make = try SampleMaker()
-            var (here, gone) = (try dense(make, &random), [GatedSample]())
+            var (here, deleted) = (try dense(make, &random), [GatedSample]())
             try test.keepExactly(here)
             try test.store.summaries = Self.limits
             while try test.store.summarize() {}
             #expect(try count(test) >= 12)
             try expectAlike(test, "as it came")
             for step in 0..<12 {
-                let place = Double.random(in: -2000..<Double(Self.hours) * 3600 + 2000, using: &random)
+                let key = Double.random(in: -2000..<Double(Self.hours) * 3600 + 2000, using: &random)
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0:
                     let more = try (0..<Int.random(in: 1..<40, using: &random)).map {
-                        try make("200", at: place + Double($0) * 7.5)
+                        try make("200", at: key + Double($0) * 7.5)
                     }
                     try test.keepExactly(more)
                     here += more
@@ -94,8 +94,8 @@ import Testing
                     let index = Int.random(in: 0..<here.count, using: &random)
                     let sample = here.remove(at: index)
                     try test.delete(sample)
-                    gone.append(sample)
-                case 2 where !gone.isEmpty: try test.restore(gone.removeFirst())
+                    deleted.append(sample)
+                case 2 where !deleted.isEmpty: try test.restore(deleted.removeFirst())
                 default:
                     let from = Int.random(in: 0..<here.count - 50, using: &random)
                     _ = try test.store.samples.delete(
@@ -137,15 +137,15 @@ import Testing
             for second in [0, 599, 600, 3300, 5000] as [Int64] {
                 let from = Instant(microseconds: first.microseconds + second * 1_000_000)
                 try test.store.clients.set(
-                    Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .from(from), mayWrite: false),
+                    Grant(person: TestStore.person, type: ObjectType(.heartRate), reading: .from(from), mayWrite: false),
                     of: client,
                     at: first)
                 try expectAlike(test, "from \(second)", client)
             }
             try test.store.clients.set(
-                Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: client,
+                Grant(person: TestStore.person, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: client,
                 at: first)
-            #expect(try told(try reader(test, knowsSummaries: true, client)).isEmpty)
+            #expect(try reported(try reader(test, knowsSummaries: true, client)).isEmpty)
         }
     }
 

@@ -13,7 +13,7 @@ final class TestStore {
     /// A store that was damaged on purpose is not checked.
     var isSound = true
 
-    static let subject = "6d1f6e7c-2f0a-4a0e-9a52-0f8f6f3f2b11"
+    static let person = "6d1f6e7c-2f0a-4a0e-9a52-0f8f6f3f2b11"
     static let received = Instant(seconds: 1_795_156_260)
 
     var path: String { folder.file("store.db") }
@@ -37,7 +37,7 @@ final class TestStore {
     func open() throws { opened = try Self.open(path) }
 
     static func open(_ path: String, _ access: SampleStore.Access = .write) throws -> SampleStore {
-        try SampleStore(path: path, access: access, creation: SampleStore.Creation(subject: subject, time: received.microseconds))
+        try SampleStore(path: path, access: access, creation: SampleStore.Creation(person: person, time: received.microseconds))
     }
 
     /// Another writer on the same file.
@@ -122,7 +122,7 @@ final class TestStore {
 
     static func line(_ sample: Sample) -> String {
         var bytes: [UInt8] = []
-        SampleLine(me: subject).append(sample, ingest: nil, seq: nil, to: &bytes)
+        SampleLine(me: person).append(sample, ingest: nil, seq: nil, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -143,10 +143,10 @@ struct SampleMaker {
     init(
         _ type: SampleType = .heartRate, source: String = "strap", sourceName: String = "Strap", version: String? = nil,
         device: Device? = nil,
-        subject: String = TestStore.subject, unit: String? = nil
+        person: String = TestStore.person, unit: String? = nil
     ) throws {
         origin = Origin(
-            subject: subject, type: type, source: SourceRevision(id: source, name: sourceName, version: version), device: device)
+            person: person, type: type, source: SourceRevision(id: source, name: sourceName, version: version), device: device)
         self.unit = try unit.map { try Unit(ucum: $0) } ?? type.canonicalUnit
     }
 

@@ -29,7 +29,7 @@ final class SerialBench: SerialSourceDelegate {
     private(set) var frames: [String] = []
     private(set) var receipts: [Instant] = []
     private(set) var devices: [Device] = []
-    private(set) var skips: [SkippedOctets] = []
+    private(set) var skips: [SkippedBytes] = []
     private(set) var notices: [SourceNotice] = []
     private(set) var clocks: [WallTime] = []
     private(set) var collections = 0
@@ -51,7 +51,7 @@ final class SerialBench: SerialSourceDelegate {
         if let device = frame.device { devices.append(device) }
     }
 
-    func skipped(_ octets: SkippedOctets, of path: String) { skips.append(octets) }
+    func skipped(_ bytes: SkippedBytes, of path: String) { skips.append(bytes) }
     func identified(_ device: Device, of path: String) {}
     func learned(_ shown: WallTime, at received: Instant, of path: String) { clocks.append(shown) }
     func beginsRecords(of path: String) {}
@@ -61,14 +61,14 @@ final class SerialBench: SerialSourceDelegate {
     }
     func ended(_ path: String) { endings += 1 }
     func plugged(_ plug: SerialPlug) {}
-    func told(_ notice: SourceNotice) { notices.append(notice) }
+    func didReceive(_ notice: SourceNotice) { notices.append(notice) }
     func changed() {}
 
     /// Turns the loop until the condition is true. The limit only ends a test that would hang.
-    func turn(_ place: SourceLocation = #_sourceLocation, until isDone: () -> Bool, meanwhile: () -> Void = {}) {
+    func turn(_ place: SourceLocation = #_sourceLocation, until isDone: () -> Bool, during: () -> Void = {}) {
         var turns = 0
         while !isDone(), turns < 60_000 {
-            meanwhile()
+            during()
             loop.turn(maximumWait: .milliseconds(5))
             turns += 1
         }

@@ -16,7 +16,7 @@ import Testing
     }
 
     private func configure(_ api: String) throws {
-        try folder.write("config.json5", "{ subject: \"\(Household.subject)\", api: { \(api) } }\n")
+        try folder.write("config.json5", "{ subject: \"\(Family.person)\", api: { \(api) } }\n")
     }
 
     private var environment: [String: String] { Vitalgate.environment(home: folder.root) }
@@ -120,13 +120,13 @@ import Testing
                 "http://localhost/v1/samples", "-H", header, "-H", "Idempotency-Key: \(number)", "--json", line,
             ])
         }
-        var (told, last) = ([Double](), "")
+        var (reported, last) = ([Double](), "")
         /// The content of a stream, except for a truncated event.
         func take(_ text: String) throws {
             for event in text.split(separator: "\n\n", omittingEmptySubsequences: false).dropLast() {
                 for line in event.split(separator: "\n") {
                     if line.hasPrefix("id: ") { last = String(line.dropFirst(4)) }
-                    if line.hasPrefix("data: ") { told.append(try #require(JSON(String(line.dropFirst(6)))["value"].double)) }
+                    if line.hasPrefix("data: ") { reported.append(try #require(JSON(String(line.dropFirst(6)))["value"].double)) }
                 }
             }
         }
@@ -150,11 +150,11 @@ import Testing
         let hub = try started(["run", "--inbox", folder.path("inbox")])
         for number in 0..<50 { try save(number) }
         let stream = try follow()
-        for _ in 0..<30_000 where told.count + stream.output.split(separator: "\"value\"").count - 1 < 50 { usleep(10_000) }
+        for _ in 0..<30_000 where reported.count + stream.output.split(separator: "\"value\"").count - 1 < 50 { usleep(10_000) }
         hub.signal(SIGTERM)
         #expect(try hub.wait().status == 0)
         try take(try stream.wait().output)
-        #expect(told.sorted() == (0..<50).map { 60.5 + Double($0) })
+        #expect(reported.sorted() == (0..<50).map { 60.5 + Double($0) })
         #expect(try run(["store", "check", "--deep"]).output == "ok\n")
     }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite struct AnchorTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     /// A reader that keeps its anchor.
     func changes(after anchor: String, status: Int32 = 0, store: String? = nil) throws -> [JSON] {

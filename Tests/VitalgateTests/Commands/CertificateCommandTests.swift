@@ -13,7 +13,7 @@ import Testing
         try folder.write(
             "config.json5",
             """
-            { subject: "\(Household.subject)",
+            { subject: "\(Family.person)",
               api: { listen: "127.0.0.1:0", hosts: ["hub.home"], certificate: "\(folder.path("tls/hub.pem"))", key: "\(folder.path("tls/hub-key.pem"))" } }
 
             """)

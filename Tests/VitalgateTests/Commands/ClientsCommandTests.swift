@@ -4,7 +4,7 @@ import Testing
 @Suite struct ClientsCommandTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     private func grants() throws -> [String] {
         try folder.vitalgate("clients", "grants", "page", "--format", "ndjson").lines

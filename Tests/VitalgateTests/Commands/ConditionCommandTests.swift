@@ -5,7 +5,7 @@ import Testing
 @Suite struct ConditionCommandTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     func values(_ arguments: String...) throws -> [Double] {
         let run = try folder.vitalgate(["query"] + arguments + ["--format", "ndjson"])
@@ -60,7 +60,7 @@ import Testing
         #expect(try values("heartRate", "--where", "subject = me") == [55])
         #expect(try values("heartRate", "--where", "subject = Anna") == [99])
         #expect(try values("heartRate", "--where", "subject != me and subject != unassigned and value > 80") == [99])
-        #expect(try values("bodyMass", "--where", "subject = '\(Household.guest.uppercased())'").count == 1)
+        #expect(try values("bodyMass", "--where", "subject = '\(Family.guest.uppercased())'").count == 1)
     }
 
     /// Values that cannot be compared match neither the condition nor its negation.

@@ -9,7 +9,7 @@ import Testing
     /// One object for each row, with the original fields and the resulting samples.
     @Test func printsFieldsAndSamples() throws {
         let text = "time,type,value,unit\n2026-11-20T06:31:00+01:00,bodyTemperature,98.60,[degF]\n"
-        let run = try folder.vitalgate("decode", "csv", text, "--person", Household.subject)
+        let run = try folder.vitalgate("decode", "csv", text, "--person", Family.person)
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
         #expect(run.lines.count == 1)
@@ -26,14 +26,14 @@ import Testing
         #expect(samples[0]["start"].text == "2026-11-20T05:31:00.000000Z")
         // The UUID is the one that the store would assign.
         let file = try folder.write("one.csv", text)
-        try folder.vitalgate("import", file, "--person", Household.subject)
+        try folder.vitalgate("import", file, "--person", Family.person)
         let stored = try JSON(folder.vitalgate("query", "all", "--format", "ndjson").last)
         #expect(stored["uuid"] == samples[0]["uuid"])
     }
 
     /// Half an interval at the end of a strap's packet: the rest of the packet counts, and a strict reader refuses it all.
     @Test func namesWhatWasCutOff() throws {
-        let run = try folder.vitalgate("decode", "2A37", "16480C03FF", "--person", Household.subject)
+        let run = try folder.vitalgate("decode", "2A37", "16480C03FF", "--person", Family.person)
         #expect(run.status == 0)
         #expect(run.errors.contains("byte 4: rr_intervals is cut off"))
         let object = try JSON(run.last)

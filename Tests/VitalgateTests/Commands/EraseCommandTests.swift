@@ -7,19 +7,19 @@ import Testing
     let folder: TestFolder
 
     init() throws {
-        folder = try Household.folder()
-        try #require(try folder.vitalgate("people", "add", "Anna", "--id", Household.guest).status == 0)
+        folder = try Family.folder()
+        try #require(try folder.vitalgate("people", "add", "Anna", "--id", Family.guest).status == 0)
     }
 
-    private func lines(_ subject: String) throws -> [String] {
-        try folder.vitalgate("query", "all", "--person", subject, "--format", "ndjson").lines
+    private func lines(_ person: String) throws -> [String] {
+        try folder.vitalgate("query", "all", "--person", person, "--format", "ndjson").lines
     }
 
     /// Whether any file of the store has the text.
     private func isThere(_ text: String) throws -> Bool {
         let needle = Array(text.utf8)
         for suffix in ["", "-wal", "-shm", "-hub"] where folder.exists("store.db" + suffix) {
-            let isFound = try folder.bytes("store.db" + suffix).holds(needle)
+            let isFound = try folder.bytes("store.db" + suffix).contains(needle)
             if isFound { return true }
         }
         return false
@@ -28,21 +28,21 @@ import Testing
     @Test func itIsShownFirstAndThenDone() throws {
         try folder.vitalgate("medications", "set", "Ibuprofen 400 mg", "--person", "Anna")
         try folder.vitalgate("store", "backup", folder.path("copy.db"))
-        let mine = try lines(Household.subject)
+        let mine = try lines(Family.person)
         let shown = try folder.vitalgate("people", "erase", "Anna")
         #expect(shown.status == 0 && shown.output.contains("samples") && shown.output.contains("medications"), "\(shown)")
         #expect(shown.errors.contains("confirm with --yes") && shown.errors.contains(folder.path("copy.db")))
         #expect(try lines("Anna").count == 1)
-        for word in [Household.guest, "Anna", "Ibuprofen"] { #expect(try isThere(word), "\(word)") }
+        for word in [Family.guest, "Anna", "Ibuprofen"] { #expect(try isThere(word), "\(word)") }
         let done = try folder.vitalgate("people", "erase", "Anna", "--yes")
         #expect(done.status == 0 && done.errors.contains("is erased") && done.errors.contains("copy.db"), "\(done)")
-        for word in [Household.guest, "Anna", "Ibuprofen"] { #expect(try !isThere(word), "\(word)") }
-        #expect(try lines(Household.subject) == mine && lines(Household.guest).isEmpty)
+        for word in [Family.guest, "Anna", "Ibuprofen"] { #expect(try !isThere(word), "\(word)") }
+        #expect(try lines(Family.person) == mine && lines(Family.guest).isEmpty)
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
         #expect(try folder.vitalgate("ledger", "list").output.contains("erase"))
         // They are unknown now, by name and by UUID.
         #expect(try folder.vitalgate("people", "erase", "Anna", "--yes").status == 64)
-        #expect(try folder.vitalgate("people", "erase", Household.guest).errors == "the store has no data of this person\n")
+        #expect(try folder.vitalgate("people", "erase", Family.guest).errors == "the store has no data of this person\n")
         for word in ["unassigned", "Zoe"] { #expect(try folder.vitalgate("people", "erase", word, "--yes").status == 64) }
     }
 
@@ -69,17 +69,17 @@ import Testing
         let first = try folder.vitalgate("people", "erase", "Anna", "--yes")
         #expect(first.status == 75 && first.errors.contains("--without hook"), "\(first)")
         // The data is no longer visible, and not erased yet.
-        #expect(try lines("Anna").isEmpty && isThere(Household.guest))
+        #expect(try lines("Anna").isEmpty && isThere(Family.guest))
         let archive = folder.text("archive/archive.ndjson")
         #expect(archive.contains("\"deleted\":\"\(uuid)\""), "\(archive.suffix(300))")
         let second = try folder.vitalgate("people", "erase", "Anna", "--yes", "--without", "hook")
         #expect(second.status == 0, "\(second)")
-        #expect(try !isThere(Household.guest) && !isThere(uuid))
+        #expect(try !isThere(Family.guest) && !isThere(uuid))
         // A target that was notified continues, and one that was not gets an error.
         #expect(try folder.vitalgate("export", "archive", "--once").status == 0)
         #expect(unlink(folder.path("hook")) == 0 && rename(folder.path("away"), folder.path("hook")) == 0)
-        let behind = try folder.vitalgate("export", "hook", "--once")
-        #expect(behind.status == 69 && behind.errors.contains("have been removed permanently"), "\(behind)")
+        let after = try folder.vitalgate("export", "hook", "--once")
+        #expect(after.status == 69 && after.errors.contains("have been removed permanently"), "\(after)")
         #expect(try folder.vitalgate("people", "erase", "me", "--without", "nobody").status == 64)
     }
 
@@ -97,18 +97,18 @@ import Testing
 
     @Test func oneselfCanBeErased() throws {
         let folder = try TestFolder()
-        try folder.write("config.json5", "{ subject: '\(Household.subject)' }\n")
-        try folder.vitalgate("import", folder.write("all.csv", Household.csv))
-        func lines(_ subject: String) throws -> [String] {
-            try folder.vitalgate("query", "all", "--person", subject, "--format", "ndjson").lines
+        try folder.write("config.json5", "{ subject: '\(Family.person)' }\n")
+        try folder.vitalgate("import", folder.write("all.csv", Family.csv))
+        func lines(_ person: String) throws -> [String] {
+            try folder.vitalgate("query", "all", "--person", person, "--format", "ndjson").lines
         }
-        let guests = try lines(Household.guest)
+        let guests = try lines(Family.guest)
         #expect(try lines("me").count > 5 && guests.count == 1)
         let run = try folder.vitalgate("people", "erase", "me", "--yes")
         #expect(run.status == 0 && run.errors.contains("'me' is a new, unknown person now"), "\(run)")
         #expect(run.errors.contains("the configuration file still has this person's UUID"))
-        #expect(try lines("me").isEmpty && lines(Household.guest) == guests)
-        #expect(try !folder.bytes("store.db").holds(Array(Household.subject.utf8)))
+        #expect(try lines("me").isEmpty && lines(Family.guest) == guests)
+        #expect(try !folder.bytes("store.db").contains(Array(Family.person.utf8)))
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
         let file = try folder.write("new.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,61,/min\n")
         #expect(try folder.vitalgate("import", file).status == 0)
@@ -120,25 +120,25 @@ import Testing
         var text = "time,type,value,unit,source,subject\n"
         for second in 0..<6000 {
             let time = "2026-03-\(10 + second / 3600)T\(10 + second / 600 % 6):\(10 + second / 60 % 10):\(10 + second % 50)Z"
-            text += "\(time),heartRate,\(60 + second % 40).\(100 + second % 900),/min,Belt,\(Household.guest)\n"
+            text += "\(time),heartRate,\(60 + second % 40).\(100 + second % 900),/min,Belt,\(Family.guest)\n"
         }
         try folder.vitalgate("import", folder.write("much.csv", text))
-        let (hers, mine) = (try lines("Anna").count, try lines(Household.subject))
+        let (hers, mine) = (try lines("Anna").count, try lines(Family.person))
         try #require(hers > 1000)
         let whole = try folder.bytes("store.db")
         for round in 0..<15 {
             for suffix in ["-wal", "-shm", "-hub"] { unlink(folder.store + suffix) }
             try folder.write("store.db", whole)
-            let run = try folder.start("people", "erase", Household.guest, "--yes")
+            let run = try folder.start("people", "erase", Family.guest, "--yes")
             usleep(UInt32(round) * 12_000)
             run.signal(SIGKILL)
             _ = try run.wait()
             let check = try folder.vitalgate("store", "check").output
-            let left = try lines(Household.guest).count
+            let left = try lines(Family.guest).count
             #expect(check == "ok\n" || (check.contains("interrupted") && left == 0), "\(check)")
             #expect(left == 0 || left == hers)
-            #expect(try folder.vitalgate("people", "erase", Household.guest, "--yes").status == 0)
-            #expect(try !isThere(Household.guest) && !isThere("Belt") && lines(Household.subject) == mine)
+            #expect(try folder.vitalgate("people", "erase", Family.guest, "--yes").status == 0)
+            #expect(try !isThere(Family.guest) && !isThere("Belt") && lines(Family.person) == mine)
             #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
         }
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ExitCodeTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     /// Invalid command lines: 64.
     static let wrongLines: [[String]] = [
@@ -25,14 +25,14 @@ import Testing
     ]
 
     @Test func aWrongLineIsAUsageError() throws {
-        var said = ""
+        var output = ""
         for line in Self.wrongLines {
             let run = try folder.vitalgate(line)
             #expect(run.status == 64, "\(line)")
             #expect(run.output.isEmpty, "\(line)")
-            said += "$ vitalgate \(line.joined(separator: " "))\n\(run.errors)"
+            output += "$ vitalgate \(line.joined(separator: " "))\n\(run.errors)"
         }
-        try Snapshot.expect(said, matches: "errors-usage.txt")
+        try Snapshot.expect(output, matches: "errors-usage.txt")
     }
 
     @Test func whatCannotBeDoneSaysWhy() throws {
@@ -45,14 +45,14 @@ import Testing
             (["unit", "convert", "1", "kg", "Cel"], 65), (["unit", "convert", "1", "KG", "kg"], 65),
             (["unit", "convert", "5", "mmol/L", "mg/dL"], 65),
         ]
-        var said = ""
+        var output = ""
         for (line, status) in cases {
             let run = try folder.vitalgate(line)
             #expect(run.status == status, "\(line)")
             #expect(run.output.isEmpty, "\(line)")
-            said += "$ vitalgate \(line.joined(separator: " "))\n\(run.errors)"
+            output += "$ vitalgate \(line.joined(separator: " "))\n\(run.errors)"
         }
-        try Snapshot.expect(said, matches: "errors-data.txt")
+        try Snapshot.expect(output, matches: "errors-data.txt")
     }
 
     @Test func aMissingStoreIsNoInput() throws {
@@ -96,10 +96,10 @@ import Testing
 
     /// This value becomes an identity forever.
     @Test(arguments: ["abc", "", "me", "unassigned", "7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e5"]) func aSubjectThatIsNobody(
-        subject: String
+        person: String
     ) throws {
         let file = try folder.write("more.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,61,/min\n")
-        try folder.write("subject.json5", "{ subject: \"\(subject)\" }")
+        try folder.write("subject.json5", "{ subject: \"\(person)\" }")
         let options = [
             "--store", folder.path("new.db"), "--config", folder.path("subject.json5"), "--profiles", Repository.profiles,
         ]

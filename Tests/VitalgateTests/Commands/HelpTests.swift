@@ -102,7 +102,7 @@ import Testing
         ("store-stats", ["store", "stats"]),
     ])
     func looksAsItDid(name: String, arguments: [String]) throws {
-        let folder = try Household.folder()
+        let folder = try Family.folder()
         try folder.vitalgate("import", "\(Repository.files)/omron_connect_3.csv", "--time-zone", "Europe/Berlin")
         let run = try folder.vitalgate(arguments)
         #expect(run.status == 0)

@@ -7,7 +7,7 @@ import Testing
     init() throws { folder = try TestFolder() }
 
     @Test func endsWithTheAccount() throws {
-        let file = try folder.write("household.csv", Household.csv)
+        let file = try folder.write("household.csv", Family.csv)
         let run = try folder.vitalgate("import", file, "--format", "ndjson")
         #expect(run.lines.count == 1)
         #expect(
@@ -41,8 +41,8 @@ import Testing
         #expect(account.addsUp)
         #expect(run.status == 0)
         // Its messages about the person contain types and no values.
-        let told = run.errors.split(separator: "\n").map { $0.split(separator: ": ").dropFirst().joined(separator: ": ") }
-        #expect(told.allSatisfy { $0.hasPrefix("characteristics set: ") }, "\(run.errors)")
+        let reported = run.errors.split(separator: "\n").map { $0.split(separator: ": ").dropFirst().joined(separator: ": ") }
+        #expect(reported.allSatisfy { $0.hasPrefix("characteristics set: ") }, "\(run.errors)")
     }
 
     /// A line an account, in the order of the files.
@@ -57,7 +57,7 @@ import Testing
 
     @Test func makesTheStoreForItsOwnerOnly() throws {
         let store = folder.path("new/deep/store.db")
-        let file = try folder.write("household.csv", Household.csv)
+        let file = try folder.write("household.csv", Family.csv)
         try folder.vitalgate(["import", file], store: store)
         #expect(folder.mode("new") == 0o700)
         #expect(folder.mode("new/deep") == 0o700)
@@ -67,7 +67,7 @@ import Testing
 
     /// Without `--store`: the person's own folder.
     @Test func makesTheStoreWhereTheConfigurationSays() throws {
-        let file = try folder.write("household.csv", Household.csv)
+        let file = try folder.write("household.csv", Family.csv)
         try folder.write("own.json5", "{ store: '\(folder.path("configured/store.db"))', timeZone: 'Asia/Tokyo' } // mine\n")
         let options = ["--config", folder.path("own.json5"), "--profiles", Repository.profiles]
         let run = try Vitalgate.run(options + ["import", file], environment: Vitalgate.environment(home: folder.root))
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func aRehearsalChangesNothing() throws {
-        let file = try folder.write("household.csv", Household.csv)
+        let file = try folder.write("household.csv", Family.csv)
         let rehearsal = try folder.vitalgate("import", file, "--dry-run", "--format", "ndjson")
         #expect(try Account(rehearsal.last).stored == 10)
         #expect(rehearsal.status == 65)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func findsRepeatedReadings() throws {
-        let file = try folder.write("household.csv", Household.csv)
+        let file = try folder.write("household.csv", Family.csv)
         try folder.vitalgate("import", file)
         let content = try folder.vitalgate("query", "all", "--format", "ndjson").output
         let again = try folder.vitalgate("import", file, "--format", "ndjson")
@@ -172,8 +172,8 @@ import Testing
         #expect(run.status == 65)
         #expect(run.errors.contains("\(file): line 2: "))
         #expect(run.errors.contains("--time-zone +01:00"))
-        let settled = try folder.vitalgate("import", file, "--format", "ndjson", "--time-zone", "+01:00")
-        #expect(try Account(settled.last).stored == 1)
+        let updated = try folder.vitalgate("import", file, "--format", "ndjson", "--time-zone", "+01:00")
+        #expect(try Account(updated.last).stored == 1)
     }
 
     @Test func refusesAnHourThatDoesNotExist() throws {
@@ -186,11 +186,11 @@ import Testing
     // MARK: People
 
     @Test(arguments: ["11111111-2222-4333-8444-555555555555", "AAAAAAAA-BBBB-4CCC-8DDD-EEEEEEEEEEEE", "unassigned"])
-    func takesAnySubject(subject: String) throws {
+    func takesAnySubject(person: String) throws {
         let file = try folder.write("one.csv", "time,type,value,unit\n2026-03-28T07:30:00Z,heartRate,61,/min\n")
-        try folder.vitalgate("import", file, "--person", subject)
+        try folder.vitalgate("import", file, "--person", person)
         let sample = try JSON(folder.vitalgate("query", "all", "--format", "ndjson").last)
-        #expect(sample["subject"].text == subject.lowercased())
+        #expect(sample["subject"].text == person.lowercased())
     }
 
     @Test func withoutASubjectItIsMe() throws {
@@ -207,8 +207,8 @@ import Testing
         try folder.write(
             "people.csv",
             "time,type,value,unit,subject\n"
-                + ["", "me", anna, ben, "unassigned"].enumerated().map { index, subject in
-                    "2026-03-01T0\(index):00:00Z,heartRate,6\(index),/min,\(subject)\n"
+                + ["", "me", anna, ben, "unassigned"].enumerated().map { index, person in
+                    "2026-03-01T0\(index):00:00Z,heartRate,6\(index),/min,\(person)\n"
                 }.joined())
         let words = ["import", folder.path("people.csv"), "--person", anna, "--format", "ndjson"]
         let run = try folder.vitalgate(words + ["--only-person"])
@@ -225,7 +225,7 @@ import Testing
         let files = VectorFilesTests.files.map { "\(Repository.files)/\($0)" }
         func uuids(_ store: String) throws -> [String] {
             try folder.vitalgate(
-                ["import"] + files + ["--person", Household.subject, "--time-zone", "Europe/Berlin"], store: folder.path(store))
+                ["import"] + files + ["--person", Family.person, "--time-zone", "Europe/Berlin"], store: folder.path(store))
             return try folder.vitalgate(["query", "all", "--format", "ndjson"], store: folder.path(store)).objects()
                 .compactMap { $0["uuid"].text }
         }
@@ -244,14 +244,14 @@ import Testing
             "generic.csv",
             """
             time,type,value,unit,end,source,device,subject
-            2026-03-28T07:30:00Z,stepCount,512,1,2026-03-28T08:30:00Z,Pedometer,Clip 3,\(Household.guest)
+            2026-03-28T07:30:00Z,stepCount,512,1,2026-03-28T08:30:00Z,Pedometer,Clip 3,\(Family.guest)
             """)
         try folder.vitalgate("import", file)
         let sample = try JSON(folder.vitalgate("query", "all", "--format", "ndjson").last)
         #expect(sample["end"].text == "2026-03-28T08:30:00.000000Z")
         #expect(sample["source"]["name"].text == "Pedometer")
         #expect(sample["device"]["name"].text == "Clip 3")
-        #expect(sample["subject"].text == Household.guest)
+        #expect(sample["subject"].text == Family.guest)
     }
 
     @Test(arguments: [

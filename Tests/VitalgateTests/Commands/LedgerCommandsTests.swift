@@ -4,7 +4,7 @@ import Testing
 @Suite struct LedgerCommandsTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     func content() throws -> [String] { try folder.vitalgate("query", "all", "--format", "ndjson").lines }
 
@@ -61,12 +61,12 @@ import Testing
         let uuid = try #require(try uuids("bodyMass").first)
         try folder.vitalgate("delete", uuid)
         #expect(try uuids("bodyMass").isEmpty)
-        let gone = try folder.vitalgate("query", uuid)
-        #expect(gone.status == 65)
-        #expect(gone.output.isEmpty)
-        #expect(gone.errors.contains("restore"))
+        let deleted = try folder.vitalgate("query", uuid)
+        #expect(deleted.status == 65)
+        #expect(deleted.output.isEmpty)
+        #expect(deleted.errors.contains("restore"))
         let again = try folder.vitalgate(
-            "import", folder.path("household.csv"), "--person", Household.subject, "--format", "ndjson")
+            "import", folder.path("household.csv"), "--person", Family.person, "--format", "ndjson")
         #expect(try Account(again.last).stored == 0)
         #expect(try uuids("bodyMass").isEmpty)
         #expect(try folder.vitalgate("restore", uuid).status == 0)
@@ -103,7 +103,7 @@ import Testing
         #expect(try folder.vitalgate("ledger", "undo", "1").status == 0)
         #expect(try content().isEmpty)
         let again = try folder.vitalgate(
-            "import", folder.path("household.csv"), "--person", Household.subject, "--format", "ndjson")
+            "import", folder.path("household.csv"), "--person", Family.person, "--format", "ndjson")
         let account = try Account(again.last)
         #expect(account.stored == 0)
         #expect(account.addsUp)
@@ -144,9 +144,9 @@ import Testing
     }
 
     @Test func judgesWhatIsHeld() throws {
-        let held = try folder.vitalgate("quarantine", "list", "--format", "ndjson")
-        #expect(held.lines.count == 1)
-        let entry = try JSON(held.last)
+        let quarantined = try folder.vitalgate("quarantine", "list", "--format", "ndjson")
+        #expect(quarantined.lines.count == 1)
+        let entry = try JSON(quarantined.last)
         #expect(entry["sample"]["original"]["value"].text == "198")
         #expect(entry["place"].text == "line 12")
         let number = try #require(entry["quarantine"].integer)
@@ -162,7 +162,7 @@ import Testing
     @Test func rejectedStaysRejected() throws {
         #expect(try folder.vitalgate("quarantine", "reject", "1").status == 0)
         let again = try folder.vitalgate(
-            "import", folder.path("household.csv"), "--person", Household.subject, "--format", "ndjson")
+            "import", folder.path("household.csv"), "--person", Family.person, "--format", "ndjson")
         let account = try Account(again.last)
         #expect(account.stored == 0)
         #expect(account.quarantined == 0)

@@ -4,7 +4,7 @@ import Testing
 @Suite struct MedicationsCommandTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     private func listed(_ options: String...) throws -> [JSON] {
         try folder.vitalgate(["medications", "list", "--format", "ndjson"] + options).objects()
@@ -30,7 +30,7 @@ import Testing
             archived["isArchived"] == .boolean(true) && archived["generalForm"].text == "tablet" && archived["nickname"] == .null)
         #expect(try folder.vitalgate("medications", "list").output.contains("Insulin glargine"))
         // Of each person, and in no query.
-        #expect(try listed("--person", Household.guest).isEmpty)
+        #expect(try listed("--person", Family.guest).isEmpty)
         #expect(!(try folder.vitalgate("query", "all", "--format", "ndjson").output.contains("Insulin")))
         #expect(try folder.vitalgate("medications", "remove", "Insulin glargine").status == 0)
         #expect(try folder.vitalgate("medications", "remove", "Insulin glargine").status == 65)

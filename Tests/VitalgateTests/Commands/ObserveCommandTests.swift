@@ -26,7 +26,7 @@ import Testing
         try RunningVitalgate(["--store", folder.store] + arguments, environment: Vitalgate.environment(home: folder.root))
     }
 
-    private func told() throws -> [JSON] {
+    private func reported() throws -> [JSON] {
         try folder.text("told").split(separator: "\n").map { try JSON(String($0)) }
     }
 
@@ -44,18 +44,18 @@ import Testing
         first.signal(SIGKILL)
         _ = try first.wait()
         unlink(folder.path("deaf"))
-        let count = try told().count
+        let count = try reported().count
         let second = try start(arguments)
-        try await wait { ((try? told().count) ?? 0) > count }
+        try await wait { ((try? reported().count) ?? 0) > count }
         try take(3, "heartRate", "/min", 63)
-        try await wait { ((try? told().last?["anchor"].text) ?? nil) != (try? told()[count]["anchor"].text) }
+        try await wait { ((try? reported().last?["anchor"].text) ?? nil) != (try? reported()[count]["anchor"].text) }
         second.signal(SIGTERM)
         _ = try second.wait()
-        let lines = try told()
-        let kept = try #require(lines.first?["after"].text)
-        #expect(lines.dropLast().allSatisfy { $0["after"].text == kept })
+        let lines = try reported()
+        let retained = try #require(lines.first?["after"].text)
+        #expect(lines.dropLast().allSatisfy { $0["after"].text == retained })
         #expect(lines.allSatisfy { $0["observer"].text == "pulse" })
-        let changes = try folder.vitalgate("changes", "--after", kept)
+        let changes = try folder.vitalgate("changes", "--after", retained)
         #expect(try changes.lines.map { try JSON($0)["value"].double } == [62, 63])
         #expect(!second.errors.split { !$0.isNumber }.contains("62"))
     }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct PeopleCommandTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     private func names() throws -> [String] {
         try folder.vitalgate("people", "list", "--format", "ndjson").lines.compactMap { try JSON($0)["name"].text }
@@ -12,7 +12,7 @@ import Testing
 
     @Test func addRenameRemove() throws {
         #expect(try names() == ["me"])
-        #expect(try folder.vitalgate("people", "add", "Anna", "--id", Household.guest).status == 0)
+        #expect(try folder.vitalgate("people", "add", "Anna", "--id", Family.guest).status == 0)
         let ben = try folder.vitalgate("people", "add", "Ben")
         #expect(ben.status == 0 && ben.output.count == 37)
         #expect(try names() == ["me", "Anna", "Ben"])
@@ -22,11 +22,11 @@ import Testing
         #expect(try names() == ["Ben", "Carl", "Änne Müller"])
         #expect(try folder.vitalgate("query", "bodyMass", "--person", "Änne Müller", "--format", "ndjson").lines.count == 1)
         #expect(try folder.vitalgate("query", "heartRate", "--person", "Carl", "--format", "ndjson").lines.isEmpty)
-        #expect(try folder.vitalgate("people", "add", "Dora", "--id", Household.subject).status == 0)
+        #expect(try folder.vitalgate("people", "add", "Dora", "--id", Family.person).status == 0)
         #expect(try folder.vitalgate("query", "heartRate", "--person", "Dora", "--format", "ndjson").lines.count == 3)
         #expect(try folder.vitalgate("people", "remove", "Änne Müller").status == 0)
         #expect(
-            try folder.vitalgate("query", "all", "--person", Household.guest, "--format", "ndjson").lines.count == 1,
+            try folder.vitalgate("query", "all", "--person", Family.guest, "--format", "ndjson").lines.count == 1,
             "samples stay")
         let query = try folder.vitalgate("query", "all", "--format", "ndjson").output
         for name in ["Carl", "Anna", "Änne"] { #expect(!query.contains(name), "samples have no names") }
@@ -34,10 +34,10 @@ import Testing
 
     @Test func aNameIsOnePersons() throws {
         #expect(try folder.vitalgate("people", "add", "Anna").status == 0)
-        for arguments in [["add", "Anna"], ["rename", "me", "Anna"], ["remove", Household.guest]] {
+        for arguments in [["add", "Anna"], ["rename", "me", "Anna"], ["remove", Family.guest]] {
             #expect(try folder.vitalgate(["people"] + arguments).status == 65, "\(arguments)")
         }
-        let names = ["me", "unassigned", Household.guest, "", " x", "a\nb", String(repeating: "x", count: 201)]
+        let names = ["me", "unassigned", Family.guest, "", " x", "a\nb", String(repeating: "x", count: 201)]
         for name in names {
             #expect(try folder.vitalgate("people", "add", name).status == 64, "\(name)")
             #expect(try folder.vitalgate("people", "rename", "Anna", name).status == 64, "\(name)")
@@ -48,10 +48,10 @@ import Testing
 
     /// A table with rows of more than one person has a column for the person.
     @Test func tablesShowWhoseItIs() throws {
-        #expect(try folder.vitalgate("people", "add", "Anna", "--id", Household.guest).status == 0)
+        #expect(try folder.vitalgate("people", "add", "Anna", "--id", Family.guest).status == 0)
         let all = try folder.vitalgate("query", "all").output
         for name in ["person", "Anna", "unassigned", "me"] { #expect(all.contains(name), "\(name): \(all)") }
-        let own = try folder.vitalgate("query", "heartRate", "--person", Household.subject).output
+        let own = try folder.vitalgate("query", "heartRate", "--person", Family.person).output
         #expect(!own.contains("person") && own.contains("Strap"))
     }
 

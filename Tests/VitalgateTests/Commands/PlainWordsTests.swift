@@ -4,7 +4,7 @@ import Testing
 @Suite struct PlainWordsTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     /// A type may be given by its display name or a short name.
     @Test(arguments: [
@@ -26,10 +26,10 @@ import Testing
     }
 
     @Test(arguments: [("hartrate", "heartRate"), ("stepsCount", "stepCount"), ("bodymas", "bodyMass")])
-    func unknownTypesSuggest(typed: String, meant: String) throws {
+    func unknownTypesSuggest(typed: String, intended: String) throws {
         let run = try folder.vitalgate("query", typed)
         #expect(run.status == 64)
-        #expect(run.errors.contains("did you mean '\(meant)'?"), "\(run.errors)")
+        #expect(run.errors.contains("did you mean '\(intended)'?"), "\(run.errors)")
     }
 
     /// Each unknown type in a list is named, with a suggestion.
@@ -79,15 +79,15 @@ import Testing
         #expect(own.contains("2026-03-28 07:31:00 +01:00"))
         let tokyo = try folder.vitalgate("query", "bodyTemperature", "--limit", "1", "--time-zone", "Asia/Tokyo").output
         #expect(tokyo.contains("2026-03-28 15:31:00 +09:00"))
-        let held = try folder.vitalgate("quarantine", "list", "--time-zone", "Asia/Tokyo").output
-        #expect(held.contains("2026-03-28 18:05:00 +09:00"))
+        let quarantined = try folder.vitalgate("quarantine", "list", "--time-zone", "Asia/Tokyo").output
+        #expect(quarantined.contains("2026-03-28 18:05:00 +09:00"))
     }
 
     /// The same in every table and report that shows a reading's time.
     @Test func reportsShowTimesInTheZoneAskedFor() throws {
         let tokyo = ["--time-zone", "Asia/Tokyo"]
-        let held = try folder.vitalgate(["quarantine", "show", "1"] + tokyo).output
-        #expect(held.contains("> 2026-03-28 18:05:00 +09:00"), "\(held)")
+        let quarantined = try folder.vitalgate(["quarantine", "show", "1"] + tokyo).output
+        #expect(quarantined.contains("> 2026-03-28 18:05:00 +09:00"), "\(quarantined)")
         let uuid = try uuid(of: try folder.vitalgate("query", "bodyTemperature", "--limit", "1", "--format", "ndjson").last)
         for command in [["query", uuid], ["query", uuid, "--explain"]] {
             let own = try folder.vitalgate(command).output
@@ -119,7 +119,7 @@ import Testing
         ("bloodPressureSystolic", "mmhg", "mm[Hg]"), ("activeEnergyBurned", "kcals", "kcal"), ("height", "ft", "[ft_i]"),
         ("oxygenSaturation", "percent", "%"),
     ])
-    func unknownUnitsSuggest(type: String, typed: String, meant: String) throws {
+    func unknownUnitsSuggest(type: String, typed: String, intended: String) throws {
         for command in [
             ["query", type, "--unit", typed], ["stats", type, "--every", "1d", "--unit", typed],
             ["query", type, "--where", "value > 1 \(typed)"], ["repair", "plan", "--type", type, "--read-as", typed],
@@ -127,13 +127,13 @@ import Testing
         ] {
             let run = try folder.vitalgate(command)
             #expect(run.status == 64 || run.status == 65, "\(command)")
-            #expect(run.errors.contains("did you mean \(meant)?"), "\(command): \(run.errors)")
+            #expect(run.errors.contains("did you mean \(intended)?"), "\(command): \(run.errors)")
             #expect(run.output.isEmpty)
         }
         let rows = "time,type,value,unit\n2026-05-01T08:00:00Z,\(type),1,\(typed)\n"
         let run = try folder.vitalgate("import", try folder.write("row.csv", rows))
         #expect(run.status == 65)
-        #expect(run.errors.contains("line 2: ") && run.errors.contains("did you mean \(meant)?"), "\(run.errors)")
+        #expect(run.errors.contains("line 2: ") && run.errors.contains("did you mean \(intended)?"), "\(run.errors)")
     }
 
     @Test func aPipeHasOneHeader() throws {

@@ -4,7 +4,7 @@ import Testing
 @Suite struct QueryCommandTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     func query(_ arguments: String...) throws -> Vitalgate.Run {
         let run = try folder.vitalgate(["query"] + arguments)
@@ -24,7 +24,7 @@ import Testing
     @Test func printsTheLineOfTheContract() throws {
         let run = try query("bodyTemperature", "--limit", "1", "--format", "ndjson")
         #expect(
-            Household.masked(run.output) == """
+            Family.masked(run.output) == """
                 {"uuid":"019d3323-88a0-85a1-895f-14c9f66aebfa","kind":"quantity","type":"bodyTemperature","value":37.0,"unit":"Cel",\
                 "start":"2026-03-28T06:31:00.000000Z","end":"2026-03-28T06:31:00.000000Z","zone":"+01:00",\
                 "subject":"11111111-2222-4333-8444-555555555555",\
@@ -136,9 +136,9 @@ import Testing
         #expect(try values("all", "--device", "Clip 3") == [600, 1000])
         #expect(try values("all", "--device", "nobody").isEmpty)
         #expect(try values("heartRate", "--person", "unassigned") == [72])
-        #expect(try values("bodyMass", "--person", Household.guest).count == 1)
-        #expect(try values("bodyMass", "--person", Household.guest.uppercased()).count == 1)
-        #expect(try values("heartRate", "--person", Household.subject) == [61, 63, 80])
+        #expect(try values("bodyMass", "--person", Family.guest).count == 1)
+        #expect(try values("bodyMass", "--person", Family.guest.uppercased()).count == 1)
+        #expect(try values("heartRate", "--person", Family.person) == [61, 63, 80])
     }
 
     @Test(arguments: [
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test func readsMetadata() throws {
-        try folder.vitalgate("import", "\(Repository.files)/apple_health_0.xml", "--person", Household.subject)
+        try folder.vitalgate("import", "\(Repository.files)/apple_health_0.xml", "--person", Family.person)
         let meals = try folder.vitalgate(
             "query", "bloodGlucose", "--where", "metadata.bloodGlucoseMealTime = postprandial", "--format", "ndjson")
         #expect(meals.status == 0)

@@ -4,7 +4,7 @@ import Testing
 @Suite struct QueryPlanCommandTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     /// A range causes no full scan: rows outside of it are not read.
     @Test func aRangeIsNoFullScan() throws {
@@ -59,7 +59,7 @@ import Testing
     @Test func aFramesPressuresAreOne() throws {
         let folder = try TestFolder()
         let file = "\(Repository.root)/Examples/omron-blood-pressure.csv"
-        #expect(try folder.vitalgate("import", file, "--time-zone", "Z", "--person", Household.subject).status == 0)
+        #expect(try folder.vitalgate("import", file, "--time-zone", "Z", "--person", Family.person).status == 0)
         let all = try folder.vitalgate("query", "all", "--format", "ndjson").objects()
         let found = try folder.vitalgate("query", "bloodPressure", "--format", "ndjson").objects()
         #expect(found.count == all.filter { $0["type"].text == "bloodPressureSystolic" }.count && !found.isEmpty)
@@ -73,15 +73,15 @@ import Testing
         let halves = try folder.vitalgate("query", "all", "--where", "inCorrelation = \(uuid)", "--format", "ndjson").objects()
         #expect(Set(halves.map { $0["uuid"] }) == Set(found[0]["objects"].list))
         // By a condition, a half goes, and the whole with it.
-        let gone = try folder.vitalgate(
+        let deleted = try folder.vitalgate(
             "delete", "--where", "inCorrelation = \(uuid) and type = bloodPressureDiastolic", "--yes")
-        #expect(gone.status == 0 && gone.errors.hasPrefix("1 sample deleted (this is ledger entry"), "\(gone.errors)")
+        #expect(deleted.status == 0 && deleted.errors.hasPrefix("1 sample deleted (this is ledger entry"), "\(deleted.errors)")
         #expect(try folder.vitalgate("query", "bloodPressure", "--format", "ndjson").objects().count == found.count - 1)
         #expect(try folder.vitalgate("show", uuid).status == 65)
     }
 
     @Test func whereASampleDecidesAlone() throws {
-        let folder = try Household.folder()
+        let folder = try Family.folder()
         let repair = try folder.vitalgate(
             "repair", "plan", "--type", "heartRate", "--scale", "2", "--where", "inCorrelation = *")
         #expect(repair.status == 65 && repair.errors.contains("inCorrelation = UUID"), "\(repair.errors)")

@@ -136,10 +136,10 @@ import Testing
 
     /// The neighbor's device is not read, nor any other that was not named.
     @Test func onlyWhoIsNamedOrAdopted() throws {
-        let nobody = try replay("household.btsnoop")
-        #expect(nobody.status == 66)
-        #expect(nobody.errors.contains("it has no adopted device"))
-        #expect(nobody.errors.contains("C0:01:02:03:04:01 (sig-heart-rate)"))
+        let unassigned = try replay("household.btsnoop")
+        #expect(unassigned.status == 66)
+        #expect(unassigned.errors.contains("it has no adopted device"))
+        #expect(unassigned.errors.contains("C0:01:02:03:04:01 (sig-heart-rate)"))
         #expect(try replay("household.btsnoop", "--device", "C0:01:02:03:04:07").status == 66)
         #expect(try replay("household.btsnoop", "--device", "strap").status == 64)
         let one = try replay("household.btsnoop", "--device", "A4:C1:38:03:04:03=bthome-v2")

@@ -2,9 +2,9 @@ import Testing
 
 /// `query sleepAnalysis --chart`: nights, each moment once.
 @Suite struct SleepChartTests {
-    private static func store(_ told: [(source: String, raw: String, from: Int64, minutes: Int64)]) throws -> ObjectStore {
+    private static func store(_ reported: [(source: String, raw: String, from: Int64, minutes: Int64)]) throws -> ObjectStore {
         var objects = try ObjectStore()
-        for (index, each) in told.enumerated() {
+        for (index, each) in reported.enumerated() {
             try objects.add(
                 "\(index)", "sleepAnalysis", number: each.raw, at: each.from * 60, lasting: each.minutes * 60, source: each.source
             )

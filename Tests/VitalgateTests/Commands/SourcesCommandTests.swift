@@ -5,7 +5,7 @@ import Testing
     let folder: TestFolder
 
     init() throws {
-        folder = try Household.folder()
+        folder = try Family.folder()
         let file = try folder.write(
             "walk.csv",
             """
@@ -14,7 +14,7 @@ import Testing
             2026-06-01T06:00:00Z,stepCount,90,1,2026-06-01T07:00:00Z,iPhone
 
             """)
-        let run = try folder.vitalgate("import", file, "--person", Household.subject)
+        let run = try folder.vitalgate("import", file, "--person", Family.person)
         try #require(run.status == 0, "\(run.errors)")
     }
 
@@ -30,21 +30,21 @@ import Testing
         let all = try folder.vitalgate("sources", "list", "--format", "csv")
         #expect(all.lines.count == 9 && all.lines[0] == "source,id,device,person,types,first,last")
         #expect(try folder.vitalgate("sources", "list", "bodyFatPercentage").errors == "no samples\n")
-        #expect(try folder.vitalgate("sources", "list", "stepCount", "--person", Household.guest).output.isEmpty)
+        #expect(try folder.vitalgate("sources", "list", "stepCount", "--person", Family.guest).output.isEmpty)
     }
 
     @Test func prefers() throws {
         #expect(try steps() == [100])
         #expect(try folder.vitalgate("sources", "priority", "stepCount", "iphone").status == 0)
         #expect(try steps() == [90])
-        #expect(try folder.vitalgate("sources", "priority", "all", "Watch", "--person", Household.subject).status == 0)
+        #expect(try folder.vitalgate("sources", "priority", "all", "Watch", "--person", Family.person).status == 0)
         #expect(try steps() == [100])
-        let said = try folder.vitalgate("sources", "priority", "--format", "ndjson").objects()
+        let output = try folder.vitalgate("sources", "priority", "--format", "ndjson").objects()
         #expect(
-            said.map { $0["type"].text } == [nil, "stepCount"] && said.map { $0["subject"].text } == [Household.subject, nil])
+            output.map { $0["type"].text } == [nil, "stepCount"] && output.map { $0["subject"].text } == [Family.person, nil])
         let table = try folder.vitalgate("sources", "priority")
         #expect(table.output.contains("everybody") && table.output.contains("all"))
-        #expect(try folder.vitalgate("sources", "priority", "all", "--person", Household.subject, "--clear").status == 0)
+        #expect(try folder.vitalgate("sources", "priority", "all", "--person", Family.person, "--clear").status == 0)
         #expect(try steps() == [90])
         let unknown = try folder.vitalgate("sources", "priority", "stepCount", "Watch", "Belt")
         #expect(unknown.status == 0 && unknown.errors.contains("'Belt'"))

@@ -4,7 +4,7 @@ import Testing
 @Suite struct StatsCommandTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     func stats(_ arguments: String...) throws -> [JSON] {
         let run = try folder.vitalgate(["stats"] + arguments + ["--format", "ndjson"])
@@ -50,14 +50,14 @@ import Testing
     }
 
     @Test func describesDiscreteTypes() throws {
-        let hours = try stats("heartRate", "--every", "1h", "--person", Household.subject)
+        let hours = try stats("heartRate", "--every", "1h", "--person", Family.person)
         #expect(hours.count == 1)
         #expect(hours[0]["count"].integer == 3)
         #expect(hours[0]["min"].double == 61)
         #expect(hours[0]["max"].double == 80)
         #expect(hours[0]["average"].double == 68)
         #expect(hours[0]["mostRecent"].double == 80)
-        #expect(hours[0]["subject"].text == Household.subject)
+        #expect(hours[0]["subject"].text == Family.person)
         #expect(hours[0]["unit"].text == "/min")
         #expect(hours[0]["sum"] == .null)
     }
@@ -78,7 +78,7 @@ import Testing
         #expect(try stats("heartRate", "--every", "1d", "--person", "unassigned").map { $0["count"].integer } == [1])
         let late = try stats("heartRate", "--every", "1d", "--from", "2026-03-28T08:00:02Z")
         #expect(late.map { $0["count"].integer } == [1, 1])
-        #expect(late.map { $0["subject"].text } == [Household.subject, "unassigned"], "persons are never summed up together")
+        #expect(late.map { $0["subject"].text } == [Family.person, "unassigned"], "persons are never summed up together")
         #expect(try stats("heartRate", "--every", "1d", "--to", "2026-03-28T08:00:02Z").map { $0["max"].double } == [63])
     }
 
@@ -113,8 +113,8 @@ import Testing
         #expect(
             run.output == """
                 type,start,end,subject,unit,count,sum,zone
-                stepCount,2026-03-28T00:00:00.000000Z,2026-03-29T00:00:00.000000Z,\(Household.subject),1{steps},1,600.0,UTC
-                stepCount,2026-03-29T00:00:00.000000Z,2026-03-30T00:00:00.000000Z,\(Household.subject),1{steps},2,1400.0,UTC
+                stepCount,2026-03-28T00:00:00.000000Z,2026-03-29T00:00:00.000000Z,\(Family.person),1{steps},1,600.0,UTC
+                stepCount,2026-03-29T00:00:00.000000Z,2026-03-30T00:00:00.000000Z,\(Family.person),1{steps},2,1400.0,UTC
 
                 """)
     }
@@ -191,7 +191,7 @@ import Testing
         #expect(days.map { $0["sum"] == .null } == [true, false, false, true])
         let table = try folder.vitalgate(
             "stats", "heartRate", "--every", "1d", "--empty", "--from", "2026-03-27", "--to", "2026-03-30", "--person",
-            Household.subject)
+            Family.person)
         #expect(table.lines.count == 4)
     }
 
@@ -202,7 +202,7 @@ import Testing
         #expect(sums.lines.allSatisfy { $0.count <= 80 })
         let hours = try folder.vitalgate("stats", "heartRate", "--every", "1m", "--plot", "--from", "2026-03-28")
         #expect(
-            hours.status == 0 && hours.output.contains("unassigned") && hours.output.contains(Household.subject),
+            hours.status == 0 && hours.output.contains("unassigned") && hours.output.contains(Family.person),
             "\(hours.output)")
         let none = try folder.vitalgate("stats", "heartRate", "--every", "1h", "--plot", "--from", "2030-01-01")
         #expect(none.status == 0 && none.output.isEmpty && none.errors == "no samples\n")

@@ -62,8 +62,8 @@ import Testing
         var members = [ZIPFile.Member(name: "apple_health_export/export.xml", Array(whole.utf8))]
         let routes = try FileManager.default.contentsOfDirectory(atPath: Self.published + "/workout-routes")
         for route in routes.sorted() {
-            let octets = Array(try Data(contentsOf: URL(filePath: Self.published + "/workout-routes/" + route)))
-            members.append(.init(name: "apple_health_export/workout-routes/" + route, octets))
+            let bytes = Array(try Data(contentsOf: URL(filePath: Self.published + "/workout-routes/" + route)))
+            members.append(.init(name: "apple_health_export/workout-routes/" + route, bytes))
         }
         members.append(
             .init(name: "apple_health_export/electrocardiograms/ecg_2024-06-15.csv", Array(Self.electrocardiogram.utf8)))
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// The content of the lines with points, without UUIDs and the data about storage.
-    private func told(_ folder: TestFolder, _ store: String, _ name: String) throws -> [String] {
+    private func reported(_ folder: TestFolder, _ store: String, _ name: String) throws -> [String] {
         #expect(try folder.vitalgate("export", "--to", folder.path(name), store: store).status == 0)
         return folder.text(name).split(separator: "\n").map { line in
             let fields = line.firstMatch(of: /"kind":.*"device":/)?.output ?? ""
@@ -91,7 +91,7 @@ import Testing
         let other = folder.path("other.db")
         let back = try Account(folder.vitalgate("import", folder.path("back.zip"), "--format", "ndjson", store: other).last)
         #expect(back.stored == 14 && back.skipped.isEmpty && back.refused == 0)
-        let (here, there) = (try told(folder, folder.store, "here.ndjson"), try told(folder, other, "there.ndjson"))
+        let (here, there) = (try reported(folder, folder.store, "here.ndjson"), try reported(folder, other, "there.ndjson"))
         #expect(here == there)
         #expect(here.count { $0.contains("\"data\":{\"columns\":") } == 5)
         #expect(here.contains { $0.contains("Immunization\\\",  \\\"id\\\"") && $0.contains("0.50") })
@@ -110,12 +110,12 @@ import Testing
         let back = try Account(folder.vitalgate("import", folder.path("back.xml"), "--format", "ndjson", store: other).last)
         #expect(back.stored == 12 && back.skipped.isEmpty && back.refused == 0)
         // Such a route has no name.
-        let here = try told(folder, folder.store, "here.ndjson").filter {
+        let here = try reported(folder, folder.store, "here.ndjson").filter {
             !$0.contains("\"electrocardiogram\"") && !$0.contains("\"clinicalRecord\"")
         }.map {
             $0.replacing(/,"name":"Route [^"]*"/, with: "")
         }
-        #expect(here == (try told(folder, other, "there.ndjson")))
+        #expect(here == (try reported(folder, other, "there.ndjson")))
     }
 
     /// A route without a workout is a file that nothing refers to. A single XML file cannot contain it.
@@ -126,7 +126,7 @@ import Testing
         let other = folder.path("other.db")
         #expect(
             try Account(folder.vitalgate("import", folder.path("back.zip"), "--format", "ndjson", store: other).last).stored == 1)
-        #expect(try told(folder, folder.store, "here.ndjson") == told(folder, other, "there.ndjson"))
+        #expect(try reported(folder, folder.store, "here.ndjson") == reported(folder, other, "there.ndjson"))
         #expect(
             try folder.vitalgate("export", "--to", folder.path("back.xml")).errors.contains("left out: 1 sample: an export.xml"))
     }

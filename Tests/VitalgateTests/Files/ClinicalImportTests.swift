@@ -20,7 +20,7 @@ import Testing
     /// Imports a text and returns the numbers of stored samples and duplicates.
     private func importing(_ text: String) throws -> (stored: Int, duplicates: Int) {
         let run = try folder.vitalgate(
-            "import", try folder.write("record.json", text), "--person", Household.subject, "--format", "ndjson")
+            "import", try folder.write("record.json", text), "--person", Family.person, "--format", "ndjson")
         #expect(run.status == 0, "\(run.errors)")
         let account = try Account(run.last)
         return (account.stored, account.duplicate)
@@ -117,7 +117,7 @@ import Testing
         """
 
     private func fill(_ name: String, _ text: String) throws {
-        let run = try folder.vitalgate("import", try folder.write(name, text), "--person", Household.subject)
+        let run = try folder.vitalgate("import", try folder.write(name, text), "--person", Family.person)
         #expect(run.status == 0, "\(run.errors)")
     }
 

@@ -11,7 +11,7 @@ import Testing
         let csv = """
             time,type,value,unit,end,source,device,subject
             2026-11-20T07:00:00Z,bodyMass,71.50,kg,,Scale,S-17,
-            2026-11-20T07:01:00Z,bodyMass,57,kg,,Scale,S-17,\(Household.guest)
+            2026-11-20T07:01:00Z,bodyMass,57,kg,,Scale,S-17,\(Family.guest)
 
             """
         try #require(try folder.vitalgate("import", folder.write("more.csv", csv)).status == 0)
@@ -43,7 +43,7 @@ import Testing
         let rows = folder.text("me.csv").split(whereSeparator: \.isNewline).dropFirst()
         #expect(Set(rows.map { String($0.prefix(36)) }) == (try uuids(own)))
         for text in ["me.ndjson", "me.csv", "wide.csv", "me.xml"] {
-            #expect(!folder.text(text).contains(Household.guest), "\(text)")
+            #expect(!folder.text(text).contains(Family.guest), "\(text)")
         }
     }
 
@@ -51,7 +51,7 @@ import Testing
     @Test func linesReadBackAreTheSame() throws {
         try folder.vitalgate("export", "--to", folder.path("me.ndjson"), "--person", "me")
         let back = folder.path("back.db")
-        try folder.write("config.json5", "{ subject: '\(ObjectStore.subject)' }\n")
+        try folder.write("config.json5", "{ subject: '\(ObjectStore.person)' }\n")
         let run = try folder.vitalgate(["import", folder.path("me.ndjson")], store: back)
         #expect(run.status == 0, "\(run)")
         let own = try folder.vitalgate(["query", "all", "--person", "me", "--format", "ndjson"]).lines

@@ -49,7 +49,7 @@ import Testing
 
     /// The range that the dashboard shows in hours, and the resulting interval of the request.
     @Test(arguments: [(1, ["1m", "1h"]), (24, ["10m", "1h"]), (24 * 7, ["1h", "1d"]), (24 * 365, ["1d", "1d"])])
-    func everyQueryIsAnsweredAsWritten(hours: Int, stretches: [String]) throws {
+    func everyQueryIsAnsweredAsWritten(hours: Int, intervals: [String]) throws {
         let rows = (0..<600).map { minute in
             let time = Instant(seconds: 1_795_132_800 + Int64(minute) * 60)
             return "\(time),heartRate,\(60 + minute % 30),/min\n\(time),stepCount,\(minute % 50),1\n"
@@ -78,7 +78,7 @@ import Testing
             )
             .replacing(#/\$__customInterval\((.*?)\)/#) { Self.interval($0.1.split(separator: ",").map(String.init), hours) }
             #expect(!url.contains("$"))
-            if index < stretches.count { #expect(url.hasSuffix("every=" + stretches[index])) }
+            if index < intervals.count { #expect(url.hasSuffix("every=" + intervals[index])) }
             let client = try #require(RawClient(hub.address))
             let answer = try #require(client.get(url, "Authorization: Bearer \(token)\r\n", method: query.options.method))
             #expect(answer.status == 200, "\(url): \(answer.text)")

@@ -8,7 +8,7 @@ import Testing
     /// A store of much: routes, a day's rings, records, an app's local times, some deleted and some repaired.
     private func filled() throws -> TestFolder {
         let folder = try TestFolder()
-        try folder.write("config.json5", "{ subject: \"\(Household.subject)\" }\n")
+        try folder.write("config.json5", "{ subject: \"\(Family.person)\" }\n")
         for file in [
             "brtkwr/export.xml", "dogsheep-export.xml", "alxdrcirilo-export.xml", "literals/tagbug-test_xml_parser-L22.xml",
         ] {
@@ -17,7 +17,7 @@ import Testing
         for file in ["withings_bp_0.csv", "libreview_1.csv", "omron_connect_0.csv"] {
             try folder.vitalgate("import", "\(Repository.files)/\(file)", "--time-zone", "Europe/Berlin")
         }
-        try folder.vitalgate("import", try folder.write("household.csv", Household.csv))
+        try folder.vitalgate("import", try folder.write("household.csv", Family.csv))
         return folder
     }
 
@@ -27,7 +27,7 @@ import Testing
     }
 
     /// But for when the store got it.
-    private func told(_ lines: [String]) -> [String] {
+    private func reported(_ lines: [String]) -> [String] {
         lines.map { $0.replacing(/"received":"[^"]*"|"(ingest|seq)":[0-9]+/, with: "…") }.sorted()
     }
 
@@ -40,7 +40,7 @@ import Testing
         let other = folder.path("other.db")
         let first = try Account(folder.vitalgate("import", folder.path("a.ndjson"), "--format", "ndjson", store: other).last)
         #expect(first.stored == lines.count && first.read == lines.count && first.profile == "vitalgate-lines")
-        #expect(try told(exported(folder, "b.ndjson", store: other)) == told(lines))
+        #expect(try reported(exported(folder, "b.ndjson", store: other)) == reported(lines))
         let again = try Account(folder.vitalgate("import", folder.path("b.ndjson"), "--format", "ndjson", store: other).last)
         #expect(again.duplicate == lines.count && again.stored == 0)
         #expect(try folder.vitalgate("store", "check", "--deep", store: other).output == "ok\n")
@@ -53,11 +53,11 @@ import Testing
     @Test(arguments: [0.21, 0.5, 0.77]) func aFileThatIsCut(part: Double) throws {
         let folder = try filled()
         _ = try exported(folder, "a.ndjson")
-        let octets = try folder.bytes("a.ndjson")
-        let cut = octets.prefix(Int(Double(octets.count) * part))
+        let bytes = try folder.bytes("a.ndjson")
+        let cut = bytes.prefix(Int(Double(bytes.count) * part))
         try folder.write("cut.ndjson", cut)
         let lines = cut.split(separator: 0x0A)
-        let whole = octets[cut.count - 1] == 0x0A || octets[cut.count] == 0x0A
+        let whole = bytes[cut.count - 1] == 0x0A || bytes[cut.count] == 0x0A
         let run = try folder.vitalgate("import", folder.path("cut.ndjson"), "--format", "ndjson", store: folder.path("other.db"))
         let account = try Account(run.last)
         #expect(account.read == lines.count && account.addsUp)
@@ -69,7 +69,7 @@ import Testing
     @Test func anotherPersonsStore() throws {
         let folder = try filled()
         let lines = try exported(folder, "a.ndjson")
-        try folder.write("config.json5", "{ subject: \"\(Household.guest)\" }\n")
+        try folder.write("config.json5", "{ subject: \"\(Family.guest)\" }\n")
         let other = folder.path("other.db")
         let account = try Account(folder.vitalgate("import", folder.path("a.ndjson"), "--format", "ndjson", store: other).last)
         #expect(account.stored + account.duplicate == lines.count)
@@ -111,7 +111,7 @@ import Testing
         let folder = try filled()
         try folder.write(
             "config.json5",
-            "{ subject: \"\(Household.subject)\", targets: { archive: { kind: \"files\", folder: \"\(folder.path("archive"))\" } } }\n"
+            "{ subject: \"\(Family.person)\", targets: { archive: { kind: \"files\", folder: \"\(folder.path("archive"))\" } } }\n"
         )
         #expect(try folder.vitalgate("export", "archive", "--once").status == 0)
         #expect(try folder.vitalgate("delete", "--type", "stepCount", "--yes").status == 0)

@@ -129,7 +129,7 @@ import Testing
             "import", folder.path("back.xml"), "--time-zone", "UTC", "--format", "ndjson", store: other)
         #expect(try Account(back.last).stored == written.count)
         // From its kind to its start, but for the UUIDs of what belongs to it.
-        func told(_ store: String) throws -> [String] {
+        func reported(_ store: String) throws -> [String] {
             let lines = try folder.vitalgate("query", "all", "--format", "ndjson", store: store).lines
             return try lines.filter { line in !Self.isUnwritten(line) }.map { line in
                 // Such a route has no name either.
@@ -139,7 +139,7 @@ import Testing
             }
             .sorted()
         }
-        #expect(try told(other) == told(folder.store))
+        #expect(try reported(other) == reported(folder.store))
     }
 
     /// Each folder as the archive of a phone, with its routes before or after the export, and an electrocardiogram.

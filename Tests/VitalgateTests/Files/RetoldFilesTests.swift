@@ -80,8 +80,8 @@ import Testing
         let sum = try #require(try Self.sum(folder))
         #expect(abs(sum - 1.274 * 1.609344) < 1e-9)
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
-        let told = try folder.vitalgate("changes", "--after", anchor).objects().compactMap { $0["deleted"].text }
-        #expect(Set(told) == Set(shown.lines.map { String($0.prefix(36)) }))
+        let reported = try folder.vitalgate("changes", "--after", anchor).objects().compactMap { $0["deleted"].text }
+        #expect(Set(reported) == Set(shown.lines.map { String($0.prefix(36)) }))
         #expect(try folder.vitalgate("store", "merge", "--yes").errors.contains("there is nothing to merge"))
         for file in files { #expect(try Account(folder.vitalgate("import", file, "--format", "ndjson").last).stored == 0) }
         #expect(try Self.sum(folder) == sum)
@@ -94,9 +94,9 @@ import Testing
     /// An impossible weight in two units is quarantined once, and is one sample after it was accepted.
     @Test func aHeldWeight() throws {
         let folder = try TestFolder()
-        for (index, told) in ["3000.0,kg", "6613.87,[lb_av]"].enumerated() {
+        for (index, reported) in ["3000.0,kg", "6613.87,[lb_av]"].enumerated() {
             let file = try folder.write(
-                "\(index).csv", "time,type,value,unit,end,source\n2026-11-20T08:10Z,bodyMass,\(told),,Scale\n")
+                "\(index).csv", "time,type,value,unit,end,source\n2026-11-20T08:10Z,bodyMass,\(reported),,Scale\n")
             let account = try Account(folder.vitalgate("import", file, "--format", "ndjson").last)
             #expect(account.addsUp)
             #expect(account.quarantined == 1 - index && account.duplicate == index)

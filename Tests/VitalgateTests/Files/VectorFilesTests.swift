@@ -51,7 +51,7 @@ import Testing
     }
 
     /// The metadata keys in the expectations. The program keeps more.
-    static let told = [
+    static let reported = [
         "glucoseMethod", "quantityClampedToLowerBound", "quantityClampedToUpperBound", "confidence", "wasUserEntered",
         "bloodGlucoseMealTime", "heartRateMotionContext",
     ]
@@ -68,7 +68,7 @@ import Testing
             value: Seen.digits(isRatio ? numeral * 100 : numeral), unit: isRatio ? "%" : unit,
             offset: expected.samples.contains { $0.offset != nil } ? zone : nil,
             source: expected.isAppleHealth ? line["source"]["name"].text : nil,
-            metadata: line["metadata"].object.filter { told.contains($0.key) })
+            metadata: line["metadata"].object.filter { reported.contains($0.key) })
     }
 
     /// The wall-clock time of an instant at an offset, computed apart from the program.
@@ -146,8 +146,8 @@ import Testing
             }
         }
         // Columns that no rule reads, and beats outside their record, are counted by their names, of which the expectations do not speak.
-        let told = account.skipped.filter { !$0.key.hasPrefix("column ") && $0.key != "InstantaneousBeatsPerMinute" }
-        #expect(told == skipped)
+        let reported = account.skipped.filter { !$0.key.hasPrefix("column ") && $0.key != "InstantaneousBeatsPerMinute" }
+        #expect(reported == skipped)
         let isLocal = expected.samples.contains { $0.offset == nil } && account.zone != nil
         #expect(isLocal == run.errors.contains("local times are read in \(expected.zone)"), "\(run.errors)")
     }
@@ -194,9 +194,9 @@ import Testing
     /// A phone's archive has the content of the file, with the same UUIDs.
     @Test func theArchiveIsTheFile() throws {
         let folder = try TestFolder()
-        let subject = ["--person", "11111111-2222-4333-8444-555555555555"]
-        try folder.vitalgate(["import", "\(Repository.files)/apple_health_0.xml"] + subject)
-        let again = try folder.vitalgate(["import", "\(Repository.files)/apple_health_0.zip", "--format", "ndjson"] + subject)
+        let person = ["--person", "11111111-2222-4333-8444-555555555555"]
+        try folder.vitalgate(["import", "\(Repository.files)/apple_health_0.xml"] + person)
+        let again = try folder.vitalgate(["import", "\(Repository.files)/apple_health_0.zip", "--format", "ndjson"] + person)
         let account = try Account(again.last)
         #expect(account.stored == 0)
         #expect(account.read == account.duplicate)

@@ -48,15 +48,15 @@ import Testing
 
     private func events(_ lines: [String]) throws -> [String] { try lines.compactMap { try JSON($0)["event"].text } }
 
-    private func eventually(_ what: String, _ isSo: () throws -> Bool) throws {
+    private func eventually(_ description: String, _ isSo: () throws -> Bool) throws {
         for _ in 0..<60_000 {
             if try isSo() { return }
             usleep(5000)
         }
-        throw POSIXFailure(what, ETIMEDOUT)
+        throw POSIXFailure(description, ETIMEDOUT)
     }
 
-    private func heard() -> [String] { folder.text("heard").split(separator: "\n").map(String.init) }
+    private func received() -> [String] { folder.text("heard").split(separator: "\n").map(String.init) }
 
     @Test func aHubDeliversToEachReceiver() throws {
         let broker = try Broker()
@@ -67,16 +67,16 @@ import Testing
         let hub = try RunningHub.started(folder)
         try addAlert()
         try add(117, at: 0)
-        try hub.waits("began") { try events(receiver.bodies) == ["began"] && events(heard()) == ["began"] }
+        try hub.waits("began") { try events(receiver.bodies) == ["began"] && events(received()) == ["began"] }
         try hub.waits("MQTT") { try events(published(listener)) == ["began"] }
         try add(83, at: 1)
-        try hub.waits("ended") { try events(receiver.bodies) == ["began", "ended"] && events(heard()) == ["began", "ended"] }
-        #expect(receiver.bodies == heard())
+        try hub.waits("ended") { try events(receiver.bodies) == ["began", "ended"] && events(received()) == ["began", "ended"] }
+        #expect(receiver.bodies == received())
         let message = try JSON(receiver.bodies[0])
         #expect(message["value"].integer == 117 && message["limit"].integer == 100 && message["type"].text == "heartRate")
         try hub.waits("MQTT") { try events(published(listener)) == ["began", "ended"] }
         #expect(try published(listener) == receiver.bodies)
-        let states = try listener.heard().filter { $0.topic.hasPrefix("vitalgate/alerts/") && $0.topic.hasSuffix("/1") }
+        let states = try listener.received().filter { $0.topic.hasPrefix("vitalgate/alerts/") && $0.topic.hasSuffix("/1") }
         // If the reading comes soon after the alert, the first state is on.
         #expect(try states.map { try JSON($0.payload)["state"].text }.suffix(2) == ["ON", "OFF"])
         let run = try hub.stop()
@@ -100,7 +100,7 @@ import Testing
     }
 
     private func published(_ listener: Listener) throws -> [String] {
-        try listener.heard().filter { $0.topic.hasPrefix("vitalgate/alerts/") && $0.topic.hasSuffix("/events") }.map(\.payload)
+        try listener.received().filter { $0.topic.hasPrefix("vitalgate/alerts/") && $0.topic.hasSuffix("/events") }.map(\.payload)
     }
 
     /// The page's service, the hub's process and another one are on one store.

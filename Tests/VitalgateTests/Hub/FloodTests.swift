@@ -27,18 +27,18 @@ import Testing
         #expect(try answer(from: "127.0.0.2").text.contains("\"value\":80.1"))
         let before = try hub.status("VmRSS")
         let wanted = mayOpen(11_000) ? 10_000 : 800
-        var crowd: [RawClient] = []
+        var clients: [RawClient] = []
         for number in 0..<wanted {
             guard let client = RawClient(hub.address) else { break }
             client.send("GET /v1/samples HTTP/1.1\r\nHost: localhost\r\nX-\(number): ")
-            crowd.append(client)
+            clients.append(client)
             if number % 1000 == 999 { #expect(try answer(from: "127.0.0.2").status == 200) }
         }
-        #expect(crowd.count == wanted)
+        #expect(clients.count == wanted)
         #expect(try answer(from: "127.0.0.3").text.contains("\"value\":80.1"))
         // Of one address it holds 256, whatever they send, and each of these takes 32 KiB at most.
         #expect(try hub.status("VmRSS") < before + 24_000)
-        crowd.removeAll()
+        clients.removeAll()
         #expect(eventually { (try? hub.status("VmRSS")).map { $0 < before + 12_000 } ?? false })
         #expect(try answer(from: "127.0.0.1").status == 200)
         try hub.stop()

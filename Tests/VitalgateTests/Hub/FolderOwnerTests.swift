@@ -8,14 +8,14 @@ import Testing
 @Suite struct FolderOwnerTests {
     @Test(.enabled(if: geteuid() == 0)) func firstFolderOfAnotherUser() throws {
         let folder = try TemporaryFolder()
-        let nobody = (user: uid_t(65534), group: gid_t(65534))
+        let unprivileged = (user: uid_t(65534), group: gid_t(65534))
         #expect(FolderOwner.owner(of: folder.file("tls")) == nil)
         for name in ["hub", "victim", "hub/inner"] { mkdir(folder.file(name), 0o700) }
-        lchown(folder.file("hub"), nobody.user, nobody.group)
+        lchown(folder.file("hub"), unprivileged.user, unprivileged.group)
         symlink(folder.file("victim"), folder.file("hub/tls"))
         for name in ["hub", "hub/tls", "hub/tls/hub-key.pem", "hub/inner", "hub/missing/file"] {
             let owner = FolderOwner.owner(of: folder.file(name))
-            #expect(owner?.user == nobody.user && owner?.group == nobody.group, "\(name)")
+            #expect(owner?.user == unprivileged.user && owner?.group == unprivileged.group, "\(name)")
         }
         #expect(FolderOwner.owner(of: folder.file("victim/file")) == nil)
     }

@@ -36,13 +36,13 @@ import Testing
 
     private func ask(_ arguments: String..., line: String) throws -> Vitalgate.Run {
         switch arguments.count {
-        case 0: try ask { say(Array(line.utf8) + [10], $0) }
-        default: try ask("--format", arguments[0]) { say(Array(line.utf8) + [10], $0) }
+        case 0: try ask { transmit(Array(line.utf8) + [10], $0) }
+        default: try ask("--format", arguments[0]) { transmit(Array(line.utf8) + [10], $0) }
         }
     }
 
     @discardableResult
-    private func say(_ bytes: [UInt8], _ connection: Int32) -> Bool {
+    private func transmit(_ bytes: [UInt8], _ connection: Int32) -> Bool {
         send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
@@ -124,11 +124,11 @@ import Testing
             [0xFF, 0xFE, 0x00], Array(#"{"vitalgate":1,"status":{""#.utf8) + [0xFC] + Array(#"ber":1}}"#.utf8), [0],
             [0xC0, 0x80],
         ] as [[UInt8]] {
-            let run = try ask { say(bytes + [10], $0) }
+            let run = try ask { transmit(bytes + [10], $0) }
             #expect(run.status == 75, "\(run.errors)")
         }
         let name = answer(name: "NAME").utf8.split(separator: UInt8(ascii: "N")).map { Array($0) }
-        let run = try ask { say(Array(name.joined(separator: [0xFC, 0x80])) + [10], $0) }
+        let run = try ask { transmit(Array(name.joined(separator: [0xFC, 0x80])) + [10], $0) }
         #expect(run.status == 75 && run.output.isEmpty, "\(run.errors)")
     }
 
@@ -136,7 +136,7 @@ import Testing
         let run = try ask { _ in }
         #expect(run.status == 69)
         #expect(run.errors == "vitalgate: the hub has stopped\n")
-        let half = try ask { say(Array(answer().utf8.prefix(100)), $0) }
+        let half = try ask { transmit(Array(answer().utf8.prefix(100)), $0) }
         #expect(half.status == 69)
     }
 
@@ -146,7 +146,7 @@ import Testing
         var sent = 0
         let run = try ask { connection in
             // Ends when the other side no longer reads.
-            while sent < 256 << 20, say(chunk, connection) { sent += chunk.count }
+            while sent < 256 << 20, transmit(chunk, connection) { sent += chunk.count }
         }
         #expect(run.status == 75)
         #expect(run.errors == "vitalgate: the hub does not answer: its response is too long\n")

@@ -14,14 +14,14 @@ import Testing
     }
 
     @Test func passesChanges() throws {
-        let heard = folder.path("heard")
-        try configure("beats: { kind: 'command', types: ['heartRate'], command: ['/bin/sh', '-c', 'cat >> \(heard)'] }")
+        let received = folder.path("heard")
+        try configure("beats: { kind: 'command', types: ['heartRate'], command: ['/bin/sh', '-c', 'cat >> \(received)'] }")
         let hub = try RunningHub.started(folder)
         try hub.drop("a.csv", InboxTests.csv(1))
         try hub.waits("the first change") { lines("heard").count == 1 }
         #expect(try JSON(lines("heard")[0])["type"].text == "heartRate")
         // Another command applies from the next reload on, and gets only new samples.
-        try configure("beats: { kind: 'command', types: ['heartRate'], command: ['/bin/sh', '-c', 'cat >> \(heard)-2'] }")
+        try configure("beats: { kind: 'command', types: ['heartRate'], command: ['/bin/sh', '-c', 'cat >> \(received)-2'] }")
         hub.program.signal(SIGHUP)
         try hub.waits("it was read again") { hub.count("settings reloaded") == 1 }
         try hub.drop("b.csv", InboxTests.csv(2))

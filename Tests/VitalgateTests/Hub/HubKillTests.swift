@@ -63,14 +63,14 @@ import Testing
         }
         #expect(try hub.stop().status == 0)
         reader.signal(SIGTERM)
-        try verify(told: try reader.wait().lines, sent: sent, kills: kills, seed: seed)
+        try verify(reported: try reader.wait().lines, sent: sent, kills: kills, seed: seed)
     }
 
-    private func verify(told: [String], sent: Int, kills: Int, seed: Int) throws {
+    private func verify(reported: [String], sent: Int, kills: Int, seed: Int) throws {
         let lines = try folder.vitalgate("query", "all", "--format", "ndjson").lines.map { try JSON($0) }
         let uuids = lines.compactMap { $0["uuid"].text }
         #expect(Set(uuids).count == lines.count)
-        let acknowledged = try told.map { try JSON($0) }.compactMap { $0["uuid"].text }
+        let acknowledged = try reported.map { try JSON($0) }.compactMap { $0["uuid"].text }
         #expect(acknowledged.count > kills, "the reader was told of something")
         #expect(Set(acknowledged).isSubset(of: uuids), "acknowledged and gone, seed \(seed)")
         #expect(Set(acknowledged).count == acknowledged.count, "told once")
@@ -81,8 +81,8 @@ import Testing
         #expect(check.status == 0, "\(check.output)")
         for line in try folder.vitalgate("ledger", "list", "--format", "ndjson").lines {
             let account = try JSON(line)
-            let kept = ["stored", "duplicate", "quarantined", "refused"].compactMap { account[$0].integer }.reduce(0, +)
-            #expect(account["read"].integer == kept, "\(line)")
+            let retained = ["stored", "duplicate", "quarantined", "refused"].compactMap { account[$0].integer }.reduce(0, +)
+            #expect(account["read"].integer == retained, "\(line)")
         }
     }
 

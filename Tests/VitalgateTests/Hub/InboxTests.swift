@@ -83,9 +83,9 @@ import Testing
             }
             guard name.allSatisfy(\.isNumber), let file = fopen("/proc/\(name)/cmdline", "r") else { continue }
             defer { fclose(file) }
-            var octets = [UInt8](repeating: 0, count: 65_536)
-            let count = fread(&octets, 1, octets.count, file)
-            found.append(String(decoding: octets.prefix(count), as: UTF8.self))
+            var bytes = [UInt8](repeating: 0, count: 65_536)
+            let count = fread(&bytes, 1, bytes.count, file)
+            found.append(String(decoding: bytes.prefix(count), as: UTF8.self))
         }
         return found
     }
@@ -150,10 +150,10 @@ import Testing
             #expect(folder.exists("inbox/\(name)"), "\(name)")
         }
         // Its name is in the report beside the inbox, and not in the log.
-        for (name, what) in [("link.csv", "link"), ("folder.csv", "folder"), ("pipe.csv", "not a regular file")] {
+        for (name, description) in [("link.csv", "link"), ("folder.csv", "folder"), ("pipe.csv", "not a regular file")] {
             let account = try JSON(folder.text("inbox/refused/\(name).left.json"))
             #expect(account["file"].text == name)
-            #expect(account["error"].text?.contains(what) == true)
+            #expect(account["error"].text?.contains(description) == true)
         }
         #expect(!folder.exists("inbox/refused/.hidden.csv.left.json"))
     }

@@ -14,7 +14,7 @@ import Testing
     private func configure(_ more: String = "", others: String = "") throws {
         try folder.write(
             "config.json5",
-            "{ subject: \"\(Household.subject)\", store: \"\(folder.store)\", metrics: { listen: \"unix:\(socket)\"\(more) },"
+            "{ subject: \"\(Family.person)\", store: \"\(folder.store)\", metrics: { listen: \"unix:\(socket)\"\(more) },"
                 + " \(others) }\n")
     }
 
@@ -136,7 +136,7 @@ import Testing
         }
         #expect(now["vitalgate_today_readings{outcome=\"stored\"}"] == 1 && now["vitalgate_quarantine_readings"] == 1)
         #expect(now["vitalgate_store_bytes"] == status["store"]["bytes"].double && now["vitalgate_devices"] == 1)
-        for word in ["71.6", "9000", "bodyMass", "heartRate", "Annabel", Household.subject] {
+        for word in ["71.6", "9000", "bodyMass", "heartRate", "Annabel", Family.person] {
             #expect(!text.contains(word), "\(word)")
         }
         try expectLint(text)

@@ -21,7 +21,7 @@ import Testing
         let run = try folder.vitalgate("devices", "adopt", "/dev/\(Self.link)", "--profile", "generic-lines", "--name", "mine")
         #expect(run.status == 0, "\(run.errors)")
         let hub = try start()
-        try hub.waits("it listens") { udev.isHeard }
+        try hub.waits("it listens") { udev.isReceived }
         var pty = try Pty()
         for (time, node) in ["ttyUSB0", "ttyUSB1", "ttyACM7"].enumerated() {
             try udev.plug(node, Self.link, to: pty, vendor: "10c4", product: "ea60", serial: "42")
@@ -46,7 +46,7 @@ import Testing
 
     @Test func onlyWhatItsPlugTellsIsOffered() throws {
         let hub = try start()
-        try hub.waits("it listens") { udev.isHeard }
+        try hub.waits("it listens") { udev.isReceived }
         let (adapter, meter) = (try Pty(), try Pty())
         try udev.plug("ttyUSB0", Self.link, to: adapter, vendor: "0403", product: "6001", serial: "42")
         try udev.plug("ttyUSB1", "serial/by-id/usb-Abbott-7", to: meter, vendor: "1a61", product: "3420", serial: "7")
@@ -66,7 +66,7 @@ import Testing
         var pty = try Pty()
         try udev.plug("ttyUSB0", Self.link, to: pty, vendor: "10c4", product: "ea60", serial: "42")
         let hub = try start()
-        try hub.waits("the one that was there, and it listens") { hub.count("it is plugged in") == 1 && udev.isHeard }
+        try hub.waits("the one that was there, and it listens") { hub.count("it is plugged in") == 1 && udev.isReceived }
         // Counted once its loop answers: until then, its start opens watches and timers.
         var before = 0
         for time in 1...10 {
@@ -116,19 +116,19 @@ final class MockUdev {
     var environment: [String: String] { ["LD_PRELOAD": "libumockdev-preload.so.0", "UMOCKDEV_DIR": root] }
 
     /// Whether a listener for udev exists.
-    var isHeard: Bool {
+    var isReceived: Bool {
         (try? FileManager.default.contentsOfDirectory(atPath: root))?.contains { $0.hasPrefix("event") } ?? false
     }
 
     func plug(_ node: String, _ link: String, to pty: Pty, vendor: String, product: String, serial: String) throws {
-        try say("plug \(node) \(link) \(pty.path) \(vendor) \(product) \(serial)")
+        try transmit("plug \(node) \(link) \(pty.path) \(vendor) \(product) \(serial)")
     }
 
-    func pull(_ node: String) throws { try say("pull \(node)") }
+    func pull(_ node: String) throws { try transmit("pull \(node)") }
 
-    private func say(_ line: String) throws {
-        let octets = Array("\(line)\n".utf8)
-        guard write(commands, octets, octets.count) == octets.count, try output.readLines(1) == ["done"] else {
+    private func transmit(_ line: String) throws {
+        let bytes = Array("\(line)\n".utf8)
+        guard write(commands, bytes, bytes.count) == bytes.count, try output.readLines(1) == ["done"] else {
             throw POSIXFailure("umockdev", EPIPE)
         }
     }

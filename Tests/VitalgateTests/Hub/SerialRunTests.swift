@@ -63,9 +63,9 @@ import Testing
         try adopt(pty)
         for part in [10, 1500, 3000] {
             let process = try folder.start("run")
-            meter.damage = { _, octets in
-                guard octets.count > 3000 else { return octets }
-                pty.write(octets.prefix(part))
+            meter.damage = { _, bytes in
+                guard bytes.count > 3000 else { return bytes }
+                pty.write(bytes.prefix(part))
                 process.signal(SIGKILL)
                 return []
             }

@@ -81,8 +81,8 @@ import Testing
         try manager.waits(for: "WATCHDOG=1")
         hub.signal(SIGTERM)
         #expect(try hub.wait().status == 0)
-        let said = (manager.messages + manager.rest()).joined()
-        #expect(!said.contains("81") && !said.contains("Annas"), "\(said)")
+        let sent = (manager.messages + manager.rest()).joined()
+        #expect(!sent.contains("81") && !sent.contains("Annas"), "\(sent)")
         #expect(try folder.vitalgate("query", "bodyMass", "--format", "ndjson").lines.count == 1)
     }
 

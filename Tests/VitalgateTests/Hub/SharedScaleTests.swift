@@ -18,8 +18,8 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
     }
 
-    private func assign(_ who: String, _ range: String) throws -> String {
-        let run = try folder.vitalgate("devices", "assign", "scale", "--person", who, "--range", range)
+    private func assign(_ person: String, _ range: String) throws -> String {
+        let run = try folder.vitalgate("devices", "assign", "scale", "--person", person, "--range", range)
         #expect(run.status == 0, "\(run.errors)")
         return run.errors
     }
@@ -37,8 +37,8 @@ import Testing
         try folder.vitalgate(["query", "all", "--format", "ndjson"] + arguments).lines.map { try JSON($0) }
     }
 
-    private func values(of subject: String) throws -> [Double] {
-        try samples("--person", subject).compactMap { $0["original"]["value"].text.flatMap(Double.init) }.sorted()
+    private func values(of person: String) throws -> [Double] {
+        try samples("--person", person).compactMap { $0["original"]["value"].text.flatMap(Double.init) }.sorted()
     }
 
     @Test func aHouseholdOfTwo() throws {

@@ -62,9 +62,9 @@ import Testing
     }
 
     @Test func whereNoHubRuns() throws {
-        let nothing = try status()
-        #expect(nothing.status == 66)
-        #expect(nothing.errors.contains("no hub runs on") && nothing.errors.contains("there is no store"))
+        let idle = try status()
+        #expect(idle.status == 66)
+        #expect(idle.errors.contains("no hub runs on") && idle.errors.contains("there is no store"))
         let hub = try simulated()
         try hub.waits { try object()["today"]["stored"].integer ?? 0 >= 5 }
         // Its socket stays.

@@ -4,12 +4,12 @@ import Testing
 @Suite struct DevicesPartTests {
     @Test func whatCannotBeParted() throws {
         let folder = try TestFolder()
-        let (strap, meter, gone) = ("C0:01:02:03:04:01", "C0:01:02:03:04:04", "C0:01:02:03:04:77")
+        let (strap, meter, deleted) = ("C0:01:02:03:04:01", "C0:01:02:03:04:04", "C0:01:02:03:04:77")
         #expect(try folder.vitalgate("devices", "adopt", strap, "--profile", "sig-heart-rate").status == 0)
         #expect(try folder.vitalgate("devices", "adopt", meter, "--profile", "sig-glucose").status == 0)
         let alone = try folder.vitalgate("devices", "part", strap)
         #expect(alone.status == 65 && alone.errors.contains("no other adopted device"), "\(alone.errors)")
-        let unknown = try folder.vitalgate("devices", "part", gone)
+        let unknown = try folder.vitalgate("devices", "part", deleted)
         #expect(unknown.status == 65 && unknown.errors.contains("is adopted"), "\(unknown.errors)")
         // A meter's repeated records would be stored again.
         let keeping = try folder.vitalgate("devices", "part", meter)

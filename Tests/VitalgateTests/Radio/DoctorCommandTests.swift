@@ -14,8 +14,8 @@ import Testing
             ["doctor"] + arguments, environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.path("no-bus"))"])
     }
 
-    private func state(_ subject: String, _ run: Vitalgate.Run) throws -> [JSON] {
-        try run.objects().filter { $0["subject"].text == subject }
+    private func state(_ person: String, _ run: Vitalgate.Run) throws -> [JSON] {
+        try run.objects().filter { $0["subject"].text == person }
     }
 
     @Test func eachFindingHasWhatMendsIt() throws {

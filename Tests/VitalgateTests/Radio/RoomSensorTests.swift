@@ -2,7 +2,7 @@ import Testing
 
 /// Room air belongs to no person: its readings are unassigned, unless a user assigns them.
 @Suite struct RoomSensorTests {
-    private func subjects(_ folder: TestFolder) throws -> [String: String] {
+    private func people(_ folder: TestFolder) throws -> [String: String] {
         var found: [String: String] = [:]
         for device in try folder.vitalgate("devices", "list", "--format", "ndjson").objects() {
             found[device["address"].text ?? ""] = device["subject"].text
@@ -24,7 +24,7 @@ import Testing
         _ = try adopt("4", "--profile", "sig-heart-rate")
         // It may be a scale.
         _ = try adopt("5", "--profile", "bthome-v2")
-        let found = try subjects(folder)
+        let found = try people(folder)
         let me = try #require(found["bluetooth:C0:01:02:03:04:04"])
         #expect(me != "unassigned")
         #expect(
@@ -33,6 +33,6 @@ import Testing
             "\(found)")
         // An adopted device keeps its person, also when it is adopted again.
         _ = try adopt("3", "--profile", "govee-h5074")
-        #expect(try subjects(folder)["bluetooth:C0:01:02:03:04:03"] == me)
+        #expect(try people(folder)["bluetooth:C0:01:02:03:04:03"] == me)
     }
 }

@@ -25,7 +25,7 @@ import Testing
         }
 
         mutating func undo(_ ingest: Int) {
-            for (reading, bringer) in live where bringer == ingest {
+            for (reading, ingestID) in live where ingestID == ingest {
                 live[reading] = nil
                 dead.insert(reading)
             }
@@ -49,7 +49,7 @@ import Testing
         let folder = try TestFolder()
         var model = Model()
         var imports: [Int] = []
-        var told: [String] = []
+        var reported: [String] = []
         for step in 0..<14 {
             let comment: Comment = "seed \(seed), step \(step)"
             if Int.random(in: 0..<5, using: &random) == 0, let undone = imports.randomElement(using: &random) {
@@ -91,7 +91,7 @@ import Testing
                 } else {
                     #expect((account?.stored ?? 0) == 0 && (account?.duplicate ?? 0) == 0, comment)
                 }
-                told.append(taken ? "whole" : "broken")
+                reported.append(taken ? "whole" : "broken")
             }
             guard folder.exists("store.db") else { continue }
             let found = try folder.vitalgate("query", "heartRate", "--format", "csv").lines.dropFirst()
@@ -102,7 +102,7 @@ import Testing
             }
             #expect(expected.allSatisfy { part in lines.count { $0.contains(part) } == 1 }, "\(comment): \(lines)")
         }
-        #expect(told.contains("whole") && told.contains("broken"))
+        #expect(reported.contains("whole") && reported.contains("broken"))
         #expect(try folder.vitalgate("store", "check", "--deep").status == 0)
     }
 }

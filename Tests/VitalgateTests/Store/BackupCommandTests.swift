@@ -8,7 +8,7 @@ import Testing
     private var place: String { folder.path("disk/vitalgate") }
 
     init() throws {
-        folder = try Household.folder()
+        folder = try Family.folder()
         mkdir(folder.path("disk"), 0o755)
         mkdir(folder.path("secrets"), 0o700)
         try folder.write("secrets/token", "a secret\n")
@@ -160,7 +160,7 @@ import Testing
 
     @Test func anotherHubUsesTheSameLocation() throws {
         let words = try added()
-        let other = try Household.folder()
+        let other = try Family.folder()
         let refused = try other.vitalgate("backup", "add", place, "--name", "usb")
         #expect(refused.status == 77, "\(refused)")
         #expect(other.text("config.json5") == "{}\n")
@@ -237,7 +237,7 @@ import Testing
     // MARK: Erased people
 
     @Test func anErasedPersonIsErasedFromTheBackups() throws {
-        try #require(try folder.vitalgate("people", "add", "Anna", "--id", Household.guest).status == 0)
+        try #require(try folder.vitalgate("people", "add", "Anna", "--id", Family.guest).status == 0)
         let words = try added()
         try folder.vitalgate("add", "bodyMass", "70", "kg")
         #expect(try backup("run").status == 0)
@@ -254,7 +254,7 @@ import Testing
         #expect(try packs.isDisjoint(with: self.packs()))
         let (other, restored) = try restored(words)
         #expect(restored.status == 0, "\(restored)")
-        #expect(try !other.bytes("store.db").holds(Array(Household.guest.utf8)))
+        #expect(try !other.bytes("store.db").contains(Array(Family.guest.utf8)))
         #expect(try backup("run", "--due").errors == "")
     }
 

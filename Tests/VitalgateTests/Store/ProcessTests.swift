@@ -33,7 +33,7 @@ import Testing
         return bytes
     }
 
-    static let subject = ["--person", Household.subject]
+    static let person = ["--person", Family.person]
 
     /// All samples of a type, through a tool of the system: there are many.
     func samples(of type: String = "all", through tool: String, store: String? = nil) throws -> String {
@@ -147,12 +147,12 @@ import Testing
         let rows = Self.rows(30_000)
         let file = try folder.write("long.csv", rows)
         let whole = folder.path("whole.db")
-        let options = Self.subject + ["--format", "ndjson"]
+        let options = Self.person + ["--format", "ndjson"]
         let began = Self.microseconds()
         try folder.vitalgate(["import", file] + options, store: whole)
         let length = Self.microseconds() - began
         for _ in 0..<10 {
-            let process = try folder.start("import", file, "--person", Household.subject)
+            let process = try folder.start("import", file, "--person", Family.person)
             // Somewhere between its start and its end, as long as a whole run took.
             let end = Self.microseconds() + Int.random(in: 0...max(length, 1000))
             while Self.microseconds() < end { poll(nil, 0, 1) }

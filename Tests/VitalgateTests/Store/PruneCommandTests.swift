@@ -4,7 +4,7 @@ import Testing
 @Suite struct PruneCommandTests {
     let folder: TestFolder
 
-    init() throws { folder = try Household.folder() }
+    init() throws { folder = try Family.folder() }
 
     private func count() throws -> Int { try folder.vitalgate("query", "all", "--format", "ndjson").lines.count }
 
@@ -23,7 +23,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
         // Repeated readings are refused, and everything is counted.
         let again = try folder.vitalgate(
-            "import", folder.path("household.csv"), "--person", Household.subject, "--format", "ndjson")
+            "import", folder.path("household.csv"), "--person", Family.person, "--format", "ndjson")
         let account = try Account(again.last)
         #expect(again.status == 65 && account.refused == 4 && account.stored == 0)
     }
@@ -45,8 +45,8 @@ import Testing
         let anchor = try #require(try JSON(lines[2])["anchor"].text)
         let last = try #require(try JSON(lines[lines.count - 1])["anchor"].text)
         try folder.vitalgate("store", "prune", "--type", "heartRate", "--before", "2026-04-01", "--yes")
-        let behind = try folder.vitalgate("changes", "--after", anchor)
-        #expect(behind.status == 65 && behind.output.isEmpty && behind.errors.contains("--after 0"), "\(behind.errors)")
+        let after = try folder.vitalgate("changes", "--after", anchor)
+        #expect(after.status == 65 && after.output.isEmpty && after.errors.contains("--after 0"), "\(after.errors)")
         #expect(try folder.vitalgate("changes", "--after", last).lines.count == 2)
         #expect(try folder.vitalgate("changes").status == 0)
     }
@@ -87,7 +87,7 @@ import Testing
         let shown = try folder.vitalgate(option)
         #expect(shown.errors.contains("'heartRate' would be set back from") && shown.errors.contains("to 2020-01-01"), "\(shown)")
         #expect(try folder.vitalgate(option + ["--yes"]).errors.contains("was set back"))
-        try folder.vitalgate("import", folder.path("household.csv"), "--person", Household.subject)
+        try folder.vitalgate("import", folder.path("household.csv"), "--person", Family.person)
         #expect(try count() == 4)
     }
 }

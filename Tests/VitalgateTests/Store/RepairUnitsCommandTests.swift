@@ -15,7 +15,7 @@ import Testing
 
     private func thermometer() throws -> TestFolder {
         let folder = try TestFolder()
-        #expect(try folder.vitalgate("import", try folder.write("a.csv", Self.csv), "--person", Household.subject).status == 0)
+        #expect(try folder.vitalgate("import", try folder.write("a.csv", Self.csv), "--person", Family.person).status == 0)
         return folder
     }
 
@@ -39,7 +39,7 @@ import Testing
         let new = try #require(repaired["uuid"].text)
         let query = try folder.vitalgate("query", old)
         #expect(query.errors.contains("\(old) was replaced by \(new) (repair 1: read as [degF])"))
-        let again = try folder.vitalgate("import", folder.path("a.csv"), "--person", Household.subject, "--format", "ndjson")
+        let again = try folder.vitalgate("import", folder.path("a.csv"), "--person", Family.person, "--format", "ndjson")
         let account = try Account(again.last)
         #expect(account.stored == 0 && account.duplicate == 3 && account.addsUp)
         #expect(again.errors.contains("2 of the duplicates were repaired after the earlier import"))
@@ -120,7 +120,7 @@ import Testing
                 "2026-01-\(10 + index / 1440)T\(10 + index / 60 % 14):\(10 + index % 50):\(10 + index / 840 % 50)Z,bodyTemperature,\(95 + index % 8).\(index % 10),Cel\n"
                 .utf8
         }
-        try folder.vitalgate("import", try folder.write("a.csv", csv), "--person", Household.subject)
+        try folder.vitalgate("import", try folder.write("a.csv", csv), "--person", Family.person)
         func content() throws -> String {
             let run = try folder.vitalgate("query", "all", "--format", "ndjson")
             #expect(run.status == 0)

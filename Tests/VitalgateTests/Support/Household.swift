@@ -1,8 +1,8 @@
 import Testing
 
 /// A small store that many tests ask the same questions: one person's week, with a guest and two devices.
-enum Household {
-    static let subject = "11111111-2222-4333-8444-555555555555"
+enum Family {
+    static let person = "11111111-2222-4333-8444-555555555555"
     static let guest = "7f9c0000-0000-4000-8000-000000000001"
 
     /// Two days around the change to summer time in Berlin (2026-03-29), and one value that cannot be.
@@ -26,7 +26,7 @@ enum Household {
     static func folder() throws -> TestFolder {
         let folder = try TestFolder()
         let file = try folder.write("household.csv", csv)
-        let run = try folder.vitalgate("import", file, "--person", subject, "--format", "ndjson")
+        let run = try folder.vitalgate("import", file, "--person", person, "--format", "ndjson")
         try #require(run.status == 65, "\(run.errors)")
         return folder
     }

@@ -9,7 +9,7 @@ struct ObjectStore {
     private let store: SampleStore
     private(set) var uuids: [String: String] = [:]
 
-    static let subject = "11111111-2222-4333-8444-555555555555"
+    static let person = "11111111-2222-4333-8444-555555555555"
     /// 2026-11-20T06:31:00Z.
     static let start: Int64 = 1_795_156_260
     /// As a clinic might write it: with its own spaces, significant digits, and no line break at the end.
@@ -22,7 +22,7 @@ struct ObjectStore {
         folder = try TestFolder()
         store = try SampleStore(
             path: folder.store, access: .write,
-            creation: SampleStore.Creation(subject: Self.subject, time: Self.start * 1_000_000))
+            creation: SampleStore.Creation(person: Self.person, time: Self.start * 1_000_000))
     }
 
     /// A household with objects of every kind. The program can read it.
@@ -58,7 +58,7 @@ struct ObjectStore {
         let start = Instant(seconds: Self.start + second)
         let reading = Reading(
             origin: Origin(
-                subject: Self.subject, type: type, source: SourceRevision(id: "test.\(source)", name: source, version: "1"),
+                person: Self.person, type: type, source: SourceRevision(id: "test.\(source)", name: source, version: "1"),
                 device: nil),
             numeral: try Numeral(number), unit: try unit.map { try Unit(ucum: $0) } ?? type.canonicalUnit,
             time: .instants(start: start, end: Instant(seconds: Self.start + second + length), offset: ZoneOffset(seconds: 3600)),

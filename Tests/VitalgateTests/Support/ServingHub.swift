@@ -15,7 +15,7 @@ final class ServingHub {
     /// - Parameter readings: a file of readings by its name, imported before it serves.
     init(_ readings: [String: String]) throws {
         folder = try TestFolder()
-        try folder.write("config.json5", "{ subject: \"\(Household.subject)\", api: { listen: \"127.0.0.1:0\" } }\n")
+        try folder.write("config.json5", "{ subject: \"\(Family.person)\", api: { listen: \"127.0.0.1:0\" } }\n")
         environment = Vitalgate.environment(home: folder.root)
         for (name, text) in readings {
             let file = try folder.write(name, text)
@@ -24,8 +24,8 @@ final class ServingHub {
         }
         let process = try RunningVitalgate(Self.words(folder, ["api", "serve"]), environment: environment)
         #expect(eventually { process.errors.contains("listening at") })
-        let said = process.errors.split(whereSeparator: \.isNewline).first { $0.contains("listening at") } ?? ""
-        address = try #require(said.split(separator: " ").compactMap { ListeningAddress(String($0)) }.first, "\(said)")
+        let output = process.errors.split(whereSeparator: \.isNewline).first { $0.contains("listening at") } ?? ""
+        address = try #require(output.split(separator: " ").compactMap { ListeningAddress(String($0)) }.first, "\(output)")
         self.process = process
     }
 

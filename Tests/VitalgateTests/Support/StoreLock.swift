@@ -3,7 +3,7 @@ import Glibc
 /// Another program in the middle of a write transaction on a store.
 final class StoreLock {
     private let process: pid_t
-    private var isHeld = true
+    private var isLocked = true
 
     /// Returns once it holds the lock.
     init(_ store: String) throws {
@@ -34,8 +34,8 @@ final class StoreLock {
 
     /// Ends the program, and with it the transaction.
     func release() {
-        guard isHeld else { return }
-        isHeld = false
+        guard isLocked else { return }
+        isLocked = false
         kill(process, SIGKILL)
         var status: Int32 = 0
         waitpid(process, &status, 0)

@@ -57,8 +57,8 @@ import Testing
         #expect(config.contains("// mine") && config.contains("// here") && !config.contains("home"))
         #expect(try folder.vitalgate("targets", "remove", "home").status == 64)
         // A file that is there is not overwritten.
-        let kept = try typing("other", words)
-        #expect(kept.status == 64 && kept.output.contains("exists already"), "\(kept)")
+        let retained = try typing("other", words)
+        #expect(retained.status == 64 && retained.output.contains("exists already"), "\(retained)")
         #expect(folder.text("home.password") == "s3cret\n")
     }
 

@@ -95,12 +95,12 @@ import Testing
         let broker = try Broker()
         let listener = try Listener(broker)
         try suffer("kind: 'mqtt', url: 'mqtt://127.0.0.1:\(broker.port)'")
-        var held: Set<String> = []
-        for message in try listener.heard() where message.topic.hasSuffix("/changes") {
+        var delivered: Set<String> = []
+        for message in try listener.received() where message.topic.hasSuffix("/changes") {
             let line = try JSON(message.payload)
-            if let gone = line["deleted"].text { held.remove(gone) } else { held.insert(try #require(line["uuid"].text)) }
+            if let deleted = line["deleted"].text { delivered.remove(deleted) } else { delivered.insert(try #require(line["uuid"].text)) }
         }
-        #expect(try held == stored())
+        #expect(try delivered == stored())
         // The server is gone, and the output reports this.
         #expect(
             try listener.last().first {

@@ -23,8 +23,8 @@ import Testing
         for line in isWriting ? lines.dropLast() : lines[...] where !line.isEmpty {
             let object = try JSON(String(line))
             anchors.append(try #require(object["anchor"].text))
-            if let gone = object["deleted"].text {
-                samples[gone] = nil
+            if let deleted = object["deleted"].text {
+                samples[deleted] = nil
             } else {
                 samples[try #require(object["uuid"].text)] = object["value"].double
             }

@@ -64,8 +64,8 @@ import Foundation
         say("\(one.outcome), and \(added.name): \(short(sample.value)) \(sample.unit ?? "")")
         try await hub.delete(one.uuid)
         guard let event = try await events.next() else { return }
-        let gone = try JSONDecoder().decode(Gone.self, from: Data(event.data.utf8))
-        say("\(event.name): \(gone.deleted == one.uuid ? "the same" : "another")")
+        let deleted = try JSONDecoder().decode(Gone.self, from: Data(event.data.utf8))
+        say("\(event.name): \(deleted.deleted == one.uuid ? "the same" : "another")")
     }
 
     private static func short(_ value: Double?) -> String { String(format: "%g", value ?? .nan) }

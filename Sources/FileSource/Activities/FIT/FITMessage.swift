@@ -26,74 +26,74 @@ struct FITMessage {
     }
 
     let definition: Definition
-    let octets: ArraySlice<UInt8>
+    let bytes: ArraySlice<UInt8>
     /// The time of the recording in FIT seconds, from the message's timestamp field or its header.
     let time: UInt64?
 
-    init(_ definition: Definition, _ octets: ArraySlice<UInt8>, headerTime: UInt64?) {
-        (self.definition, self.octets) = (definition, octets)
-        time = headerTime ?? Self.raw(FITProfile.timestamp, definition, octets).map(\.bits)
+    init(_ definition: Definition, _ bytes: ArraySlice<UInt8>, headerTime: UInt64?) {
+        (self.definition, self.bytes) = (definition, bytes)
+        time = headerTime ?? Self.raw(FITProfile.timestamp, definition, bytes).map(\.bits)
     }
 
     /// Returns an unsigned number or an enumeration's value, or `nil` if the field is missing or invalid.
-    func unsigned(_ number: UInt8) -> UInt64? { Self.raw(number, definition, octets).flatMap { $0.isSigned ? nil : $0.bits } }
+    func unsigned(_ number: UInt8) -> UInt64? { Self.raw(number, definition, bytes).flatMap { $0.isSigned ? nil : $0.bits } }
 
     /// Returns a signed number, or `nil` if the field is missing or invalid.
     func signed(_ number: UInt8) -> Int64? {
-        Self.raw(number, definition, octets).flatMap { $0.isSigned ? Int64(bitPattern: $0.bits) : nil }
+        Self.raw(number, definition, bytes).flatMap { $0.isSigned ? Int64(bitPattern: $0.bits) : nil }
     }
 
     /// Returns a text up to its end or its first zero byte, or `nil` if it is missing or empty.
     func text(_ number: UInt8) -> [UInt8]? {
-        guard let (field, octets) = Self.find(number, definition, octets), field.type == 0x07 else { return nil }
-        let text = Array(octets.prefix { $0 != 0 })
+        guard let (field, bytes) = Self.find(number, definition, bytes), field.type == 0x07 else { return nil }
+        let text = Array(bytes.prefix { $0 != 0 })
         return text.isEmpty ? nil : text
     }
 
     /// Passes the number of each field that has a value to `field`, and each developer field that has one to `developer`.
-    func forEachToldField(_ field: (UInt8) -> Void, developer: (DeveloperField) -> Void) {
-        var start = octets.startIndex
+    func forEachFieldWithValue(_ field: (UInt8) -> Void, developer: (DeveloperField) -> Void) {
+        var start = bytes.startIndex
         for known in definition.fields {
             let end = start + known.size
-            guard end <= octets.endIndex else { return }
-            if FITBaseType.isTold(octets[start..<end], known.type, isBigEndian: definition.isBigEndian) { field(known.number) }
+            guard end <= bytes.endIndex else { return }
+            if FITBaseType.isValid(bytes[start..<end], known.type, isBigEndian: definition.isBigEndian) { field(known.number) }
             start = end
         }
         for known in definition.developers {
             let end = start + known.size
-            guard end <= octets.endIndex else { return }
+            guard end <= bytes.endIndex else { return }
             // The invalid value depends on the field's description. It has all bits set in nearly all types.
-            if octets[start..<end].contains(where: { $0 != 0xFF }) { developer(known) }
+            if bytes[start..<end].contains(where: { $0 != 0xFF }) { developer(known) }
             start = end
         }
     }
 
     private static func find(
-        _ number: UInt8, _ definition: Definition, _ octets: ArraySlice<UInt8>
+        _ number: UInt8, _ definition: Definition, _ bytes: ArraySlice<UInt8>
     ) -> (Field, ArraySlice<UInt8>)? {
-        var start = octets.startIndex
+        var start = bytes.startIndex
         for field in definition.fields {
             guard field.number == number else {
                 start += field.size
                 continue
             }
-            guard start + field.size <= octets.endIndex else { return nil }
-            return (field, octets[start..<start + field.size])
+            guard start + field.size <= bytes.endIndex else { return nil }
+            return (field, bytes[start..<start + field.size])
         }
         return nil
     }
 
     /// Returns a single number, or `nil` if the field is missing, is an array, or contains the invalid value.
     private static func raw(
-        _ number: UInt8, _ definition: Definition, _ octets: ArraySlice<UInt8>
+        _ number: UInt8, _ definition: Definition, _ bytes: ArraySlice<UInt8>
     ) -> (bits: UInt64, isSigned: Bool)? {
-        guard let (field, octets) = find(number, definition, octets), let type = FITBaseType(field.type), type.size == field.size
+        guard let (field, bytes) = find(number, definition, bytes), let type = FITBaseType(field.type), type.size == field.size
         else { return nil }
         var bits: UInt64 = 0
         if definition.isBigEndian {
-            for octet in octets { bits = bits << 8 | UInt64(octet) }
+            for byte in bytes { bits = bits << 8 | UInt64(byte) }
         } else {
-            for octet in octets.reversed() { bits = bits << 8 | UInt64(octet) }
+            for byte in bytes.reversed() { bits = bits << 8 | UInt64(byte) }
         }
         guard bits != type.invalid else { return nil }
         guard type.isSigned else { return (bits, false) }
@@ -111,16 +111,16 @@ struct FITBaseType {
     let invalid: UInt64
 
     /// Whether the bytes of a number or an array contain a valid value.
-    static func isTold(_ octets: ArraySlice<UInt8>, _ code: UInt8, isBigEndian: Bool) -> Bool {
-        if code == 0x07 { return octets.contains { $0 != 0 } }
-        guard let type = FITBaseType(code), !octets.isEmpty, octets.count % type.size == 0 else {
-            return octets.contains { $0 != 0xFF }
+    static func isValid(_ bytes: ArraySlice<UInt8>, _ code: UInt8, isBigEndian: Bool) -> Bool {
+        if code == 0x07 { return bytes.contains { $0 != 0 } }
+        guard let type = FITBaseType(code), !bytes.isEmpty, bytes.count % type.size == 0 else {
+            return bytes.contains { $0 != 0xFF }
         }
-        var start = octets.startIndex
-        while start < octets.endIndex {
+        var start = bytes.startIndex
+        while start < bytes.endIndex {
             var bits: UInt64 = 0
             for index in 0..<type.size {
-                bits = bits << 8 | UInt64(octets[start + (isBigEndian ? index : type.size - 1 - index)])
+                bits = bits << 8 | UInt64(bytes[start + (isBigEndian ? index : type.size - 1 - index)])
             }
             if bits != type.invalid { return true }
             start += type.size

@@ -74,8 +74,8 @@ struct FITReader {
 
     private mutating func check() throws(SourceError) {
         let computed = checksum.value
-        let told = try take(2)
-        guard told == [UInt8(computed & 0xFF), UInt8(computed >> 8)] else {
+        let reported = try take(2)
+        guard reported == [UInt8(computed & 0xFF), UInt8(computed >> 8)] else {
             throw damage("it is damaged: its checksum is wrong (nothing was imported)")
         }
     }
@@ -86,9 +86,9 @@ struct FITReader {
     private mutating func pass(_ damage: SourceError, to end: Int?) throws(SourceError) -> SourceError {
         guard damage.kind == .malformed else { throw damage }
         while offset < end ?? .max, try isMore() {
-            let stretch = min((end ?? .max) - offset, self.end - start)
-            start += stretch
-            offset += stretch
+            let length = min((end ?? .max) - offset, self.end - start)
+            start += length
+            offset += length
         }
         return damage
     }
@@ -99,19 +99,19 @@ struct FITReader {
         checksum = FITChecksum()
         let size = Int(try take(1)[0])
         guard size == 12 || size == 14 else { throw SourceError(.malformed, "it is not a FIT file", at: Place(.byte, place)) }
-        let octets = try take(11)
-        guard octets[7...] == [0x2E, 0x46, 0x49, 0x54] else {
+        let bytes = try take(11)
+        guard bytes[7...] == [0x2E, 0x46, 0x49, 0x54] else {
             throw SourceError(.malformed, "it is not a FIT file", at: Place(.byte, place))
         }
         if size == 14 {
             let computed = checksum.value
-            let told = try take(2)
+            let reported = try take(2)
             // Some programs leave the checksum out.
-            guard told == [0, 0] || told == [UInt8(computed & 0xFF), UInt8(computed >> 8)] else {
+            guard reported == [0, 0] || reported == [UInt8(computed & 0xFF), UInt8(computed >> 8)] else {
                 throw damage("its header is damaged: the checksum is wrong")
             }
         }
-        return octets[3..<7].reversed().reduce(0) { $0 << 8 | Int($1) }
+        return bytes[3..<7].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
     private mutating func message(_ rest: inout Int) throws(SourceError) -> FITMessage? {
@@ -163,17 +163,17 @@ struct FITReader {
 
     /// Returns the next bytes. A message has at most some hundred thousand.
     private mutating func take(_ count: Int) throws(SourceError) -> [UInt8] {
-        var octets: [UInt8] = []
-        octets.reserveCapacity(count)
-        while octets.count < count {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        while bytes.count < count {
             guard try isMore() else { throw damage("the file ends in the middle (nothing was imported)") }
-            let stretch = min(count - octets.count, end - start)
-            octets += buffer[start..<start + stretch]
-            start += stretch
+            let length = min(count - bytes.count, end - start)
+            bytes += buffer[start..<start + length]
+            start += length
         }
         offset += count
-        checksum.add(octets)
-        return octets
+        checksum.add(bytes)
+        return bytes
     }
 
     private mutating func isMore() throws(SourceError) -> Bool {
@@ -195,13 +195,13 @@ struct FITReader {
 struct FITChecksum {
     private(set) var value: UInt16 = 0
 
-    private static let table: [UInt16] = (0..<256).map { (octet: UInt16) -> UInt16 in
-        var value = octet
+    private static let table: [UInt16] = (0..<256).map { (byte: UInt16) -> UInt16 in
+        var value = byte
         for _ in 0..<8 { value = value & 1 == 1 ? value >> 1 ^ 0xA001 : value >> 1 }
         return value
     }
 
-    mutating func add(_ octets: [UInt8]) {
-        for octet in octets { value = value >> 8 ^ Self.table[Int((value ^ UInt16(octet)) & 0xFF)] }
+    mutating func add(_ bytes: [UInt8]) {
+        for byte in bytes { value = value >> 8 ^ Self.table[Int((value ^ UInt16(byte)) & 0xFF)] }
     }
 }

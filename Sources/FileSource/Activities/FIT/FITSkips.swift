@@ -30,7 +30,7 @@ struct FITSkips {
         if !isUsed { messages[number, default: 0] += 1 }
         guard let known = Self.known[number] else { return }
         var counts = fields[number].take() ?? Array(repeating: 0, count: 256)
-        message.forEachToldField { field in
+        message.forEachFieldWithValue { field in
             if !known.contains(field) { counts[Int(field)] += 1 }
         } developer: { field in
             developers[UInt16(field.index) << 8 | UInt16(field.number), default: 0] += 1

@@ -61,7 +61,7 @@ struct TCXElements: ElementRows {
         let element = element(ElementText.local(name))
         open.append(element)
         isParent = false
-        if let many = names.note(ElementText.octets(name), attributes) { problem = many }
+        if let many = names.note(ElementText.bytes(name), attributes) { problem = many }
         if let skipped {
             rows.append(ActivityRow.skip, [Array(skipped.utf8), [UInt8(ascii: "1")]], at: Place(.line, line()))
             self.skipped = nil

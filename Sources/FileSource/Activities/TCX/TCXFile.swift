@@ -47,11 +47,11 @@ public struct TCXFileSource: FrameSource {
             let element = row[ActivityRow.element]
             if element.isText(TCXElements.creator) || element.isText(TCXElements.author) { return }
             guard element.isText(ActivityRow.activity) else { return try give(row) }
-            try sources.octets(of: activity).withUnsafeBytes { octets in
+            try sources.bytes(of: activity).withUnsafeBytes { bytes in
                 whole.cells = row.cells
                 var start = 0
                 for (column, length) in sources.lengths(of: activity) {
-                    whole.cells[column] = UnsafeRawBufferPointer(rebasing: octets[start..<start + length])
+                    whole.cells[column] = UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])
                     start += length
                 }
                 try give(whole)
@@ -101,7 +101,7 @@ public struct TCXFileSource: FrameSource {
             major.isEmpty || minor.isEmpty ? major : major + [UInt8(ascii: ".")] + minor
         }
 
-        func octets(of activity: Int) -> [UInt8] { cells(of: activity).flatMap(\.1) }
+        func bytes(of activity: Int) -> [UInt8] { cells(of: activity).flatMap(\.1) }
         func lengths(of activity: Int) -> [(Int, Int)] { cells(of: activity).map { ($0.0, $0.1.count) } }
     }
 }

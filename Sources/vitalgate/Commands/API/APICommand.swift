@@ -72,8 +72,8 @@ enum APICommand: Command {
             // The hub has a process for it.
             settings?.checksAlerts = false
             loop.watch(STDIN_FILENO) { [unowned loop] _ in
-                var octets = [UInt8](repeating: 0, count: 64)
-                if read(STDIN_FILENO, &octets, octets.count) <= 0 { loop.stop() }
+                var bytes = [UInt8](repeating: 0, count: 64)
+                if read(STDIN_FILENO, &bytes, bytes.count) <= 0 { loop.stop() }
             }
             // A hub that does not read its pipe must not block the service.
             _ = fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK)

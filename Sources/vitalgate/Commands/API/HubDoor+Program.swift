@@ -39,9 +39,9 @@ extension HubDoor {
 }
 
 extension HubDoor.Device {
-    init(_ told: HubStatus.Device) {
-        self.init(address: told.address, name: told.name)
-        (state, last, rate) = (told.state, told.last, told.rate)
-        (silentSince, battery) = (told.silentSince, told.battery)
+    init(_ reported: HubStatus.Device) {
+        self.init(address: reported.address, name: reported.name)
+        (state, last, rate) = (reported.state, reported.last, reported.rate)
+        (silentSince, battery) = (reported.silentSince, reported.battery)
     }
 }

@@ -54,11 +54,11 @@ final class MetricsServer: HTTPHandler {
             settings,
             MetricsServer(token: token) {
                 let store = try SampleStore(path: path, access: .read)
-                store.limit(to: Self.patience)
+                store.limit(to: Self.timeout)
                 let now = machine.now()
                 let status: HubStatus
                 do throws(StatusClient.Failure) {
-                    status = try StatusClient.ask(store: path, machine: machine, patience: Self.patience).status
+                    status = try StatusClient.ask(store: path, machine: machine, timeout: Self.timeout).status
                 } catch {
                     guard case .noHub = error else { throw error }
                     status = try HubStatus(of: store, zone: zone, at: now)
@@ -68,7 +68,7 @@ final class MetricsServer: HTTPHandler {
     }
 
     /// The time for the hub's answer and for each query.
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
 
     func resolve(_ head: RequestHead) throws(Problem) -> ResolvedRequest {
         guard head.path == ["metrics"] else { throw Problem(404, "Path not found.") }

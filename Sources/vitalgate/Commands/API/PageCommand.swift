@@ -23,7 +23,7 @@ enum PageCommand: Command {
                     shows the data of one person. The owner of the store (me) can also manage the hub on the page. The page is \
                     served at the address that 'api.listen' in the configuration sets (see docs/how-to/page.md).
                     """,
-                options: [SharedOptions.subject],
+                options: [SharedOptions.person],
                 examples: [Example("vitalgate page open", "Print a link to your own page.")]),
             CommandSpecification(
                 name: "sessions", summary: "List the browsers that are logged in, or log them out.",
@@ -41,8 +41,8 @@ enum PageCommand: Command {
             return .configuration
         }
         let store = try context.access().openForWriting(creating: false)
-        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
-        let code = try store.pageSessions.makeCode(for: subject ?? store.subject, at: context.machine.now())
+        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let code = try store.pageSessions.makeCode(for: person ?? store.owner, at: context.machine.now())
         if let address = api.pageAddress {
             let link = "\(address)#code=\(code)"
             try context.streams.output.write("\(link)\n")
@@ -75,13 +75,13 @@ enum PageCommand: Command {
             if context.format == .ndjson {
                 var object = JSONObject()
                 object.set("session", Int(session.id))
-                object.set("subject", session.subject == store.subject ? "me" : session.subject)
+                object.set("subject", session.person == store.owner ? "me" : session.person)
                 object.set("opened", session.made.description)
                 object.set("expires", session.expires.description)
                 try context.streams.output.write(object.line)
             }
             rows.append([
-                "\(session.id)", names[session.subject] ?? session.subject, times.local(session.made),
+                "\(session.id)", names[session.person] ?? session.person, times.local(session.made),
                 times.local(session.expires),
             ])
         }

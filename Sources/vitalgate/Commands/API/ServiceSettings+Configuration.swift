@@ -46,7 +46,7 @@ extension ServiceSettings {
         // Calls are serial.
         private let commits: PromptCommits
         init(_ commits: PromptCommits) { self.commits = commits }
-        func follow(_ isFollowed: Bool) { if isFollowed { commits.keepUp() } else { commits.rest() } }
+        func follow(_ isFollowed: Bool) { if isFollowed { commits.reconnectIfNeeded() } else { commits.rest() } }
     }
 }
 
@@ -67,10 +67,10 @@ extension ServerSettings {
     }
 
     private static func text(of path: String, _ section: String) throws(ConfigurationError) -> String {
-        guard let octets = SmallFile.read(path, limit: 1 << 20) else {
+        guard let bytes = SmallFile.read(path, limit: 1 << 20) else {
             throw ConfigurationError("\(section): \(path) cannot be read")
         }
-        return String(decoding: octets, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -12,10 +12,10 @@ struct AlertHistoryReport {
     func write() throws {
         let invocation = context.invocation
         let (store, times) = (try context.openForReading(), try context.times())
-        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
+        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) }
         let alert = try invocation.integer("--alert", in: 1...Int.max).map { Int64($0) }
         let limit = try invocation.integer("--limit", in: 1...100_000) ?? 50
-        let (episodes, names) = (try store.alerts.history(of: subject, alert: alert, limit: limit), try store.people.names())
+        let (episodes, names) = (try store.alerts.history(of: person, alert: alert, limit: limit), try store.people.names())
         if context.format == .ndjson {
             for episode in episodes { try context.streams.output.write(object(episode, store).line) }
             return
@@ -28,7 +28,7 @@ struct AlertHistoryReport {
             rows: episodes.map { episode in
                 let (began, alert) = (episode.began, episode.began.alert)
                 return [
-                    "\(alert.id)", names[alert.subject] ?? alert.subject, alert.type.id, alert.condition.rawValue,
+                    "\(alert.id)", names[alert.person] ?? alert.person, alert.type.id, alert.condition.rawValue,
                     times.local(began.time), began.isLate ? "late" : "", began.isDoubtful ? "doubtful" : "",
                     times.local(began.noticed),
                     episode.ended.map { times.local($0.time) } ?? "", began.acknowledged.map { times.local($0) } ?? "",
@@ -41,7 +41,7 @@ struct AlertHistoryReport {
         let (began, alert) = (episode.began, episode.began.alert)
         var object = JSONObject()
         object.set("alert", Int(alert.id))
-        object.set("subject", alert.subject == store.subject ? "me" : alert.subject)
+        object.set("subject", alert.person == store.owner ? "me" : alert.person)
         object.set("type", alert.type.id)
         object.set("condition", alert.condition.rawValue)
         object.set("limit", alert.bound)

@@ -24,7 +24,7 @@ final class AlertProcess {
     }
 
     /// The time that receivers have to end their connections.
-    private static let patience = DispatchTimeInterval.seconds(1)
+    private static let timeout = DispatchTimeInterval.seconds(1)
 
     init(_ context: CommandContext) throws {
         self.context = context
@@ -60,8 +60,8 @@ final class AlertProcess {
         loop.onBell = { [loop, failure] in if HubSignals.isStopAsked || failure.first != nil { loop.stop() } }
         if context.invocation.flag("--until-eof") {
             loop.watch(STDIN_FILENO) { [loop] _ in
-                var octets = [UInt8](repeating: 0, count: 64)
-                if read(STDIN_FILENO, &octets, octets.count) <= 0 { loop.stop() }
+                var bytes = [UInt8](repeating: 0, count: 64)
+                if read(STDIN_FILENO, &bytes, bytes.count) <= 0 { loop.stop() }
             }
         }
         for runner in runners { runner.wake() }
@@ -69,7 +69,7 @@ final class AlertProcess {
         watch.stop()
         let group = DispatchGroup()
         for runner in runners { runner.stop(group) }
-        _ = group.wait(timeout: .now() + Self.patience)
+        _ = group.wait(timeout: .now() + Self.timeout)
         if let error = failure.first { throw error }
         return .success
     }
@@ -84,14 +84,14 @@ private final class AlertRunner: @unchecked Sendable {
     private let delivery: AlertDelivery
     private var isPausing = false
     private var isStopped = false
-    private var said: String?
+    private var lastReported: String?
 
     init(
         _ delivery: AlertDelivery, kind: String, _ context: CommandContext, onFailure: @escaping @Sendable (any Error) -> Void
     ) {
         (self.delivery, self.context, self.onFailure) = (delivery, context, onFailure)
         queue = DispatchQueue(label: "vitalgate.alerts.\(kind)", qos: .utility)
-        said = delivery.receiver.words
+        lastReported = delivery.receiver.words
     }
 
     /// Delivers new events, except during the pause after a failure.
@@ -115,7 +115,7 @@ private final class AlertRunner: @unchecked Sendable {
         guard !isStopped else { return }
         do {
             let outcome = try delivery.step()
-            tell()
+            reportState()
             guard case .wait(let pause) = outcome else { return }
             isPausing = true
             let delay = DispatchTimeInterval.milliseconds(Int(pause / .milliseconds(1)) + 1)
@@ -128,10 +128,10 @@ private final class AlertRunner: @unchecked Sendable {
         }
     }
 
-    private func tell() {
+    private func reportState() {
         let (name, words) = (delivery.receiver.name, delivery.receiver.words)
-        guard words != said else { return }
-        said = words
+        guard words != lastReported else { return }
+        lastReported = words
         if let words {
             context.warn("alerts \(name): delivery will be retried, nothing is lost: \(words)")
         } else {

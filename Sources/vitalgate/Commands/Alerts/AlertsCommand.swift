@@ -27,7 +27,7 @@ enum AlertsCommand: Command {
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List alerts and whether they are raised.",
-                options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe]),
+                options: [SharedOptions.person, SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "add", summary: "Add an alert and print its number.",
                 arguments: [
@@ -51,7 +51,7 @@ enum AlertsCommand: Command {
                         names: ["--hold"], value: "DURATION",
                         help: "How long no reading must be beyond the limit before the alert ends (default: 3min, 0 for at once)."
                     ),
-                    SharedOptions.subject,
+                    SharedOptions.person,
                 ],
                 examples: [
                     Example("vitalgate alerts add bloodGlucose below 70 mg/dL", "Alert when glucose is low."),
@@ -72,7 +72,7 @@ enum AlertsCommand: Command {
                 options: [
                     Option(names: ["--alert"], value: "N", help: "Only this alert."),
                     Option(names: ["--limit"], value: "N", help: "Show at most N entries, the latest first (default: 50)."),
-                    SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe,
+                    SharedOptions.person, SharedOptions.timeZone, Format.option, Format.safe,
                 ]),
             CommandSpecification(
                 name: "receivers", summary: "Show the receivers of alerts, with waiting messages and errors.",
@@ -108,13 +108,13 @@ enum AlertsCommand: Command {
 
     private static func list(_ context: CommandContext) throws {
         let (store, times) = (try context.openForReading(), try context.times())
-        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
-        let (alerts, names) = (try store.alerts.all(of: subject), try store.people.names())
+        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let (alerts, names) = (try store.alerts.all(of: person), try store.people.names())
         if context.format == .ndjson {
             for alert in alerts {
                 var object = JSONObject()
                 object.set("alert", Int(alert.id))
-                object.set("subject", alert.subject == store.subject ? "me" : alert.subject)
+                object.set("subject", alert.person == store.owner ? "me" : alert.person)
                 object.set("type", alert.type.id)
                 object.set("condition", alert.condition.rawValue)
                 object.set("limit", alert.bound)
@@ -138,7 +138,7 @@ enum AlertsCommand: Command {
                 unit = Readable.unit(shown)
             }
             return [
-                "\(alert.id)", names[alert.subject] ?? alert.subject, alert.type.id, alert.condition.rawValue,
+                "\(alert.id)", names[alert.person] ?? alert.person, alert.type.id, alert.condition.rawValue,
                 bound == bound.rounded() ? "\(Int64(bound))" : "\(bound)", unit, alert.raised.map { times.local($0) } ?? "",
             ]
         }
@@ -157,7 +157,7 @@ enum AlertsCommand: Command {
         guard var bound = (try? Numeral(text))?.doubleValue else {
             throw invocation.invalid("LIMIT", value: text, expected: "a number such as 70")
         }
-        var timing = AlertTiming.usual
+        var timing = AlertTiming.defaultTiming
         if condition != .missing {
             var unit = try context.configuration().unit(of: type) ?? type.canonicalUnit
             if let code = invocation.argument("UNIT") { unit = try HealthModel.Unit(written: code) }
@@ -170,9 +170,9 @@ enum AlertsCommand: Command {
             throw invocation.invalid("UNIT", value: code, expected: "h for missing readings")
         }
         let store = try context.access().openForWriting(creating: true)
-        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
         let number = try store.alerts.add(
-            of: subject, type: type, condition, bound: bound, timing: timing, at: context.machine.now())
+            of: person, type: type, condition, bound: bound, timing: timing, at: context.machine.now())
         try context.streams.output.write("\(number)\n")
     }
 
@@ -180,17 +180,17 @@ enum AlertsCommand: Command {
     ///
     /// - Parameter convert: Converts a difference to the canonical unit.
     private static func timing(_ invocation: Invocation, _ convert: (Double) -> Double) throws -> AlertTiming {
-        var timing = AlertTiming.usual
+        var timing = AlertTiming.defaultTiming
         if let text = invocation.string("--margin") {
             guard let value = (try? Numeral(text))?.doubleValue, value >= 0 else {
                 throw invocation.invalid("--margin", value: text, expected: "a number such as 5")
             }
             timing.margin = abs(convert(value))
         }
-        func duration(_ option: String, _ usual: Int64) throws -> Int64 {
-            guard let text = invocation.string(option) else { return usual }
+        func duration(_ option: String, _ fallback: Int64) throws -> Int64 {
+            guard let text = invocation.string(option) else { return fallback }
             let value = text == "0" ? 0 : Repair.duration(text)
-            guard let value, (0...AlertTiming.longest).contains(value) else {
+            guard let value, (0...AlertTiming.maximumDuration).contains(value) else {
                 throw invocation.invalid(option, value: text, expected: "a duration of at most a day, such as 5min or 30s")
             }
             return value

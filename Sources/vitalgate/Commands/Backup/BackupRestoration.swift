@@ -115,7 +115,7 @@ struct BackupRestoration {
         context.note(
             "restored \(Readable.count(store.samples, "sample")) and \(Readable.count(result.restored.count - 1, "file")) to "
                 + backup.store)
-        for path in result.kept { context.note("kept the earlier file as \(path)") }
+        for path in result.retained { context.note("kept the earlier file as \(path)") }
         for words in result.notRestored { context.warn("not restored: \(words)") }
         if result.restored.contains(where: { $0.hasPrefix(BackupFiles.bonds) }) {
             context.note(

@@ -63,7 +63,7 @@ enum CollectCommand: Command {
 
     private static func show(_ findings: [Finding], _ context: CommandContext) throws -> ExitCode {
         for finding in findings {
-            try context.streams.output.write("\(finding.weight.rawValue)  \(finding.subject): \(finding.text)\n")
+            try context.streams.output.write("\(finding.weight.rawValue)  \(finding.component): \(finding.text)\n")
         }
         return findings.contains { $0.weight == .broken } ? .configuration : .success
     }

@@ -8,8 +8,8 @@ final class CollectorFailures: Sendable {
         var last: [String: String] = [:]
     }
 
-    private static let mostHubs = 1000
-    private static let mostLines = 100
+    private static let maximumHubs = 1000
+    private static let maximumLines = 100
     private let state = Mutex(State())
 
     /// Adds a failure.
@@ -20,9 +20,9 @@ final class CollectorFailures: Sendable {
     func add(_ store: String, _ words: String) {
         state.withLock { state in
             guard state.last[store] != words else { return }
-            if state.last.count >= Self.mostHubs { state.last.removeAll() }
+            if state.last.count >= Self.maximumHubs { state.last.removeAll() }
             state.last[store] = words
-            if state.lines.count < Self.mostLines {
+            if state.lines.count < Self.maximumLines {
                 state.lines.append("collect: a request of the store \(store) failed: \(words)")
             }
         }

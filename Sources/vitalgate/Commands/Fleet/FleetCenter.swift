@@ -18,7 +18,7 @@ struct FleetCenter {
 
     /// The validity of a code in seconds.
     private static let validity = 3600
-    private static let longestName = 64
+    private static let maximumNameLength = 64
 
     init(_ context: CommandContext, _ settings: CollectorConfiguration) { (self.context, self.settings) = (context, settings) }
 
@@ -85,8 +85,8 @@ struct FleetCenter {
 
     func enroll() throws -> ExitCode {
         let name = context.invocation.string("--name") ?? ""
-        guard (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else {
-            throw context.invocation.invalid("--name", value: name, expected: "a name of at most \(Self.longestName) bytes")
+        guard (1...Self.maximumNameLength).contains(name.utf8.count), name.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else {
+            throw context.invocation.invalid("--name", value: name, expected: "a name of at most \(Self.maximumNameLength) bytes")
         }
         return try makeCode { database, code, keys throws(DeliveryError) in
             try database.add(
@@ -189,11 +189,11 @@ struct FleetCenter {
         let failures = ProfileCommand.failures(of: profile)
         for failure in failures { context.note(failure) }
         guard failures.isEmpty else { return .dataError }
-        guard let octets = SmallFile.read(path, limit: FleetOrder.longestProfile) else {
+        guard let bytes = SmallFile.read(path, limit: FleetOrder.maximumProfileLength) else {
             throw context.invocation.invalid(
-                "FILE", value: path, expected: "a profile of at most \(Readable.count(FleetOrder.longestProfile, "byte"))")
+                "FILE", value: path, expected: "a profile of at most \(Readable.count(FleetOrder.maximumProfileLength, "byte"))")
         }
-        return try command(.profile, [String(decoding: octets, as: UTF8.self)])
+        return try command(.profile, [String(decoding: bytes, as: UTF8.self)])
     }
 
     private func command(_ kind: FleetOrder.Kind, _ arguments: [String]) throws -> ExitCode {
@@ -207,8 +207,8 @@ struct FleetCenter {
     private func give(
         _ kind: FleetOrder.Kind, _ arguments: [String], to hub: EnrolledHub, _ database: FleetDatabase
     ) throws -> Int64 {
-        if let obstacle = FleetOrder(number: 0, kind: kind.rawValue, arguments: arguments).obstacle {
-            throw context.invocation.invalid("ARGUMENT", value: kind.rawValue, expected: "other arguments: \(obstacle)")
+        if let rejectionReason = FleetOrder(number: 0, kind: kind.rawValue, arguments: arguments).rejectionReason {
+            throw context.invocation.invalid("ARGUMENT", value: kind.rawValue, expected: "other arguments: \(rejectionReason)")
         }
         guard !hub.isRevoked else { throw DeliveryError(.refused, "'\(hub.name)' is revoked") }
         guard let file = settings.commandSeedFile else {

@@ -39,7 +39,7 @@ struct FleetJoin {
     private let before: Configuration
 
     /// The wait for the center in milliseconds.
-    private static let patience = 20_000
+    private static let timeout = 20_000
 
     init(_ context: CommandContext) throws {
         self.context = context
@@ -133,12 +133,12 @@ struct FleetJoin {
         _ server: String, _ subject: FleetSubject, _ code: EnrollmentCode, _ request: JoinRequest
     ) throws -> JoinReply {
         let key = code.key.publicText
-        let octets = request.octets(signedWith: code)
+        let bytes = request.bytes(signedWith: code)
         let answer = try retrying { () throws(NATSError) in
             let connection = try NATSConnection(settings(server, subject, code.key, for: key), .once)
-            return try connection.request(subject.joining(with: key), octets, milliseconds: Self.patience)
+            return try connection.request(subject.joining(with: key), bytes, milliseconds: Self.timeout)
         }
-        switch FleetReply(octets: answer, forCode: code, subject) {
+        switch FleetReply(bytes: answer, forCode: code, subject) {
         case .joined(let reply):
             guard reply.isGenuine(code, subject, hubKey: request.key) else {
                 throw DeliveryError(.unfit, "the reply has a key that does not belong to the code, or lacks one")
@@ -163,7 +163,7 @@ struct FleetJoin {
 
     /// Repeats a step for some seconds while the broker refuses the key, because it reads new keys only after a moment.
     private func retrying<Result>(_ body: () throws(NATSError) -> Result) throws(DeliveryError) -> Result {
-        let end = ContinuousClock.now + .milliseconds(Self.patience)
+        let end = ContinuousClock.now + .milliseconds(Self.timeout)
         while true {
             do throws(NATSError) {
                 return try body()

@@ -12,7 +12,7 @@ struct FleetReport {
     private let opensSealed: Bool
 
     /// The number of commands that are shown for a hub.
-    private static let mostOrders = 20
+    private static let maximumOrders = 20
 
     /// - Parameter opensSealed: Whether the center has a key for sealed requests.
     init(_ context: CommandContext, _ database: FleetDatabase, opensSealed: Bool) {
@@ -41,7 +41,7 @@ struct FleetReport {
         }
         try write([hub])
         try writeRemarks(hub)
-        let orders = try database.orders(of: hub, limit: Self.mostOrders)
+        let orders = try database.orders(of: hub, limit: Self.maximumOrders)
         guard !orders.isEmpty else { return .success }
         if context.format == .ndjson {
             for order in orders {

@@ -33,7 +33,7 @@ final class HubAgent {
     /// The time without a reading after which a device counts as silent, in microseconds: a day.
     private static let silence: Int64 = 86_400_000_000
     /// The longest run of a command in seconds.
-    private static let patience = 1800
+    private static let timeout = 1800
 
     /// The shortest time between two comparisons, so that two copies of one store do not compare all the time.
     private static let comparisonPause: Int64 = 3_600_000_000
@@ -140,8 +140,8 @@ final class HubAgent {
     /// - Returns: the result, and the printed errors.
     private func run(_ order: FleetOrder) -> (result: OrderResult, errors: String) {
         let result: (code: Int, output: String, errors: String)
-        if let obstacle = order.obstacle {
-            result = (Int(ExitCode.usage.rawValue), "", obstacle)
+        if let rejectionReason = order.rejectionReason {
+            result = (Int(ExitCode.usage.rawValue), "", rejectionReason)
         } else {
             switch FleetOrder.Kind(rawValue: order.kind) {
             case nil: result = (Int(ExitCode.usage.rawValue), "", "unknown command")
@@ -164,11 +164,11 @@ final class HubAgent {
     private func runProgram(
         _ kind: FleetOrder.Kind, _ arguments: [String]
     ) -> (code: Int, output: String, errors: String) {
-        let run = ProgramRun.run(program + self.arguments(of: kind, arguments), seconds: Self.patience)
+        let run = ProgramRun.run(program + self.arguments(of: kind, arguments), seconds: Self.timeout)
         if run.code == 0, kind == .adopt || kind == .assign { reloadHub() }
         // Only counts. All other output may name people.
         let line = kind == .verify ? run.output.split(separator: "\n").last.map(String.init) ?? "" : ""
-        return (Int(run.code), line.utf8.count <= OrderResult.longestOutput ? line : "", run.words)
+        return (Int(run.code), line.utf8.count <= OrderResult.maximumOutputLength ? line : "", run.words)
     }
 
     /// This program with the store and the configuration of this process.
@@ -215,10 +215,10 @@ final class HubAgent {
     ///
     /// - Returns: 77 if this process may not write there, and 78 if the hub would refuse the profile.
     private func install(profile text: String) -> (code: Int, output: String, errors: String) {
-        let octets = Array(text.utf8)
+        let bytes = Array(text.utf8)
         let (profile, folder): (Profile, String)
         do {
-            profile = try Profile(json5: octets, file: "")
+            profile = try Profile(json5: bytes, file: "")
             guard let last = try ProfileCommand.folders(context).folders.last else {
                 return (Int(ExitCode.configuration.rawValue), "", "no folder of profiles")
             }
@@ -227,7 +227,7 @@ final class HubAgent {
             return (Int(ExitCode.configuration.rawValue), "", Program.explain(error).message ?? "")
         }
         let path = "\(folder)/\(profile.id).json5"
-        let isChanged = SmallFile.read(path, limit: octets.count) != octets
+        let isChanged = SmallFile.read(path, limit: bytes.count) != bytes
         do throws(SystemFailure) {
             if isChanged { try SmallFile.replace(path, with: text, mode: 0o644) }
         } catch {

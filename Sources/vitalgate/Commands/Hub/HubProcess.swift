@@ -25,7 +25,7 @@ final class HubProcess {
     private let hub: Hub
     private let manager: ServiceManager
     private let status: StatusServer
-    private let kept: KeptProcesses
+    private let supervisor: ProcessSupervisor
     private let pruning: DailyProcess
     private let backups: BackupProcess
     /// Rings after a commit while there are no alerts.
@@ -69,9 +69,9 @@ final class HubProcess {
         if let path { capture = try Self.capture(path, live, settings.zone, context) } else { capture = nil }
         manager = ServiceManager(loop: loop)
         status = StatusServer(hub: hub, machine: machine)
-        kept = KeptProcesses(loop: loop)
-        pruning = DailyProcess("prune", loop: loop) { ClockSteps.isSynchronised && !steady.isDoubted }
-        backups = BackupProcess(loop: loop, store: store) { !steady.isDoubted }
+        supervisor = ProcessSupervisor(loop: loop)
+        pruning = DailyProcess("prune", loop: loop) { ClockSteps.isSynchronised && !steady.isUntrusted }
+        backups = BackupProcess(loop: loop, store: store) { !steady.isUntrusted }
         manager.isWell = { [live] in !live.isStuck }
         let service = RadioService(live: live, source: radio.source)
         radio.source.delegate = service
@@ -92,19 +92,19 @@ final class HubProcess {
             context.log($0, isVerbose: isVerbose)
         }
         live.onNotice = hub.onNotice
-        kept.onNotice = hub.onNotice
+        supervisor.onNotice = hub.onNotice
         pruning.onNotice = hub.onNotice
         backups.onNotice = hub.onNotice
         if let capture { live.onEvent = { [unowned capture] in capture.record($0) } }
         loop.onBell = { [weak self] in self?.answerSignals() }
         status.onInterest = { [weak self] in self?.follow(interest: $0) }
-        status.onHurry = { [live] in live.isHurried = $0 }
+        status.onHurry = { [live] in live.needsPromptCommits = $0 }
     }
 
     private static func capture(
         _ path: String, _ live: LiveIngest, _ zone: TimeZoneRules, _ context: CommandContext
     ) throws -> CaptureWriter {
-        let limit = try context.invocation.integer("--capture-size", in: CaptureWriter.limits) ?? CaptureWriter.usualLimit
+        let limit = try context.invocation.integer("--capture-size", in: CaptureWriter.limits) ?? CaptureWriter.defaultLimit
         let writer = try CaptureWriter(
             path: path, limit: limit, head: CaptureHead(of: live.store, zone: zone), clock: live.loop.clock)
         writer.onNotice = { context.log($0, isVerbose: false) }
@@ -142,7 +142,7 @@ final class HubProcess {
         }
         let limit = loop.after(Self.once) { [loop] in loop.stop() }
         isOnce = true
-        live.isHurried = true
+        live.needsPromptCommits = true
         status.onHurry = { _ in }
         follow(interest: false)
         try turn()
@@ -154,15 +154,15 @@ final class HubProcess {
     /// Subscribes to changes and commits only while needed: by status followers, the service manager, or `--once`.
     private func follow(interest isFollowed: Bool) {
         self.isFollowed = isFollowed
-        let isHeard = isFollowed || isOnce || manager.isThere
-        hub.onChange = isHeard ? { [weak self] in self?.changed() } : nil
-        live.onDelay = isHeard ? { [weak self] in self?.changed() } : {}
-        live.onCommit = isHeard ? { [weak self] in self?.committed() } : {}
+        let hasObservers = isFollowed || isOnce || manager.isThere
+        hub.onChange = hasObservers ? { [weak self] in self?.changed() } : nil
+        live.onDelay = hasObservers ? { [weak self] in self?.changed() } : {}
+        live.onCommit = hasObservers ? { [weak self] in self?.committed() } : {}
     }
 
     private func changed() {
         if isFollowed { status.changed() }
-        manager.tell(summary)
+        manager.sendStatus(summary)
         if isOnce, hub.isDone { loop.stop() }
     }
 
@@ -196,10 +196,10 @@ final class HubProcess {
         zoneWatch = ZoneWatch(loop: loop) { [weak self] in self?.lookAtZone() }
         serveStatus()
         manager.ready(summary)
-        if !isOnce { runBeside(configuration) }
+        if !isOnce { startProcesses(configuration) }
         if !HubSignals.isStopAsked { withExtendedLifetime(clock) { loop.run() } }
         manager.stopping()
-        kept.stop()
+        supervisor.stop()
         pruning.stop()
         backups.stop()
         wasDone = hub.isDone
@@ -253,7 +253,7 @@ final class HubProcess {
         }
         radio.zone = settings.zone
         hub.apply(settings)
-        if !isOnce, let configuration = try? context.configuration() { runBeside(configuration, restarts: true) }
+        if !isOnce, let configuration = try? context.configuration() { startProcesses(configuration, restarts: true) }
         if let configured = try? context.configuration().store, Self.absolute(configured) != Self.absolute(store.path) {
             context.warn(
                 "the configuration names another store: restart the hub to use it, until then readings go to \(store.path)")
@@ -327,14 +327,14 @@ final class HubProcess {
 
     /// Runs the other processes: one for each target, one for alerts, and pruning. They read the configuration themselves because
     /// targets are defined only there.
-    private func runBeside(_ configuration: Configuration, restarts: Bool = false) {
+    private func startProcesses(_ configuration: Configuration, restarts: Bool = false) {
         let command = command
         var commands: [String: [String]] = [:]
         for target in configuration.targets {
             commands["target \(target.name)"] = command + ["export", "--until-eof", "--", target.name]
         }
         if needsAlerts(configuration) { commands["alerts"] = command + ["alerts", "watch", "--until-eof"] }
-        kept.run(commands, restarts: restarts)
+        supervisor.run(commands, restarts: restarts)
         pruning.run(configuration.prunesDaily ? command + ["store", "prune", "--yes"] : nil)
         backups.run(command + ["backup", "run", "--due", "--until-eof"], configuration.backup, zone: settings.zone)
     }
@@ -350,7 +350,7 @@ final class HubProcess {
             loop.watch(bell.descriptor) { [weak self] _ in
                 try? bell.wait()
                 guard let self, (try? store.alerts.all().isEmpty) == false else { return }
-                runBeside((try? context.configuration()) ?? self.configuration)
+                startProcesses((try? context.configuration()) ?? self.configuration)
             }
         }
         return isNeeded

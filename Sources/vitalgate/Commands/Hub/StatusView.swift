@@ -56,7 +56,7 @@ final class StatusView {
             if let status = try client.read().last { show(status) }
             timer?.cancel()
             // When the timer fires, reading reports the timeout.
-            timer = client.isInMidst ? loop.after(client.patience) { [weak self] in self?.receive() } : nil
+            timer = client.isInMidst ? loop.after(client.timeout) { [weak self] in self?.receive() } : nil
         } catch {
             end(with: error)
         }

@@ -32,7 +32,7 @@ struct DeviceAdoption {
         let address = try context.bluetoothAddress()
         let stored = DeviceAssembly.storedAddress(address)
         let store = try context.access().openForWriting(creating: true, takesStreams: true)
-        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
+        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) }
         let bindKey = try self.bindKey()
         var device: AdoptedDevice
         if let known = try store.devices.adopted().first(where: { $0.address == stored }) {
@@ -41,24 +41,24 @@ struct DeviceAdoption {
         } else {
             let assembly = DeviceAssembly(library: library)
             var (profiles, name) = (ids, "")
-            var heard: NearbyDevice?
+            var nearby: NearbyDevice?
             if ids.isEmpty {
                 let found = try look(for: address, assembly)
                 guard case .found(let near) = found else { return found.code }
                 profiles = assembly.profiles(for: near).map(\.id)
                 name = near.name ?? ""
-                heard = near
+                nearby = near
             }
             device = AdoptedDevice(
                 address: stored, key: stored, profiles: profiles, name: name,
-                subject: assembly.tellsOnlyOfRoom(heard, profiles: profiles, bindKey: bindKey)
-                    ? Origin.unassigned : store.subject,
+                person: assembly.measuresOnlyRoom(nearby, profiles: profiles, bindKey: bindKey)
+                    ? Origin.unassigned : store.owner,
                 adopted: context.machine.now().microseconds)
-            if subject == nil, device.subject == Origin.unassigned {
+            if person == nil, device.person == Origin.unassigned {
                 context.note("its readings describe a room and are unassigned (use --person to assign them)")
             }
         }
-        if let subject { device.subject = subject }
+        if let person { device.person = person }
         if let name = invocation.string("--name") { device.name = name }
         if let bindKey {
             device.bindKey = bindKey
@@ -84,17 +84,17 @@ struct DeviceAdoption {
         radio.source.start()
         defer { radio.source.stop() }
         guard radio.waitForAdapter() else { return .failed(context.noAdapter()) }
-        var heard: NearbyDevice?
+        var nearby: NearbyDevice?
         let found: NearbyDevice?? = radio.run(limit: .seconds(seconds + 5)) { done in
             radio.source.find(within: .seconds(seconds)) { device in
                 guard device.address == address else { return false }
-                heard = device
+                nearby = device
                 return !assembly.profiles(for: device).isEmpty
             } completion: {
                 done($0)
             }
         }
-        guard let heard else {
+        guard let nearby else {
             context.note(
                 "vitalgate: \(address) was not found within \(seconds) s: wake it up and bring it near, "
                     + "or name its profile with --profile")
@@ -104,7 +104,7 @@ struct DeviceAdoption {
             context.note("vitalgate: no profile matches what \(address) advertises: name one with --profile ID")
             return .failed(.dataError)
         }
-        guard heard.addressIsDurable else {
+        guard nearby.addressIsDurable else {
             context.note(
                 "vitalgate: \(address) changes its address every few minutes: run 'vitalgate devices pair \(address)' first")
             return .failed(.dataError)
@@ -114,10 +114,10 @@ struct DeviceAdoption {
 
     private func bindKey() throws -> String? {
         guard let text = try context.secret("--bind-key") else { return nil }
-        guard let octets = HexadecimalText.octets(text), octets.count == 16 else {
+        guard let bytes = HexadecimalText.bytes(text), bytes.count == 16 else {
             // The message omits the value because it may be almost a key and must not end up in a log.
             throw context.invocation.invalid("--bind-key", value: "…", expected: "16 bytes as 32 hexadecimal digits")
         }
-        return octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

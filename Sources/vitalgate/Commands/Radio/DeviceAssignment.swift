@@ -54,7 +54,7 @@ struct DeviceAssignment {
 
     func run() throws -> ExitCode {
         let invocation = context.invocation
-        guard let who = invocation.string("--person") else {
+        guard let name = invocation.string("--person") else {
             throw UsageError(.missingArgument("--person"), command: "vitalgate devices assign")
         }
         let uuids = try invocation.strings("--samples").flatMap { $0.split(separator: ",") }.map {
@@ -64,23 +64,23 @@ struct DeviceAssignment {
             throw UsageError(.missingArgument("either ADDRESS or --samples"), command: "vitalgate devices assign")
         }
         let store = try context.access().openForWriting(creating: false)
-        let subject = try StoreAccess.subject(who, in: store)
-        guard uuids.isEmpty else { return try assign(uuids, to: subject, store) }
+        let person = try StoreAccess.person(name, in: store)
+        guard uuids.isEmpty else { return try assign(uuids, to: person, store) }
         let device = try device(store)
-        if let user = try self.user(subject) { return try assign(user, of: device, store) }
+        if let user = try self.user(person) { return try assign(user, of: device, store) }
         guard let range = invocation.string("--range") else {
-            try store.devices.assign(device: device.address, to: subject)
+            try store.devices.assign(device: device.address, to: person)
             context.note(
                 "all future readings of \(device.name.isEmpty ? device.address : device.name) are assigned to this person")
             return .success
         }
-        guard subject != Origin.unassigned else {
+        guard person != Origin.unassigned else {
             throw invocation.invalid("--range", value: range, expected: "a person as well, not unassigned")
         }
-        let use = SharedUse(subject: subject, weights: try weights(range))
-        let uses = device.sharedBy.filter { $0.subject != subject } + [use]
+        let use = SharedUse(person: person, weights: try weights(range))
+        let uses = device.sharedBy.filter { $0.person != person } + [use]
         try store.devices.assign(device: device.address, to: Origin.unassigned, sharedBy: uses, users: device.users)
-        if uses.contains(where: { $0.subject != subject && $0.weights.overlaps(use.weights) }) {
+        if uses.contains(where: { $0.person != person && $0.weights.overlaps(use.weights) }) {
             context.note("warning: the range overlaps another one, and weighings in both are unassigned")
         }
         context.note(
@@ -88,21 +88,21 @@ struct DeviceAssignment {
         return .success
     }
 
-    private func assign(_ uuids: [SampleIdentity], to subject: String, _ store: SampleStore) throws -> ExitCode {
-        let (count, migration) = try store.people.assign(
-            uuids, to: subject, now: context.machine.now(), owner: ProcessIdentity.current())
-        guard let migration else {
+    private func assign(_ uuids: [SampleIdentity], to person: String, _ store: SampleStore) throws -> ExitCode {
+        let (count, repairID) = try store.people.assign(
+            uuids, to: person, now: context.machine.now(), owner: ProcessIdentity.current())
+        guard let repairID else {
             context.note("nothing changed: the samples already belong to this person")
             return .success
         }
         context.note(
-            "\(Readable.count(count, "sample")) assigned (undo with 'vitalgate repair undo \(migration)')"
+            "\(Readable.count(count, "sample")) assigned (undo with 'vitalgate repair undo \(repairID)')"
         )
         return .success
     }
 
     /// The user number on the device, or `nil` if none was given.
-    private func user(_ subject: String) throws -> ScaleUser? {
+    private func user(_ person: String) throws -> ScaleUser? {
         let invocation = context.invocation
         let code = try context.secret("--consent")
         guard let number = try invocation.integer("--user", in: 1...254) else {
@@ -113,7 +113,7 @@ struct DeviceAssignment {
             throw invocation.invalid(
                 "--user", value: "\(number)", expected: "either --user or --range (run the command twice to set both)")
         }
-        guard subject != Origin.unassigned else {
+        guard person != Origin.unassigned else {
             throw invocation.invalid("--user", value: "\(number)", expected: "a person as well, not unassigned")
         }
         var consent: Int?
@@ -124,7 +124,7 @@ struct DeviceAssignment {
             }
             consent = Int(read)
         }
-        return ScaleUser(number: number, subject: subject, consent: consent)
+        return ScaleUser(number: number, person: person, consent: consent)
     }
 
     private func assign(_ user: ScaleUser, of device: AdoptedDevice, _ store: SampleStore) throws -> ExitCode {

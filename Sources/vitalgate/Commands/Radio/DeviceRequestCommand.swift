@@ -43,20 +43,20 @@ struct DeviceRequestCommand {
         let survey: DeviceSurvey?? = radio.run(limit: .seconds(2 * seconds + 120)) {
             radio.source.survey(address, for: .seconds(seconds), connects: connects, completion: $0)
         }
-        guard let heard = survey ?? nil else {
+        guard let found = survey ?? nil else {
             context.note("vitalgate: \(address) was not found (list nearby devices with 'vitalgate scan --all')")
             return .tryAgain
         }
-        if let failure = heard.failure { context.note("the device was found, but could not be connected: \(failure)") }
-        if heard.frames.isEmpty {
+        if let failure = found.failure { context.note("the device was found, but could not be connected: \(failure)") }
+        if found.frames.isEmpty {
             context.note(
                 "the device advertised no data"
                     + (connects ? " and sent nothing" : " (use --connect to record its notifications)"))
         }
-        let request = DeviceRequest(heard, of: address, keepsName: context.invocation.flag("--keep-name"))
+        let request = DeviceRequest(found, of: address, keepsName: context.invocation.flag("--keep-name"))
         for line in request.lines { try context.streams.output.write(line) }
         context.note(
-            "\(Readable.count(heard.frames.count, "frame")) from \(Readable.count(Set(heard.frames.map(\.channel)).count, "channel")), "
+            "\(Readable.count(found.frames.count, "frame")) from \(Readable.count(Set(found.frames.map(\.channel)).count, "channel")), "
                 + "with \(DeviceRequest.sentence)"
         )
         return .success

@@ -119,7 +119,7 @@ enum DevicesCommand: Command {
 
     private static func owner(of device: AdoptedDevice, in store: SampleStore) -> String {
         guard device.sharers.isEmpty else { return "shared by \(device.sharers.count)" }
-        return device.subject == store.subject ? "me" : device.subject
+        return device.person == store.owner ? "me" : device.person
     }
 
     private static func list(_ context: CommandContext) throws -> ExitCode {
@@ -130,13 +130,13 @@ enum DevicesCommand: Command {
             for device in devices {
                 var object = JSONObject()
                 object.set("address", device.address)
-                object.set("key", device.goesBy)
+                object.set("key", device.storageKey)
                 object.set("name", device.name)
                 object.set("profiles", device.profiles)
-                object.set("subject", device.subject == store.subject ? "me" : device.subject)
+                object.set("subject", device.person == store.owner ? "me" : device.person)
                 let ranges = device.sharedBy.map { use in
                     var range = JSONObject()
-                    range.set("subject", use.subject == store.subject ? "me" : use.subject)
+                    range.set("subject", use.person == store.owner ? "me" : use.person)
                     range.set("low", use.weights.lowerBound)
                     range.set("high", use.weights.upperBound)
                     return range
@@ -145,7 +145,7 @@ enum DevicesCommand: Command {
                 let users = device.users.map { user in
                     var object = JSONObject()
                     object.set("number", user.number)
-                    object.set("subject", user.subject == store.subject ? "me" : user.subject)
+                    object.set("subject", user.person == store.owner ? "me" : user.person)
                     object.set("consents", user.consent != nil)
                     return object
                 }
@@ -163,7 +163,7 @@ enum DevicesCommand: Command {
         let rows = devices.map { device in
             let adopted = Instant(microseconds: device.adopted)
             return [
-                device.address, device.name, device.goesBy, device.profiles.joined(separator: " "),
+                device.address, device.name, device.storageKey, device.profiles.joined(separator: " "),
                 Self.owner(of: device, in: store),
                 zone.date(of: adopted),
             ]
@@ -209,7 +209,7 @@ enum DevicesCommand: Command {
         let key = { (name: String) -> String in
             let text = context.invocation.argument(name) ?? ""
             let address = BluetoothAddress(text).map(DeviceAssembly.storedAddress) ?? text
-            return devices.first { $0.address == address }?.goesBy ?? text
+            return devices.first { $0.address == address }?.storageKey ?? text
         }
         let (new, old) = (key("NEW"), key("OLD"))
         let known = try store.devices.keys()

@@ -30,11 +30,11 @@ struct SerialAdoption {
         var device =
             known
             ?? AdoptedDevice(
-                address: stored, key: stored, profiles: profiles, name: "", subject: store.subject,
+                address: stored, key: stored, profiles: profiles, name: "", person: store.owner,
                 adopted: context.machine.now().microseconds)
         if !profiles.isEmpty { device.profiles = profiles }
-        if let subject = try context.invocation.string("--person").map({ try StoreAccess.subject($0, in: store) }) {
-            device.subject = subject
+        if let person = try context.invocation.string("--person").map({ try StoreAccess.person($0, in: store) }) {
+            device.person = person
         }
         if let name = context.invocation.string("--name") { device.name = name }
         try store.devices.save(device)

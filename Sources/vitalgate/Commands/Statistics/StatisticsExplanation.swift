@@ -7,9 +7,9 @@ struct StatisticsExplanation {
     let store: SampleStore
     let context: CommandContext
 
-    func say(_ query: StatisticsQuery) throws {
+    func write(_ query: StatisticsQuery) throws {
         let sources = try store.sources.counting(
-            matching: SampleQuery(types: [query.type], subject: query.subject), query.priority)
+            matching: SampleQuery(types: [query.type], person: query.person), query.priority)
         let way: String
         if query.bySource {
             way = "each source separately"
@@ -19,13 +19,13 @@ struct StatisticsExplanation {
             way = "the first with data counts at each time"
         }
         context.note("\(query.type.id): \(Readable.count(sources.count)) series, \(way)")
-        let persons = Set(sources.map(\.series.subject)).count > 1 ? try store.people.names() : [:]
+        let persons = Set(sources.map(\.series.person)).count > 1 ? try store.people.names() : [:]
         for (index, source) in sources.enumerated() {
             var line = "  \(index + 1) \(SourceRevision.displayName(ofID: source.series.source, name: source.sourceName))"
             if let device = source.deviceName ?? source.model { line += ", \(device)" }
-            if let person = persons[source.series.subject] { line += " (\(person))" }
-            if source.series.longest > 0 {
-                line += ", lasting up to \(Readable.duration(nanoseconds: UInt64(clamping: source.series.longest) * 1000))"
+            if let person = persons[source.series.person] { line += " (\(person))" }
+            if source.series.maximumDuration > 0 {
+                line += ", lasting up to \(Readable.duration(nanoseconds: UInt64(clamping: source.series.maximumDuration) * 1000))"
             }
             context.note(line)
         }

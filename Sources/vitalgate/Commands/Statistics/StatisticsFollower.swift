@@ -34,7 +34,7 @@ struct StatisticsFollower {
                 }
             }
             try context.streams.output.flush()
-            commits.keepUp()
+            commits.reconnectIfNeeded()
             try bell.wait()
             // Throws if the file was replaced, since nothing is written to the old one any more.
             try store.checkPlace()

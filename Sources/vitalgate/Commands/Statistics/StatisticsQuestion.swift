@@ -25,10 +25,10 @@ struct StatisticsQuestion {
         let zone = try context.zone()
         let range = try context.range(zone: zone)
         let anchor =
-            try context.instant(option: "--anchor", zone: zone) ?? StatisticsQuery.usualAnchor(of: type, interval, zone)
+            try context.instant(option: "--anchor", zone: zone) ?? StatisticsQuery.defaultAnchor(of: type, interval, zone)
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: zone, anchor: anchor), from: range.from, to: range.to,
-            subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
+            person: try invocation.string("--person").map { try StoreAccess.person($0, in: store) },
             bySource: invocation.flag("--by-source"), priority: try context.configuration().priority)
         query.predicate =
             SampleQuery(
@@ -56,12 +56,12 @@ struct StatisticsQuestion {
         }
         if query.bySource { shown.insert(.separateBySource) }
         self.query = query
-        line = StatisticsLine(type: type, unit: unit, zone: zone, shown: shown, ranges: ranges, me: store.subject)
+        line = StatisticsLine(type: type, unit: unit, zone: zone, shown: shown, ranges: ranges, me: store.owner)
         // Durations are in seconds, so their conversion is the identity.
         let own = type.kind == .quantity ? type.canonicalUnit : unit
         conversion = try own.conversion(to: unit, molarMass: type.molarMass)
         writtenRanges = invocation.strings("--in-range")
-        me = store.subject
+        me = store.owner
         (lab, name) = (nil, type.id)
     }
 
@@ -75,7 +75,7 @@ struct StatisticsQuestion {
         }
         let records = try SampleQuery(
             types: LabStatistics.types,
-            subject: invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
+            person: invocation.string("--person").map { try StoreAccess.person($0, in: store) },
             source: invocation.string("--source"), device: invocation.string("--device"),
             where: context.condition(for: LabStatistics.types, zone: zone, in: store))
         let lab = try LabStatistics(loinc: code, in: store, matching: records, from: range.from, to: range.to, zone: zone)
@@ -112,11 +112,11 @@ struct StatisticsQuestion {
         self.lab = lab
         self.name = "\(code) \(name)"
         line = StatisticsLine(
-            type: type, unit: unit, zone: zone, shown: shown, ranges: query.ranges, me: store.subject,
+            type: type, unit: unit, zone: zone, shown: shown, ranges: query.ranges, me: store.owner,
             loinc: (code: code, name: name))
         conversion = .identity
         writtenRanges = invocation.strings("--in-range")
-        me = store.subject
+        me = store.owner
         note(lab, unit, context)
     }
 
@@ -152,7 +152,7 @@ struct StatisticsQuestion {
     }
 
     private static func shown(of type: SampleType, _ context: CommandContext) throws -> StatisticsOptions {
-        guard let list = context.invocation.string("--show") else { return StatisticsLine.usual(for: type) }
+        guard let list = context.invocation.string("--show") else { return StatisticsLine.defaultOptions(for: type) }
         var shown: StatisticsOptions = []
         for word in list.split(separator: ",", omittingEmptySubsequences: false) {
             guard let option = StatsCommand.shown.first(where: { $0.name == word })?.option else {
@@ -205,7 +205,7 @@ struct StatisticsBatches {
             var given: [Statistics] = []
             for row in rows {
                 // An interval of a category has a row for each case.
-                let isNew = given.last.map { ($0.start, $0.subject, $0.source) != (row.start, row.subject, row.source) } ?? true
+                let isNew = given.last.map { ($0.start, $0.person, $0.source) != (row.start, row.person, row.source) } ?? true
                 if isNew || row.value == nil { rest -= 1 }
                 guard rest >= 0 else { break }
                 given.append(row.converted(by: question.conversion))

@@ -45,7 +45,7 @@ enum StatsCommand: Command {
             Option(
                 names: ["--own-zone"],
                 help: "Assign each sample to a day in the sample's own time zone, for example after a journey."),
-            SharedOptions.subject,
+            SharedOptions.person,
             Option(names: ["--source"], value: "SOURCE", help: "Only samples of this source (name or id)."),
             Option(
                 names: ["--device"], value: "DEVICE", help: "Only samples of this device (name, model, serial number or key)."),
@@ -89,7 +89,7 @@ enum StatsCommand: Command {
     ]
 
     /// The maximum number of intervals that samples are divided into. A year has 525,600 minutes.
-    private static let mostShares = 2_000_000
+    private static let maximumShares = 2_000_000
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
@@ -97,7 +97,7 @@ enum StatsCommand: Command {
         for question in questions where question.lab == nil { try bound(question.query, store, context) }
         if context.invocation.flag("--explain") {
             for question in questions where question.lab == nil {
-                try StatisticsExplanation(store: store, context: context).say(question.query)
+                try StatisticsExplanation(store: store, context: context).write(question.query)
             }
         }
         if context.invocation.flag("--follow") {
@@ -188,12 +188,12 @@ enum StatsCommand: Command {
         if query.includesGaps, let (first, last) = try store.extent(of: query) {
             shares = max(shares, query.intervals.index(of: query.to ?? last) - query.intervals.index(of: query.from ?? first))
         }
-        guard shares > mostShares else { return }
+        guard shares > maximumShares else { return }
         throw context.invocation.invalid(
             "--every", value: "\(query.intervals.interval)",
             expected: """
                 longer intervals, or a shorter range with --from and --to: \(query.type.id) would need \
-                \(Readable.count(shares)) intervals, and the maximum is \(Readable.count(mostShares))
+                \(Readable.count(shares)) intervals, and the maximum is \(Readable.count(maximumShares))
                 """)
     }
 }

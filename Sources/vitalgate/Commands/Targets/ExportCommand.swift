@@ -45,7 +45,7 @@ enum ExportCommand: Command {
             Option(names: ["--types", "--type"], value: "TYPES", help: "Types to write to the file, separated by commas."),
             Option(names: ["--from"], value: "T", help: "Earliest start of the samples to write to the file."),
             Option(names: ["--until"], value: "T", help: "Write only samples that start before this time to the file."),
-            SharedOptions.subject, SharedOptions.condition, SharedOptions.timeZone,
+            SharedOptions.person, SharedOptions.condition, SharedOptions.timeZone,
         ],
         examples: [
             Example("vitalgate export archive --once", "Bring the target 'archive' up to date."),
@@ -90,9 +90,9 @@ enum ExportCommand: Command {
         let zone = try context.zone()
         var types = try invocation.string("--types").map { Set(try context.types($0)) }
         if form == .wide || form == .report { types = try quantities(types, invocation) }
-        var subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
+        var person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) }
         // These formats contain one person.
-        if form == .appleHealth || form == .report, subject == nil { subject = store.subject }
+        if form == .appleHealth || form == .report, person == nil { person = store.owner }
         let range = (
             from: try context.instant(option: "--from", zone: zone), until: try context.instant(option: "--until", zone: zone)
         )
@@ -102,13 +102,13 @@ enum ExportCommand: Command {
                 expected: "a time no later than --until ('\(invocation.string("--until") ?? "")')")
         }
         let query = SampleQuery(
-            types: types, from: range.from, to: range.until, subject: subject,
+            types: types, from: range.from, to: range.until, person: person,
             where: try context.condition(for: types, zone: zone, in: store))
         let writer = try SampleFileWriter(
             path: path, form: form,
-            context: try ExportContext(name: "", me: store.subject, zone: zone, now: context.machine.now),
+            context: try ExportContext(name: "", me: store.owner, zone: zone, now: context.machine.now),
             types: try store.samples.series(matching: query).map(\.type),
-            characteristics: form == .appleHealth ? try characteristics(of: subject ?? store.subject, zone, store, context) : [],
+            characteristics: form == .appleHealth ? try characteristics(of: person ?? store.owner, zone, store, context) : [],
             value: {
                 try BloodPressure($0, in: store).map { (text: $0.text(), unit: SampleType.bloodPressureSystolic.canonicalUnit) }
             },
@@ -151,10 +151,10 @@ enum ExportCommand: Command {
 
     /// A person's current characteristics.
     private static func characteristics(
-        of subject: String, _ zone: TimeZoneRules, _ store: SampleStore, _ context: CommandContext
+        of person: String, _ zone: TimeZoneRules, _ store: SampleStore, _ context: CommandContext
     ) throws -> [Characteristic] {
         let today = zone.date(of: context.machine.now())
-        let history = try store.people.characteristics(of: subject)
+        let history = try store.people.characteristics(of: person)
         return CharacteristicType.allCases.compactMap { history.value(of: $0, on: today) }
     }
 

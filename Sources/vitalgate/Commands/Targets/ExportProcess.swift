@@ -27,7 +27,7 @@ final class ExportProcess {
     private var isTurnDue = false
     private var failure: (any Error)?
     /// The last message, which is not repeated.
-    private var said: (state: Target.State, words: String?)?
+    private var lastReported: (state: Target.State, words: String?)?
     /// The number of changes set aside at the last message.
     private var setAside = 0
 
@@ -104,7 +104,7 @@ final class ExportProcess {
         }
         loop.watch(bell.descriptor) { [weak self] _ in self?.rung() }
         if context.invocation.flag("--until-eof") {
-            loop.watch(STDIN_FILENO) { [weak self] _ in self?.heardInput() }
+            loop.watch(STDIN_FILENO) { [weak self] _ in self?.didReadInput() }
         }
         turn()
         if !HubSignals.isStopAsked, failure == nil { loop.run() }
@@ -113,9 +113,9 @@ final class ExportProcess {
         return .success
     }
 
-    private func heardInput() {
-        var octets = [UInt8](repeating: 0, count: 64)
-        guard read(STDIN_FILENO, &octets, octets.count) <= 0 else { return }
+    private func didReadInput() {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        guard read(STDIN_FILENO, &bytes, bytes.count) <= 0 else { return }
         loop.stop()
     }
 
@@ -143,7 +143,7 @@ final class ExportProcess {
     private func step() throws {
         let outcome = try target.step()
         if try agent?.attend(to: target, outcome) == true { return turn() }
-        tell()
+        reportState()
         switch outcome {
         case .more: turn()
         case .stopped where agent != nil: again = loop.after(Self.stoppedPause) { [weak self] in self?.turn() }
@@ -168,14 +168,14 @@ final class ExportProcess {
         }
     }
 
-    private func tell() {
+    private func reportState() {
         let target = self.target.target
-        if self.target.refusedOfLastStep > 0 { guarded(tellRefusals) }
-        guard said?.state != target.state || said?.words != target.words else { return }
-        defer { said = (target.state, target.words) }
+        if self.target.refusedOfLastStep > 0 { guarded(reportRejections) }
+        guard lastReported?.state != target.state || lastReported?.words != target.words else { return }
+        defer { lastReported = (target.state, target.words) }
         let words = target.words ?? ""
         switch target.state {
-        case .delivering: if said != nil { context.inform("target \(name): delivery resumed") }
+        case .delivering: if lastReported != nil { context.inform("target \(name): delivery resumed") }
         case .waiting: context.warn("target \(name): delivery will be retried, nothing is lost: \(words)")
         case .stopped:
             context.warn("target \(name): delivery stopped (fix the cause and run 'vitalgate targets retry \(name)'): \(words)")
@@ -184,7 +184,7 @@ final class ExportProcess {
 
     /// Reports changes that were set aside: the first ones, and then each time their number has grown by half, so that the log is
     /// not flooded.
-    private func tellRefusals() throws {
+    private func reportRejections() throws {
         let (count, words) = try store.targets.setAsideSummary(of: name)
         defer { setAside = count > 0 && setAside == 0 ? count : setAside }
         guard count > setAside + setAside / 2 else { return }

@@ -44,10 +44,10 @@ final class TargetLines {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreError(.inputOutput, "\(path): \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
-        return try exporter.lines { octets in
+        return try exporter.lines { bytes in
             var written = 0
-            while written < octets.count {
-                let count = octets[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            while written < bytes.count {
+                let count = bytes[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { throw StoreError(.inputOutput, "\(self.path): \(String(cString: strerror(errno)))") }
                 written += count

@@ -145,7 +145,7 @@ enum TargetsCommand: Command {
         let target = try named(context)
         let uuids = try samples(context)
         let store = try context.access().openForWriting(creating: false)
-        let count = try TargetLock(store: store.path, target: target.name).holding {
+        let count = try TargetLock(store: store.path, target: target.name).withLock {
             if var known = try store.targets.target(target.name), known.state != .delivering {
                 (known.state, known.words) = (.delivering, nil)
                 try store.targets.save(known)
@@ -224,11 +224,11 @@ enum TargetsCommand: Command {
         guard let target = try context.configuration().targets.first(where: { $0.name == name }) else {
             // A target that is no longer in the configuration can also be forgotten.
             if try store.targets.target(name) == nil { _ = try context.target(name) }
-            try TargetLock(store: store.path, target: name).holding { try store.targets.forget(target: name) }
+            try TargetLock(store: store.path, target: name).withLock { try store.targets.forget(target: name) }
             return context.note("\(name) is forgotten, since it is no longer configured")
         }
         let (settings, exporter) = try context.assemble(target, store)
-        try TargetLock(store: store.path, target: name).holding {
+        try TargetLock(store: store.path, target: name).withLock {
             try store.targets.restart(
                 target: name, isOrdered: exporter.isOrdered, filter: settings.filterText, at: context.machine.now())
         }

@@ -13,8 +13,8 @@ struct VerifyReport {
     /// The types and days whose counts differ, or `nil` if they were not counted.
     let days: [DayDifference]?
 
-    /// The number of days in a line for the center of a fleet, which has a limit (`OrderResult.longestOutput`).
-    private static let mostDays = 40
+    /// The number of days in a line for the center of a fleet, which has a limit (`OrderResult.maximumOutputLength`).
+    private static let maximumDays = 40
 
     func write() throws {
         let counts = [
@@ -33,8 +33,8 @@ struct VerifyReport {
         var object = JSONObject()
         for (name, count) in counts { object.set(name, count) }
         if let days {
-            object.set("days", days.prefix(Self.mostDays).map { DayLine($0).object })
-            object.set("daysLeftOut", max(0, days.count - Self.mostDays))
+            object.set("days", days.prefix(Self.maximumDays).map { DayLine($0).object })
+            object.set("daysLeftOut", max(0, days.count - Self.maximumDays))
         }
         try context.streams.output.write(object.line)
     }

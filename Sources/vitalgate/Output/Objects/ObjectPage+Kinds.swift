@@ -59,10 +59,10 @@ extension ObjectPage {
             ("move", summary.moveTime, summary.moveTimeGoal), ("exercise", summary.exerciseTime, summary.exerciseTimeGoal),
             ("stand", summary.standHours, summary.standHoursGoal),
         ]
-        for (name, told, goal) in rings {
-            guard let told else { continue }
+        for (name, reported, goal) in rings {
+            guard let reported else { continue }
             let part = goal.map { " of \($0.numeral.text)" } ?? ""
-            page.row(name, "\(told.numeral.text)\(part) \(told.unit.map { Readable.unit($0) } ?? "h")")
+            page.row(name, "\(reported.numeral.text)\(part) \(reported.unit.map { Readable.unit($0) } ?? "h")")
         }
     }
 

@@ -5,7 +5,7 @@ import HealthModel
 extension ObjectPage {
     /// The length of a strip in seconds.
     private static let strip = 10.0
-    private static let mostStrips = 6
+    private static let maximumStrips = 6
     private static let rows = 4
 
     mutating func trace(_ recording: Electrocardiogram, of sample: Sample) {
@@ -18,7 +18,7 @@ extension ObjectPage {
         let span = Int((Self.strip * frequency).rounded())
         guard span > 0 else { return }
         var voltages: [Double?] = []
-        while voltages.count < span * Self.mostStrips, let point = try? reader.next() {
+        while voltages.count < span * Self.maximumStrips, let point = try? reader.next() {
             voltages.append(point[column]?.doubleValue)
         }
         let known = voltages.compactMap { $0 }.sorted()

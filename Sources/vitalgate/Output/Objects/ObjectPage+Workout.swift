@@ -40,10 +40,10 @@ extension ObjectPage {
 
     private mutating func activities(_ activities: [Workout.Activity], of sample: Sample) throws {
         let rows = activities.enumerated().map { index, activity in
-            let told = activity.duration?.value(in: Workout.second) ?? activity.end.map { Double($0 &- activity.start) / 1e6 }
+            let reported = activity.duration?.value(in: Workout.second) ?? activity.end.map { Double($0 &- activity.start) / 1e6 }
             return [
                 "\(index + 1)", timeOfDay(activity.start, of: sample), activity.end.map { timeOfDay($0, of: sample) } ?? "",
-                told.map { Readable.clock($0) } ?? "", "\(activity.events.count)",
+                reported.map { Readable.clock($0) } ?? "", "\(activity.events.count)",
             ]
         }
         page.table(

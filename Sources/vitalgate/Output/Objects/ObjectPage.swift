@@ -44,8 +44,8 @@ struct ObjectPage {
         let record = sample.origin.kind == .clinicalRecord ? try? sample.body?.decoded(as: ClinicalRecord.self) : nil
         page.row("date", record?.date)
         page.row(sample.origin.kind == .clinicalRecord ? "added" : "when", when(sample))
-        if sample.origin.subject != store.subject {
-            page.row("person", try store.people.names()[sample.origin.subject] ?? sample.origin.subject)
+        if sample.origin.person != store.owner {
+            page.row("person", try store.people.names()[sample.origin.person] ?? sample.origin.person)
         }
         let source = sample.origin.source
         page.row(
@@ -87,8 +87,8 @@ struct ObjectPage {
         let near = SamplePredicate.starts(
             from: Instant(microseconds: sample.start.microseconds &- day),
             before: Instant(microseconds: sample.start.microseconds &+ day))
-        let told = [sample.identity] + (try store.duplicates.explain(sample.identity)?.witnesses.map(\.other.uuid) ?? [])
-        let names = SamplePredicate.or(told.map { .comparison(.object(object), .equal, .text($0.description)) })
+        let reported = [sample.identity] + (try store.duplicates.explain(sample.identity)?.duplicates.map(\.other.uuid) ?? [])
+        let names = SamplePredicate.or(reported.map { .comparison(.object(object), .equal, .text($0.description)) })
         let cursor = try store.samples.cursor(matching: SampleQuery(.and([near, names]), limit: 1))
         defer { cursor.close() }
         return try cursor.next()

@@ -21,7 +21,7 @@ struct Hypnogram {
     ///
     /// - Parameter person: The person's name, if it has to be shown.
     func lines(person: String? = nil) -> [String] {
-        let (stages, inBed) = night.stretches()
+        let (stages, inBed) = night.intervals()
         var rows = Night.Stage.allCases.compactMap { stage in stages[stage].map { (stage.name, $0) } }
         if !inBed.isEmpty { rows.append(("in bed", inBed)) }
         let asleep = stages.filter { $0.key != .awake }.values.reduce(0) { $0 + Self.length($1) }
@@ -30,11 +30,11 @@ struct Hypnogram {
         heading += " (\(night.sources.joined(separator: ", ")))"
         if let person { heading = "\(person): \(heading)" }
         var lines = [TerminalText.sanitized(heading)]
-        for (name, stretches) in rows {
+        for (name, intervals) in rows {
             let gap = String(repeating: " ", count: max(0, Self.label - name.count))
-            let words = Self.words(Self.length(stretches))
+            let words = Self.words(Self.length(intervals))
             let before = String(repeating: " ", count: max(1, Self.total - words.count))
-            lines.append("  \(name)\(gap)\(bar(stretches))\(before)\(words)")
+            lines.append("  \(name)\(gap)\(bar(intervals))\(before)\(words)")
         }
         lines.append("  " + String(repeating: " ", count: Self.label) + axis)
         return lines
@@ -49,7 +49,7 @@ struct Hypnogram {
         return "\(start.prefix(16)) to \(end.dropFirst(11).prefix(5)) \(zone)"
     }
 
-    private static func length(_ stretches: [Night.Stretch]) -> Int64 { stretches.reduce(0) { $0 + ($1.end - $1.start) } }
+    private static func length(_ intervals: [Night.Interval]) -> Int64 { intervals.reduce(0) { $0 + ($1.end - $1.start) } }
 
     /// A duration: `6 h 42 min`
     static func words(_ microseconds: Int64) -> String {
@@ -58,12 +58,12 @@ struct Hypnogram {
     }
 
     /// The filled part of each column's time in eighths. Even a very short stage is visible.
-    private func bar(_ stretches: [Night.Stretch]) -> String {
+    private func bar(_ intervals: [Night.Interval]) -> String {
         var filled = [Double](repeating: 0, count: columns)
         let extent = Double(max(1, night.end &- night.start))
-        for stretch in stretches {
-            let first = Double(stretch.start &- night.start) / extent * Double(columns)
-            let last = Double(stretch.end &- night.start) / extent * Double(columns)
+        for interval in intervals {
+            let first = Double(interval.start &- night.start) / extent * Double(columns)
+            let last = Double(interval.end &- night.start) / extent * Double(columns)
             var column = Int(first)
             while column < columns, Double(column) < last {
                 filled[column] += min(last, Double(column + 1)) - max(first, Double(column))

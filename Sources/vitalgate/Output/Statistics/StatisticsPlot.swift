@@ -28,7 +28,7 @@ struct StatisticsPlot {
     private static let widest = 8
 
     private struct Key: Hashable {
-        var subject: String
+        var person: String
         var source: String?
     }
 
@@ -44,21 +44,21 @@ struct StatisticsPlot {
         self.frame = frame
         self.isUnicode = isUnicode
         let isCumulative = question.query.type.aggregation == .cumulative
-        scale = PlotScale(least: isCumulative ? 0 : frame.least, most: frame.most)
+        scale = PlotScale(least: isCumulative ? 0 : frame.least, maximum: frame.maximum)
         self.width = max(10, width - scale.labelWidth - 3)
     }
 
     private var isCumulative: Bool { question.query.type.aggregation == .cumulative }
-    private var stretches: Int { frame.indices.map { $0.upperBound - $0.lowerBound + 1 } ?? 1 }
+    private var binCount: Int { frame.indices.map { $0.upperBound - $0.lowerBound + 1 } ?? 1 }
     /// The number of positions. Braille cells have two dots side by side.
-    private var slots: Int { min(stretches, isCumulative ? width : 2 * width) }
+    private var slots: Int { min(binCount, isCumulative ? width : 2 * width) }
 
     mutating func add(_ rows: [Statistics]) {
         guard let indices = frame.indices else { return }
         for row in rows where row.count > 0 {
             let place = question.query.intervals.index(of: row.start) - indices.lowerBound
-            let slot = min(slots - 1, max(0, Int(Double(place) * Double(slots) / Double(stretches))))
-            let key = Key(subject: row.subject, source: row.source)
+            let slot = min(slots - 1, max(0, Int(Double(place) * Double(slots) / Double(binCount))))
+            let key = Key(person: row.person, source: row.source)
             if charts[key] == nil { charts[key] = [Slot](repeating: Slot(), count: slots) }
             charts[key]?[slot].sum += row.drawn(question.query.type)
             charts[key]?[slot].count += 1
@@ -70,11 +70,11 @@ struct StatisticsPlot {
     /// - Parameter label: Formats a time.
     func text(_ label: (Instant, Int) -> String) -> String {
         var text = ""
-        for (key, slots) in charts.sorted(by: { ($0.key.subject, $0.key.source ?? "") < ($1.key.subject, $1.key.source ?? "") }) {
+        for (key, slots) in charts.sorted(by: { ($0.key.person, $0.key.source ?? "") < ($1.key.person, $1.key.source ?? "") }) {
             var heading = "\(question.name), \(Readable.unit(question.line.unit)) by \(question.interval)"
             if charts.count > 1 {
-                let person = key.subject == question.me ? "me" : key.subject
-                heading += ": " + [frame.subjects.count > 1 ? person : nil, key.source].compactMap { $0 }.joined(separator: ", ")
+                let person = key.person == question.me ? "me" : key.person
+                heading += ": " + [frame.people.count > 1 ? person : nil, key.source].compactMap { $0 }.joined(separator: ", ")
             }
             if !text.isEmpty { text += "\n" }
             text += TerminalText.sanitized(heading) + "\n"
@@ -170,10 +170,10 @@ struct PlotScale {
     let high: Double
     private let step: Double
 
-    init(least: Double, most: Double) {
+    init(least: Double, maximum: Double) {
         // Values that differ only by rounding errors count as equal.
-        let size = max(abs(least), abs(most))
-        let extent = most - least > size * 1e-9 ? most - least : max(1, size * 0.1)
+        let size = max(abs(least), abs(maximum))
+        let extent = maximum - least > size * 1e-9 ? maximum - least : max(1, size * 0.1)
         var step = 1.0
         while step * 4 < extent { step *= 10 }
         while step > extent / 2 { step /= 10 }
@@ -183,7 +183,7 @@ struct PlotScale {
         }
         self.step = step
         let low = (least / step).rounded(.down) * step
-        let high = (most / step).rounded(.up) * step
+        let high = (maximum / step).rounded(.up) * step
         self.low = low
         self.high = high > low ? high : low + step
     }

@@ -6,10 +6,10 @@ import SampleStore
 /// The properties that all rows of a table share.
 struct StatisticsFrame {
     var count = 0
-    var most = 0.0
+    var maximum = 0.0
     var least = 0.0
     var precision = 0
-    var subjects: Set<String> = []
+    var people: Set<String> = []
     /// The indices of the first and the last interval.
     var indices: ClosedRange<Int>?
     /// The cases of a category.
@@ -26,7 +26,7 @@ struct StatisticsReport {
     private var bySource: Bool { question.query.bySource }
     private var shown: StatisticsOptions { question.line.shown }
 
-    private func person(_ row: Statistics) -> String { row.subject == question.me ? "me" : row.subject }
+    private func person(_ row: Statistics) -> String { row.person == question.me ? "me" : row.person }
 
     /// The statistics that have their own column.
     private static let figures: [(head: String, option: StatisticsOptions)] = [
@@ -48,14 +48,14 @@ struct StatisticsReport {
     func add(_ rows: [Statistics], to frame: inout StatisticsFrame) {
         for row in rows {
             frame.precision = max(frame.precision, precision(of: row.start))
-            frame.subjects.insert(row.subject)
+            frame.people.insert(row.person)
             frame.count += 1
             let index = question.query.intervals.index(of: row.start)
             frame.indices = min(frame.indices?.lowerBound ?? index, index)...max(frame.indices?.upperBound ?? index, index)
             if let value = row.value { frame.values.insert(value) }
             guard row.count > 0 else { continue }
             let drawn = row.drawn(type)
-            frame.most = frame.hasFigures ? max(frame.most, drawn) : drawn
+            frame.maximum = frame.hasFigures ? max(frame.maximum, drawn) : drawn
             frame.least = frame.hasFigures ? min(frame.least, drawn) : drawn
             frame.hasFigures = true
         }
@@ -68,14 +68,14 @@ struct StatisticsReport {
     }
 
     private func heads(_ frame: StatisticsFrame) -> [TextTable.Column] {
-        let bySubject = frame.subjects.count > 1
-        return [.init("from", .left, minimumWidth: 16)] + (bySubject ? [.init("person")] : [])
+        let byPerson = frame.people.count > 1
+        return [.init("from", .left, minimumWidth: 16)] + (byPerson ? [.init("person")] : [])
             + (bySource ? [.init("source")] : [])
     }
 
     private func begin(_ row: Statistics, _ frame: StatisticsFrame) -> [String] {
         var cells = [label(row.start, frame.precision)]
-        if frame.subjects.count > 1 { cells.append(person(row)) }
+        if frame.people.count > 1 { cells.append(person(row)) }
         if bySource { cells.append(row.source ?? "") }
         return cells
     }
@@ -89,7 +89,7 @@ struct StatisticsReport {
         if shown.contains(.duration) { columns.append(.init("duration", .right)) }
         columns += [.init("samples", .right), .init("")]
         var table = TextTable(columns: columns)
-        let least = type.aggregation == .cumulative ? 0 : min(frame.least, frame.most) * 0.8
+        let least = type.aggregation == .cumulative ? 0 : min(frame.least, frame.maximum) * 0.8
         for row in rows {
             let isEmpty = row.count == 0
             var cells = begin(row, frame)
@@ -100,7 +100,7 @@ struct StatisticsReport {
             cells.append(isEmpty ? "" : Readable.unit(question.line.unit))
             cells += question.writtenRanges.indices.map { isEmpty ? "" : Self.percent(row.inRange[$0].fraction) }
             if shown.contains(.duration) { cells.append(isEmpty ? "" : Self.duration(row.duration)) }
-            let part = frame.most > least ? (row.drawn(type) - least) / (frame.most - least) : 1
+            let part = frame.maximum > least ? (row.drawn(type) - least) / (frame.maximum - least) : 1
             cells += [Readable.count(row.count), isEmpty ? "" : TextTable.bar(part, width: 20, unicode: unicode)]
             table.append(cells)
         }
@@ -115,15 +115,15 @@ struct StatisticsReport {
         var index = 0
         while index < rows.count {
             let first = rows[index]
-            var (told, count) = ([Int: Double](), 0)
+            var (reported, count) = ([Int: Double](), 0)
             while index < rows.count,
-                (rows[index].start, rows[index].subject, rows[index].source) == (first.start, first.subject, first.source)
+                (rows[index].start, rows[index].person, rows[index].source) == (first.start, first.person, first.source)
             {
-                if let value = rows[index].value { told[value] = rows[index].duration }
+                if let value = rows[index].value { reported[value] = rows[index].duration }
                 count += rows[index].count
                 index += 1
             }
-            table.append(begin(first, frame) + values.map { told[$0].map(Self.duration) ?? "" } + [Readable.count(count)])
+            table.append(begin(first, frame) + values.map { reported[$0].map(Self.duration) ?? "" } + [Readable.count(count)])
         }
         return table.rendered(width: width, unicode: unicode, header: header)
     }

@@ -4,9 +4,9 @@ import HealthModel
 ///
 /// Quarantined readings have no stored duplicates. The first one stays in quarantine, whatever a person decided about
 /// it, and the repetition counts as a duplicate.
-extension RetellingSearch {
+extension UnitRepeatSearch {
     /// A repetition of a quarantined reading.
-    struct HeldTelling: Hashable {
+    struct QuarantinedRepeat: Hashable {
         /// The number of the quarantined reading.
         var number: Int64
         /// The unit of the repetition.
@@ -17,7 +17,7 @@ extension RetellingSearch {
     private static let remembered = 10_000
 
     /// The nominal starts, between two times, of the current and former quarantined readings of a series.
-    func heldInstants(of series: Int64, from first: Int64, to last: Int64) throws(StoreError) -> Set<Int64> {
+    func quarantinedStarts(of series: Int64, from first: Int64, to last: Int64) throws(StoreError) -> Set<Int64> {
         let statement = try connection.statement(QuarantineTable.nominalStarts)
         defer { statement.reset() }
         try statement.bind([.text(Self.prefix(of: first) + "-"), .text(Self.prefix(of: last) + "."), .integer(series)])
@@ -28,8 +28,8 @@ extension RetellingSearch {
 
     /// The quarantined reading that a row repeats in another unit, as its number and state, or `nil` if there is no
     /// such reading.
-    func held(_ row: SampleRow, of type: SampleType) throws(StoreError) -> (number: Int64, state: String)? {
-        let own = try relatedSeries.telling(row.context, of: type)
+    func quarantined(_ row: SampleRow, of type: SampleType) throws(StoreError) -> (number: Int64, state: String)? {
+        let own = try relatedSeries.properties(row.context, of: type)
         let trace = own.trace(
             duration: row.duration, value: row.value, step: row.step, method: try relatedSeries.method(ofMetadata: row.metadata))
         let statement = try connection.statement(QuarantineTable.inOtherUnit)
@@ -38,34 +38,34 @@ extension RetellingSearch {
         try statement.bind([
             .text(prefix + "-"), .text(prefix + "."), .integer(row.series), .integer(row.nominal), .text(own.unit),
         ])
-        var best: (likeness: Likeness, number: Int64, state: String)?
+        var best: (agreement: Agreement, number: Int64, state: String)?
         while try statement.step() {
             let number = statement.integer(6)
-            if let known = heldToldAgain[HeldTelling(number: number, unit: own.unit)], known != row.place { continue }
-            let other = try relatedSeries.telling(statement.integer(4), of: type)
+            if let known = quarantinedRepeats[QuarantinedRepeat(number: number, unit: own.unit)], known != row.key { continue }
+            let other = try relatedSeries.properties(statement.integer(4), of: type)
                 .trace(of: statement, method: relatedSeries.method(ofMetadata: statement.integer(8)))
-            guard other.duration == trace.duration, let likeness = Likeness(trace, other, rule: .unit) else { continue }
-            if let best, best.likeness <= likeness { continue }
-            best = (likeness, number, statement.text(7))
+            guard other.duration == trace.duration, let agreement = Agreement(trace, other, rule: .unit) else { continue }
+            if let best, best.agreement <= agreement { continue }
+            best = (agreement, number, statement.text(7))
         }
         guard let best else { return nil }
-        if heldToldAgain.count >= Self.remembered { heldToldAgain.removeAll() }
-        heldToldAgain[HeldTelling(number: best.number, unit: own.unit)] = row.place
+        if quarantinedRepeats.count >= Self.remembered { quarantinedRepeats.removeAll() }
+        quarantinedRepeats[QuarantinedRepeat(number: best.number, unit: own.unit)] = row.key
         return (best.number, best.state)
     }
 
     /// The sample that a quarantined reading repeats in another unit, or `nil`.
-    func told(held number: Int64) throws(StoreError) -> SampleKey? {
+    func repeatedSample(quarantined number: Int64) throws(StoreError) -> SampleKey? {
         let statement = try connection.statement(QuarantineTable.withSeries)
         defer { statement.reset() }
         try statement.bind([.integer(number)])
         guard try statement.step(), let type = SampleType(statement.text(7)) else { return nil }
-        let own = try relatedSeries.telling(statement.integer(4), of: type)
-        let told = Dictionary(
+        let own = try relatedSeries.properties(statement.integer(4), of: type)
+        let repeatedSample = Dictionary(
             grouping: try readings(of: statement.integer(6), at: statement.integer(8), type), by: \.first)
         return try matched(
             [(0, own.trace(of: statement, method: relatedSeries.method(ofMetadata: statement.integer(10))))], in: own.unit,
-            by: statement.integer(9), with: told
+            by: statement.integer(9), with: repeatedSample
         ).first?.of
     }
 

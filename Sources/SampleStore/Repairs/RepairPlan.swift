@@ -1,7 +1,7 @@
 import HealthModel
 
 /// A request for a repair.
-public struct MigrationRequest: Sendable {
+public struct RepairRequest: Sendable {
     /// The conditions for the samples to repair.
     public var conditions: SampleConditions
     public var repair: Repair
@@ -35,8 +35,8 @@ public struct MigrationRequest: Sendable {
     }
 }
 
-extension MigrationRequest {
-    func allows(_ plan: MigrationPlan) -> Bool {
+extension RepairRequest {
+    func allows(_ plan: RepairPlan) -> Bool {
         if case .atMost(let limit) = merging { plan.merged <= limit } else { true }
     }
 }
@@ -44,7 +44,7 @@ extension MigrationRequest {
 /// The error if a repair would merge more readings than allowed. Nothing was changed.
 public struct FewerReadings: Error, CustomStringConvertible {
     /// The plan of the repair.
-    public let plan: MigrationPlan
+    public let plan: RepairPlan
 
     /// The message for the user, with a solution.
     public var description: String {
@@ -54,7 +54,7 @@ public struct FewerReadings: Error, CustomStringConvertible {
 }
 
 /// The result or preview of a repair: counts and examples.
-public struct MigrationPlan: Sendable {
+public struct RepairPlan: Sendable {
     /// A sample before and after the repair.
     public struct Example: Sendable {
         public var before: Sample
@@ -128,7 +128,7 @@ public struct Histogram: Hashable, Sendable {
     }
 
     /// Returns at most `limit` adjacent intervals from the lowest to the highest value, with the counts of two histograms.
-    public static func stretches(
+    public static func commonBins(
         _ one: Histogram, _ other: Histogram, limit: Int
     ) -> [(from: Double, to: Double, one: Int, other: Int)] {
         var (one, other) = (one, other)

@@ -2,7 +2,7 @@ import EventLoopKit
 import Glibc
 
 /// A program that runs beside the hub. It ends when its standard input closes, and so with the hub in any case.
-final class KeptProcess {
+final class SupervisedProcess {
     let started: Duration
     private let process: ChildProcess
     private let lifeline: Descriptor

@@ -3,9 +3,9 @@ import Ingestion
 
 /// Keeps one process running for each target in the configuration (`vitalgate export`). A slow,
 /// failed or misled process affects neither the radio nor the others, and one that ends is started again.
-public final class KeptProcesses {
+public final class ProcessSupervisor {
     private let loop: EventLoop
-    private var running: [String: KeptProcess] = [:]
+    private var running: [String: SupervisedProcess] = [:]
     private var pauses: [String: EventLoop.Timer] = [:]
     private var attempts: [String: Int] = [:]
     private var commands: [String: [String]] = [:]
@@ -14,7 +14,7 @@ public final class KeptProcesses {
 
     /// A process that ends sooner than this is restarted at growing intervals.
     private static let recovered = Duration.seconds(300)
-    private static let patience = Duration.milliseconds(1500)
+    private static let timeout = Duration.milliseconds(1500)
 
     /// Creates the object without starting a process.
     public init(loop: EventLoop) { self.loop = loop }
@@ -27,7 +27,7 @@ public final class KeptProcesses {
         for name in self.commands.keys where restarts || self.commands[name] != commands[name] {
             pauses.removeValue(forKey: name)?.cancel()
             attempts[name] = nil
-            running.removeValue(forKey: name)?.end(within: Self.patience)
+            running.removeValue(forKey: name)?.end(within: Self.timeout)
         }
         self.commands = commands
         for name in commands.keys.sorted() where running[name] == nil && pauses[name] == nil { start(name) }
@@ -39,14 +39,14 @@ public final class KeptProcesses {
         for timer in pauses.values { timer.cancel() }
         pauses.removeAll()
         for process in running.values { process.stop() }
-        for process in running.values { process.end(within: Self.patience) }
+        for process in running.values { process.end(within: Self.timeout) }
         running.removeAll()
     }
 
     private func start(_ name: String) {
         guard let command = commands[name] else { return }
         do throws(SystemFailure) {
-            running[name] = try KeptProcess(command, loop: loop) { [weak self] in self?.ended(name, $0) }
+            running[name] = try SupervisedProcess(command, loop: loop) { [weak self] in self?.ended(name, $0) }
         } catch {
             putOff(name, "\(error)")
         }
@@ -55,7 +55,7 @@ public final class KeptProcesses {
     private func ended(_ name: String, _ status: Int32) {
         guard let process = running.removeValue(forKey: name) else { return }
         if loop.clock.uptime - process.started > Self.recovered { attempts[name] = nil }
-        putOff(name, "the process ended (\(KeptProcess.words(for: status)))")
+        putOff(name, "the process ended (\(SupervisedProcess.words(for: status)))")
     }
 
     private func putOff(_ name: String, _ reason: String) {

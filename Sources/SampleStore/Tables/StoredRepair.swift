@@ -1,7 +1,7 @@
 import HealthModel
 
 /// A repair that was applied to the store.
-public struct Migration: Sendable {
+public struct StoredRepair: Sendable {
     /// The number of the repair.
     public var id: Int64
     /// The repair's entry in the ledger.

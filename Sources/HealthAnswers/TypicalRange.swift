@@ -3,11 +3,11 @@ import HealthModel
 /// The usual figure of a day: the median of comparable days, and the range of the middle half of them.
 ///
 ///     Usual([7.5, 8, ...])?.median
-public struct Usual: Hashable, Sendable {
+public struct TypicalRange: Hashable, Sendable {
     /// The number of days before today that are compared.
     public static let reach = 30
     /// The lowest number of comparable days.
-    public static let fewest = 14
+    public static let minimumCount = 14
 
     /// The median.
     public let median: Double
@@ -18,9 +18,9 @@ public struct Usual: Hashable, Sendable {
     /// The number of days.
     public let count: Int
 
-    /// Returns `nil` for fewer than ``fewest`` days.
+    /// Returns `nil` for fewer than ``minimumCount`` days.
     public init?(_ values: [Double]) {
-        guard values.count >= Self.fewest else { return nil }
+        guard values.count >= Self.minimumCount else { return nil }
         let sorted = values.sorted()
         func quantile(_ share: Double) -> Double {
             let place = share * Double(sorted.count - 1)

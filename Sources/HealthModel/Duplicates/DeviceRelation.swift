@@ -1,5 +1,5 @@
 /// The relation of two origins: whether their readings may come from the same device.
-public enum DeviceKinship: Hashable, Sendable {
+public enum DeviceRelation: Hashable, Sendable {
     /// The same device, or devices of the same maker that cannot be distinguished.
     case same
     /// One of the origins does not identify its device.

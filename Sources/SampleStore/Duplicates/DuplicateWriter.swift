@@ -1,7 +1,7 @@
 import HealthModel
 
 /// Stores the results of a duplicate search. Used inside a transaction.
-struct WitnessKeeper {
+struct DuplicateWriter {
     let connection: Connection
     let batch: BatchTable
     let ingest: Int64
@@ -10,11 +10,11 @@ struct WitnessKeeper {
     var rule: DuplicateRule?
 
     /// Stores rows of one series as duplicates of their originals. All fields are stored, so that nothing is lost.
-    func record(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
-        guard !witnesses.isEmpty else { return }
-        try batch.with(rows: rows, text: text, witnesses: try decided(witnesses, among: rows)) {
+    func record(nearDuplicates: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
+        guard !nearDuplicates.isEmpty else { return }
+        try batch.with(rows: rows, text: text, nearDuplicates: try decided(nearDuplicates, among: rows)) {
             try duplicates.addBatch()
-            guard witnesses.contains(where: { rows[$0.row].nominal != rows[$0.row].start }) else { return }
+            guard nearDuplicates.contains(where: { rows[$0.row].nominal != rows[$0.row].start }) else { return }
             try connection.samples.addPlacesOfBatch(mayBeThere: true)
         }
     }
@@ -23,36 +23,36 @@ struct WitnessKeeper {
     ///
     /// - Parameter deletion: The deletion of the merge.
     func record(
-        _ sample: SampleKey, asWitnessOf first: SampleKey, lasting: Bool = false, _ deletion: Deletion
+        _ sample: SampleKey, asDuplicateOf first: SampleKey, lasting: Bool = false, _ deletion: Deletion
     ) throws(StoreError) {
         let decision = try decision(first.series, lasting: lasting, merge: deletion.ingest)
         try duplicates.add(sample, of: first, decision: decision)
-        try Settlement(deletion).settle([sample])
+        try LiveSampleUpdate(deletion).update([sample])
     }
 
     /// Links rows that are about to be stored with the samples of other devices that they agree with.
     func record(links: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
         for link in links {
             let row = rows[link.row]
-            try duplicates.link(row.place, with: link.of, rule: rule(lasting: row.duration > 0), by: ingest)
+            try duplicates.link(row.key, with: link.of, rule: rule(lasting: row.duration > 0), by: ingest)
         }
     }
 
     /// The duplicates with their decisions. Duplicates of one import share a decision if they have the same series and
     /// rule.
     private func decided(
-        _ witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow]
-    ) throws(StoreError) -> [BatchTable.Witness] {
-        var decided: [BatchTable.Witness] = []
-        decided.reserveCapacity(witnesses.count)
+        _ nearDuplicates: [NearDuplicateSearch.Match], among rows: [SampleRow]
+    ) throws(StoreError) -> [BatchTable.DuplicateRow] {
+        var decided: [BatchTable.DuplicateRow] = []
+        decided.reserveCapacity(nearDuplicates.count)
         var (series, lasting, decision): (Int64, Bool, Int64?) = (0, false, nil)
-        for match in witnesses {
+        for match in nearDuplicates {
             let lasts = rows[match.row].duration > 0
             if decision == nil || series != match.of.series || lasting != lasts {
                 (series, lasting) = (match.of.series, lasts)
                 decision = try self.decision(series, lasting: lasting)
             }
-            if let decision { decided.append(BatchTable.Witness(row: match.row, decision: decision, of: match.of)) }
+            if let decision { decided.append(BatchTable.DuplicateRow(row: match.row, decision: decision, of: match.of)) }
         }
         return decided
     }

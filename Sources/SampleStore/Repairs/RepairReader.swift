@@ -2,7 +2,7 @@ import HealthModel
 
 /// A sample that is going to be replaced, with the columns of its row.
 struct RepairCandidate {
-    var place: SampleKey
+    var key: SampleKey
     var stored: StoredSample
     var context: Int64
     var group: Int64?
@@ -19,16 +19,16 @@ struct RepairCandidate {
 }
 
 /// Reads the samples that match a repair's conditions and decides on each. The plan and the repair itself both use it.
-final class MigrationReader {
+final class RepairReader {
     private let store: SampleStore
     private let connection: Connection
-    private let request: MigrationRequest
+    private let request: RepairRequest
     private let predicate: SamplePredicate
     private let repairer: Repairer
     private let correctReadings: CorrectReadingSearch
     /// Whether the same repair was made before. Only then can its results be found again.
     let isKnownRepair: Bool
-    private(set) var plan = MigrationPlan()
+    private(set) var plan = RepairPlan()
     private var stride = 1
     private let decoder: SampleDecoder
     /// The store's last change before the repair. Rows written during the repair have higher numbers and are not read again.
@@ -39,7 +39,7 @@ final class MigrationReader {
     /// The number of rows that are read at a time, which bounds memory use.
     static let chunk = 8192
 
-    init(_ store: SampleStore, _ request: MigrationRequest) throws(StoreError) {
+    init(_ store: SampleStore, _ request: RepairRequest) throws(StoreError) {
         self.store = store
         self.request = request
         predicate = try store.samples.resolved(request.conditions.predicate)
@@ -80,14 +80,14 @@ final class MigrationReader {
         _ part: QueryPlan.Part, after position: Position?, _ body: (RepairCandidate) throws -> Void
     ) throws -> Position? {
         let series = part.series
-        guard let first = part.starts.stretches.first?.lowerBound, let end = part.starts.stretches.last?.upperBound else {
+        guard let first = part.starts.intervals.first?.lowerBound, let end = part.starts.intervals.last?.upperBound else {
             return nil
         }
         let earliest = request.changes?.lowerBound ?? 0
         guard earliest <= last else { return nil }
         let rows = try store.table.scan(
             .whole, of: series.id, from: position?.start ?? first, through: end,
-            .page(behind: position?.seq ?? .min, in: earliest...last), order: .startAndArrival, limit: Self.chunk)
+            .page(after: position?.seq ?? .min, in: earliest...last), order: .startAndArrival, limit: Self.chunk)
         var position = position
         var seen = 0
         while try rows.next() {
@@ -95,7 +95,7 @@ final class MigrationReader {
             let here = try rows.key
             position = Position(start: here.start, seq: rows.change)
             let stored = try rows.stored(decoder)
-            guard isMeant(stored.sample) else { continue }
+            guard isAffected(stored.sample) else { continue }
             plan.matched += 1
             plan.before[series.type, default: Histogram()].add(stored.sample.value)
             switch try verdict(on: stored.sample, at: here) {
@@ -104,7 +104,7 @@ final class MigrationReader {
                 plan.after[series.type, default: Histogram()].add(stored.sample.value)
             case .repaired(let outcome):
                 var candidate = RepairCandidate(
-                    place: here, stored: stored, context: rows.context, group: rows.group,
+                    key: here, stored: stored, context: rows.context, group: rows.group,
                     metadata: rows.metadata, after: repaired(stored.sample, outcome))
                 candidate.right = try correctReadings.identity(of: stored.sample, outcome, at: here)
                 candidate.rightNominal = outcome.nominalStart
@@ -120,10 +120,10 @@ final class MigrationReader {
         return seen < Self.chunk ? nil : position
     }
 
-    private func verdict(on sample: Sample, at place: SampleKey) throws(StoreError) -> Repairer.Verdict {
-        guard isKnownRepair else { return repairer.judge(sample) }
-        if try connection.repairs.wasRepaired(place, by: request.repair.text) { return .left(.repairedBefore) }
-        let verdict = repairer.judge(sample)
+    private func verdict(on sample: Sample, at key: SampleKey) throws(StoreError) -> Repairer.Evaluation {
+        guard isKnownRepair else { return repairer.evaluate(sample) }
+        if try connection.repairs.wasRepaired(key, by: request.repair.text) { return .left(.repairedBefore) }
+        let verdict = repairer.evaluate(sample)
         // The old reading arrived again after it was forgotten, and the sample that the repair made from it was restored.
         if case .repaired(let outcome) = verdict, try isThere(repaired(sample, outcome)) { return .left(.repairedBefore) }
         return verdict
@@ -143,55 +143,55 @@ final class MigrationReader {
         switch try correctReadings.find(right, nominal: outcome.nominalStart, in: series) {
         case .none: return true
         case .duplicate: candidate.right = nil
-        case .deleted(let place):
-            guard try isMeant(.tombstones, place) else { return false }
+        case .deleted(let key):
+            guard try isAffected(.tombstones, key) else { return false }
             // The deleted reading is separate and may be restored.
             candidate.right = nil
-        case .live(let place):
-            if try leaves(place) { return true }
+        case .live(let key):
+            if try leaves(key) { return true }
             candidate.right = nil
             if case .never = request.merging { return true }
             // An existing reading replaces only one sample of the repair. A second one becomes a reading of its own.
-            guard merged.insert(place).inserted else { return true }
+            guard merged.insert(key).inserted else { return true }
             candidate.isMerged = true
             candidate.after.identity = right
-            candidate.after.start = Instant(microseconds: place.start)
+            candidate.after.start = Instant(microseconds: key.start)
         }
         return true
     }
 
     /// Whether this repair also moves the live sample with this key. It is then a separate reading and not the correct form of another one.
-    private func leaves(_ place: SampleKey) throws -> Bool {
-        guard let (sample, outcome) = try meant(.live, place) else { return false }
-        guard let right = try correctReadings.identity(of: sample, outcome, at: place),
+    private func leaves(_ key: SampleKey) throws -> Bool {
+        guard let (sample, outcome) = try affected(.live, key) else { return false }
+        guard let right = try correctReadings.identity(of: sample, outcome, at: key),
             let series = try correctReadings.series(of: outcome.origin)
         else { return true }
         guard case .deleted(let deleted) = try correctReadings.find(right, nominal: outcome.nominalStart, in: series) else {
             return true
         }
-        return try isMeant(.tombstones, deleted)
+        return try isAffected(.tombstones, deleted)
     }
 
-    private func isMeant(_ rows: SampleTable.Rows, _ place: SampleKey) throws -> Bool { try meant(rows, place) != nil }
+    private func isAffected(_ rows: SampleTable.Rows, _ key: SampleKey) throws -> Bool { try affected(rows, key) != nil }
 
     /// Returns the live or deleted sample with this key and its repaired form, if the repair applies to it.
-    private func meant(_ rows: SampleTable.Rows, _ place: SampleKey) throws -> (Sample, Repairer.Outcome)? {
-        guard let stored = try store.table.stored(at: place, among: rows, evenForgotten: true, decoder),
+    private func affected(_ rows: SampleTable.Rows, _ key: SampleKey) throws -> (Sample, Repairer.Outcome)? {
+        guard let stored = try store.table.stored(at: key, among: rows, evenForgotten: true, decoder),
             stored.seq <= last, stored.seq >= request.changes?.lowerBound ?? 0
         else { return nil }
         let sample = stored.sample
-        guard isMeant(sample), case .repaired(let outcome) = try verdict(on: sample, at: place) else { return nil }
+        guard isAffected(sample), case .repaired(let outcome) = try verdict(on: sample, at: key) else { return nil }
         return (sample, outcome)
     }
 
-    private func isMeant(_ sample: Sample) -> Bool {
+    private func isAffected(_ sample: Sample) -> Bool {
         predicate.matches(sample) && request.received?.contains(sample.received.microseconds) ?? true
     }
 
     private func note(_ candidate: RepairCandidate) {
         let sample = candidate.stored.sample
         plan.after[candidate.after.origin.type, default: Histogram()].add(candidate.after.value)
-        plan.consider(MigrationPlan.Example(before: sample, after: candidate.after), stride: &stride)
+        plan.consider(RepairPlan.Example(before: sample, after: candidate.after), stride: &stride)
         if candidate.isMerged { plan.merged += 1 } else { plan.repaired += 1 }
     }
 

@@ -1,5 +1,5 @@
 /// An interval of a series whose numbers fit far better in another unit.
-public struct MisunitStretch: Hashable, Sendable {
+public struct MisunitRange: Hashable, Sendable {
     /// The number of the series, and its type.
     public var series: Int64
     public var type: SampleType
@@ -66,14 +66,14 @@ public struct MisunitReading: Sendable {
     public var numeral: Numeral
     public var unit: Unit
     /// Another device's reading of the same person. It contributes to the level and is not judged.
-    public var isWitness: Bool
+    public var isReference: Bool
 
     /// A reading by its parts.
-    public init(start: Instant, duration: Double = 0, numeral: Numeral, unit: Unit, isWitness: Bool = false) {
+    public init(start: Instant, duration: Double = 0, numeral: Numeral, unit: Unit, isReference: Bool = false) {
         self.start = start
         self.duration = duration
         self.numeral = numeral
         self.unit = unit
-        self.isWitness = isWitness
+        self.isReference = isReference
     }
 }

@@ -1,24 +1,24 @@
 import HealthModel
 
-/// Reads what ``OctetWriter`` wrote. Every length is checked against the bytes that are left.
-struct OctetReader {
+/// Reads what ``FleetByteWriter`` wrote. Every length is checked against the bytes that are left.
+struct FleetByteReader {
     private var varints: VarintReader
     private var rest: ArraySlice<UInt8> {
         get { varints.rest }
         _modify { yield &varints.rest }
     }
 
-    init(_ octets: ArraySlice<UInt8>) { varints = VarintReader(octets) }
+    init(_ bytes: ArraySlice<UInt8>) { varints = VarintReader(bytes) }
 
     /// Whether nothing is left.
     var isAtEnd: Bool { rest.isEmpty }
 
     /// The number of bytes that were read of an array that this reader began at.
-    func position(in octets: [UInt8]) -> Int { octets.count - rest.count }
+    func position(in bytes: [UInt8]) -> Int { bytes.count - rest.count }
 
-    mutating func octet() throws(BlockFault) -> UInt8 {
-        guard let octet = rest.popFirst() else { throw .truncated }
-        return octet
+    mutating func byte() throws(BlockFault) -> UInt8 {
+        guard let byte = rest.popFirst() else { throw .truncated }
+        return byte
     }
 
     mutating func number() throws(BlockFault) -> UInt64 {
@@ -40,11 +40,11 @@ struct OctetReader {
 
     mutating func double() throws(BlockFault) -> Double {
         var bits: UInt64 = 0
-        for shift in stride(from: 0, to: 64, by: 8) { bits |= UInt64(try octet()) << UInt64(shift) }
+        for shift in stride(from: 0, to: 64, by: 8) { bits |= UInt64(try byte()) << UInt64(shift) }
         return Double(bitPattern: bits)
     }
 
-    mutating func octets() throws(BlockFault) -> ArraySlice<UInt8> {
+    mutating func bytes() throws(BlockFault) -> ArraySlice<UInt8> {
         let count = try number()
         guard count <= UInt64(rest.count) else { throw .truncated }
         defer { rest = rest.dropFirst(Int(count)) }
@@ -52,12 +52,12 @@ struct OctetReader {
     }
 
     mutating func text() throws(BlockFault) -> String {
-        guard let text = String(validating: try octets(), as: UTF8.self) else { throw .invalid("a text is not UTF-8") }
+        guard let text = String(validating: try bytes(), as: UTF8.self) else { throw .invalid("a text is not UTF-8") }
         return text
     }
 
     mutating func optionalText() throws(BlockFault) -> String? {
-        switch try octet() {
+        switch try byte() {
         case 0: nil
         case 1: try text()
         default: throw .invalid("a text is neither present nor missing")

@@ -7,16 +7,16 @@ import HealthModel
 /// two readings at one instant are repeated, each repetition is matched to one of them, most similar first. Readings
 /// that were only reported in the row's unit are not compared, because two values from one path in one unit are two
 /// readings.
-final class RetellingSearch {
+final class UnitRepeatSearch {
     let connection: Connection
     /// The maximum number of pairs that are compared at one instant. No sensor reports more, only a crafted file.
-    private static let crowd = 4_000_000
+    private static let maximumPairs = 4_000_000
     let relatedSeries: RelatedSeriesCache
     /// Decodes samples and finds the import of a sample.
     private var decoder: SampleDecoder
     /// The row that repeated a quarantined reading in the current import, by the number of the reading and the unit of
     /// the row.
-    var heldToldAgain: [HeldTelling: SampleKey] = [:]
+    var quarantinedRepeats: [QuarantinedRepeat: SampleKey] = [:]
 
     init(connection: Connection) {
         self.connection = connection
@@ -27,7 +27,7 @@ final class RetellingSearch {
     func forget() {
         relatedSeries.forget()
         decoder = SampleDecoder(connection: connection)
-        heldToldAgain.removeAll()
+        quarantinedRepeats.removeAll()
     }
 
     /// Removes the rows whose unit differs from that of the first row at the same instant, and returns them. They are
@@ -36,11 +36,11 @@ final class RetellingSearch {
         var units: [Int64: (index: Int32, unit: String)] = [:]
         for row in rows where instants.contains(row.nominal) {
             if let known = units[row.nominal], known.index < row.index { continue }
-            units[row.nominal] = (row.index, try relatedSeries.telling(row.context, of: type).unit)
+            units[row.nominal] = (row.index, try relatedSeries.properties(row.context, of: type).unit)
         }
         var (now, later): ([SampleRow], [SampleRow]) = ([], [])
         for row in rows {
-            if let first = units[row.nominal], try relatedSeries.telling(row.context, of: type).unit != first.unit {
+            if let first = units[row.nominal], try relatedSeries.properties(row.context, of: type).unit != first.unit {
                 later.append(row)
             } else {
                 now.append(row)
@@ -62,25 +62,25 @@ final class RetellingSearch {
         }
         for (instant, indices) in rowsAt.sorted(by: { $0.key < $1.key }) {
             guard let context = indices.first.map({ rows[$0].context }) else { continue }
-            let unit = try relatedSeries.telling(context, of: type).unit
+            let unit = try relatedSeries.properties(context, of: type).unit
             // A duplicate of a reading that arrives now is compared with the rows on its own.
-            let arriving = Set(indices.map { rows[$0].place })
-            let told = Dictionary(grouping: try readings(of: rows[indices[0]].series, at: instant, type)) {
-                arriving.contains($0.first) ? $0.place : $0.first
+            let arriving = Set(indices.map { rows[$0].key })
+            let reported = Dictionary(grouping: try readings(of: rows[indices[0]].series, at: instant, type)) {
+                arriving.contains($0.first) ? $0.key : $0.first
             }
-            var retold: [(row: Int, trace: ReadingTrace)] = []
+            var candidateRows: [(row: Int, trace: ReadingTrace)] = []
             for index in indices.sorted(by: { rows[$0].index < rows[$1].index }) {
                 let row = rows[index]
-                let telling = try relatedSeries.telling(row.context, of: type)
-                retold.append(
+                let properties = try relatedSeries.properties(row.context, of: type)
+                candidateRows.append(
                     (
                         index,
-                        telling.trace(
+                        properties.trace(
                             duration: row.duration, value: row.value, step: row.step,
                             method: try relatedSeries.method(ofMetadata: row.metadata))
                     ))
             }
-            matches += try matched(retold, in: unit, by: ingest, with: told).map { match in
+            matches += try matched(candidateRows, in: unit, by: ingest, with: reported).map { match in
                 var match = match
                 // It may belong to a pair, which is not parted.
                 if rows[match.row].group != 0 { match.staysLive = false }
@@ -92,62 +92,62 @@ final class RetellingSearch {
 
     /// Finds the earlier reading that each reading of one import repeats in another unit.
     ///
-    /// - Parameter told: The earlier reports at the same instant, grouped by the sample that they report.
+    /// - Parameter reported: The earlier reports at the same instant, grouped by the sample that they report.
     func matched(
-        _ retold: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64, with told: [SampleKey: [EarlierReading]]
+        _ candidateRows: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64, with reported: [SampleKey: [EarlierReading]]
     ) throws(StoreError) -> [NearDuplicateSearch.Match] {
-        var open = told.filter { $0.value.contains { $0.unit != unit } }
-        guard !open.isEmpty, open.count * retold.count <= Self.crowd else { return [] }
-        var found: [(likeness: Likeness, order: Int, of: SampleKey)] = []
-        for order in retold.indices {
-            for (first, tellings) in open {
-                if let likeness = try likeness(retold[order].trace, in: unit, by: ingest, tellings) {
-                    found.append((likeness, order, first))
+        var open = reported.filter { $0.value.contains { $0.unit != unit } }
+        guard !open.isEmpty, open.count * candidateRows.count <= Self.maximumPairs else { return [] }
+        var found: [(agreement: Agreement, order: Int, of: SampleKey)] = []
+        for order in candidateRows.indices {
+            for (first, readings) in open {
+                if let agreement = try agreement(candidateRows[order].trace, in: unit, by: ingest, readings) {
+                    found.append((agreement, order, first))
                 }
             }
         }
         found.sort {
-            ($0.likeness, $0.order, $0.of.start, $0.of.high, $0.of.low)
-                < ($1.likeness, $1.order, $1.of.start, $1.of.high, $1.of.low)
+            ($0.agreement, $0.order, $0.of.start, $0.of.high, $0.of.low)
+                < ($1.agreement, $1.order, $1.of.start, $1.of.high, $1.of.low)
         }
         var matches: [NearDuplicateSearch.Match] = []
         var matched: Set<Int> = []
         for finding in found where !matched.contains(finding.order) && open[finding.of] != nil {
             matched.insert(finding.order)
-            let precision = retold[finding.order].trace.precision
+            let precision = candidateRows[finding.order].trace.precision
             let staysLive = open[finding.of]?.contains {
-                $0.isLive && $0.place == finding.of && !(precision < $0.trace.precision)
+                $0.isLive && $0.key == finding.of && !(precision < $0.trace.precision)
             }
             open[finding.of] = nil
             matches.append(
-                NearDuplicateSearch.Match(row: retold[finding.order].row, of: finding.of, staysLive: staysLive ?? false))
+                NearDuplicateSearch.Match(row: candidateRows[finding.order].row, of: finding.of, staysLive: staysLive ?? false))
         }
         return matches
     }
 
     /// The similarity of a reading to the least similar report of another one. All reports must match, so that rounding
     /// errors do not accumulate.
-    private func likeness(
-        _ trace: ReadingTrace, in unit: String, by ingest: Int64, _ tellings: [EarlierReading]
-    ) throws(StoreError) -> Likeness? {
-        var worst: Likeness?
-        for telling in tellings {
-            guard let likeness = telling.likeness(to: trace) else { return nil }
-            if telling.unit == unit {
+    private func agreement(
+        _ trace: ReadingTrace, in unit: String, by ingest: Int64, _ readings: [EarlierReading]
+    ) throws(StoreError) -> Agreement? {
+        var worst: Agreement?
+        for properties in readings {
+            guard let agreement = properties.agreement(to: trace) else { return nil }
+            if properties.unit == unit {
                 // In the same unit, the same reading must have a different number of digits and come from another
                 // import. Two readings of one import in one unit are two.
-                guard telling.hasOtherDigits(than: trace), try bringer(of: telling) != ingest else { return nil }
+                guard properties.hasOtherDigits(than: trace), try ingestID(of: properties) != ingest else { return nil }
             }
-            worst = worst.map { max($0, likeness) } ?? likeness
+            worst = worst.map { max($0, agreement) } ?? agreement
         }
         return worst
     }
 
     /// The import that reported a reading.
-    func bringer(of telling: EarlierReading) throws(StoreError) -> Int64 {
-        switch telling.source {
-        case .witness(let ingest): ingest
-        case .row(let seq): try decoder.change(of: seq, series: telling.place.series).ingest
+    func ingestID(of properties: EarlierReading) throws(StoreError) -> Int64 {
+        switch properties.source {
+        case .duplicate(let ingest): ingest
+        case .row(let seq): try decoder.change(of: seq, series: properties.key.series).ingest
         }
     }
 
@@ -159,22 +159,22 @@ final class RetellingSearch {
         // A record is identified by its source.
         let hasRecords = try connection.records.contains(series: series)
         for report in try connection.samples.reports(of: series, atNominal: instant) {
-            let (place, duplicate) = (report.place, report.duplicate)
+            let (key, duplicate) = (report.key, report.duplicate)
             // A promoted duplicate is a sample too.
-            if let index = known[place] {
+            if let index = known[key] {
                 if let duplicate { found[index].first = duplicate.original }
                 continue
             }
-            if hasRecords, try !connection.records.records(at: place).isEmpty { continue }
-            known[place] = found.count
-            let telling = try relatedSeries.telling(report.context, of: type)
+            if hasRecords, try !connection.records.records(at: key).isEmpty { continue }
+            known[key] = found.count
+            let properties = try relatedSeries.properties(report.context, of: type)
             found.append(
                 EarlierReading(
-                    place: place, first: duplicate?.original ?? place, unit: telling.unit,
-                    trace: telling.trace(
+                    key: key, first: duplicate?.original ?? key, unit: properties.unit,
+                    trace: properties.trace(
                         duration: report.duration, value: report.value, step: report.step,
                         method: try relatedSeries.method(ofMetadata: report.metadata)),
-                    source: duplicate.map { .witness(ingest: $0.ingest) } ?? .row(seq: report.change), isLive: report.isLive))
+                    source: duplicate.map { .duplicate(ingest: $0.ingest) } ?? .row(seq: report.change), isLive: report.isLive))
         }
         return found
     }

@@ -1,7 +1,7 @@
 import HealthModel
 
 /// A sample that a target contains.
-public struct HeldSample: Hashable, Sendable {
+public struct TargetSample: Hashable, Sendable {
     /// Its UUID.
     public var identity: SampleIdentity
     /// A hash of the target's content, comparable with ``ComparableExporter/print(of:)``, or `nil` if only UUIDs are compared.

@@ -3,12 +3,12 @@ import Pipeline
 
 /// Decides which readings of a batch do not become samples, by the versions of their records and by the quarantine.
 /// Used inside a transaction.
-struct BatchJudgement {
+struct BatchDecision {
     let connection: Connection
     let ingest: Int64
     let batch: [GatedSample]
     /// Finds readings repeated in another unit, or `nil` if only identical readings count as duplicates.
-    let retellings: RetellingSearch?
+    let unitRepeats: UnitRepeatSearch?
     /// Whether a record has the same identity on all devices.
     var acrossDevices = false
     /// The room in quarantine, or `nil` if there always is some.
@@ -32,9 +32,9 @@ struct BatchJudgement {
         var last: [RecordPlace: Int32] = [:]
         for row in rows {
             guard let record = batch[Int(row.index)].sample.record, record.isOpen else { continue }
-            let place = RecordPlace(series: row.series, record: record)
-            if let other = last[place] { outcomes[Int(min(other, row.index))] = .duplicate }
-            last[place] = max(last[place] ?? row.index, row.index)
+            let key = RecordPlace(series: row.series, record: record)
+            if let other = last[key] { outcomes[Int(min(other, row.index))] = .duplicate }
+            last[key] = max(last[key] ?? row.index, row.index)
         }
         // The highest version first, so that the lower ones of the batch are not stored as samples.
         for row in rows.sorted(by: { (-version(of: $0), $0.index) < (-version(of: $1), $1.index) }) {
@@ -42,26 +42,26 @@ struct BatchJudgement {
             guard let record = sample.record else { continue }
             switch outcomes[Int(row.index)] {
             case .duplicate:
-                guard !record.isOpen, try conflicts(row, with: row.place, registered[row.place]) else { continue }
+                guard !record.isOpen, try conflicts(row, with: row.key, registered[row.key]) else { continue }
             case .stored:
                 if sample.origin.kind == .activitySummary || sample.origin.kind == .clinicalRecord,
-                    try saysTheSame(row, as: record.id)
+                    try hasSameContent(row, as: record.id)
                 {
                     outcomes[Int(row.index)] = .duplicate
                     continue
                 }
-                switch try records.claim(record, at: row.place, identity: sample.identity) {
+                switch try records.claim(record, at: row.key, identity: sample.identity) {
                 case .stored:
-                    registered[row.place] = row
+                    registered[row.key] = row
                     continue
                 case .superseded(let other):
-                    registered[row.place] = row
+                    registered[row.key] = row
                     superseded.append((row, other))
                     outcomes[Int(row.index)] = .duplicate
                     continue
-                case .known(let place):
+                case .known(let key):
                     outcomes[Int(row.index)] = .duplicate
-                    guard try conflicts(row, with: place, registered[place]) else { continue }
+                    guard try conflicts(row, with: key, registered[key]) else { continue }
                 }
             case .quarantined, .refused: continue
             }
@@ -78,13 +78,13 @@ struct BatchJudgement {
     private func version(of row: SampleRow) -> Int64 { batch[Int(row.index)].sample.record?.version ?? 0 }
 
     /// Whether the number, unit, or time of a row differs from those of the same version at a place.
-    private func conflicts(_ row: SampleRow, with place: SampleKey, _ arrived: SampleRow?) throws(StoreError) -> Bool {
+    private func conflicts(_ row: SampleRow, with key: SampleKey, _ arrived: SampleRow?) throws(StoreError) -> Bool {
         let sample = batch[Int(row.index)].sample
         // HealthKit ignores a version that a program saves again. A resource and a day's summary have no number.
         guard !acrossDevices, sample.origin.kind != .clinicalRecord, sample.origin.kind != .activitySummary else { return false }
         var other = arrived.map { batch[Int($0.index)].sample }
         for rows in SampleTable.Rows.allCases where other == nil {
-            other = try connection.samples.sample(at: place, among: rows)
+            other = try connection.samples.sample(at: key, among: rows)
         }
         guard let other else { return false }
         return other.numeral.canonicalText != sample.numeral.canonicalText || other.unit.code != sample.unit.code
@@ -109,21 +109,21 @@ struct BatchJudgement {
     private func quarantine(
         _ row: SampleRow, _ sample: Sample, _ gated: GatedSample, rule: GateRule, text: [UInt8]
     ) throws(StoreError) -> SampleOutcome {
-        if let room, try room.isFull(for: sample.origin.subject) {
+        if let room, try room.isFull(for: sample.origin.person) {
             return try connection.quarantine.contains(sample.identity) ? .duplicate : .refused
         }
         let numeral = text[Int(row.numeral.lowerBound)..<Int(row.numeral.upperBound)]
         let isNew = try connection.quarantine.add(
             row, sample, numeral: numeral.isEmpty ? nil : String(decoding: numeral, as: UTF8.self), rule: rule.name,
             place: gated.place.description, frame: gated.frame?.text, ingest: ingest)
-        if isNew { room?.count(for: sample.origin.subject) }
+        if isNew { room?.count(for: sample.origin.person) }
         return isNew ? .quarantined : .duplicate
     }
 
     /// Whether an earlier version of the record, live or deleted, has the same body as a row. In exports the only
     /// version of a day's rings or of a resource is the time of the export, so each later export would replace them
     /// with the same content.
-    private func saysTheSame(_ row: SampleRow, as record: String) throws(StoreError) -> Bool {
+    private func hasSameContent(_ row: SampleRow, as record: String) throws(StoreError) -> Bool {
         try connection.records.hasBody(ofContext: row.context, record, in: row.series)
     }
 
@@ -133,22 +133,22 @@ struct BatchJudgement {
         guard try connection.quarantine.contains(series: group.series) else { return }
         // The rows are sorted by nominal time.
         var instants: Set<Int64> = []
-        if let retellings, let first = group.rows.first, let last = group.rows.last {
-            instants = try retellings.heldInstants(of: group.series, from: first.nominal, to: last.nominal)
+        if let unitRepeats, let first = group.rows.first, let last = group.rows.last {
+            instants = try unitRepeats.quarantinedStarts(of: group.series, from: first.nominal, to: last.nominal)
         }
         for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
-            let judged: (number: Int64, state: String)
-            if let known = try connection.quarantine.judged(batch[Int(row.index)].sample.identity, inSeries: group.series) {
+            let quarantined: (number: Int64, state: String)
+            if let known = try connection.quarantine.decided(batch[Int(row.index)].sample.identity, inSeries: group.series) {
                 // Rejecting a row because it may be incomplete does not reject the complete row.
-                judged = (known.number, known.rule == GateRule.provisional.name ? "held" : known.state)
-            } else if instants.contains(row.nominal), let told = try toldAgain(row) {
-                judged = told
+                quarantined = (known.number, known.rule == GateRule.provisional.name ? "held" : known.state)
+            } else if instants.contains(row.nominal), let repeated = try quarantinedReading(row) {
+                quarantined = repeated
             } else {
                 continue
             }
-            switch judged.state {
+            switch quarantined.state {
             case "held":
-                try connection.quarantine.judge([judged.number], "released", by: ingest)
+                try connection.quarantine.decide([quarantined.number], "released", by: ingest)
             case "rejected": outcomes[Int(row.index)] = .duplicate
             default: break
             }
@@ -163,7 +163,7 @@ struct BatchJudgement {
             for row in group.rows.sorted(by: { $0.index < $1.index }) where outcomes[Int(row.index)] == .stored {
                 let gated = batch[Int(row.index)]
                 guard let rule = gated.rule else { continue }
-                if try toldAgain(row) != nil {
+                if try quarantinedReading(row) != nil {
                     outcomes[Int(row.index)] = .duplicate
                     continue
                 }
@@ -174,8 +174,8 @@ struct BatchJudgement {
 
     /// The quarantined reading that a row repeats in another unit. Records are excluded, because their source
     /// identifies them.
-    private func toldAgain(_ row: SampleRow) throws(StoreError) -> (number: Int64, state: String)? {
-        guard let retellings, batch[Int(row.index)].sample.record == nil else { return nil }
-        return try retellings.held(row, of: batch[Int(row.index)].sample.origin.type)
+    private func quarantinedReading(_ row: SampleRow) throws(StoreError) -> (number: Int64, state: String)? {
+        guard let unitRepeats, batch[Int(row.index)].sample.record == nil else { return nil }
+        return try unitRepeats.quarantined(row, of: batch[Int(row.index)].sample.origin.type)
     }
 }

@@ -51,7 +51,7 @@ public struct ReadingTrace: Hashable, Sendable {
 ///   is added. Two times of the same resolution agree if they are equal within the slack. Two different minutes never agree.
 /// - A value with fewer digits agrees with values that round to it. If the units differ, the rounding of the other side is added. Two
 ///   values of the same resolution and unit must be equal.
-public struct Likeness: Hashable, Comparable, Sendable {
+public struct Agreement: Hashable, Comparable, Sendable {
     /// 0 within the resolution, 1 within the slack of two clocks, 2 if the seconds may have been dropped silently.
     public let certainty: Int
     /// The difference of the values, in steps of the coarser one.
@@ -60,7 +60,7 @@ public struct Likeness: Hashable, Comparable, Sendable {
     public let apart: Int64
 
     /// Smaller means more alike.
-    public static func < (one: Likeness, other: Likeness) -> Bool {
+    public static func < (one: Agreement, other: Agreement) -> Bool {
         (one.certainty, one.steps, one.apart) < (other.certainty, other.steps, other.apart)
     }
 
@@ -121,8 +121,8 @@ public struct Likeness: Hashable, Comparable, Sendable {
     private static let uploads: Int64 = 30_000_000
 
     private static func slack(_ one: ReadingTrace, _ other: ReadingTrace, _ rule: DuplicateRule) -> Int64 {
-        let usual = rule.slack(onArrival: one.isArrival || other.isArrival)
-        return rule == .spot && one.method.isSensor && other.method.isSensor ? max(usual, uploads) : usual
+        let reference = rule.slack(onArrival: one.isArrival || other.isArrival)
+        return rule == .spot && one.method.isSensor && other.method.isSensor ? max(reference, uploads) : reference
     }
 
     private static func agreement(
@@ -139,11 +139,11 @@ public struct Likeness: Hashable, Comparable, Sendable {
         let (coarse, fine, resolution) =
             one.timeResolution > other.timeResolution
             ? (first, second, Int64(one.timeResolution)) : (second, first, Int64(other.timeResolution))
-        let behind = fine &- coarse
+        let trailing = fine &- coarse
         let step = resolution * 1_000_000
-        if behind >= 0, behind < step { return (0, behind) }
-        if behind >= step, behind < step + slack { return (1, behind) }
-        return behind < 0 && -behind <= slack ? (1, -behind) : nil
+        if trailing >= 0, trailing < step { return (0, trailing) }
+        if trailing >= step, trailing < step + slack { return (1, trailing) }
+        return trailing < 0 && -trailing <= slack ? (1, -trailing) : nil
     }
 
     /// Some makers write `06:31:00` for any second of the minute.
@@ -151,8 +151,8 @@ public struct Likeness: Hashable, Comparable, Sendable {
         let minute: Int64 = 60_000_000
         func isWhole(_ time: Int64) -> Bool { time % minute == 0 }
         guard isWhole(first) != isWhole(second) else { return nil }
-        let behind = isWhole(first) ? second &- first : first &- second
-        return behind >= 0 && behind < minute ? (2, behind) : nil
+        let trailing = isWhole(first) ? second &- first : first &- second
+        return trailing >= 0 && trailing < minute ? (2, trailing) : nil
     }
 }
 

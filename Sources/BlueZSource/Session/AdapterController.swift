@@ -2,7 +2,7 @@ import EventLoopKit
 import SystemdKit
 
 /// One adapter: its power, its discovery, its queue of connections, and its recovery.
-final class AdapterKeeper {
+final class AdapterController {
     let path: String
     private(set) var recovery = Recovery()
     private unowned let source: BlueZSource
@@ -11,7 +11,7 @@ final class AdapterKeeper {
     private var queue: [DeviceSession] = []
     private var current: DeviceSession?
     private var cycling = false
-    private var toldOff = false
+    private var didReportPowerOff = false
 
     /// - Parameter source: the owner, which removes this object together with the adapter.
     init(path: String, source: BlueZSource) {
@@ -21,7 +21,7 @@ final class AdapterKeeper {
 
     private var properties: ObjectTree.Properties { source.tree[path: path, interface: BlueZ.adapter] ?? [:] }
     private var isPowered: Bool { properties["Powered"]?.truth ?? false }
-    private var subject: String { properties["Address"]?.text ?? path }
+    private var component: String { properties["Address"]?.text ?? path }
     private var loop: EventLoop { source.bus.loop }
 
     func start() {
@@ -38,22 +38,22 @@ final class AdapterKeeper {
     private func power() {
         guard source.configuration.powersAdapters, !cycling else { return }
         source.bus.set(path, BlueZ.adapter, "Powered", .boolean(true)) { [weak self] answer in
-            guard let self, let error = answer.failure, !toldOff else { return }
-            toldOff = true
-            source.told(.action, subject, "the adapter is off and cannot be switched on (\(error.name)): run `vitalgate doctor`")
+            guard let self, let error = answer.failure, !didReportPowerOff else { return }
+            didReportPowerOff = true
+            source.notify(.action, component, "the adapter is off and cannot be switched on (\(error.name)): run `vitalgate doctor`")
         }
     }
 
     func changed(_ names: Set<String>) {
         if names.contains("Powered") {
             if isPowered {
-                toldOff = false
+                didReportPowerOff = false
                 want(source.filter())
             } else {
                 handle(.lost)
-                if !cycling, !toldOff {
-                    toldOff = true
-                    source.told(.warning, subject, "the adapter was switched off: no readings are received until it is on again")
+                if !cycling, !didReportPowerOff {
+                    didReportPowerOff = true
+                    source.notify(.warning, component, "the adapter was switched off: no readings are received until it is on again")
                 }
             }
         }
@@ -78,14 +78,14 @@ final class AdapterKeeper {
         case .configure(let filter): call("SetDiscoveryFilter", [filter.options], .configure)
         case .start: call("StartDiscovery", [], .start)
         case .stop: call("StopDiscovery", [], .stop)
-        case .observe(let observation): observed(observation, about: subject)
+        case .observe(let observation): observed(observation, about: component)
         }
     }
 
     private func call(_ member: String, _ arguments: [BusValue], _ call: DiscoveryMachine.Call) {
         source.bus.call(.adapter(path, member), arguments) { [weak self] answer in
             guard let self else { return }
-            if let error = answer.failure { source.told(.detail, subject, "\(member) failed: \(error.name)") }
+            if let error = answer.failure { source.notify(.detail, component, "\(member) failed: \(error.name)") }
             handle(.answered(call, answer.failure.map { LinkFailure($0) }))
         }
     }
@@ -115,16 +115,16 @@ final class AdapterKeeper {
 
     // MARK: Recovery
 
-    func observed(_ observation: Recovery.Observation, about subject: String) {
+    func observed(_ observation: Recovery.Observation, about component: String) {
         guard let decision = recovery.note(observation, at: loop.clock.uptime) else { return }
         let weight: SourceNotice.Weight = decision.isOurs ? .warning : .information
-        source.told(weight, subject, "\(decision.reason) (\(decision.layer.rawValue) is stuck): \(decision.action.text)")
+        source.notify(weight, component, "\(decision.reason) (\(decision.layer.rawValue) is stuck): \(decision.action.text)")
         switch decision.action {
         case .resubscribe, .reconnect: break
         case .restartDiscovery: handle(.restart)
         case .powerCycle: powerCycle()
-        case .tellPerson:
-            source.told(
+        case .notifyUser:
+            source.notify(
                 .action, "bluetoothd",
                 "it does not recover by itself: run `sudo systemctl restart bluetooth`, then `vitalgate doctor`")
         }
@@ -141,7 +141,7 @@ final class AdapterKeeper {
                 source.bus.set(path, BlueZ.adapter, "Powered", .boolean(true)) { [weak self] answer in
                     guard let self else { return }
                     cycling = false
-                    observed(.carriedOut(.powerCycle, succeeded: !failed && answer.failure == nil), about: subject)
+                    observed(.carriedOut(.powerCycle, succeeded: !failed && answer.failure == nil), about: component)
                     want(source.filter())
                 }
             }
@@ -164,7 +164,7 @@ extension Recovery.Action {
         case .reconnect: "reconnecting"
         case .restartDiscovery: "restarting discovery"
         case .powerCycle: "switching the adapter off and on"
-        case .tellPerson: "no further recovery is possible"
+        case .notifyUser: "no further recovery is possible"
         }
     }
 }

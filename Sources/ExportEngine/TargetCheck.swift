@@ -9,7 +9,7 @@ import SampleStore
 /// - the target was not restored to an earlier state,
 /// - this store was not restored to an earlier state,
 /// - no copy of this store feeds the target.
-struct TargetMeeting {
+struct TargetCheck {
     /// The result of the check.
     enum Verdict: Equatable {
         /// Go on with this updated target.

@@ -21,9 +21,9 @@ extension SampleTable {
     }
 
     /// Removes the successor from a tombstone.
-    func forgetSuccessor(of place: SampleKey) throws(StoreError) {
+    func forgetSuccessor(of key: SampleKey) throws(StoreError) {
         try connection.run(
-            "UPDATE deleted SET replaced_by = NULL WHERE (series, start, hash) = (?, ?, ?)", .integer(place.series),
-            .integer(place.start), .blob(place.hash))
+            "UPDATE deleted SET replaced_by = NULL WHERE (series, start, hash) = (?, ?, ?)", .integer(key.series),
+            .integer(key.start), .blob(key.hash))
     }
 }
