@@ -52,7 +52,7 @@ import Testing
     enum Echo: CaseIterable { case before, after, none }
 
     /// The answer to the read, the value's change because of it, and the property of BlueZ's own reader.
-    @Test(arguments: Echo.allCases, [false, true]) func aLevelThatArrivesInThreeWays(echo: Echo, asProfile: Bool) throws {
+    @Test(arguments: Echo.allCases, [false, true]) func deliversBatteryLevelOnce(echo: Echo, asProfile: Bool) throws {
         let bench = try bench(echo: echo, asProfile: asProfile)
         bench.bluez.add(ScriptedBlueZ.path(Self.strap), [BlueZ.battery: ["Percentage": .byte(0x57)]])
         try bench.until("live") { bench.isLive() }
@@ -113,7 +113,7 @@ import Testing
 
     /// A battery that requires a bond or cannot be read does not stop the strap.
     @Test(arguments: ["org.bluez.Error.NotPermitted", "org.bluez.Error.NotSupported", "org.bluez.Error.NotAuthorized"])
-    func aBatteryThatCannotBeRead(error: String) throws {
+    func unreadableBatteryDoesNotStopStrap(error: String) throws {
         let bench = try bench()
         for member in ["ReadValue", "StartNotify"] {
             bench.bluez.answers[member] = { [unowned bluez = bench.bluez] call in
@@ -128,7 +128,7 @@ import Testing
     }
 
     /// With its battery alone a strap is not read: the heart rate is missed all the same.
-    @Test func aBatteryAloneIsNotWhatItWasAdoptedFor() throws {
+    @Test func batteryAloneIsMissingHeartRate() throws {
         let bench = try Bench()
         bench.bluez.addDevice(Self.strap, ["Name": .string("Strap")])
         bench.bluez.addService(Self.strap, 0x180F, [(0x2A19, [:])])

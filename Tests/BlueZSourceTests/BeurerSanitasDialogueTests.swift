@@ -54,7 +54,7 @@ import Testing
     }
 
     /// A weighing that arrives before the hub has set the clock belongs to another hub or another day.
-    @Test func whatIsOldIsNotToldAgain() {
+    @Test func ignoresOldWeighings() {
         var dialogue = begun(Self.weighed + 301)
         let reported = Self.parts.flatMap { Self.receive(&dialogue, $0, Self.weighed + 301) }
         #expect(reported == ["FFE1<E7F1590301", "FFE1<E7F1590302", "FFE1<E7F1590303"])
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func aScaleThatDoesNotAnswer() {
+    @Test func failsWithoutResponse() {
         var dialogue = BeurerSanitasDialogue(high: 0xE0)
         _ = dialogue.handle(.start, at: DialogueProof.time(0))
         #expect(dialogue.handle(.tick, at: DialogueProof.time(4)) == [])
@@ -98,7 +98,7 @@ import Testing
         #expect(refused.handle(.refused(Self.name, .other), at: DialogueProof.time(1)) == [.fail(.other)])
     }
 
-    @Test func survivesWhatNobodyMeant() {
+    @Test func survivesRandomBytes() {
         for high: UInt8 in [0xE0, 0xF0] {
             DialogueProof.survives(
                 { BeurerSanitasDialogue(high: high) }, names: [Self.name],

@@ -147,7 +147,7 @@ import Testing
     }
 
     /// Story 3: stopping fails with InProgress. Devices that were found are reported anyway, and stopping is tried again.
-    @Test func scanWhoseStopFails() throws {
+    @Test func reportsDevicesIfStoppingScanFails() throws {
         let bench = try Bench()
         bench.bluez.answers["StopDiscovery"] = {
             $0.fail(BusError("org.bluez.Error.InProgress", "Operation already in progress"))
@@ -311,7 +311,7 @@ import Testing
     }
 
     /// Story 11: nothing grows, however often a device comes and goes.
-    @Test func nothingGrows() throws {
+    @Test func reconnectionsDoNotGrowMemory() throws {
         let bench = try Bench()
         bench.addStrap(acquire: true)
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
@@ -354,7 +354,7 @@ import Testing
     }
 
     /// Phones change their address all day: of those that have gone nothing is left, in a hub that never scans.
-    @Test func whoWasHeardIsForgotten() throws {
+    @Test func forgetsAbsentDevices() throws {
         let bench = try Bench()
         bench.source.start()
         try bench.waitUntilIdle()

@@ -84,7 +84,7 @@ import Testing
         #expect(BluetoothDoctor.evaluate(version).first?.weight == (isBad ? .warning : .good))
     }
 
-    @Test func theProgramTellsItsVersion() {
+    @Test func readsVersionFromProgram() {
         #expect(DaemonVersion.installed(program: "/bin/echo", arguments: ["5.66"]) == DaemonVersion("5.66"))
         #expect(DaemonVersion.installed(program: "/bin/echo", arguments: ["none"]) == nil)
         #expect(DaemonVersion.installed(program: "/usr/bin/yes", arguments: ["without end"]) == nil)

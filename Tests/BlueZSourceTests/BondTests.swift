@@ -49,7 +49,7 @@ import Testing
     }
 
     /// A user pairs the device with another program. The link that was used for this is used at once.
-    @Test(arguments: [false, true]) func aBondMadeMeanwhile(connected: Bool) throws {
+    @Test(arguments: [false, true]) func usesBondMadeByAnotherProgram(connected: Bool) throws {
         let bench = try bench(bonded: false)
         bench.source.start()
         try bench.until("the notice") { bench.notices.contains { $0.weight == .action } }
@@ -71,7 +71,7 @@ import Testing
         #expect(bench.bluez.count("Connect ") == 0)
     }
 
-    @Test func aBondThatEndsOnALivingLink() throws {
+    @Test func bondRemovedWhileConnected() throws {
         let bench = try bench(bonded: true)
         bench.source.start()
         try bench.until("live") { bench.isLive() }
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// If BlueZ keeps no bonds (Pairable), a pairing ends with its link. This is not a success, although BlueZ reports one.
-    @Test(arguments: [false, true]) func pairingMakesABondThatLasts(isRetained: Bool) throws {
+    @Test(arguments: [false, true]) func pairingMakesLastingBond(isRetained: Bool) throws {
         let bench = try bench(bonded: false)
         bench.bluez.answers["Pair"] = { [unowned bench] call in
             bench.bluez.change(Self.path, BlueZ.device, ["Paired": .boolean(true), "Bonded": .boolean(isRetained)])

@@ -61,7 +61,7 @@ struct ConnectionMachineTests {
     private static func strap() throws -> DeviceDescription { try Bench.strap() }
 
     /// A device that needs a start command receives it once its answers can be received, and not if it lacks the characteristic.
-    @Test func whatADeviceIsToldToBegin() throws {
+    @Test func writesStartCommandAfterSubscribing() throws {
         var description = try Self.strap()
         let begin = OpeningWrite(name: CharacteristicName(0x180D, 0x2A39), bytes: [0x55, 0xAA])
         let other = OpeningWrite(name: CharacteristicName(0x180D, 0x2A3A), bytes: [1])
@@ -131,7 +131,7 @@ struct ConnectionMachineTests {
     }
 
     /// The service moves while records are collected. Steps that still hold are not repeated, and the clock is set after the records.
-    @Test func recordsWhoseServiceMoves() throws {
+    @Test func recordServiceMovesDuringCollection() throws {
         var meter = try Self.strap()
         meter.subscriptions = []
         meter.reads = [Self.location]
@@ -158,7 +158,7 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .live)
     }
 
-    @Test func backOffDoublesWithJitterUpToItsLimit() throws {
+    @Test func backOffDoublesWithJitterUpToLimit() throws {
         for (random, expected) in [
             (1.0, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]), (0.0, [0.5, 1, 2, 4, 8, 16, 32, 64, 128, 150, 150]),
         ] {
@@ -191,7 +191,7 @@ struct ConnectionMachineTests {
     }
 
     /// Story 1: a Connect call that is never answered is ended, and the recovery is notified. A step belongs to the device.
-    @Test func whatIsNeverAnswered() throws {
+    @Test func connectTimesOut() throws {
         var driver = Driver(try Self.strap())
         driver.on(.start)
         driver.on(.seen)
@@ -205,7 +205,7 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .waiting)
     }
 
-    @Test func servicesThatAreNeverResolvedAreToldOnce() throws {
+    @Test func reportsUnresolvedServicesOnce() throws {
         var driver = Driver(try Self.strap())
         for round in 0..<3 {
             driver.on(.start)
@@ -307,7 +307,7 @@ struct ConnectionMachineTests {
 
     /// The device refused to enable notifications at a stale handle. BlueZ does not answer the request, and later takes the notifications
     /// for acquired. Without a request of ours before, another program has them, and its link is kept.
-    @Test(arguments: [false, true]) func notificationsThatBlueZHasKept(own: Bool) throws {
+    @Test(arguments: [false, true]) func notificationsAlreadyAcquiredInBlueZ(own: Bool) throws {
         var driver = Driver(try Self.strap())
         _ = driver.link()
         if own {
@@ -332,7 +332,7 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .waiting)
     }
 
-    @Test func missingCharacteristicsAreTold() throws {
+    @Test func reportsMissingCharacteristics() throws {
         var driver = Driver(try Self.strap())
         for round in 0..<4 {
             let commands = driver.steps(named: driver.link([Self.name]))
@@ -343,14 +343,14 @@ struct ConnectionMachineTests {
     }
 
     /// BlueZ connects bonded devices by itself. Such a link is used although the hub did not ask for it.
-    @Test(arguments: [0, 1, 2]) func aLinkThatNobodyAskedFor(events: Int) throws {
+    @Test(arguments: [0, 1, 2]) func usesUnrequestedConnection(events: Int) throws {
         var driver = Driver(try Self.strap())
         for event in [Machine.Event.start, .seen].prefix(events) { driver.on(event) }
         driver.on(.connected)
         #expect(driver.machine.state == (events == 0 ? .stopped : .resolving))
     }
 
-    @Test func leavesWhenEverythingIsTold() throws {
+    @Test func disconnectsAfterQuietPeriod() throws {
         var cuff = try Self.strap()
         cuff.presence = .leave(quiet: .seconds(20), rest: .seconds(300))
         var driver = Driver(cuff)

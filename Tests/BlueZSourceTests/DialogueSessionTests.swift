@@ -25,7 +25,7 @@ import Testing
         return scale
     }
 
-    @Test func usersWhoConsent() throws {
+    @Test func consentsForEachUser() throws {
         let bench = try Bench()
         defer { bench.source.stop() }
         bench.bluez.addDevice(Self.address, ["Name": .string("BF720"), "Paired": .boolean(true), "Bonded": .boolean(true)])
@@ -67,7 +67,7 @@ import Testing
 
     /// A weight is acknowledged after its commit. If the link is lost in between, nothing is acknowledged, whatever is confirmed
     /// afterwards.
-    @Test(arguments: [false, true]) func aScaleIsToldBehindTheCommit(losesLink: Bool) throws {
+    @Test(arguments: [false, true]) func acknowledgesScaleAfterCommit(losesLink: Bool) throws {
         let bench = try Bench()
         defer { bench.source.stop() }
         bench.bluez.addDevice(Self.address, ["Name": .string("Fit Plus")])

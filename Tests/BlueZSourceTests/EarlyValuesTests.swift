@@ -35,7 +35,7 @@ import Testing
 
     /// BlueZ enables the notification of a known device by itself, and passes on its values before it reports that the services are
     /// resolved.
-    private func comesBack(_ bench: Bench, values: Int = 3) throws {
+    private func reconnect(_ bench: Bench, values: Int = 3) throws {
         bench.bluez.disconnect(Self.thermometer)
         try bench.until("gone") { !bench.isLive(Self.thermometer) }
         bench.bluez.change(path, BlueZ.device, ["Connected": .boolean(true)])
@@ -48,7 +48,7 @@ import Testing
 
     @Test func valuesWaitForTheTable() throws {
         let bench = try liveBench()
-        try comesBack(bench)
+        try reconnect(bench)
         try bench.pass(.seconds(4))
         bench.bluez.change(path, BlueZ.device, ["ServicesResolved": .boolean(true)])
         try bench.until("live") { bench.isLive(Self.thermometer) }
@@ -58,9 +58,9 @@ import Testing
     }
 
     /// The table has changed: the characteristic at that place now may not be the one that sent the value.
-    @Test(arguments: [false, true]) func whatCannotBeAttributedIsMarked(linkLost: Bool) throws {
+    @Test(arguments: [false, true]) func marksUnattributedValues(linkLost: Bool) throws {
         let bench = try liveBench()
-        try comesBack(bench, values: 1)
+        try reconnect(bench, values: 1)
         if linkLost {
             bench.bluez.change(path, BlueZ.device, ["Connected": .boolean(false)])
             try bench.pass(.seconds(31))
@@ -111,7 +111,7 @@ import Testing
     }
 
     /// The sensor's location is known before the first beat is reported, on each link, although beats arrive first.
-    @Test func theSensorsPlaceGoesAhead() throws {
+    @Test func deliversSensorLocationBeforeBeats() throws {
         let strap = "C0:01:02:03:04:01"
         let location = CharacteristicName(0x180D, 0x2A38)
         let bench = try Bench()

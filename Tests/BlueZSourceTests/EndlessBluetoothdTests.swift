@@ -78,7 +78,7 @@ import Testing
     }
 
     /// If a device was near before it was adopted, its services are kept, however many others appear in between.
-    @Test func adoptedBeforeTheCrowd() throws {
+    @Test func keepsServicesOfDeviceAdoptedEarlier() throws {
         let bench = try Bench()
         bench.source.start()
         bench.bluez.addDevice(Self.strap, ["Name": .string("Strap")])
@@ -223,7 +223,7 @@ import Testing
     }
 
     /// Answers without a request, duplicate answers, a message that ends early: the connection is renewed, at most once a second.
-    @Test func aBusThatMakesNoSense() throws {
+    @Test func reconnectsAfterInvalidMessages() throws {
         let bench = try Bench()
         let raw = try RawBus(loop: bench.loop, folder: bench.daemon.folder)
         let bus = SystemBus(loop: bench.loop, address: .custom(raw.address))

@@ -105,7 +105,7 @@ import Testing
     }
 
     /// An invalid list of objects is reported and requested again.
-    @Test(arguments: 0..<3) func aListThatIsNone(_ kind: Int) throws {
+    @Test(arguments: 0..<3) func requestsObjectsAgainAfterInvalidList(_ kind: Int) throws {
         let answer: [BusValue] = [[], [.string("none")], [.array(of: "o", [.path("/")])]][kind]
         let bench = try Bench()
         bench.addStrap()

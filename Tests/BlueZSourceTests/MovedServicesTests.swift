@@ -51,7 +51,7 @@ import Testing
     }
 
     /// Reading a service over the air takes seconds. Neither the missing service nor the silence ends the link.
-    @Test func aMovedServiceThatTakesItsTime() throws {
+    @Test func waitsForSlowService() throws {
         let bench = try liveBench()
         let path = ScriptedBlueZ.path(Self.strap)
         bench.bluez.remove(path + "/service180d")
@@ -68,7 +68,7 @@ import Testing
 
     /// A service does not return. BlueZ must forget the device over the same link, because disconnecting first and connecting with the kept
     /// table would make that table permanent.
-    @Test(arguments: [false, true]) func aServiceThatDoesNotComeBack(bonded: Bool) throws {
+    @Test(arguments: [false, true]) func removesDeviceIfServiceDoesNotReturn(bonded: Bool) throws {
         let bench = try liveBench()
         let path = ScriptedBlueZ.path(Self.strap)
         bench.bluez.change(path, BlueZ.device, ["Paired": .boolean(bonded)])
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// The link over which the services moved is lost: it is called again, as nothing better is left.
-    @Test func aBondedDeviceIsCalledAgainAfterItsLink() throws {
+    @Test func reconnectsBondedDeviceAfterLostLink() throws {
         let bench = try liveBench()
         let path = ScriptedBlueZ.path(Self.strap)
         bench.bluez.change(path, BlueZ.device, ["Paired": .boolean(true)])
@@ -113,7 +113,7 @@ import Testing
     }
 
     /// Unmoved characteristics keep their subscription. BlueZ would refuse a second one.
-    @Test func whatDidNotMoveIsLeftAlone() throws {
+    @Test func keepsSubscriptionsOfUnmovedServices() throws {
         let bench = try liveBench(acquire: true)
         bench.bluez.addService(Self.strap, 0x180F, [(0x2A19, [:])])
         bench.bluez.remove(ScriptedBlueZ.path(Self.strap) + "/service180a")
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// BlueZ has kept a table without the service: the last step is that it forgets the device, which nothing is lost by without a bond.
-    @Test(arguments: [false, true]) func aTableThatStaysWrongIsReadAnew(bonded: Bool) throws {
+    @Test(arguments: [false, true]) func removesDeviceWithStaleTable(bonded: Bool) throws {
         let bench = try Bench()
         bench.bluez.addDevice(Self.strap, ["Name": .string("Strap"), "Paired": .boolean(bonded)])
         bench.bluez.addService(Self.strap, 0x180F, [(0x2A19, [:])])

@@ -102,7 +102,7 @@ import Testing
         #expect(talk(to: &ring, from: fourth.cursor).records.isEmpty)
     }
 
-    @Test func whatIsNoNight() {
+    @Test func skipsInvalidFiles() {
         for bytes in [Self.file(10, version: 2), Self.file(10, step: 3), [3, 0], []] {
             var ring = Ring(files: [("20260131223340", bytes), ("20260201223340", Self.file(2, day: 1))])
             let session = talk(to: &ring)
@@ -161,7 +161,7 @@ import Testing
         #expect(talk(to: &rings).records.count == talk(to: &other).records.count + 1)
     }
 
-    @Test func aNightThatWasNotReadIsAskedForAgain() {
+    @Test func requestsUnreadNightAgain() {
         let bad = Self.file(10, version: 2)
         var ring = Ring(files: [
             ("20260128223340", Self.file(3, day: 28)), ("20260129223340", bad), ("20260130223340", Self.file(4, day: 30)),
@@ -236,12 +236,12 @@ import Testing
     }
 
     /// The answers in viatom-o2ring-ble's tests have this check byte.
-    @Test func theCheckOctet() {
+    @Test func checkByte() {
         let answer = DialogueProof.bytes("5500FF00000F006148005501060100000003000A141EBA")
         #expect(O2RingDialogue.check(answer.dropLast()) == 0xBA)
     }
 
-    @Test func survivesWhatNobodyMeant() {
+    @Test func survivesRandomBytes() {
         DialogueProof.survives(
             { O2RingDialogue(from: nil) }, names: [O2RingDialogue.answers, O2RingDialogue.requests],
             intended: [

@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func whatACuffKeysSays() {
+    @Test func unlocksWithStoredKey() {
         var other = cuff()
         other.key = nil
         let refused = talk(to: &other)
@@ -143,7 +143,7 @@ import Testing
         #expect(DialogueProof.hex(form.decodedRecord(DialogueProof.bytes(record))) == decodedRecord)
     }
 
-    @Test func everyRecordIsTold() {
+    @Test func decodesAnyRecord() {
         var random = SeededGenerator(seed: 7)
         for form in CuffMemory.Form.allCases {
             for _ in 0..<10_000 {
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func survivesWhatNobodyMeant() {
+    @Test func survivesRandomBytes() {
         DialogueProof.survives(
             { OmronCuffDialogue(Self.memory, key: Self.key, from: nil) },
             names: [OmronCuffDialogue.unlock, OmronCuffDialogue.requests] + OmronCuffDialogue.answers,

@@ -64,7 +64,7 @@ import Testing
     }
 
     /// Of ble-scale-sync's tests of an ES-26M, with its sum put right: 97.9 kg, first without the resistances, and not 979 kg.
-    @Test func fourteenOctets() throws {
+    @Test func fourteenBytes() throws {
         var dialogue = try dialogue()
         _ = dialogue.handle(.start, at: DialogueProof.time(0))
         _ = receive(&dialogue, Self.information)
@@ -76,7 +76,7 @@ import Testing
         #expect(receive(&dialogue, whole) == ["FFF1!01" + DialogueProof.hex(whole), "commit"])
     }
 
-    @Test func whatIsNotKnown() throws {
+    @Test func ignoresUnknownMessages() throws {
         var dialogue = try dialogue()
         _ = dialogue.handle(.start, at: DialogueProof.time(0))
         #expect(dialogue.handle(.tick, at: DialogueProof.time(10)) == [.ready])
@@ -138,7 +138,7 @@ import Testing
         #expect(durable == Set([final(1), final(2), final(3)]))
     }
 
-    @Test func survivesWhatNobodyMeant() throws {
+    @Test func survivesRandomBytes() throws {
         let first = try dialogue()
         DialogueProof.survives(
             { first }, names: [Self.notify, CharacteristicName(0xFFF0, 0xFFF2)],

@@ -92,7 +92,7 @@ struct RecordAccessTests {
         #expect(meter.cursor?.count == 500)
     }
 
-    @Test func onlyWhatIsNew() {
+    @Test func collectsOnlyNewRecords() {
         var meter = Meter()
         for number in 1...5 { meter.add(UInt16(number), 1) }
         meter.collect(from: nil)
@@ -177,7 +177,7 @@ struct RecordAccessTests {
         #expect(meter.ending == .complete(records: 2))
     }
 
-    @Test func busyIsAbortedOnceAndBegunAnew() {
+    @Test func restartsOnceIfBusy() {
         var meter = Meter()
         meter.add(1, 1)
         meter.busy = 1
@@ -255,7 +255,7 @@ struct RecordAccessTests {
         #expect(access.handle(.committed, at: .seconds(1000)) == [.end(.complete(records: 2))])
     }
 
-    @Test func aRecordThatCannotBeWrittenEndsIt() {
+    @Test func rejectedRequestEndsProcedure() {
         var access = RecordAccess(.pulseOximeter, from: nil)
         _ = access.handle(.start, at: .zero)
         #expect(access.handle(.writeFailed(.notConnected), at: .zero) == [.end(.incomplete("the request was rejected"))])

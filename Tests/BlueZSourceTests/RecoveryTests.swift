@@ -24,7 +24,7 @@ struct RecoveryTests {
     }
 
     /// Story 12: a healthy idle hub, for a week.
-    @Test func silenceNeverReachesWhatIsShared() {
+    @Test func silenceDoesNotAffectSharedAdapter() {
         var recovery = Recovery()
         var now: Duration = .zero
         while now < .seconds(604_800) {
@@ -34,7 +34,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test func anAdapterThatWorksIsNotSwitchedOff() {
+    @Test func doesNotPowerCycleWorkingAdapter() {
         var recovery = Recovery()
         #expect(recovery.note(.contradiction, at: .zero)?.action == .restartDiscovery)
         #expect(recovery.note(.worked, at: .seconds(200)) == nil)
@@ -125,7 +125,7 @@ struct DiscoveryMachineTests {
         #expect(machine.handle(.tick, at: .seconds(170)) == [.stop])
     }
 
-    @Test func anAdapterThatIsOffIsAskedAgain() {
+    @Test func retriesPoweredOffAdapter() {
         var machine = DiscoveryMachine()
         _ = machine.handle(.want(filter), at: .zero)
         #expect(machine.handle(.answered(.configure, .notReady), at: .zero) == [])

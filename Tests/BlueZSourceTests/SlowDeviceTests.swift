@@ -22,7 +22,7 @@ import Testing
         return bench
     }
 
-    @Test func aDeviceThatAnswersSlowlyIsNotHungUpOn() throws {
+    @Test func doesNotDisconnectSlowDevice() throws {
         let bench = try slowBench()
         var reads = 0
         while let call = bench.bluez.ignored.first, reads < 20 {
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// Readings that arrive while a device describes itself are kept. They belong to the same device and have their own times.
-    @Test func whatComesMeanwhileIsKept() throws {
+    @Test func buffersReadingsDuringDescription() throws {
         let bench = try slowBench()
         let path = bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37)
         var beats: UInt8 = 0x40
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// The hub stops before the device has described itself. Waiting readings are not discarded.
-    @Test func whatIsKeptIsHandedOnAtTheEnd() throws {
+    @Test func deliversBufferedFramesOnStop() throws {
         let bench = try slowBench()
         bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x48])
         try bench.waitUntilIdle()
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// However long it takes, nothing that came is thrown away.
-    @Test func whatIsKeptHasABound() throws {
+    @Test func deliversBufferedFramesAtLimit() throws {
         let bench = try slowBench()
         let path = bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37)
         for number in 0..<4096 {
@@ -112,7 +112,7 @@ import Testing
     }
 
     /// An answer that never arrives ends the link, and the log names the request.
-    @Test func anAnswerThatNeverComesIsTold() throws {
+    @Test func reportsMissingResponse() throws {
         let bench = try slowBench()
         try bench.pass(.seconds(36))
         try bench.until("the end of the link") { bench.bluez.count("Disconnect") == 1 }

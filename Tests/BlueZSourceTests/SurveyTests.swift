@@ -33,7 +33,7 @@ import Testing
         try bench.waitUntilIdle()
     }
 
-    @Test func whatItAdvertises() throws {
+    @Test func surveyListsAdvertisements() throws {
         let bench = try bench()
         let answer = try begin(bench, connects: false)
         try bench.pass(.milliseconds(200))
@@ -51,7 +51,7 @@ import Testing
         #expect(bench.bluez.count("Connect ") == 0, "nobody was connected")
     }
 
-    @Test func whatItOffersAndSays() throws {
+    @Test func surveyListsServicesAndValues() throws {
         let bench = try bench()
         bench.bluez.addService(
             Self.scale, 0xFFE0,
@@ -79,7 +79,7 @@ import Testing
         #expect(bench.bluez.count("Disconnect") == 1)
     }
 
-    @Test func oneThatIsNotThere() throws {
+    @Test func surveyOfAbsentDevice() throws {
         let bench = try Bench()
         bench.source.start()
         try bench.until("an adapter") { bench.source.hasAdapter }

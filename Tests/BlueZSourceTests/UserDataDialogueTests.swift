@@ -19,7 +19,7 @@ import Testing
 
     /// The bytes of a capture of a Beurer BF788 and its app (ble-scale-sync, issue 229). `02 01 D8 09` is answered by `20 02 01`. Then the
     /// fields of the profile are read and written back unchanged, and the increment is written.
-    @Test func asTheMakersAppDoes() {
+    @Test func matchesCaptureOfVendorApp() {
         var dialogue = dialogue([Self.users[0]])
         let time = DialogueProof.time
         #expect(texts(dialogue.handle(.start, at: time(0))) == ["2A9F<0201D809"])
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// While the fields of one user are in transit, the other is not requested. Otherwise they would be written into the other's profile.
-    @Test func fieldsStayTheirs() {
+    @Test func doesNotMixFieldsOfUsers() {
         var dialogue = dialogue()
         let time = DialogueProof.time
         _ = dialogue.handle(.start, at: time(0))
@@ -95,7 +95,7 @@ import Testing
         #expect(dialogue.handle(.read(UserDataDialogue.fields[0], [9]), at: time(70)).isEmpty)
     }
 
-    @Test func whatIsRefused() {
+    @Test func reportsRefusedConsent() {
         let time = DialogueProof.time
         var wrong = dialogue([Self.users[0]])
         _ = wrong.handle(.start, at: time(0))
@@ -121,7 +121,7 @@ import Testing
         #expect(DialogueDescription.userData(Self.users).begin([Self.weight]) == nil)
     }
 
-    @Test func survivesWhatNobodyMeant() {
+    @Test func survivesRandomBytes() {
         DialogueProof.survives(
             { dialogue() }, names: [Self.point, Self.weight] + UserDataDialogue.fields,
             intended: [[0x20, 0x02, 0x01], [0x20, 0x02, 0x05], [0xC4, 0x07, 5, 6]])

@@ -51,7 +51,7 @@ private final class GeneratedInput: ByteInput {
 
     private let block = String(repeating: "QUJD", count: 64 << 10)
 
-    @Test func anAttachmentThatIsTooLargeIsPassedOver() throws {
+    @Test func refusesOversizedAttachment() throws {
         let large = [(Self.note, 1), (block, 100), ("\"}}]}", 1)]
         let reported = try outcome([(Resources.immunization + "\n", 1)] + large + [("\n" + Resources.observation, 1)])
         #expect(reported.readings.map { $0.place } == [Place(.line, 1), Place(.line, 3)])
@@ -64,7 +64,7 @@ private final class GeneratedInput: ByteInput {
         #expect(entries.readings.count == 1 && entries.refusals.map(\.reason) == ["the resource is longer than 16 MiB"])
     }
 
-    @Test func anAttachmentOfSomeMegabytesIsKept() throws {
+    @Test func storesLargeAttachment() throws {
         let reported = try outcome([(Self.note, 1), (block, 8), ("\"}}]}", 1)])
         #expect(reported.refusals == [] && reported.readings.first?.bytes.count == Self.note.utf8.count + 8 * (256 << 10) + 5)
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// Published resources with their expected results (`Files/EXPECTED.tsv`). `Files/SOURCE.tsv` names their sources.
 @Suite struct PublishedResourceTests {
-    @Test func eachComesToWhatIsExpected() throws {
+    @Test func publishedResourcesHaveExpectedResults() throws {
         var reported: [String] = ["path\toutcome"]
         for row in try Files.rows("SOURCE.tsv") { reported.append("\(row[0])\t\(try Outcome(try Files.bytes(row[0])).text)") }
         let expected = try Files.text("EXPECTED.tsv").split(separator: "\n").map(String.init)
@@ -12,7 +12,7 @@ import Testing
         #expect(reported == expected)
     }
 
-    @Test func octetsAreKeptAsTheyCame() throws {
+    @Test func preservesOriginalBytes() throws {
         for row in try Files.rows("SOURCE.tsv") {
             let file = try Files.bytes(row[0])
             let outcome = try Outcome(file)

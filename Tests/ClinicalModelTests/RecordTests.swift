@@ -42,7 +42,7 @@ import Testing
         #expect(try reading(Resources.immunization(old, concept)).resource.displayName == name)
     }
 
-    @Test func aMedicationIsNamedByWhatItRefersTo() throws {
+    @Test func namesMedicationByReference() throws {
         let request = """
             {"resourceType":"MedicationRequest","status":"active","intent":"order","subject":{"reference":"Patient/1"},\
             "contained":[{"resourceType":"Medication","id":"m","code":{"text":"Nizatidine"}}],"medicationReference":{"reference":"#m"}}
@@ -55,7 +55,7 @@ import Testing
 
     // MARK: Dates, bytes, identity
 
-    @Test func datesStandAsTheResourceWritesThem() throws {
+    @Test func datesAreAsWritten() throws {
         #expect(try reading(Resources.observation).resource.dates == ["effective": "2020-01-01T08:00:00+01:00"])
         #expect(try reading(Resources.immunization("2012-05-15", "2012-05")).resource.dates == ["occurrence": "2012-05"])
         let condition = """
@@ -68,13 +68,13 @@ import Testing
             ])
     }
 
-    @Test func digitsAndBlanksStayAsTheyCame() throws {
+    @Test func preservesDigitsAndBlanks() throws {
         let text = Resources.observation("6.30", " 6.30 ")
         #expect(try reading(text).bytes == Array(text.utf8))
         #expect(String(decoding: try reading(text).bytes, as: UTF8.self).contains("6.30"))
     }
 
-    @Test func whatIsReadIsTheBodyThatAnEncoderWrites() throws {
+    @Test func bodyEqualsEncodedResource() throws {
         for text in [
             Resources.observation, Resources.immunization,
             Resources.immunization(#""code":"94""#, #""display":"a\"\\\n\u0001/é""#),
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// The fields that identify the source, and its id.
-    @Test func theSourceIsTheSameWhateverTheFileIsCalled() throws {
+    @Test func sourceDoesNotDependOnFileName() throws {
         func source(_ text: String) throws -> String { try reading(text).origin.source.id }
         let person = try source(Resources.immunization)
         #expect(person.hasPrefix("fhir/") && person.count == 13)
@@ -110,7 +110,7 @@ import Testing
         #expect(try reading(entry).resource.sourceURL == "https://a.example/r4/Immunization/imm-1")
     }
 
-    @Test func withoutAnIdItGoesByItsAddressOrItsOctets() throws {
+    @Test func identifiesByAddressOrHashWithoutId() throws {
         let plain = Resources.immunization(#""id":"imm-1","#, "")
         let one = try reading(plain).resource.identifier
         #expect(one.hasPrefix("sha256-") && one.count == 39)
@@ -124,7 +124,7 @@ import Testing
 
     // MARK: What surrounds it
 
-    @Test func whatARowSaysCounts() throws {
+    @Test func rowColumnsOverrideResource() throws {
         let cells = [
             Resources.immunization, "Clinic", "https://c.example/Immunization/imm-1", "4.0.1", "2020-05-01T10:00:00+02:00", "",
         ]

@@ -97,7 +97,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: json) func jsonIsReadWithItsPlace(old: String, new: String, reason: String) throws {
+    @Test(arguments: json) func jsonErrorsNamePlace(old: String, new: String, reason: String) throws {
         let outcome = try Outcome(Resources.observation(old, new))
         // The reason counts from the piece that was changed.
         let text = Resources.observation
@@ -109,7 +109,7 @@ import Testing
         #expect(outcome.text == "refused \(expected)")
     }
 
-    @Test func whatIsNoUTF8IsRefused() throws {
+    @Test func refusesInvalidUTF8() throws {
         let bytes = Array(Resources.observation.utf8)
         let place = try #require(bytes.firstIndex(of: UInt8(ascii: "P")))
         for wrong: UInt8 in [0xFF, 0xC0, 0xED, 0x80] {
@@ -133,13 +133,13 @@ import Testing
         #expect(outcome.refusals.first?.reason.contains("it has more than 200000 values") == true)
     }
 
-    @Test func aResourceThatRefersToItselfIsReadOnce() throws {
+    @Test func readsSelfReferenceOnce() throws {
         let outcome = try Outcome(
             Resources.observation(#""subject""#, #""hasMember":[{"reference":"Observation/o1"}],"subject""#))
         #expect(outcome.readings.count == 1 && outcome.refusals.isEmpty)
     }
 
-    @Test func noValueStandsInAReason() throws {
+    @Test func reasonsContainNoValues() throws {
         let outcome = try Outcome(
             Resources.immunization("completed", "SECRET") + "\n" + Resources.immunization("Patient/1", "SECRET"))
         #expect(outcome.refusals.count == 2)

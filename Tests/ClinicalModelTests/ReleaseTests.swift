@@ -7,7 +7,7 @@ import Testing
         {"resourceType":"Procedure","id":"p","status":"completed","code":{"text":"Lumpectomy"},"subject":{"reference":"Patient/1"}}
         """
 
-    @Test func whatCouldBeBothIsRefusedWithTheOptions() throws {
+    @Test func refusesAmbiguousRelease() throws {
         let outcome = try Outcome(Self.procedure)
         #expect(
             outcome.text.contains("can be of DSTU2 or R4") && outcome.text.contains("--profile fhir-dstu2 or --profile fhir-r4"))
@@ -15,7 +15,7 @@ import Testing
         #expect(try Outcome(Self.procedure, release: .dstu2).text == "procedureRecord DSTU2")
     }
 
-    @Test func whatStandsInFrontTellsIt() throws {
+    @Test func usesReleaseOfEarlierResources() throws {
         #expect(try Outcome(Resources.immunization + "\n" + Self.procedure).text == "immunizationRecord R4 | procedureRecord R4")
         let old = """
             {"resourceType":"MedicationOrder","id":"m","medicationCodeableConcept":{"text":"Ibuprofen"}}
@@ -23,7 +23,7 @@ import Testing
         #expect(try Outcome(old + "\n" + Self.procedure).text == "medicationRecord DSTU2 | procedureRecord DSTU2")
     }
 
-    @Test func whatLacksSomethingOfTheOtherAloneIsNotTakenForIt() throws {
+    @Test func missingElementDoesNotDecideRelease() throws {
         // Without elements that DSTU2 requires (an effective time, a performer), it is valid R4. After a DSTU2 resource, it is a damaged
         // DSTU2 resource.
         let report = """
@@ -38,13 +38,13 @@ import Testing
         #expect(try Outcome(report, release: .r4).text == "labResultRecord R4")
     }
 
-    @Test func whatIsToldIsHeldTo() throws {
+    @Test func validatesAgainstGivenRelease() throws {
         #expect(
             try Outcome(Resources.immunization, release: .dstu2).text
                 == "refused Immunization.occurrenceDateTime: is not an element of it (DSTU2)")
     }
 
-    @Test func itsOwnGuideTellsIt() throws {
+    @Test func profileDecidesRelease() throws {
         let profiled = Self.procedure.replacing(
             #""id":"p""#,
             with: #""id":"p","meta":{"profile":["http://hl7.org/fhir/us/core/StructureDefinition/us-core-procedure"]}"#)

@@ -9,7 +9,7 @@ import Testing
     private let one = Resources.immunization
     private let two = Resources.observation
 
-    @Test func aLineThatIsNoneIsRefusedAndTheNextRead() throws {
+    @Test func refusesInvalidLineAndReadsNext() throws {
         let text = [one, #"{"resourceType":"Obs"#, "", two, "x", #"{"resourceType":"Patient","id":}"#, #"{"a":"b"}"#, one].joined(
             separator: "\n")
         let outcome = try Outcome(text)
@@ -22,7 +22,7 @@ import Testing
         #expect(outcome.failure == nil)
     }
 
-    @Test func aFirstLineThatIsCutOffIsRefusedAlone() throws {
+    @Test func refusesOnlyTruncatedFirstLine() throws {
         for length in 1..<one.utf8.count {
             let text = String(decoding: Array(one.utf8)[..<length], as: UTF8.self) + "\n" + two + "\n" + one
             let outcome = try Outcome(text)
@@ -56,7 +56,7 @@ import Testing
         for reading in outcome.readings { #expect(file[reading.place.number...].starts(with: reading.bytes)) }
     }
 
-    @Test func aBundleALineAndATypeBehindItsEntries() throws {
+    @Test func readsBundlesOnLinesAndLateTypes() throws {
         let outcome = try Outcome([Self.bundle, one, Self.bundle].joined(separator: "\n"))
         #expect(outcome.readings.count == 5)
         let late = Self.bundle.replacing(#"{"resourceType":"Bundle","#, with: "{").replacing(
@@ -66,7 +66,7 @@ import Testing
         #expect(try Outcome(list).text == "skipped fhir.List")
     }
 
-    @Test func eachCutOfAFileIsWholeOrSaysWhy() throws {
+    @Test func truncatedFileGivesPrefixOrReason() throws {
         for path in ["dstu2/argonaut-imm-1.json", "r4/uscore-temperature.json", "dstu2/smart-AllergyIntolerance-2.json"] {
             let file = try Files.bytes(path)
             let whole = try Outcome(file)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func noChangeOfOctetsBreaksIt() throws {
+    @Test func survivesChangedBytes() throws {
         var generator = SeededGenerator(seed: 17)
         let pieces = Array("{}[]\",:\\0x9e.-+\u{0}\n\tué".utf8)
         for path in [

@@ -21,7 +21,7 @@ import Testing
         ).result
     }
 
-    @Test func digitsUnitAndRangeAreKept() throws {
+    @Test func preservesDigitsUnitAndRange() throws {
         let record = try record(
             """
             {"resourceType":"Observation","id":"l-2","meta":{"versionId":"1","lastUpdated":"2026-10-02T09:00:00Z"},"status":"final",\
@@ -67,7 +67,7 @@ import Testing
         #expect(panel?.components?.first?.result.amount?.unit?.code == "mm[Hg]")
     }
 
-    @Test func severalRangesAreAllKept() throws {
+    @Test func preservesAllReferenceRanges() throws {
         let result = try result(
             """
             "valueQuantity":{"value":120,"unit":"mg/dL"},"referenceRange":[{"high":{"value":99,"unit":"mg/dL"},"type":{"text":"normal"}},\
@@ -78,7 +78,7 @@ import Testing
         #expect(result?.range == nil && result?.isOutside == nil)
     }
 
-    @Test func whatARecordRefersToIsKept() throws {
+    @Test func preservesReferences() throws {
         let bundle = """
             {"resourceType":"Bundle","type":"collection","entry":[\
             {"fullUrl":"https://clinic.example.org/fhir/MedicationRequest/m-1","resource":{"resourceType":"MedicationRequest","id":"m-1",\

@@ -41,7 +41,7 @@ import Testing
         #expect(try received().count == 3)
     }
 
-    @Test func aFailedCommandIsRunAgainWithTheSameChanges() throws {
+    @Test func retriesFailedCommandWithSameChanges() throws {
         let change = SampleChange.added(try stored())
         let batch = ExportBatch(changes: [change], anchors: ["a-1"])
         #expect { _ = try exporter("exit 3").deliver(batch) } throws: { error in

@@ -14,7 +14,7 @@ struct DocumentationTests {
         #expect(prose.allSatisfy { TerminalText.width($0) <= 50 })
     }
 
-    @Test func helpOfAnUnknownPathIsThatOfTheKnownPart() {
+    @Test func unknownSubcommandShowsHelpOfParent() {
         #expect(Sample.program.help(for: ["store", "nonsense"]) == Sample.program.help(for: ["store"]))
     }
 

@@ -100,7 +100,7 @@ struct OutputTests {
         #expect(pipe.contents() == "device \u{FFFD}[2J\nsecond line\n")
     }
 
-    @Test func theJournalIsToldHowMuchALineMatters() {
+    @Test func journalLinesHavePriorities() {
         let pipe = Pipe()
         var status = stat()
         fstat(pipe.writer, &status)
@@ -151,7 +151,7 @@ struct OutputTests {
         #expect(pipe.contents() == "\rfirst\u{1B}[K\rsecond\u{FFFD} …\u{1B}[K\r\u{1B}[K\rthird\u{1B}[K\r\u{1B}[K")
     }
 
-    @Test func progressIsSilentWhereNobodyLooks() {
+    @Test func progressIsSilentWithoutTerminal() {
         let pipe = Pipe()
         let terminal = Terminal(isTerminal: true, canRedraw: false, width: 80, isUnicode: true)
         var progress = ProgressLine(descriptor: pipe.writer, terminal: terminal) { 0 }

@@ -18,7 +18,7 @@ struct TerminalTextTests {
         #expect(TerminalText.sanitized(text) == expected)
     }
 
-    @Test func linesMayBeKept() {
+    @Test func sanitizingKeepsLinesOnRequest() {
         #expect(TerminalText.sanitized("a\nb\r\n\u{1B}c", keepingLines: true) == "a\nb \n\u{FFFD}c")
     }
 

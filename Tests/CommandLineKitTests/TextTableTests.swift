@@ -29,7 +29,7 @@ struct TextTableTests {
         #expect(table.rendered(width: 5) == "name       value\na l…  1234567890\n")
     }
 
-    @Test func nothingInACellDrivesTheTerminal() {
+    @Test func removesControlCharacters() {
         let scalars = readings.rendered().unicodeScalars
         #expect(scalars.allSatisfy { $0 == "\n" || ($0.properties.generalCategory != .control && $0 != "\u{202E}") })
     }

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<3) func readsWhatOthersCompressed(_ index: Int) throws {
+    @Test(arguments: 0..<3) func readsOutputOfOtherCompressors(_ index: Int) throws {
         let (format, bytes) = Self.compressed[index]
         #expect(try decompressed(bytes, format) == Self.text)
         for length in 0..<bytes.count { #expect(try decompressed(Array(bytes[..<length]), format) != Self.text) }

@@ -82,7 +82,7 @@ import Testing
         try JSONDecoder().decode(Message.self, from: Data(message.json))
     }
 
-    @Test func aMessageSaysWhatHappened() throws {
+    @Test func messageDescribesEvent() throws {
         let delivery = try delivery()
         try add(120, at: 10)
         #expect(try delivery.step() == .upToDate)
@@ -167,7 +167,7 @@ import Testing
         #expect(text.test(at: Instant(seconds: 0)).id != message.id)
     }
 
-    @Test func aReceiverThatIsAwayGetsEverythingLater() throws {
+    @Test func unreachableReceiverGetsMessagesLater() throws {
         let delivery = try delivery()
         sender.error = DeliveryError(.unreachable, "connection refused")
         try add(120, at: 10)
@@ -226,7 +226,7 @@ import Testing
         #expect(delivery.receiver.words == nil && delivery.receiver.failing == nil)
     }
 
-    @Test func aLostAnswerRepeatsTheMessageWithItsId() throws {
+    @Test func lostAnswerRepeatsMessageWithSameId() throws {
         let delivery = try delivery()
         try add(120, at: 10)
         sender.lostAnswers = 1

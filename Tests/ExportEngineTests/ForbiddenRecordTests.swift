@@ -32,7 +32,7 @@ import Testing
         #expect(try test.store.targets.setAsideSummary(of: "other").count == count + 1)
     }
 
-    @Test func aTargetThatForbidsEverythingIsStoppedAtOnce() throws {
+    @Test func stopsIfTargetForbidsEverything() throws {
         target.batchLimit = 1000
         target.isClosed = true
         try test.add(try (0..<300).map { try test.sample(60, at: $0) })
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// A comparison sets the forbidden records aside too.
-    @Test func aComparisonGoesOn() throws {
+    @Test func comparisonSetsAsideForbiddenRecords() throws {
         target.forbids = { $0 == 60 }
         try test.add(try (0..<40).map { try test.sample(60 + $0 % 2, at: $0) })
         let comparison = TargetComparison(

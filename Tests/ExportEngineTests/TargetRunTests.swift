@@ -13,7 +13,7 @@ import Testing
 
     init() throws { test = try ExportedStore() }
 
-    @Test func itHasWhatTheStoreHas() throws {
+    @Test func targetEqualsStore() throws {
         let target = ScriptedTarget()
         try test.add(try (0..<50).map { try test.sample(60 + $0 % 3, at: $0) })
         let run = try test.run(target)
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Unsupported samples are never delivered to the target, and are counted, however often a delivery fails.
-    @Test(arguments: [0, 1, 2] as [UInt64]) func whatItHasNoPlaceFor(seed: UInt64) throws {
+    @Test(arguments: [0, 1, 2] as [UInt64]) func countsUnsupportedSamplesWithoutDelivery(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let target = ScriptedTarget()
         var expected: Set<SampleIdentity> = []
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// One refused record among many costs few deliveries, and the others are delivered.
-    @Test func whatIsRefusedIsSetAside() throws {
+    @Test func setsAsideRejectedRecords() throws {
         let target = ScriptedTarget()
         target.batchLimit = 1024
         target.refuses = { $0 == 99 }
@@ -87,7 +87,7 @@ import Testing
         #expect(run.target.delivered == 1023)
     }
 
-    @Test func whoLetsUsNotInIsNotAskedAgain() throws {
+    @Test func stopsWhenUnauthorized() throws {
         final class Closed: Exporter {
             let batchLimit = 10
             let address = "closed"
@@ -107,7 +107,7 @@ import Testing
     }
 
     /// A proxy answers 404 while the receiver restarts. Only after a while, a person has to act, and the target is still tried again.
-    @Test func anAnswerOfATargetThatHasWorkedIsAnOutage() throws {
+    @Test func treatsErrorOfWorkingTargetAsOutage() throws {
         final class Proxied: Exporter {
             let batchLimit = 10
             let address = "proxied"
@@ -168,7 +168,7 @@ import Testing
     }
 
     /// A backlog of years does not keep today's readings waiting.
-    @Test func whatIsNewDoesNotWait() throws {
+    @Test func deliversNewReadingsBeforeBacklog() throws {
         let target = ScriptedTarget()
         try test.add(try (0..<500).map { try test.sample(60 + $0 % 3, at: $0) })
         let run = try test.run(target)
@@ -200,7 +200,7 @@ import Testing
     }
 
     /// However many records a target refuses, each is set aside, the others are delivered, and only the user drops them.
-    @Test(arguments: [300, 7]) func whatTakesNothingIsNotStopped(limit: Int) throws {
+    @Test(arguments: [300, 7]) func continuesIfAllRecordsAreRejected(limit: Int) throws {
         let target = ScriptedTarget()
         target.batchLimit = limit
         target.refuses = { $0 == 60 }
@@ -252,7 +252,7 @@ import Testing
     }
 
     /// A repeated record is complete, because a target that keeps one version of a record has to know the record.
-    @Test func aRecordThatWasSetAsideIsToldAsARecord() throws {
+    @Test func retriesSetAsideRecordWithIdentifier() throws {
         let target = ScriptedTarget()
         (target.reportsRecords, target.refuses) = (true, { _ in true })
         let record = RecordIdentifier(id: "rec-1", version: 2)
@@ -267,7 +267,7 @@ import Testing
         #expect(target.records == [sample.sample.identity: record])
     }
 
-    @Test func whatWasSetAsideIsToldAgain() throws {
+    @Test func retriesSetAsideChanges() throws {
         let target = ScriptedTarget()
         target.refuses = { $0 >= 90 }
         let refused = try (0..<3).map { try test.sample(90 + $0, at: 100 + $0) }
@@ -294,7 +294,7 @@ import Testing
     }
 
     /// Samples under a source of the target's own came from there.
-    @Test func nothingGoesBackWhereItCameFrom() throws {
+    @Test func doesNotReturnSamplesOfTargetsOwnSource() throws {
         try test.add([try test.sample(60, at: 0)])
         let target = ScriptedTarget()
         let run = try test.run(target, TargetSettings(name: "other", ownSources: ["strap"]))
@@ -379,7 +379,7 @@ import Testing
     }
 
     /// Samples with unsupported values are not reported as missing.
-    @Test func aComparisonMissesNothingThatHasNoPlace() throws {
+    @Test func comparisonIgnoresUnsupportedValues() throws {
         let test = try ExportedStore()
         let target = ScriptedTarget()
         target.kinds = [.quantity, .category]
@@ -392,7 +392,7 @@ import Testing
 
     /// Few values at few times, so that the same sample is added, deleted and added again. Failures of all kinds, kills between a delivery
     /// and its cursor, and a target that an earlier run filled halfway.
-    @Test(arguments: 0..<40) func whateverFails(seed: UInt64) throws {
+    @Test(arguments: 0..<40) func survivesRandomFailures(seed: UInt64) throws {
         var random: any RandomNumberGenerator = SeededGenerator(seed: seed)
         func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &random) }
         let target = ScriptedTarget()

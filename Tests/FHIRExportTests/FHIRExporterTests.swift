@@ -68,7 +68,7 @@ import Testing
 
     /// Samples of every kind with a code or a place arrive once, whatever fails. The others are counted and not missed.
     @Test(arguments: ObservationEncoder.IDs.allCases, 0..<3 as Range<UInt64>)
-    func objectsWhateverFails(_ ids: ObservationEncoder.IDs, seed: UInt64) throws {
+    func deliversObjectsOnceDespiteFailures(_ ids: ObservationEncoder.IDs, seed: UInt64) throws {
         let server = try FHIRTestServer(ids)
         var random = SeededGenerator(seed: seed)
         let proof = try ExportProof(test, settings, objects: SampleKind.allCases.filter { $0 != .quantity }) {
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// Records and documents arrive with their original bytes, which are removed after a deletion.
-    @Test(arguments: ObservationEncoder.IDs.allCases) func recordsOctetForOctet(_ ids: ObservationEncoder.IDs) throws {
+    @Test(arguments: ObservationEncoder.IDs.allCases) func recordsKeepOriginalBytes(_ ids: ObservationEncoder.IDs) throws {
         let server = try FHIRTestServer(ids)
         let samples = try [SampleKind.clinicalRecord, .document].map { try test.object($0, 1, at: 0) }
         try test.add(samples + [try test.object(.workout, 0, at: 0), try test.object(.audiogram, 0, at: 0)])
@@ -174,7 +174,7 @@ import Testing
     @Test(
         arguments: ObservationEncoder.IDs.allCases,
         ["cut before", "cut after", "half", "500", "503", "429", "409", "412", "race", "double"])
-    func onceWhateverTheAnswer(_ ids: ObservationEncoder.IDs, _ fault: String) throws {
+    func deliversOnceDespiteLostAnswers(_ ids: ObservationEncoder.IDs, _ fault: String) throws {
         let server = try FHIRTestServer(ids)
         try test.add(try (0..<5).map { try test.sample(60 + $0 % 3, at: $0) })
         try server.respond(#"{"faults": ["\#(fault)"]}"#)
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test(arguments: ObservationEncoder.IDs.allCases, 0..<4 as Range<UInt64>)
-    func whateverFails(_ ids: ObservationEncoder.IDs, seed: UInt64) throws {
+    func survivesRandomFailures(_ ids: ObservationEncoder.IDs, seed: UInt64) throws {
         let server = try FHIRTestServer(ids)
         let proof = try ExportProof(test, settings) { try exporter(server.url, ids) }
         var random = SeededGenerator(seed: seed)
@@ -221,7 +221,7 @@ import Testing
     }
 
     /// Only refused records are set aside, and the stored message contains no value.
-    @Test(arguments: ObservationEncoder.IDs.allCases) func whatIsNotLiked(_ ids: ObservationEncoder.IDs) throws {
+    @Test(arguments: ObservationEncoder.IDs.allCases) func setsAsideOnlyRejectedRecords(_ ids: ObservationEncoder.IDs) throws {
         let server = try FHIRTestServer(ids)
         let reading = Reading(
             origin: test.origin, numeral: try Numeral("66.6"), unit: try Unit(ucum: "/min"),
@@ -237,7 +237,7 @@ import Testing
         #expect(try server.live().count == 20)
     }
 
-    @Test func whoIsNotLetIn() throws {
+    @Test func retriesAfterTokenIsCorrected() throws {
         let server = try FHIRTestServer(.client)
         try server.respond(#"{"token": "Bearer right"}"#)
         let file = test.folder.file("token")
@@ -253,7 +253,7 @@ import Testing
     }
 
     /// A server that chooses ids itself declares this before anything is sent.
-    @Test func whatAServerSaysOfItself() throws {
+    @Test func refusesServerThatChoosesIds() throws {
         let named = try FHIRTestServer(.server)
         #expect(try exporter(named.url, .client).check().filter { $0.weight == .broken }.map(\.component) == ["ids"])
         let open = try FHIRTestServer(.client)
@@ -269,7 +269,7 @@ import Testing
     // MARK: The mark
 
     /// A server that was emptied, or restored from a copy, stops the target. A comparison fills it.
-    @Test(arguments: ObservationEncoder.IDs.allCases) func aServerThatWasRestored(_ ids: ObservationEncoder.IDs) throws {
+    @Test(arguments: ObservationEncoder.IDs.allCases) func stopsForRestoredServer(_ ids: ObservationEncoder.IDs) throws {
         let server = try FHIRTestServer(ids)
         try server.respond(#"{"copy": true}"#)
         try test.add(try (0..<20).map { try test.sample(60, at: $0) })
@@ -429,7 +429,7 @@ import Testing
     }
 
     /// Readings of a person without a patient on the server are not sent.
-    @Test func whoIsNobodyThere() throws {
+    @Test func omitsPeopleWithoutPatient() throws {
         let server = try FHIRTestServer(.client)
         try test.add([
             try pressure(.bloodPressureSystolic, "120", group: 9, person: "22222222-2222-4333-8444-555555555555"),

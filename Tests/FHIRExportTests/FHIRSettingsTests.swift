@@ -5,7 +5,7 @@ import Testing
 @testable import FHIRExport
 
 @Suite struct FHIRSettingsTests {
-    @Test func asWritten() throws {
+    @Test func readsSettings() throws {
         let settings = try Settings.read(
             FHIRSettings.self,
             #"{"url": "https://fhir.example.org/r4/", "patient": "Patient/7", "patients": {"x": "Patient/a-1.B"}, "ids": "server", "token": {"environment": "T"}}"#
@@ -24,7 +24,7 @@ import Testing
         ("patients", #"{"url": "https://x", "patient": "Patient/7", "patients": {"a": "Anna"}}"#),
         ("ids", #"{"url": "https://x", "patient": "Patient/7", "ids": "both"}"#),
         ("user", #"{"url": "https://x", "patient": "Patient/7", "user": "u"}"#),
-    ]) func whatDoesNotFit(key: String, json: String) throws {
+    ]) func refusesInvalidSettings(key: String, json: String) throws {
         #expect { try Settings.read(FHIRSettings.self, json) } throws: { ($0 as? SettingsFault)?.key == key }
     }
 }

@@ -60,7 +60,7 @@ import Testing
         #expect(text.contains(#""effectiveDateTime":"2026-09-21T15:13:20+01:00""#))
     }
 
-    @Test func aUnitThatAPersonWants() throws {
+    @Test func usesConfiguredUnit() throws {
         let weight = try #require(SampleType("bodyMass"))
         #expect(
             try text(sample(weight, "80.5", Unit(ucum: "kg")), units: [weight: Unit(ucum: "[lb_av]")]).contains(
@@ -73,7 +73,7 @@ import Testing
 
     /// `scripts/check-fhir` validates these recorded resources with FHIR's own rules: every type, an interval, a panel in all its states, a
     /// device.
-    @Test func asRecorded() throws {
+    @Test func matchesRecordedResources() throws {
         let device = Device(
             key: "all", name: "Ünïque", manufacturer: "Maker", model: "All", serial: "1", hardware: "2", firmware: "3",
             udi: "00844588003288")

@@ -93,7 +93,7 @@ import Testing
         #expect(try numbers() == Array(1...10))
     }
 
-    @Test func linesAsChangesPrintsThem() throws {
+    @Test func linesEqualChangesCommand() throws {
         #expect(try exporter().deliver(batch(0..<10)) == 0)
         #expect(try numbers() == Array(1...10))
         #expect(try text("vitals.ndjson").split(separator: "\n").count { $0.hasPrefix("{\"deleted\"") } == 1)
@@ -102,7 +102,7 @@ import Testing
         #expect(stat(folder.file("export"), &status) == 0 && status.st_mode & 0o777 == 0o700)
     }
 
-    @Test func rowsSayWhatHappened() throws {
+    @Test func csvRowsNameChange() throws {
         let exporter = try exporter(.csv)
         _ = try exporter.deliver(batch(0..<7))
         _ = try exporter.deliver(batch(7..<8))
@@ -115,7 +115,7 @@ import Testing
     }
 
     /// A change that was delivered and not acknowledged is delivered again, and is in the file once.
-    @Test func nothingTwice() throws {
+    @Test func repeatedDeliveryWritesEachChangeOnce() throws {
         _ = try exporter().deliver(batch(0..<5))
         #expect(try exporter().deliver(batch(0..<5)) == 0)
         _ = try exporter().deliver(batch(2..<9))
@@ -131,7 +131,7 @@ import Testing
     }
 
     /// The content of an existing file is never cut off.
-    @Test func aFileThatIsNotOurs() throws {
+    @Test func doesNotTruncateForeignFile() throws {
         _ = try exporter().deliver(batch(0..<1))
         try folder.write(Array("mine\n".utf8), to: "export/mine.ndjson")
         func another(_ name: String, of store: String) throws -> FileExporter {
@@ -156,7 +156,7 @@ import Testing
     }
 
     /// A user has shortened the file with an editor. The target stops, because nothing may be guessed.
-    @Test func aFileThatShrankStopsIt() throws {
+    @Test func stopsIfFileShrank() throws {
         _ = try exporter().deliver(batch(0..<5))
         try folder.write(Array(try text("vitals.ndjson").utf8.dropLast(10)), to: "export/vitals.ndjson")
         #expect(throws: DeliveryError.self) { try exporter().deliver(batch(5..<6)) }
@@ -248,7 +248,7 @@ import Testing
     }
 
     /// The state names the folder, the last delivery and the store. Another folder has no such state, and checking it creates nothing.
-    @Test func whoFillsTheFolder() throws {
+    @Test func rejectsDeliveryAfterRestore() throws {
         let exporter = try exporter()
         #expect(try exporter.found().map { $0.identity == nil && $0.mark == nil } == true)
         #expect(!FileManager.default.fileExists(atPath: folder.file("export")))

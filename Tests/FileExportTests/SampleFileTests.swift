@@ -78,7 +78,7 @@ import Testing
     }
 
     /// What Apple's Health app would have written of it.
-    @Test func asTheHealthAppWritesIt() throws {
+    @Test func matchesExportOfHealthApp() throws {
         let metadata = Metadata([("heartRateMotionContext", .string("sedentary")), ("note", .string("a\u{1}b"))])
         let samples = try [
             sample(.bodyMass, "176.70", "[lb_av]", at: 0), sample(.heartRate, "60", "/min", at: 1, metadata: metadata),
@@ -125,7 +125,7 @@ import Testing
         #expect(try text("long.csv").contains(",category,sleepAnalysis,3,,asleepCore,"))
     }
 
-    @Test func nothingIsOverwrittenNorLeftBehind() throws {
+    @Test func keepsExistingFilesAndRemovesTemporaryFiles() throws {
         try folder.write(Array("mine".utf8), to: "a.csv")
         #expect(throws: ExportFileError.self) { try write("a.csv", .csv, []) }
         #expect(try text("a.csv") == "mine")

@@ -27,7 +27,7 @@ import Testing
         return (events, file.cut)
     }
 
-    @Test func aPhoneAndAHubTellTheSame() throws {
+    @Test func phoneAndHubCapturesGiveSameEvents() throws {
         let phone = try events(try bytes("household.btsnoop"))
         let hub = try events(try bytes("household-monitor.btsnoop"))
         #expect(phone.events == hub.events)
@@ -41,7 +41,7 @@ import Testing
     }
 
     /// Wherever the file is cut, the packets before the cut are those of the complete file.
-    @Test func cutAtEachOctet() throws {
+    @Test func truncationKeepsEarlierPackets() throws {
         let whole = try bytes("household.btsnoop")
         let all = try events(whole).events
         for length in stride(from: 16, to: whole.count, by: 1) {
@@ -51,7 +51,7 @@ import Testing
         for length in 0..<16 { #expect(throws: SourceError.self) { try events(Array(whole[..<length])) } }
     }
 
-    @Test func anyOctetChanged() throws {
+    @Test func survivesAnyChangedByte() throws {
         for name in ["household.btsnoop", "household-monitor.btsnoop"] {
             let whole = try bytes(name)
             var generator = SeededGenerator(seed: 1002)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotRead() throws {
+    @Test func refusesUnknownPacketKinds() throws {
         var forged = try bytes("household.btsnoop")
         forged[15] = 0xEB
         let error = #expect(throws: SourceError.self) { try events(forged) }

@@ -46,7 +46,7 @@ import Testing
         "1,\"a \"\"b\"\" c\"\r\n\r\n2,\"d\ne\" \r3,\"f\"g\n4,é\n5", "1,\"a\u{0}\"\"b\r\n2,c\r\n", "1,\"\u{0}\n2,\"\"\"\n3,\"\"\n",
         "1,\"a \"\"\rb\u{0}\"\"\rc\n",
     ])
-    func saysTheSameOfEachRow(text: String) throws {
+    func chunkSizeDoesNotChangeRows(text: String) throws {
         let whole = try rows(text, step: 1 << 16)
         for step in 1...8 { #expect(try rows(text, step: step) == whole) }
     }

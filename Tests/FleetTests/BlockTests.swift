@@ -61,7 +61,7 @@ import Testing
         try test.add(try ReadingPath.samples(of: readings, zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received))
     }
 
-    @Test func everyKindOfChangeComesBack() throws {
+    @Test func everyKindOfChangeRoundTrips() throws {
         try fill()
         let changes = try changes()
         #expect(Set(changes.map(\.sample.origin.kind)).count == SampleKind.allCases.count)

@@ -42,7 +42,7 @@ import Testing
     }
 
     /// A refusal in the moment in which the broker reads its users does not stop the delivery until a user acts.
-    @Test func aHubConnectsMeanwhile() throws {
+    @Test func connectingDuringReloadIsRetried() throws {
         let text = try String(decoding: Data(contentsOf: URL(filePath: test.folder.file("pid"))), as: UTF8.self)
         let process = try #require(Int32(text.filter(\.isNumber)))
         for pause in 0..<100 as Range<UInt32> {

@@ -15,7 +15,7 @@ import Testing
         ("vitalgate: the name 'Anna", "vitalgate: the name '…'"),
         ("warning: center: the database does not reply", nil),
         ("warning: --person 12 is unknown", "warning: --person 12 is unknown"),
-    ]) func hidesWhatTheOrderDoesNotContain(errors: String, expected: String?) throws {
+    ]) func hidesTextsOutsideOrder(errors: String, expected: String?) throws {
         let reason = try #require(FailureReason(errors: errors, mentioning: ["C0:01:02:03:04:01", "--person", "12"]))
         #expect(reason.reason == expected ?? errors)
     }

@@ -93,7 +93,7 @@ import Testing
     }
 
     /// The identifier of a store is not secret. It is in each message, and on each copy of the card.
-    @Test func aCodeDoesNotOpenThePlaceOfAnotherHub() throws {
+    @Test func codeDoesNotGrantAnotherHubsIdentity() throws {
         let (ward, copy) = (try key(), try key())
         try join(code("ward 3"), "a", ward)
         for (name, key) in [("ward 9", copy), ("ward 9", ward)] {
@@ -259,7 +259,7 @@ import Testing
     }
 
     /// The broker lets each hub send only as itself, and hear only its own replies. A collector refuses a revoked hub at once.
-    @Test func eachHubOnlyAsItself() throws {
+    @Test func hubSendsOnlyUnderOwnName() throws {
         let (hub, collector) = (try key(), try key())
         try join(code("ward"), test.store.identifier, hub)
         let keys = try fleet.keys()

@@ -236,7 +236,7 @@ import Testing
     }
 
     /// Receipts get lost, brokers and collectors end, hubs are killed: afterwards the database equals the store.
-    @Test(arguments: 0..<4 as Range<UInt64>) func nothingIsLostOrDoubled(seed: UInt64) throws {
+    @Test(arguments: 0..<4 as Range<UInt64>) func databaseEqualsStoreAfterFailures(seed: UInt64) throws {
         try partition(seed % 2 == 0 ? 0 : 3)
         var random = SeededGenerator(seed: seed)
         let relay = CuttingRelay(.tcp(0), server: .tcp(broker.port))
@@ -298,7 +298,7 @@ import Testing
     }
 
     /// The broker lets a hub send only as itself.
-    @Test func aHubSendsOnlyAsItself() throws {
+    @Test func brokerLimitsHubToOwnName() throws {
         let other = try ExportedStore()
         let own = try #require(subject.requests(of: test.store.identifier))
         let strict = try NATSServer([
@@ -331,7 +331,7 @@ import Testing
     }
 
     /// Random bytes get an answer that refuses them, and nothing is stored.
-    @Test func aStrangersBytesAreRefused() throws {
+    @Test func refusesRandomBytes() throws {
         let collectors = try collectors(1)
         defer { collectors.stop() }
         var settings = NATSSettings(servers: [broker.url], name: "stranger")

@@ -242,7 +242,7 @@ import Testing
     }
 
     /// A request under the name of an enrolled hub must be sealed by this hub, if it is sealed at all.
-    @Test func onlyTheHubSealsItsRequests() throws {
+    @Test func sealedRequestsMustBeFromEnrolledHub() throws {
         try enroll(hub, test)
         try withCollectors {
             _ = try exporter(key: hub).found()

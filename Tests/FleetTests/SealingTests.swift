@@ -69,7 +69,7 @@ import Testing
         #expect(opened.reply?.opened(reply).map { String(decoding: $0, as: UTF8.self) } == "the reply to it")
     }
 
-    @Test func aRequestAndItsReply() throws {
+    @Test func requestAndReplyRoundTrip() throws {
         for length in [0, 1, 1000, 1_000_000] {
             let request = (0..<length).map { UInt8(truncatingIfNeeded: $0) }
             let sealed = try #require(try sealer().sealed(request))

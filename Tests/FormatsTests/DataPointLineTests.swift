@@ -30,7 +30,7 @@ import Testing
     }
 
     /// `scripts/check-open-mhealth` validates these recorded lines with Open mHealth's own schemas.
-    @Test func asRecorded() throws {
+    @Test func matchesRecordedLines() throws {
         let line = DataPointLine()
         var bytes: [UInt8] = []
         let samples = [
@@ -75,7 +75,7 @@ import Testing
         #expect(!DataPointLine().append(.added(try stored("sleepAnalysis", "3", "1", lasts: 60)), to: &bytes))
     }
 
-    @Test func whatHasNoSchema() throws {
+    @Test func omitsTypesWithoutSchema() throws {
         let line = DataPointLine()
         var bytes: [UInt8] = []
         for type in SampleType.quantities where !DataPointLine.knows(type) {

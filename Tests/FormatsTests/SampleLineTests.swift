@@ -61,7 +61,7 @@ import Testing
                 """)
     }
 
-    @Test func whatIsMissingIsNull() throws {
+    @Test func missingFieldsAreNull() throws {
         var sample = try Self.sample(device: nil, metadata: nil)
         sample.zone = nil
         var bytes: [UInt8] = []

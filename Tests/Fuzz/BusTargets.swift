@@ -21,7 +21,7 @@ enum BusTargets {
         source.delegate = hub
         for device in devices { source.adopt(device, memory: DeviceMemory()) }
         source.start()
-        let daemon = StrangeBlueZ(input)
+        let daemon = RandomBlueZ(input)
         // A normal day takes some turns. A strange one ends with its input.
         var turns = 24
         while turns > 0 || !daemon.isSpent {
@@ -56,7 +56,7 @@ enum BusTargets {
     }()
 
     /// A stream, a meter with a memory and a clock, one that only advertises.
-    private static let devices: [DeviceDescription] = StrangeBlueZ.addresses.enumerated().compactMap { index, text in
+    private static let devices: [DeviceDescription] = RandomBlueZ.addresses.enumerated().compactMap { index, text in
         guard let address = BluetoothAddress(text) else { return nil }
         var device = DeviceDescription(address: address, profile: "fuzz")
         switch index {

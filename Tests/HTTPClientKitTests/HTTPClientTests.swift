@@ -7,7 +7,7 @@ import Testing
 
 /// Tests with their own server, and with an OpenSSL server that has an untrusted certificate.
 @Suite struct HTTPClientTests {
-    @Test func whatIsAskedAndAnswered() throws {
+    @Test func sendsRequestAndReturnsResponse() throws {
         let stub = HTTPStub { request in
             HTTPStub.Answer(
                 201,
@@ -43,7 +43,7 @@ import Testing
         #expect(count == 3 << 20)
     }
 
-    @Test func nobodyThere() throws {
+    @Test func failsWithoutServer() throws {
         let client = try HTTPClient()
         let stub = HTTPStub { _ in HTTPStub.Answer(0) }
         let url = stub.url
@@ -61,7 +61,7 @@ import Testing
         #expect(try HTTPClient().send(HTTPRequest(.post, stub.url + "/", body: [1])).status == 307)
     }
 
-    @Test func aCertificateThatNobodySigned() throws {
+    @Test func refusesUntrustedCertificate() throws {
         let folder = try TemporaryFolder()
         let certificate = try Certificate(in: folder.path)
         let port = FreePort.find()

@@ -21,13 +21,13 @@ import Testing
         ("unix:/run/vitalgate/api", "localhost", true), ("unix:/run/vitalgate/api", "evil.example", false),
     ]
 
-    @Test(arguments: hosts) func aNameThatIsNotOursIsNotAnswered(_ one: (listening: String, host: String, isAllowed: Bool)) throws
+    @Test(arguments: hosts) func refusesForeignHostNames(_ one: (listening: String, host: String, isAllowed: Bool)) throws
     {
         let guarded = HostGuard(try #require(ListeningAddress(one.listening)), names: ["hub.home"])
         #expect(guarded.allows(one.host) == one.isAllowed, "\(one)")
     }
 
-    @Test func addressesAreReadAsTheyAreWritten() {
+    @Test func listeningAddressesRoundTrip() {
         for text in ["127.0.0.1:8642", "[::1]:0", "unix:/run/api"] { #expect(ListeningAddress(text)?.description == text) }
         #expect(ListeningAddress("localhost:1") == .tcp(host: "127.0.0.1", port: 1))
         for text in [
@@ -40,7 +40,7 @@ import Testing
         #expect(!ListeningAddress.tcp(host: "0.0.0.0", port: 1).isLoopback)
     }
 
-    @Test func rebindingMeetsTheServerItself() throws {
+    @Test func refusesRebindingOverHTTP() throws {
         let server = try HTTPServer(ServerSettings(listening: .tcp(host: "127.0.0.1", port: 0)), TestHandler())
         func status(_ head: String) throws -> Int? {
             let client = try #require(RawClient(server.address))
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func aSocketOfTheFileSystemIsForOwnerAndGroup() throws {
+    @Test func unixSocketIsForOwnerAndGroup() throws {
         let path = "/tmp/vitalgate-\(getpid())-\(UInt32.random(in: 0 ... .max)).socket"
         defer { unlink(path) }
         let address = ListeningAddress.unix(path: path)

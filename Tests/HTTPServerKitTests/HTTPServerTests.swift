@@ -28,7 +28,7 @@ import Testing
         #expect(client.get("/nothing")?.status == 404)
     }
 
-    @Test func aReaderWhoHasItAlreadyIsToldSo() throws {
+    @Test func returnsNotModified() throws {
         let server = try server()
         let client = try #require(RawClient(server.address))
         let tag = try #require(client.get("/")?.headers["etag"])
@@ -37,7 +37,7 @@ import Testing
         #expect(client.get("/long")?.headers["etag"] != tag)
     }
 
-    @Test func answersArePackedWhereTheyAreTaken() throws {
+    @Test func compressesAcceptedResponses() throws {
         let server = try server()
         let client = try #require(RawClient(server.address))
         let packed = try #require(client.get("/long", "Accept-Encoding: br, gzip;q=0.5\r\n"))
@@ -51,7 +51,7 @@ import Testing
         #expect((10_000..<2_000_000).contains(stream.body.count))
     }
 
-    @Test func aStreamThatFailsIsNotTakenForTheWhole() throws {
+    @Test func failedStreamIsNotComplete() throws {
         let server = try server()
         let client = try #require(RawClient(server.address))
         #expect(client.get("/fails") == nil)
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// Nothing is unpacked, however small it came.
-    @Test func whatIsPackedIsRefused() throws {
+    @Test func refusesCompressedBodies() throws {
         let server = try server()
         let client = try #require(RawClient(server.address))
         for encoding in ["gzip", "deflate", "br", "gzip, identity"] {
@@ -112,7 +112,7 @@ import Testing
     }
 
     /// Data around the bytes of a body: extensions of its chunks, and fields after it.
-    @Test(arguments: ["1;", "0\r\nX-Behind: 1\r\nX: "]) func whatStandsAroundABodyIsBounded(begin: String) throws {
+    @Test(arguments: ["1;", "0\r\nX-Behind: 1\r\nX: "]) func limitsChunkExtensionsAndTrailers(begin: String) throws {
         let server = try server()
         let flood = try #require(RawClient(server.address))
         flood.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + begin)
@@ -134,7 +134,7 @@ import Testing
         #expect(other.get("/")?.text == "hello")
     }
 
-    @Test func pathsAreTakenApartBeforeTheyAreDecoded() throws {
+    @Test func splitsPathsBeforeDecoding() throws {
         let server = try server()
         let client = try #require(RawClient(server.address))
         #expect(client.get("/path/a%20b/%C3%A4")?.text == "path|a b|ä")
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func whoIsSlowToAskIsHungUp() throws {
+    @Test func disconnectsSlowHeaders() throws {
         let server = try server {
             $0.headTime = .milliseconds(300)
             $0.bodyIdleTime = .milliseconds(300)
@@ -187,7 +187,7 @@ import Testing
         #expect(client.answer()?.text == String(repeating: "a", count: 100))
     }
 
-    @Test func aBodyThatTakesTooLongAltogetherIsHungUp() throws {
+    @Test func disconnectsSlowBodies() throws {
         let server = try server {
             $0.bodyTime = .milliseconds(300)
             $0.slowestBody = 1 << 20
@@ -237,7 +237,7 @@ import Testing
     }
 
     /// A response for a closed connection reads nothing more, and an idle connection does not block others.
-    @Test func aLookEndsWithItsReader() throws {
+    @Test func closedConnectionEndsResponse() throws {
         let server = try server()
         var clients = try (0..<8).map { _ in try #require(RawClient(server.address)) }
         for client in clients { client.send("GET /looks HTTP/1.1\r\nHost: localhost\r\n\r\n") }
@@ -258,7 +258,7 @@ import Testing
     }
 
     /// A client that only stops sending is taken for one that left. Its stream ends, so that its share is not exceeded.
-    @Test func aClientThatStopsSendingLosesItsStream() throws {
+    @Test func halfClosedConnectionEndsStream() throws {
         let server = try server { $0.streamsPerPayer = 2 }
         let request = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"
         let clients = try (0..<2).map { _ in try #require(RawClient(server.address)) }
@@ -293,7 +293,7 @@ import Testing
         for client in clients { #expect(client.read(until: "id: 1") != nil) }
     }
 
-    @Test func whoGoesAwayLeavesNothing() throws {
+    @Test func releasesClosedConnections() throws {
         let server = try server()
         for round in 0..<100 {
             let client = try #require(RawClient(server.address, receiveBuffer: 4096))

@@ -20,7 +20,7 @@ import Testing
         return client
     }
 
-    @Test func whoWaitsHoldsUpNobody() throws {
+    @Test func suspendedRequestsDoNotBlock() throws {
         let server = try server { ($0.waitingRequests, $0.waitingRequestsPerPayer) = (16, 8) }
         handler.later.suspend()
         let waiting = try (0..<8).map { try asking(server, "\($0)") }
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func theServerEndsBehindWhatIsBeingAnswered() throws {
+    @Test func stopWaitsForPendingWork() throws {
         let server = try server { $0.drainTime = .zero }
         handler.later.suspend()
         let client = try asking(server, "last")
@@ -51,7 +51,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func whoIsSlowedIsAnsweredAllTheSame() throws {
+    @Test func delayedRequestsAreAnswered() throws {
         let server = try server()
         let client = try #require(RawClient(server.address))
         for _ in 0..<3 { #expect(client.get("/slowed")?.status == 401) }
@@ -95,7 +95,7 @@ import Testing
         #expect(first.answer()?.body.count == 600)
     }
 
-    @Test func aTagOfItsOwnSaysWhetherItIsPacked() throws {
+    @Test func customTagDiffersIfCompressed() throws {
         let server = try server()
         let client = try #require(RawClient(server.address))
         #expect(client.get("/tagged")?.headers["etag"] == "\"own\"")

@@ -27,7 +27,7 @@ import Testing
     }
 
     /// Unsent responses are bounded. Further requests are asked to come again.
-    @Test func finishedAnswersThatNobodyTakesHaveACeiling() throws {
+    @Test func limitsMemoryOfUnreadResponses() throws {
         var settings = ServerSettings(listening: .tcp(host: "127.0.0.1", port: 0))
         // Strangers have an eighth: two of the answers, which have 60,000 bytes each.
         settings.answerMemory = 8 * 130_000

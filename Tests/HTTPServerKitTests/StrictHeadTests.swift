@@ -28,7 +28,7 @@ import Testing
         "X: y\nContent-Length: 37", "X: y\rContent-Length: 37", "X: a\u{0}b", "X\u{0}: a", " Content-Length: 37",
         "X: y\r\n Content-Length: 37", "(X): y", "X: a\u{7}b",
     ])
-    func aHeadThatIsReadInTwoWaysIsRefused(fields: String) throws {
+    func refusesAmbiguousHeaders(fields: String) throws {
         let (status, others) = try answered(fields)
         #expect(status != 200)
         #expect(others == 0)

@@ -98,7 +98,7 @@ import Testing
         #expect(eventually { isRaised })
     }
 
-    @Test func theQuietTimeStartsAgainWithAStepOfTheClock() {
+    @Test func clockStepRestartsQuietTime() {
         var quiet = QuietTime(.seconds(300), now: clock.now, uptime: clock.uptime)
         func remaining() -> Duration? { quiet.remaining(now: clock.now, uptime: clock.uptime).rest }
         #expect(remaining() == .seconds(300))

@@ -10,7 +10,7 @@ import Testing
 @testable import HealthServing
 
 @Suite struct AttackTests {
-    @Test func withoutATokenNobodyIsToldAnything() throws {
+    @Test func requiresTokenForEveryRoute() throws {
         let served = try ServedStore()
         try served.add([60])
         for route in RouteTable.all where route.right != .none {
@@ -34,7 +34,7 @@ import Testing
         #expect(try served.get("/v1/samples").status == 401)
     }
 
-    @Test func whatIsWithdrawnStopsAtOnce() throws {
+    @Test func endsStreamWhenAccessIsWithdrawn() throws {
         let served = try ServedStore()
         try served.add([60])
         let type = ObjectType(.heartRate)
@@ -54,7 +54,7 @@ import Testing
         #expect(client.read(until: "\"value\":8.0") == nil)
     }
 
-    @Test func aPageOfAnotherSiteIsToldNothing() throws {
+    @Test func refusesOtherOrigins() throws {
         let served = try ServedStore()
         let client = try served.client()
         client.send("GET /v1/samples HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// Without a length, so it cannot be refused in advance.
-    @Test func whoSendsWithoutEndIsCutOff() throws {
+    @Test func disconnectsEndlessBody() throws {
         let served = try ServedStore()
         try served.grant("bodyMass", to: served.watch)
         let client = try served.client()
@@ -121,7 +121,7 @@ import Testing
     }
 
     /// A query that reads much and finds little gives the thread to others again and again.
-    @Test func whoLooksForLittleAmongMuchHoldsUpNobody() throws {
+    @Test func sparseQueryDoesNotBlockOthers() throws {
         let served = try ServedStore()
         try served.add([Int](repeating: 60, count: 35_000).enumerated().map { 40 + $0.offset % 100 })
         try served.add([150], from: 1_795_000_000)
@@ -150,7 +150,7 @@ import Testing
     }
 
     /// Sorting before the first byte does not run on the thread that serves others.
-    @Test func whoSortsMuchHoldsUpNobody() throws {
+    @Test func sortingDoesNotBlockOthers() throws {
         let served = try ServedStore()
         try served.add([Int](repeating: 60, count: 12_000).enumerated().map { 40 + $0.offset % 100 })
         let gate = DispatchSemaphore(value: 0)
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func tooManyReadersAtOnceAreToldToComeAgain() throws {
+    @Test func tooManyReadersGetRetryAfter() throws {
         let served = try ServedStore()
         try served.add([Int](repeating: 60, count: 20_000).enumerated().map { 40 + $0.offset % 100 })
         // Each holds a reader as long as it takes nothing.

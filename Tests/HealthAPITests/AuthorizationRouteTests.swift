@@ -24,7 +24,7 @@ import Testing
     private let open = "{\"status\":\"shouldRequest\"}\n"
     private let closed = "{\"status\":\"unnecessary\"}\n"
 
-    @Test func aPersonIsAskedAndTheAnswerStaysTheirs() throws {
+    @Test func grantAppliesOnlyToAskedPerson() throws {
         #expect(try status("read=heartRate&write=bodyMass").text == open)
         #expect(try served.store.clients.openRequests(of: served.other).isEmpty)
         #expect(try ask(#"{"read":["heartRate"],"write":["bodyMass"]}"#).text == open)
@@ -102,7 +102,7 @@ import Testing
         try served.grant("cda", mayWrite: true)
     }
 
-    @Test func whatIsNoQuestionIsRefused() throws {
+    @Test func refusesInvalidAuthorizationRequests() throws {
         for (wrong, status) in [
             ("{}", 422), ("[]", 400), ("{", 400), (#"{"read":"heartRate"}"#, 400), (#"{"read":["heartbeats"]}"#, 400),
             (#"{"reads":["heartRate"]}"#, 400), (#"{"read":["heartRate"],"subject":"Anna"}"#, 400),
@@ -123,7 +123,7 @@ import Testing
         #expect(try ask(#"{"read":["heartRate"],"subject":"22222222-2222-4333-8444-555555555599"}"#).status == 429)
     }
 
-    @Test func whoGuessesIsAnsweredLaterAndLater() throws {
+    @Test func delaysTokenGuesses() throws {
         let delays = (0...80).map(GuessCounter.defaultDelay)
         #expect(delays.prefix(11).allSatisfy { $0 == .zero } && delays == delays.sorted() && delays.last == .seconds(5))
         let counter = GuessCounter()
@@ -133,7 +133,7 @@ import Testing
         #expect(counter.add(at: start + .seconds(61)) == 1 && counter.count == 101)
     }
 
-    @Test func aDelayedAnswerComesAndHoldsUpNobodyElse() throws {
+    @Test func delayedAnswerDoesNotBlockOthers() throws {
         let served = try ServedStore { $0.delayOfGuess = { $0 > 1 ? .seconds(3600) : .milliseconds(20) } }
         let first = try #require(try served.client().get("/v1/samples", "Authorization: Bearer guessed\r\n"))
         #expect(first.status == 401)

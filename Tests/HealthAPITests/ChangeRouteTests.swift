@@ -26,7 +26,7 @@ import Testing
         return try JSONDecoder().decode(Changes.self, from: Data(answer.body))
     }
 
-    @Test func everyChangeIsSeenOnceWhateverTheLimit() throws {
+    @Test func everyChangeIsSeenOnceWithAnyLimit() throws {
         for limit in 1...7 {
             let served = try ServedStore()
             let uuids = try served.add([60, 61, 62, 63, 64])
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// A client with a later anchor receives newly readable samples once, whatever the limit.
-    @Test(arguments: [1, 2, 1000]) func anAnchorTellsWhatBecameReadable(limit: Int) throws {
+    @Test(arguments: [1, 2, 1000]) func anchorIncludesNewlyReadableSamples(limit: Int) throws {
         let served = try ServedStore()
         let noon = Instant(seconds: 1_790_000_000 + 3 * 60)
         try served.grant("heartRate", reading: .from(noon), mayWrite: false, to: served.watch)
@@ -95,7 +95,7 @@ import Testing
         #expect(try all(after: "0").values == [63, 64, -1, -1, -1, 99, -1])
     }
 
-    @Test func aStreamTellsWhatBecomesReadable() throws {
+    @Test func streamIncludesNewlyReadableSamples() throws {
         let served = try ServedStore()
         try served.add([60])
         let client = try served.client()
@@ -105,7 +105,7 @@ import Testing
         #expect(client.read(until: "\"value\":60.0") != nil)
     }
 
-    @Test func anAnchorSaysNothingAndIsOfOneClientAndStore() throws {
+    @Test func anchorIsOpaqueAndBoundToClientAndStore() throws {
         let served = try ServedStore()
         try served.add([60])
         let (first, second) = (try changes(served, "").anchor, try changes(served, "").anchor)
@@ -124,7 +124,7 @@ import Testing
         #expect(stat(served.store.path + "-anchors.key", &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
-    @Test func aStreamTellsCommitsAndGoesOnWhereItEnded() throws {
+    @Test func streamResumesAfterLastEvent() throws {
         let served = try ServedStore()
         try served.add([60])
         let client = try served.client()
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// The store is restored from a backup under an open stream. The stream reports it, and so does a reconnection.
-    @Test func aRestoredBackupIsTold() throws {
+    @Test func streamReportsRestoredBackup() throws {
         let served = try ServedStore { $0.heartbeat = .milliseconds(50) }
         try served.add([60])
         try served.store.backup(to: served.folder.file("backup.db"))
@@ -168,7 +168,7 @@ import Testing
         #expect(try changes(served, "").changes.compactMap(\.value) == [60])
     }
 
-    @Test func aStreamWithoutNewsSaysThatItIsThere() throws {
+    @Test func idleStreamSendsHeartbeats() throws {
         let served = try ServedStore { $0.heartbeat = .milliseconds(50) }
         let client = try served.client()
         client.send("GET /v1/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
@@ -178,7 +178,7 @@ import Testing
         #expect(eventually { client.read(until: "so long as it goes on, there is no end of it") == nil })
     }
 
-    @Test func manyStreamsShareTwoThreadsAndOneReaderAtATime() throws {
+    @Test func manyStreamsShareThreadsAndReader() throws {
         let served = try ServedStore { $0.server.streamsPerPayer = 64 }
         let clients = try (0..<64).map { _ in try served.client() }
         for client in clients {
@@ -191,7 +191,7 @@ import Testing
         served.service.stop()
     }
 
-    @Test func whoeverWritesHearsWhetherSomebodyFollows() throws {
+    @Test func writersKnowWhetherStreamsAreOpen() throws {
         let received = Mutex([Bool]())
         let served = try ServedStore { settings in settings.following = { word in received.withLock { $0.append(word) } } }
         var client: RawClient? = try served.client()

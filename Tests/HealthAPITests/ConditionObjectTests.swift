@@ -17,7 +17,7 @@ import Testing
             #"{"and":[{"or":[{"field":"value","is":"<","value":1},{"field":"value","is":">","value":2.5}]},{"not":{"field":"device.firmware","is":"^=","value":"1."}}]}"#,
             "(value < 1 or value > 2.5) and not device.firmware ^= '1.'"
         ),
-    ]) func theTreeIsThatOfTheText(json: String, text: String) throws {
+    ]) func objectEqualsParsedText(json: String, text: String) throws {
         let one = try SamplePredicate(try ConditionObject.text(of: json))
         #expect("\(one)" == "\(try SamplePredicate(text))")
     }
@@ -31,7 +31,7 @@ import Testing
         String(repeating: #"{"not":"#, count: 300), String(repeating: "[", count: 4000),
         String(repeating: #"{"not":"#, count: 100) + #"{"and":[]}"# + String(repeating: "}", count: 100),
         "{\"field\":\"" + String(repeating: "a", count: 5000) + "\"}",
-    ]) func whatIsNoConditionIsRefused(json: String) {
+    ]) func refusesInvalidConditions(json: String) {
         #expect(throws: (any Error).self) { _ = try SamplePredicate(try ConditionObject.text(of: json)) }
     }
 }

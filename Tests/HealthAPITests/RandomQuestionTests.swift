@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<4) func whateverIsAsked(seed: UInt64) throws {
+    @Test(arguments: 0..<4) func randomQuestionsDoNotRevealHiddenData(seed: UInt64) throws {
         let pair = try RefusedAnswerTests.Pair(sharing: seed % 2 == 1)
         for served in [pair.full, pair.lesser] {
             for type in ["heartRate", "workout", "bloodPressure", "sleepAnalysis"] { try served.grant(type) }

@@ -81,7 +81,7 @@ import Testing
             try #require(try store.client().get("/v1/" + path, "Authorization: Bearer \(token)\r\n" + headers)))
     }
 
-    @Test(arguments: [false, true]) func nothingTellsOfWhatIsHidden(sharing: Bool) throws {
+    @Test(arguments: [false, true]) func responsesAreIndependentOfHiddenData(sharing: Bool) throws {
         let pair = try Pair(sharing: sharing)
         let (full, lesser) = (pair.full, pair.lesser)
         for path in pair.questions {
@@ -109,7 +109,7 @@ import Testing
     }
 
     /// An answer with a tag is not recomputed for the refused client. Hidden changes do not show.
-    @Test func tagsAreOfWhatMayBeRead() throws {
+    @Test func tagsDependOnlyOnReadableData() throws {
         let pair = try Pair(sharing: true)
         let paths = ["latest?types=bodyMass,heartRate", "statistics?type=bodyMass&every=1d", "sources", "types", "devices"]
         func tag(_ path: String) throws -> String {
@@ -131,7 +131,7 @@ import Testing
     }
 
     /// Byte by byte, except for anchors, which always differ.
-    @Test func whatIsRefusedLooksLikeNothing() throws {
+    @Test func refusedDataLooksAbsent() throws {
         let (full, empty) = (try ServedStore(), try ServedStore())
         let uuids = try full.add([60, 61, 62])
         try full.add([20], of: "stepCount")
@@ -171,7 +171,7 @@ import Testing
 
     /// An unknown category becomes known to the whole process through anyone's data. No answer reveals which ones those are, and a client
     /// cannot create one by naming it.
-    @Test func typesThatOnlySomebodysDataHasAreNotTold() throws {
+    @Test func doesNotRevealTypesOfHiddenData() throws {
         let served = try ServedStore()
         try served.grant("sleepAnalysis")
         #expect(SampleType(category: "glowingOfSomebody") != nil && SampleType("glowingOfNobody") == nil)

@@ -56,7 +56,7 @@ import Testing
         #expect(try served.get("/v1/samples?types=nosuch").status == 400)
     }
 
-    @Test func theFormsSayTheSame() throws {
+    @Test func formatsHaveSameContent() throws {
         struct Samples: Codable { var samples: [Row] }
         let json = try served.get("/v1/samples?types=heartRate")
         #expect(json.headers["content-type"] == "application/json")
@@ -84,7 +84,7 @@ import Testing
         #expect(csv.contains("\"'=HYPERLINK(\"\"http://evil.example\"\")\"") && !csv.contains(",\"=") && csv.contains(",+01:00,"))
     }
 
-    @Test func nothingTellsHowMuchThereIsBeside() throws {
+    @Test func hidesNumberOfOtherSamples() throws {
         for target in ["/v1/samples", "/v1/samples/\(uuids[0])", "/v1/latest", "/v1/changes?after=0", "/v1/types", "/v1/sources"]
         {
             let text = try served.get(target).text
@@ -103,7 +103,7 @@ import Testing
         #expect(try served.get("/v1/samples/nobody").status == 400)
     }
 
-    @Test func theLatestAndWhereItComesFrom() throws {
+    @Test func latestSamplesAndSources() throws {
         struct Samples: Codable { var samples: [Row] }
         let latest = try JSONDecoder().decode(Samples.self, from: Data(try served.get("/v1/latest").body))
         #expect(latest.samples.map(\.type) == ["heartRate", "stepCount"])
@@ -144,7 +144,7 @@ import Testing
     }
 
     /// The same question again is answered out of memory, until anything is written.
-    @Test func statisticsAreAnewBehindEachWriting() throws {
+    @Test func writeInvalidatesCachedStatistics() throws {
         let target = "/v1/statistics?type=heartRate&every=1d&format=csv"
         let first = try served.get(target).text
         #expect(try served.get(target).text == first)
@@ -162,14 +162,14 @@ import Testing
     }
 
     /// Cached answers are recorded as well.
-    @Test func whatIsRememberedIsInTheLedger() throws {
+    @Test func recordsReadsOfCachedResponses() throws {
         for _ in 0..<3 { #expect(try served.get("/v1/statistics?type=heartRate&every=1d").status == 200) }
         served.service.stop()
         let counts = try served.store.clients.readLedger(of: served.watch).filter { $0.type == "heartRate" }.map(\.count)
         #expect(counts == [3])
     }
 
-    @Test func ringsAndWhatIsSoOfAPerson() throws {
+    @Test func activitySummariesAndCharacteristics() throws {
         let rings = try served.get("/v1/activity-summaries").text
         #expect(
             rings.hasPrefix(#"{"activitySummaries":[{"kind":"activitySummary","date":"2026-09-21","zone":"UTC","subject":"me""#))
@@ -187,7 +187,7 @@ import Testing
         #expect(try served.get("/v1/characteristics?on=once").status == 422)
     }
 
-    @Test func whatIsNotUnderstoodIsRefusedWithAReason() throws {
+    @Test func refusesInvalidRequestsWithReason() throws {
         // Values that the document excludes, and values that it cannot exclude.
         let malformed = [
             "/v1/samples?type=heartRate", "/v1/samples?types=heartbeats", "/v1/samples?limit=-1", "/v1/samples?limit=1e3",
@@ -238,7 +238,7 @@ import Testing
         #expect(try served.get("/v1/samples?where=%7B%7D").status == 422)
     }
 
-    @Test func headIsAsGetWithoutItsBody() throws {
+    @Test func headEqualsGetWithoutBody() throws {
         let answer = try served.get("/v1/types", method: "HEAD")
         #expect(answer.status == 200 && answer.headers["content-type"] == "application/json")
         let tag = try #require(try served.get("/v1/types").headers["etag"])

@@ -40,7 +40,7 @@ import Testing
         return answer.text.split(separator: "\n").map(String.init)
     }
 
-    @Test func whatIsSavedIsReadAgainAndIsOnesOwn() throws {
+    @Test func readsBackSavedSample() throws {
         let saved = try save(line)
         #expect(saved.map(\.outcome) == ["stored"] && saved.map(\.type) == ["bodyMass"])
         let read = try lines("/v1/samples")
@@ -91,7 +91,7 @@ import Testing
         #expect(try served.post("/v1/samples", half, token: served.otherToken).status == 422)
     }
 
-    @Test func aRefusedWriteSaysSoByTypeAndKeepsNothing() throws {
+    @Test func refusedWriteNamesTypeAndStoresNothing() throws {
         let pulse = #"{"type":"heartRate","start":"2026-11-20T07:00:00+01:00","value":60,"unit":"/min"}"#
         let answer = try served.post(
             "/v1/samples", line + "\n" + pulse, type: "application/x-ndjson", token: served.otherToken)
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// Another source's reading at the same moment, which the client cannot see, does not change its answer.
-    @Test func whatOthersToldChangesNothing() throws {
+    @Test func savingIgnoresOtherSources() throws {
         let (full, empty) = (served, try ServedStore())
         try full.add([60, 61, 62])
         try full.add([71], of: "bodyMass", from: 1_795_154_400)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func onlyOnesOwnObjectsAreDeleted() throws {
+    @Test func deletesOnlyOwnObjects() throws {
         let others = try served.add([71], of: "bodyMass")
         try served.grant("bodyMass", reading: .all)
         let own = try save(line)[0].uuid
@@ -185,7 +185,7 @@ import Testing
         #expect(try delete(again).body == unknown.body)
     }
 
-    @Test func whatIsNotUnderstoodIsRefusedWithItsPlace() throws {
+    @Test func errorsNameLineAndField() throws {
         let nested = String(repeating: "[", count: 10_000)
         func with(_ more: String) -> String { String(line.dropLast()) + "," + more + "}" }
         let cases: [(String, String)] = [
@@ -208,7 +208,7 @@ import Testing
         #expect(try lines("/v1/samples").isEmpty)
     }
 
-    @Test func whatCameIsGivenAsItCame() throws {
+    @Test func rawResourceIsUnchanged() throws {
         let resource = #"{"resourceType":"Immunization","id":"1","status":"completed","note":"ä"}"#
         let type = try #require(ObjectType("immunizationRecord"))
         let identity = try served.addRecord("immunizationRecord", resource)

@@ -15,7 +15,7 @@ import Testing
         text.split(separator: "\"value\":").dropFirst().compactMap { Int($0.prefix { $0.isNumber }) }
     }
 
-    @Test(arguments: ["", "Accept-Encoding: gzip\r\n"]) func whoDoesNotReadIsToldSoAndGoesOn(packing: String) throws {
+    @Test(arguments: ["", "Accept-Encoding: gzip\r\n"]) func slowReaderResumesAfterDisconnection(packing: String) throws {
         let received = Mutex([Bool]())
         let served = try ServedStore {
             $0.following = { word in received.withLock { $0.append(word) } }
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// A client that reads receives everything at once.
-    @Test func whoReadsIsNotHeldBack() throws {
+    @Test func fastReaderReceivesEverything() throws {
         let served = try ServedStore { $0.heartbeat = .milliseconds(50) }
         let numerals = (0..<Self.count).map { "\($0 + 100_000)" }
         try served.add(numerals: numerals, of: "stepCount", every: 60)

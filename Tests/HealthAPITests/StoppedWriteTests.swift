@@ -17,7 +17,7 @@ import Testing
         "{\"type\":\"bodyMass\",\"start\":\"2026-11-20T07:00:00+01:00\",\"value\":\(value),\"unit\":\"kg\"}"
     }
 
-    @Test func itsKeySettlesIt() throws {
+    @Test func keyResolvesInterruptedWrite() throws {
         let served = try ServedStore { $0.server.drainTime = .zero }
         try served.grant("bodyMass")
         let writing = served.service.core.writer.queue

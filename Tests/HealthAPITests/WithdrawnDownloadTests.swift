@@ -36,7 +36,7 @@ import Testing
         #expect(!rest.suffix(5).elementsEqual("0\r\n\r\n".utf8))
     }
 
-    @Test func goesOnAsLongAsTheGrantHolds() throws {
+    @Test func downloadContinuesWhileGranted() throws {
         let served = try ServedStore()
         let client = try begun(served)
         // Another client's grant is nothing to this one.
@@ -46,7 +46,7 @@ import Testing
         #expect(try served.store.clients.readLedger(of: served.watch).map(\.count) == [Self.samples])
     }
 
-    @Test func whatThereIsIsAReadAsWell() throws {
+    @Test func recordsListingsAsReads() throws {
         let served = try ServedStore()
         try served.add([60])
         for path in ["types", "sources", "devices"] { #expect(try served.get("/v1/\(path)").status == 200) }

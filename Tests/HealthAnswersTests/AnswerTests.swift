@@ -20,7 +20,7 @@ import Testing
 
     // MARK: The night
 
-    @Test func aNightIsCombinedFromItsSources() throws {
+    @Test func combinesNightFromSources() throws {
         try answered.sleep("asleepCore", -1, to: 3)
         try answered.sleep("asleepDeep", 3, to: 6)
         try answered.sleep("asleepUnspecified", 5.5, to: 6 + 1.0 / 6, source: "ring")
@@ -30,7 +30,7 @@ import Testing
         #expect(night.start == AnsweredStore.instant(-1.5).microseconds && night.end == AnsweredStore.instant(7).microseconds)
     }
 
-    @Test func aNapIsNotTheNightAndNoSleepIsNoNight() throws {
+    @Test func napIsNotNight() throws {
         #expect(try night() == nil)
         try answered.sleep("asleepCore", -12, to: -5)
         try answered.sleep("asleepCore", 6, to: 6.5)
@@ -41,7 +41,7 @@ import Testing
 
     // MARK: The latest
 
-    @Test func theLatestIsOneSampleOfATypeAndNotOfTheFuture() throws {
+    @Test func latestSamplesExcludeFuture() throws {
         try answered.add("heartRate", "61", 7)
         try answered.add("heartRate", "62", 8, source: "strap")
         try answered.add("heartRate", "99", 13, source: "clock")

@@ -8,7 +8,7 @@ import Testing
         MapTiles(url: url, attribution: attribution)
     }
 
-    @Test func anAddressHasItsOriginAndItsNumbers() throws {
+    @Test func tileAddressHasOriginAndCoordinates() throws {
         let server = try #require(tiles("https://tiles.example.org:8443/map/{z}/{x}/{y}@2x.png?key=a1"))
         #expect(server.origin == "https://tiles.example.org:8443")
         #expect(server.address(zoom: 3, column: 4, row: 5) == "https://tiles.example.org:8443/map/3/4/5@2x.png?key=a1")
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The example of the OpenStreetMap wiki (Slippy map tilenames): zoom 18, tile 232798/103246.
-    @Test func aLocationIsInItsTile() throws {
+    @Test func locationIsInExpectedTile() throws {
         let place = location(35.659_069_9, 139.700_679_3)
         let frame = try frame([place])
         let (x, y) = frame.place(place)
@@ -92,7 +92,7 @@ import Testing
         #expect(covered.contains { $0.0 <= 0 } && covered.contains { $0.0 + TileFrame.side >= 360 })
     }
 
-    @Test func theScaleIsThatOfTheMiddle() throws {
+    @Test func scaleUsesMiddleLatitude() throws {
         // A degree of latitude has about 111.2 km at 52 degrees.
         let ends = [location(52.5, 13), location(52.51, 13)]
         let frame = try frame(ends)

@@ -70,7 +70,7 @@ import Testing
         #expect(RouteTrack(try #require(try answered.store.samples.latest().first).sample) == nil)
     }
 
-    @Test func aWorkoutHasItsOwnFiguresFirst() throws {
+    @Test func workoutPrefersOwnFigures() throws {
         let route = try keep("workoutRoute", 8, to: 9, Self.route([(52, 13), (52.01, 13), (52.02, 13)]))
         for (minute, value) in ["100", "120", "140"].enumerated() {
             try answered.add("heartRate", value, 8 + Double(minute) / 60)
@@ -152,7 +152,7 @@ import Testing
             SampleBody(encoding: record, content: try PackedContent(Array("{\"resourceType\":\"Observation\"}".utf8))))
     }
 
-    @Test func aLaboratoryValueHasItsRangeAndTrend() throws {
+    @Test func laboratoryValueHasRangeAndTrend() throws {
         let first = try lab("5.10", 8)
         let second = try lab("6.2", 32, interpretation: ["High"])
         _ = try lab("140", 40, code: "2951-2")
@@ -165,7 +165,7 @@ import Testing
     }
 
     /// A record is stored with the time of its arrival.
-    @Test func aLaboratoryValueHasTheTimeOfItsMeasurement() throws {
+    @Test func laboratoryValueHasMeasurementTime() throws {
         let times = [("2026", "2026-01-01"), ("2026-07", "2026-07-01"), ("2026-07-10", "2026-07-10")]
         for (index, (written, day)) in times.enumerated() {
             let result = try #require(LabResult(try lab("5", Double(index), effective: written), zone: utc))
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func resultsOfACodeAreCountedByTheDayOfTheTest() throws {
+    @Test func laboratoryStatisticsUseTestDay() throws {
         for (index, (value, day)) in [("88.10", "2026-05-02"), ("90", "2026-05-20"), ("101.5", "2026-07-01")].enumerated() {
             _ = try lab(value, Double(index), effective: day, unit: "mg/dL", code: "2339-0")
         }
@@ -220,7 +220,7 @@ import Testing
         return try #require(try answered.store.samples.sample(sample.identity))
     }
 
-    @Test func aPrescriptionHasTheNameOfItsDrug() throws {
+    @Test func prescriptionHasDrugName() throws {
         func request(_ id: String, _ hours: Double, _ reference: String, source: String = "fhir/clinic") throws -> StoredSample {
             try record(
                 "medicationRecord", "MedicationRequest", id, "MedicationRequest", hours, source: source,
@@ -248,7 +248,7 @@ import Testing
 
     // MARK: Nights and pressures
 
-    @Test func eachDayHasItsLongestNight() throws {
+    @Test func eachDayHasLongestNight() throws {
         for day in [-2, -1, 0] as [Double] { try answered.sleep("asleepCore", day * 24 - 1, to: day * 24 + 6) }
         try answered.sleep("asleepCore", 10, to: 11)
         let nights = try NightReader(answered.store, priority: []).history(
@@ -271,7 +271,7 @@ import Testing
         #expect(chart.moved(by: 1000).points[0].start == chart.points[0].start + 1000)
     }
 
-    @Test func aChartOfOneSourceHasItsSamplesOnly() throws {
+    @Test func chartOfSourceHasOnlyOwnSamples() throws {
         try answered.add("heartRate", "60", 1)
         try answered.add("heartRate", "90", 2, source: "strap")
         for days in [1, 100] as [Double] {
@@ -288,7 +288,7 @@ import Testing
 
     // MARK: Medications
 
-    @Test func aMedicationHasItsDoses() throws {
+    @Test func medicationHasDoses() throws {
         try answered.store.people.save(UserAnnotatedMedication(name: "Old", isArchived: true), of: AnsweredStore.person)
         let values = try #require(SampleType("medicationDoseEvent")?.categoryValues)
         let taken = try #require(values.value(of: "taken"))

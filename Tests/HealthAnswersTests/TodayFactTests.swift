@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [(8.0, 60), (7.25, 15), (7.2, 0), (7.0, 0), (6.8, 0), (6.75, -15), (5.0, -120)] as [(Double, Int64)])
-    func aNightIsComparedFromAQuarterOfAnHour(_ hours: Double, _ minutes: Int64) {
+    func comparesNightFromQuarterHour(_ hours: Double, _ minutes: Int64) {
         let asleep = Int64(hours * Double(Self.hour))
         let fact = TodayFact.night(
             asleep: asleep, end: at(6), typical: typical(7 * Double(Self.hour)), midnight: midnight, now: at(8))
@@ -40,7 +40,7 @@ import Testing
         #expect(TodayFact.night(asleep: 0, end: at(6), typical: nil, midnight: midnight, now: at(8)) == nil)
     }
 
-    @Test func aMissingNightIsToldAfterElevenIfNightsAreRecorded() {
+    @Test func reportsMissingNightAfterElevenIfRecorded() {
         #expect(TodayFact.missingNight(lastEnd: at(-18), midnight: midnight, now: at(11)) == .nightMissing)
         #expect(TodayFact.missingNight(lastEnd: at(-18), midnight: midnight, now: at(10.9)) == nil)
         #expect(TodayFact.missingNight(lastEnd: at(-7 * 24), midnight: midnight, now: at(12)) == nil)
@@ -48,7 +48,7 @@ import Testing
         #expect(TodayFact.missingNight(lastEnd: nil, midnight: midnight, now: at(12)) == nil)
     }
 
-    @Test func aTotalHasItsGoalOrAComparison() {
+    @Test func totalHasGoalOrComparison() {
         let type = SampleType.stepCount
         let compared = DaySoFar(sum: 5240, until: at(14), typical: typical(4900))
         #expect(TodayFact.total(of: type, compared, goal: nil) == .total(type, 5240, until: at(14), typical: 4900))
@@ -85,7 +85,7 @@ import Testing
         #expect(trend(Array(repeating: 80, count: 30)) == nil)
     }
 
-    @Test func aPressureNeedsFiveMorningsInAWeekOrTenInAMonth() {
+    @Test func pressureNeedsEnoughMornings() {
         func mornings(_ days: some Sequence<Int>) -> [(daysAgo: Int, systolic: Double, diastolic: Double)] {
             days.map { (daysAgo: $0, systolic: 120 + Double($0), diastolic: 80) }
         }
@@ -102,7 +102,7 @@ import Testing
         (0..<96).compactMap { index in value(index).map { (time: at(Double(index) / 12), value: $0) } }
     }
 
-    @Test func lowGlucoseNeedsThreeReadingsInARowAndCoverage() {
+    @Test func lowGlucoseNeedsThreeConsecutiveReadingsAndCoverage() {
         func fact(_ readings: [TodayFact.Reading]) -> TodayFact? { .lowGlucose(readings, midnight: midnight, now: at(8)) }
         #expect(fact(glucose { (38..<42).contains($0) ? 65 : 100 }) == .lowGlucose(limit: 70, 20 * Self.minute))
         #expect(fact(glucose { (38..<40).contains($0) ? 65 : 100 }) == nil)
@@ -123,7 +123,7 @@ import Testing
         #expect(fact(37.9, earlier: 0.85) == nil && fact(38.6, earlier: 0.85, now: 9) == nil)
     }
 
-    @Test func silenceIsToldIfNothingIsOfToday() {
+    @Test func reportsSilenceWithoutReadingsToday() {
         #expect(
             TodayFact.silence(latest: at(-3), source: "Scale", midnight: midnight) == .silence(since: at(-3), source: "Scale"))
         #expect(TodayFact.silence(latest: at(0.1), source: "Scale", midnight: midnight) == nil)

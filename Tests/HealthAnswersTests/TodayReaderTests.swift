@@ -93,7 +93,7 @@ import Testing
         #expect(since == AnsweredStore.instant(7))
     }
 
-    @Test func aWeightHasItsChangeOverAWeekAndAMonth() throws {
+    @Test func weightHasWeeklyAndMonthlyChange() throws {
         for (day, value) in [(-40, "83"), (-31, "82"), (-8, "81"), (-3, "80.6"), (0, "80.2")] as [(Double, String)] {
             try answered.add("bodyMass", value, day * 24 + 7)
         }
@@ -103,13 +103,13 @@ import Testing
             ])
     }
 
-    @Test func aWeightWithoutEarlierOnesHasNoChange() throws {
+    @Test func firstWeightHasNoChange() throws {
         try answered.add("bodyMass", "80", -20 * 24)
         try answered.add("bodyMass", "80", 7)
         #expect(try types().first?.changes == [])
     }
 
-    @Test func glucoseHasItsTimeInRange() throws {
+    @Test func glucoseHasTimeInRange() throws {
         for (index, value) in ["69.9", "70", "120", "180", "180.1"].enumerated() {
             try answered.add("bloodGlucose", value, Double(index))
         }
@@ -133,7 +133,7 @@ import Testing
             try types().first?.changes == [ValueChange(days: 7, from: 71, to: 71), ValueChange(days: 30, from: 71, to: 71)])
     }
 
-    @Test func aScaleIsComparedWithItself() throws {
+    @Test func comparesWeightsOfSameScale() throws {
         try answered.add("bodyMass", "72.5", -8 * 24 + 7, source: "other scale")
         try answered.add("bodyMass", "71", 7, source: "scale")
         #expect(try types().first?.changes == [])
@@ -141,7 +141,7 @@ import Testing
         #expect(try types().first?.changes == [ValueChange(days: 7, from: 71.5, to: 71)])
     }
 
-    @Test func aNightIsOfTheDayOnWhichItEndsAndANapIsNotPartOfIt() throws {
+    @Test func nightBelongsToDayOfEnd() throws {
         try answered.add("appleSleepingWristTemperature", "35.5", -1, to: 6)
         let wrist = try #require(try types().first { $0.type.id == "appleSleepingWristTemperature" })
         #expect(wrist.week == [nil, nil, nil, nil, nil, nil, nil, 35.5] && wrist.day?.average == 35.5)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct CategoryTypeTests {
     private static func facts() throws -> [[String: String]] { try TestFile.csv("Facts/category-types.csv") }
 
-    @Test func everyRowIsAsTheFactsSay() throws {
+    @Test func rowsMatchFacts() throws {
         let facts = try Self.facts()
         #expect(facts.count == 272)
         for fact in facts {
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrittenIsPresent() throws {
+    @Test func categoryNamesRoundTrip() throws {
         let sleep = try #require(SampleType("sleepAnalysis")?.categoryValues)
         #expect(sleep.cases.map(\.name) == ["inBed", "asleepUnspecified", "awake", "asleepCore", "asleepDeep", "asleepREM"])
         #expect(sleep.constant(of: 1) == "HKCategoryValueSleepAnalysisAsleepUnspecified")
@@ -50,7 +50,7 @@ import Testing
         #expect(Set(SampleType.all.map(\.id)).count == SampleType.all.count)
     }
 
-    @Test func typesThatNobodyKnows() throws {
+    @Test func unknownCategoryTypes() throws {
         #expect(SampleType("ofTheFuture2031") == nil)
         let type = try #require(SampleType(category: "HKCategoryTypeIdentifierOfTheFuture2031"))
         #expect(type.id == "ofTheFuture2031" && type.healthKitIdentifier == "HKCategoryTypeIdentifierOfTheFuture2031")

@@ -15,7 +15,7 @@ import Testing
         ("activityMoveMode", "energy", "activeEnergy"), ("dateOfBirth", "1990-01-31", "1990-01-31"),
         ("bloodType", "notSet", "notSet"),
     ])
-    func asWritten(type: String, text: String, value: String) throws {
+    func readsWrittenValue(type: String, text: String, value: String) throws {
         let type = try #require(CharacteristicType(written: type))
         #expect(Characteristic(type, written: text)?.value == value)
     }

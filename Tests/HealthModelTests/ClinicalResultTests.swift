@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aRangeIsAppliedIfItIsTheOnlyOne() throws {
+    @Test func appliesOnlyRange() throws {
         let typical = Range(low: Self.milligrams("70"), high: Self.milligrams("99"))
         func isOutside(_ value: Quantity, _ ranges: [Range]) -> Bool? {
             ClinicalResult(quantity: value, ranges: ranges).isOutside

@@ -112,7 +112,7 @@ import Testing
         ("type = stepz", 8), ("type < heartRate", 8), ("kind = number", 8), ("uuid = 12", 8), ("uuid ~ 12", 8),
         ("fromWorkout = *", 15), ("fromWorkout = run", 15), ("value > *", 9), ("metadata.'open = 1", 10), ("zone = 'it''", 8),
     ])
-    func whatIsNoCondition(text: String, position: Int) {
+    func refusesInvalidConditions(text: String, position: Int) {
         let error = thrown(PredicateError.self) { _ = try SamplePredicate(text) }
         #expect(error?.position == position, "\(text)")
     }

@@ -24,7 +24,7 @@ import Testing
         #expect(IdentityPrefix(whole.dropLast(2) + "b")?.matches(uuid) == false)
     }
 
-    @Test func theRangeIsThatOfTheDigits() {
+    @Test func prefixGivesRangeOfStarts() {
         let millisecond: ClosedRange<Int64> = 0x0199_f2c4_8600 * 1000...0x0199_f2c4_8600 * 1000 + 999
         #expect(IdentityPrefix("0199f2c48600")?.nominalStarts == millisecond)
         let days: ClosedRange<Int64> = 0x0199_0000_0000 * 1000...0x0199_ffff_ffff * 1000 + 999

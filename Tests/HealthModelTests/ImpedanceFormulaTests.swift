@@ -28,7 +28,7 @@ import Testing
     }
 
     /// No estimate is made for people outside the formula's range.
-    @Test func outsideOfItsPeople() {
+    @Test func noEstimateOutsideValidatedRange() {
         #expect(ImpedanceFormula.sun2003.estimate(inputs(age: 11)) == nil)
         #expect(ImpedanceFormula.footToFoot2015.estimate(inputs(age: 76)) == nil)
         #expect(ImpedanceFormula.janssen2000.estimate(inputs(age: 17)) == nil)
@@ -40,7 +40,7 @@ import Testing
         #expect(ImpedanceFormula.sun2003.estimate(inputs(weight: 50, height: 200, impedance: 300)) == nil)
     }
 
-    @Test func eachHasItsTypes() {
+    @Test func eachFormulaHasTypes() {
         for formula in ImpedanceFormula.allCases {
             #expect(!formula.types.isEmpty && formula.types.count == formula.estimate(inputs())?.count, "\(formula)")
         }

@@ -94,7 +94,7 @@ import Testing
     }
 
     /// Samoa had no Friday, 30 December 2011: Saturday followed Thursday.
-    @Test func aDayThatWasSkipped() throws {
+    @Test func refusesSkippedDay() throws {
         let saturday = "2011-12-31T12:00:00+14:00"
         #expect(try Self.read("today", at: saturday, in: "Pacific/Apia") == "2011-12-30T10:00:00.000000Z")
         #expect(try Self.read("saturday", at: saturday, in: "Pacific/Apia") == "2011-12-30T10:00:00.000000Z")

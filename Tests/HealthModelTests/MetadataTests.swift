@@ -93,7 +93,7 @@ import Testing
     }
 
     /// Any text from a file is read back, however long, because the store's rows were written by us.
-    @Test func whatIsWrittenIsRead() throws {
+    @Test func roundTrips() throws {
         let long = Metadata((0..<3).map { ("key \($0)", .string(String(repeating: "\u{1}x", count: 15_000))) })
         #expect(long.json.utf8.count > 65_536)
         #expect(try Metadata(json: long.json) == long)

@@ -83,7 +83,7 @@ import Testing
         #expect(Numeral(coefficient: -5, exponent: -3).text == "-0.005")
     }
 
-    @Test func errorsSayWhere() {
+    @Test func errorsNamePosition() {
         #expect("\(NumeralError.unexpected(offset: 1))" == "not a number: unexpected character at position 2")
         #expect("\(NumeralError.empty)" == "an empty cell is not a number")
     }

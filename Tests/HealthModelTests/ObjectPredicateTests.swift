@@ -133,7 +133,7 @@ import Testing
     }
 
     /// A missing field equals nothing and differs from everything, also after `not`.
-    @Test func whatASampleDoesNotHave() throws {
+    @Test func missingFieldEqualsNothing() throws {
         let samples = try Self.samples()
         func names(_ condition: String) throws -> Set<String> {
             let predicate = try SamplePredicate(condition)
@@ -179,7 +179,7 @@ import Testing
     }
 
     /// Random conditions over a coarse grid, against a slow reading of them that knows nothing of bodies.
-    @Test func asASlowReadingOfThem() throws {
+    @Test func matchesReferenceEvaluation() throws {
         var random = SeededGenerator(seed: 17)
         let codes = ["1", "2", "3"]
         let systems = ["http://hl7.org/fhir/sid/cvx", "http://loinc.org", nil]

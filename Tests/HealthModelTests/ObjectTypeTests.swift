@@ -4,7 +4,7 @@ import Testing
 
 /// Workouts, correlations and rings: their types match the facts, and their fields are written and read back.
 @Suite struct ObjectTypeTests {
-    @Test func activitiesAreAsTheFactsSay() throws {
+    @Test func activitiesMatchFacts() throws {
         let facts = try TestFile.csv("Facts/workout-activity-types.csv")
         let values = try #require(SampleType("workout")?.categoryValues)
         #expect(facts.count >= 84)
@@ -18,7 +18,7 @@ import Testing
         #expect(values.name(of: 81) == nil)
     }
 
-    @Test func eventsAreAsTheFactsSay() throws {
+    @Test func eventsMatchFacts() throws {
         let facts = try TestFile.csv("Facts/workout-event-types.csv")
         #expect(facts.count == Catalogue.workoutEventValues.cases.count)
         for fact in facts {

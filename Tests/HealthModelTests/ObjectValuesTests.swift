@@ -19,7 +19,7 @@ import Testing
         "HKActivityMoveMode": ObjectValues.activityMoveMode,
     ]
 
-    @Test func listsAreAsTheFactsSay() throws {
+    @Test func listsMatchFacts() throws {
         var facts: [String: [Int: String]] = [:]
         for row in try TestFile.csv("Facts/other-enums.csv") + TestFile.csv("Facts/characteristics.csv") {
             guard let list = row["enum"] ?? row["value_enum"], let raw = row["raw"].flatMap({ Int($0) }) else { continue }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func identifiersAreAsTheFactsSay() throws {
+    @Test func identifiersMatchFacts() throws {
         var named = Set(SampleType.all.compactMap(\.healthKitIdentifier))
         named.formUnion(CharacteristicType.allCases.map(\.healthKitIdentifier))
         for row in try TestFile.csv("Facts/other-type-identifiers.csv") {

@@ -115,7 +115,7 @@ import Testing
     }
 
     /// A stream that unpacks endlessly stops at its declared length.
-    @Test func noContentIsLongerThanItSays() throws {
+    @Test func limitsContentToDeclaredLength() throws {
         var writer = ContentWriter()
         for _ in 0..<32 { try writer.append([UInt8](repeating: 0, count: 1 << 20)) }
         #expect(throws: ContentError.tooLong) { try writer.append([0]) }

@@ -22,7 +22,7 @@ import Testing
         return plan.rest?.matches(sample) ?? true
     }
 
-    @Test func aRangeOfOneTypeIsReadAndNothingMoreIsAsked() {
+    @Test func rangeOfOneTypeHasNoRemainder() {
         let predicate = SamplePredicate.and([
             .types([.heartRate, .bodyMass]), .starts(from: Self.at(10), before: Self.at(20)), .person("me"),
             .and([.types([.heartRate])]),
@@ -34,7 +34,7 @@ import Testing
         #expect(predicate.plan(for: Self.series(person: "you")) == nil)
     }
 
-    @Test func whatIsLeftIsAskedOfEachSample() {
+    @Test func evaluatesRemainderPerSample() {
         let predicate = SamplePredicate.and([.types([.heartRate]), .source("a"), .comparison(.zone, .equal, .text("Z"))])
         let plan = predicate.plan(for: Self.series())
         #expect(plan?.starts == .all)
@@ -44,7 +44,7 @@ import Testing
             predicate.plan(for: Self.series(source: "b"))?.rest?.description == "(source.id = a or source.name = a) and zone = Z")
     }
 
-    @Test func severalStretchesAreReadOneByOne() throws {
+    @Test func readsSeveralIntervals() throws {
         let either = try SamplePredicate(
             "start > 2026-11-20T06:30:00Z and start <= 2026-11-20T06:31:00Z or start = 2026-11-20T06:40:00Z")
         let plan = try #require(either.plan(for: Self.series()))
@@ -60,7 +60,7 @@ import Testing
     }
 
     /// The range that one type's condition leaves of another type's.
-    @Test func eachTypeHasItsOwnStretch() throws {
+    @Test func eachTypeHasOwnInterval() throws {
         let predicate = try SamplePredicate(
             "type = heartRate and start < 2026-11-20T06:30:00Z or type = bodyMass and not start < 2026-11-20T06:30:00Z")
         let time = try #require(SamplePredicate.instant("2026-11-20T06:30:00Z")).microseconds
@@ -70,7 +70,7 @@ import Testing
         #expect(predicate.plan(for: Self.series())?.rest == nil)
     }
 
-    @Test func whatOverlapsIsReadFromTheLongestBefore() {
+    @Test func overlapStartsAtMaximumDurationBefore() {
         let predicate = SamplePredicate.predicateForSamples(withStart: Self.at(100), end: Self.at(200))
         let plan = predicate.plan(for: Self.series(maximumDuration: 30))
         #expect(plan?.starts == TimeIntervalSet([70...199]))
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// Sets of times against sets of numbers.
-    @Test func stretchesAreSets() {
+    @Test func intervalsEqualSetsOfNumbers() {
         var random = SeededGenerator(seed: 12)
         for _ in 0..<2000 {
             func some() -> (TimeIntervalSet, Set<Int64>) {

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func everyUnitIsOneOfItsType() throws {
+    @Test func regionalUnitsFitTypes() throws {
         for region in ["US", "GB", "DE"] {
             let units = try #require(RegionalUnits(locale: region))
             var count = 0

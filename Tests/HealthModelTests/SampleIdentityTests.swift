@@ -121,7 +121,7 @@ import Testing
         for text in texts { #expect(try Self.identity("b", Self.time, Self.time, text, "Cel") == first, "\(text)") }
     }
 
-    @Test func whatMakesADifference() throws {
+    @Test func eachPropertyChangesIdentity() throws {
         let identities = try [
             Self.identity(), Self.identity("a", Self.time, Self.time, "-72"), Self.identity("a", Self.time, Self.time, "7.2"),
             Self.identity("a", Self.time, Self.time, "720"), Self.identity("a", Self.time, Self.time, "72", "/h"),

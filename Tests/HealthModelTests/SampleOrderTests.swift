@@ -34,13 +34,13 @@ import Testing
         #expect(order.descending == text.hasPrefix("-"))
     }
 
-    @Test func whatIsNoOrder() {
+    @Test func refusesInvalidOrders() {
         for text in ["", "-", "--value", "height", "inCorrelation", "fromWorkout", "metadata"] {
             #expect(SampleOrder(text) == nil, "\(text)")
         }
     }
 
-    @Test func aWorkoutLastsWithoutItsPauses() throws {
+    @Test func workoutDurationExcludesPauses() throws {
         let workout = Workout(
             totalDistance: Amount(try Numeral("5.2"), try Unit(ucum: "km")),
             events: [

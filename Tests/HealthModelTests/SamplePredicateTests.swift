@@ -120,7 +120,7 @@ import Testing
         #expect(!SamplePredicate.version(.device(.firmware), in: try #require(VersionRange(range))).matches(sample))
     }
 
-    @Test func whatOptionsSay() {
+    @Test func conditionsFromOptions() {
         var conditions = SampleConditions()
         #expect(conditions.predicate.matches(Self.sample))
         for (name, fits) in [("ble.ht", true), ("Ear thermometer", true), ("ble", false), ("1", false)] {

@@ -3,7 +3,7 @@ import Testing
 @testable import HealthModel
 
 @Suite struct SampleTypeTests {
-    @Test func everyCellIsAsTheFactsSay() throws {
+    @Test func quantityTypesMatchFactColumns() throws {
         let facts = try TestFile.csv("Facts/quantity-types.csv") + TestFile.csv("Facts/extra-types.csv")
         #expect(facts.count == 141)
         for fact in facts {
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func noTypeBesideTheFactsAndOurThree() throws {
+    @Test func quantityTypesMatchFacts() throws {
         let facts = try TestFile.csv("Facts/quantity-types.csv") + TestFile.csv("Facts/extra-types.csv")
         let ours = Set(SampleType.quantities.map(\.id)).subtracting(facts.compactMap { $0["id"] })
         #expect(ours == ["heartRateAverage", "heartRateMinimum", "heartRateMaximum", "totalEnergyBurned"])
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Readings that were stored in a wrong unit must get in before they can be repaired.
-    @Test func valuesInAWrongUnitGetIn() throws {
+    @Test func wrongUnitsAreNotImpossible() throws {
         #expect(SampleType.bodyTemperature.hardLimits?.contains(98.2) == true)
         #expect(SampleType.bodyTemperature.plausible?.contains(98.2) == false)
         let stones = try SampleType.bodyMass.conversion(from: Unit(ucum: "[stone_av]"))(159.6)

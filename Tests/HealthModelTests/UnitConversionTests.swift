@@ -95,7 +95,7 @@ import Testing
         #expect(throws: UnitError.self) { try convert("1", "[iU]", "1") }
     }
 
-    @Test func levelsConvertOnlyAmongThemselves() throws {
+    @Test func levelsConvertOnlyToLevels() throws {
         #expect(throws: UnitError.self) { try convert("60", "dB[SPL]", "dB") }
         #expect(throws: UnitError.self) { try convert("60", "dB[SPL]", "Pa") }
         #expect(throws: UnitError.self) { try convert("60", "dB", "1") }

@@ -62,7 +62,7 @@ import Testing
         #expect(try Unit(healthKit: "mmol<180>/L") != Unit(healthKit: "mmol/L"), "the molar mass is part of the unit")
     }
 
-    @Test func boundsAreKept() {
+    @Test func limitsDepthAndLength() {
         let deep = String(repeating: "(", count: 16) + "g" + String(repeating: ")", count: 16)
         #expect((try? Unit(ucum: deep))?.code == "g")
         #expect(throws: UnitError.malformed(code: "(" + deep + ")", offset: 17)) { try Unit(ucum: "(" + deep + ")") }

@@ -87,7 +87,7 @@ import Testing
         #expect(try focused("") == [] && focused("key=heartRate&did=nothing") == [])
     }
 
-    @Test func nobodyChangesTheCardsOfAnotherPerson() throws {
+    @Test func refusesCardChangesForOtherPeople() throws {
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         #expect(try change("do=hide&key=bodyMass&person=\(PageTests.other)").status == 303)
         #expect(try served.store.people.todayLayout(of: PageTests.other) == .standard)

@@ -94,7 +94,7 @@ import Testing
         #expect(page.headers["content-security-policy"] == Self.plainPolicy)
     }
 
-    @Test func aRouteIsDrawnOverTheTilesOfTheConfiguredServer() throws {
+    @Test func drawsRouteOverConfiguredTiles() throws {
         let tiles = try #require(
             MapTiles(url: "https://tiles.example.org:8443/{z}/{x}/{y}.png?a=1&b=2", attribution: "© <Example>"))
         let served = try ServedStore(page: { $0.tiles = tiles })

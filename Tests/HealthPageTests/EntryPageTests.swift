@@ -79,7 +79,7 @@ import Testing
     }
 
     /// A watch counts 169 steps from 17:30:26 to 17:40:01. They are corrected to 170.
-    @Test func aCorrectionChangesOnlyWhatItAsksFor() throws {
+    @Test func correctionChangesOnlyRequestedField() throws {
         let steps = try Reading(
             origin: Origin(
                 person: ServedStore.person, type: .stepCount, source: SourceRevision(id: "watch", name: "Watch", version: "10"),
@@ -114,7 +114,7 @@ import Testing
         #expect(try served.store.check(deep: true).isEmpty)
     }
 
-    @Test func anErrorIsBesideItsField() throws {
+    @Test func errorIsShownAtField() throws {
         let good = ["value": "71", "unit": "kg", "at": "2026-11-20T07%3A30", "zone": "Z"]
         for (field, value) in [
             ("value", "heavy"), ("value", "71,500"), ("value", ""), ("unit", "Cel"), ("at", "noon"), ("at", "2027-11-20T07%3A30"),
@@ -131,7 +131,7 @@ import Testing
         #expect(try samples().isEmpty)
     }
 
-    @Test func aMemberTypesForThemselvesOnly() throws {
+    @Test func memberEntersOnlyOwnData() throws {
         try served.store.people.save(Person(id: PageTests.other, name: "Anna"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         let body = "type=bodyMass&value=71&unit=kg&at=2026-11-20T07%3A30&zone=Z"

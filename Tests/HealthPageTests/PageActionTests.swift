@@ -49,7 +49,7 @@ import Testing
         try PageTests.post(served, target, body, cookie ?? self.cookie)
     }
 
-    @Test func whatAClientAsksForIsAnsweredTypeByType() throws {
+    @Test func answersClientRequestByType() throws {
         try served.add([61])
         let client = try served.store.clients.add(named: "asker", purpose: "Charts <b>", at: ServedStore.now)
         let token = try served.store.clients.makeToken(for: client, at: ServedStore.now)
@@ -75,7 +75,7 @@ import Testing
         #expect(try post("/page/clients/\(client.id)", "do=all").status == 400)
     }
 
-    @Test func anotherPersonAnswersForThemselves() throws {
+    @Test func otherPersonAnswersOwnRequests() throws {
         try served.add([61])
         let client = try served.store.clients.add(named: "asker", purpose: "Charts", at: ServedStore.now)
         let request = AuthorizationRequest(person: ServedStore.person, read: [ObjectType(.heartRate)])
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func whatIsHeldIsJudged() throws {
+    @Test func decidesOnQuarantinedReadings() throws {
         try served.add([61, 62, 9000, 63, 9001])
         let quarantined = try served.store.quarantine.all()
         try #require(quarantined.count == 2)
@@ -107,7 +107,7 @@ import Testing
     }
 
     /// Only user text is escaped on a page, never the page itself.
-    @Test func noPageShowsItsMarkup() throws {
+    @Test func pagesDoNotShowMarkup() throws {
         try served.add([61, 9000])
         _ = try served.store.clients.add(named: "asker", purpose: "Charts", at: ServedStore.now)
         let paths = [
@@ -165,7 +165,7 @@ import Testing
     }
 
     /// A file that the hub ignores in its inbox would never be read.
-    @Test func aFileThatLooksUnfinishedIsReadOrRefused() throws {
+    @Test func renamesOrRefusesTemporaryFileNames() throws {
         #expect(try send("a.csv.part", at: 0, "time,type", whole: true) == 200)
         #expect(try send("Thumbs.db", at: 0, "x", whole: true) == 422)
         #expect(try FileManager.default.contentsOfDirectory(atPath: inbox.path) == ["a.csv"])
@@ -173,7 +173,7 @@ import Testing
 
     private static func draft(_ key: String) -> String { ".page-draft-\(ServedStore.person)-\(key)" }
 
-    @Test func whatNobodyFinishesIsRemoved() throws {
+    @Test func removesAbandonedUploads() throws {
         let keys = (0..<3).map { "7f9c0000-0000-4000-8000-00000000000\($0)" }
         func draft(_ key: String, hoursAgo: Int64) throws {
             #expect(try send("a.csv", at: 0, "time,type", whole: false, key: key) == 200)
@@ -193,7 +193,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: inbox.path) == [Self.draft(keys[0])])
     }
 
-    @Test func aFileComesInPieces() throws {
+    @Test func uploadsInPieces() throws {
         #expect(try send("a.csv", at: 0, "time,type", whole: false) == 200)
         #expect(try send("a.csv", at: 20, "x", whole: true) == 409)
         // A piece that is sent again is the same piece.

@@ -49,7 +49,7 @@ import Testing
         return "\(value)"
     }
 
-    @Test func aSumIsOfTheDayAndNotOfTheLastSample() throws {
+    @Test func cardShowsSumOfDay() throws {
         try served.keep([
             Self.reading("stepCount", "500", from: -2, to: -1), Self.reading("stepCount", "785", from: 6, to: 6.5),
             Self.reading("stepCount", "639", from: 7, to: 7.5), Self.reading("heartRate", "61", from: 7),
@@ -58,12 +58,12 @@ import Testing
         #expect(try card("heartRate") == "61")
     }
 
-    @Test func aSumWithoutNewSamplesIsOfTheLastDayThatHasThem() throws {
+    @Test func cardShowsSumOfLastDayWithSamples() throws {
         try served.keep([Self.reading("stepCount", "500", from: -3, to: -2), Self.reading("stepCount", "20", from: -1, to: 0)])
         #expect(try card("stepCount") == "520")
     }
 
-    @Test func theNightIsCombinedFromItsSources() throws {
+    @Test func combinesNightFromSources() throws {
         let (core, deep) = (try Self.stage("asleepCore"), try Self.stage("asleepDeep"))
         let (asleep, inBed) = (try Self.stage("asleepUnspecified"), try Self.stage("inBed"))
         try served.keep([
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// A card that changes while it is open shows the same answer as one that is loaded.
-    @Test func whatIsNewIsAnsweredLikeTheCard() throws {
+    @Test func updatesEqualReloadedCard() throws {
         let (core, deep) = (try Self.stage("asleepCore"), try Self.stage("asleepDeep"))
         try served.keep([
             Self.reading("sleepAnalysis", core, from: -1, to: 3), Self.reading("stepCount", "785", from: 6, to: 6.5),

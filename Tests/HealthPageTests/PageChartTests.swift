@@ -43,7 +43,7 @@ import Testing
         return try JSONDecoder().decode(ChartResponse.self, from: Data(answer.body))
     }
 
-    @Test func aPixelHasItsLowestHighestAndAverage() throws {
+    @Test func pixelHasMinimumMaximumAndAverage() throws {
         try served.add([60, 90, 66, 70], from: Self.first)
         let series = try reported("types=heartRate&width=100", from: Self.first, to: Self.first + 3600).series[0]
         #expect(series.points.map { $0[4] } == [60, 90, 66, 70] && !series.sum && series.unit == "/min")
@@ -60,7 +60,7 @@ import Testing
                 4] == 1)
     }
 
-    @Test func sumsAreOfTheCalendarAndSeveralTypesComeTogether() throws {
+    @Test func chartReturnsCalendarSumsOfSeveralTypes() throws {
         try served.add([20, 30], of: "stepCount")
         try served.add([60])
         let reported = try reported("types=stepCount,heartRate&width=100", from: Self.first - 86_400, to: Self.first + 86_400)
@@ -76,7 +76,7 @@ import Testing
         #expect(zip(series.points.dropFirst(), series.points).filter { Int64($0[0] - $1[0]) > series.gap }.count == 1)
     }
 
-    @Test func ticksStandWhereTheClockOnTheWallHasThem() throws {
+    @Test func ticksFollowLocalTime() throws {
         let path = "/usr/share/zoneinfo/Europe/Berlin"
         let berlin = try TimeZoneRules(
             identifier: "Europe/Berlin", tzif: Array(try #require(FileManager.default.contents(atPath: path))))
@@ -98,7 +98,7 @@ import Testing
         #expect(try ticks(autumn, autumn + 700 * 86_400, "300").map(\.text).contains("2027"))
     }
 
-    @Test func whatIsNoStretchOfTimeIsRefused() throws {
+    @Test func refusesInvalidIntervals() throws {
         for query in [
             "types=heartRate&from=5", "types=heartRate&from=5&to=4", "types=nothing&from=1&to=2", "types=workout&from=1&to=2",
             "types=heartRate&from=1&to=9000000000000000000", "types=heartRate&from=-9223372036854775808&to=9223372036854775807",
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Two doses a day for 300 days. The chart of a year has a mark for each day, up to the last.
-    @Test func aChartHasAllItsEvents() throws {
+    @Test func chartShowsAllEvents() throws {
         let type = try #require(SampleType("medicationDoseEvent"))
         let taken = try #require(type.categoryValues?.value(of: "taken"))
         let body = try SampleBody(encoding: MedicationDoseEvent(medication: "Ibu", scheduleType: "schedule"))

@@ -69,7 +69,7 @@ import Testing
         #expect(try served.store.clients.grants(of: client).first?.reading == .from(noon))
     }
 
-    @Test func whatWasNotGrantedIsNotMadeMore() throws {
+    @Test func doesNotExtendMissingGrant() throws {
         try served.add([61])
         // A client that never asked.
         #expect(try post("do=read&type=heartRate&from.heartRate=") == 400)
@@ -80,7 +80,7 @@ import Testing
         #expect(try post("do=read&type=heartRate&from.heartRate=", PageTests.cookie(served, as: PageTests.other)) == 404)
     }
 
-    @Test func whoAnsweredWithNothingMarkedMayAnswerAgain() throws {
+    @Test func allowsChangingEmptyGrant() throws {
         try served.add([61])
         try ask(ObjectType(.heartRate), ObjectType(.bodyMass))
         #expect(try post("do=answer&asked=read.heartRate&asked=read.bodyMass") == 303)
@@ -97,7 +97,7 @@ import Testing
         #expect(try page().contains("name=\"asked\" value=\"read.heartRate\""))
     }
 
-    @Test func aProgramThatNeverAskedSomebodyIsNotListed() throws {
+    @Test func listsOnlyClientsWithRequests() throws {
         // Except to the owner of the hub, who added it.
         #expect(try page().contains("asker") && page().contains("Charts"))
         try ask(ObjectType(.heartRate))
@@ -164,7 +164,7 @@ import Testing
     }
 
     /// More than a page lists: those that it leaves out stay granted.
-    @Test func whatIsNotListedStays() throws {
+    @Test func keepsGrantsOfUnlistedSamples() throws {
         let first = try served.addRecord("first")
         for number in 1...200 { try served.addRecord("later \(number)", at: 1_790_000_000 + Int64(number) * 3600) }
         let type = try #require(ObjectType("immunizationRecord"))

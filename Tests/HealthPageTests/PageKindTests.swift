@@ -210,7 +210,7 @@ import Testing
         #expect(text.contains("<td>132/88</td><td>141/73</td>") && !text.contains("132/73"))
     }
 
-    @Test func aMindfulSessionHasItsDuration() throws {
+    @Test func mindfulSessionShowsDuration() throws {
         try keep("mindfulSession", 60, to: 660)
         let text = try get("/page/")
         #expect(text.contains("10 min") && !text.contains("applicable"))

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aWrongUnitIsRepairedAndThatIsUndone() throws {
+    @Test func repairsWrongUnitAndUndoes() throws {
         let celsius = (0..<40).map { 365 + $0 % 7 }.map { "\($0 / 10).\($0 % 10)" }
         let wrong = (0..<20).map { "98.\($0 % 10)" }
         try served.add(numerals: celsius + wrong, of: "bodyTemperature", every: 86_400)
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// A repair that reduces the number of readings merges only as many as the plan announced.
-    @Test func whatIsThereAlreadyIsMergedOnlyAsThePlanSaid() throws {
+    @Test func mergesOnlyAsManyAsPlanned() throws {
         try served.add([60], from: 1_790_000_000)
         try served.add([60], from: 1_790_003_600)
         let asked = "type=heartRate&to=2026-09-21T15:00:00Z&repair=shift&by.shift=%2B1h"
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test(arguments: wrong) func whatIsNoRepairIsRefused(form: String) throws {
+    @Test(arguments: wrong) func refusesInvalidRepairs(form: String) throws {
         try served.add([61])
         #expect(try post("/page/care/repair", form).status == 400)
         #expect(try served.store.repairs.all().isEmpty)

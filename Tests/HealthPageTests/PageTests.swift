@@ -72,7 +72,7 @@ import Testing
         #expect(try get("/page/", cookie).status == 401)
     }
 
-    @Test func aSessionEndsWithItsRow() throws {
+    @Test func endedSessionLosesAccess() throws {
         let cookie = try Self.cookie(served)
         #expect(try get("/page/", cookie).status == 200)
         let session = try #require(try served.store.pageSessions.all(at: ServedStore.now).first)
@@ -106,7 +106,7 @@ import Testing
         #expect(try get("/page/type/glowing", mine).text == get("/page/type/nothing", mine).text)
     }
 
-    @Test func nothingComesFromElsewhere() throws {
+    @Test func loadsNoExternalResources() throws {
         let cookie = try Self.cookie(served)
         let answer = try get("/page/", cookie)
         let policy = try #require(answer.headers["content-security-policy"])
@@ -125,7 +125,7 @@ import Testing
         #expect(try Self.post(served, "/page/", "", cookie).status == 405)
     }
 
-    @Test func whatSomebodyCalledSomethingIsNoMarkup() throws {
+    @Test func escapesNames() throws {
         let html: HTML = "<p title=\"\("\"a")\">\("<b>&'")</p>\(HTML("<i>"))"
         #expect(html.text == "<p title=\"&quot;a\">&lt;b&gt;&amp;&#39;</p><i>")
         // A name does not change the direction of the text next to it.
@@ -133,7 +133,7 @@ import Testing
         #expect(turned.text == "<p>heart\u{FFFD}rate\u{FFFD}\u{FFFD}[2J\n</p>")
     }
 
-    @Test func whatIsNewComesAtOnce() throws {
+    @Test func streamsNewReadings() throws {
         try served.add([61])
         let client = try served.client()
         let cookie = try Self.cookie(served)
@@ -150,7 +150,7 @@ import Testing
     }
 
     /// The session ends after new samples were read and before they are sent.
-    @Test func nothingIsToldOnceTheSessionHasEnded() throws {
+    @Test func sendsNothingAfterSessionEnd() throws {
         let path = Mutex("")
         let served = try ServedStore(page: { settings in
             // The unit is requested for the samples that were read.
@@ -202,7 +202,7 @@ import Testing
         #expect(try served.get("/v1/latest").status == 200)
     }
 
-    @Test func numbersHaveTheDigitsThatSaySomething() {
+    @Test func roundsToSignificantDigits() {
         #expect(
             [72, 36.6, 4744.4, 12_345, 0.123, -3.5, 99.96, 0, 7.001].map(PageValues.text) == [
                 "72", "36.6", "4,744", "12,345", "0.123", "−3.5", "100", "0", "7",

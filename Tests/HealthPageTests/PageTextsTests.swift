@@ -42,7 +42,7 @@ import Testing
     private static let ownPrefixes = [PageTexts.sentencePrefix, "profile.", "source.", "device."]
 
     /// Texts that are the same in English and in German, for example because they are names or symbols.
-    @Test func germanTextsDifferFromEnglishOnes() throws {
+    @Test func germanTextsDifferFromEnglish() throws {
         let languages = try PageFiles.read(texts: PageTests.folder)
         let (english, german) = (try #require(languages["en"]), try #require(languages["de"]))
         let equal = english.filter { key, text in
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func typesHaveGermanNamesOnCardsInListsAndInCharts() throws {
+    @Test func typesHaveGermanNames() throws {
         let served = try ServedStore(page: { _ in })
         try served.add([61, 62], from: ServedStore.now.microseconds / 1_000_000 - 600)
         try served.add([9], of: "vo2Max", from: ServedStore.now.microseconds / 1_000_000 - 600)

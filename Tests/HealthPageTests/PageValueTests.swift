@@ -31,7 +31,7 @@ import Testing
 
     private func name(_ id: String) throws -> String { try #require(SampleType(id)).displayName }
 
-    @Test func eachKindSaysWhatItIs() throws {
+    @Test func eachKindHasText() throws {
         var summary = ActivitySummary(date: "2026-11-20")
         #expect(try shown("activitySummary", body: SampleBody(encoding: summary)) == name("activitySummary"))
         summary.exerciseTime = Amount(try Numeral("31"), try Unit(ucum: "min"))

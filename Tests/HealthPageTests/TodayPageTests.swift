@@ -54,7 +54,7 @@ import Testing
         #expect(text.contains("<li>−0.8 kg in a week</li>"))
     }
 
-    @Test func aReadingInQuarantineIsMarkedWhereItIsShown() throws {
+    @Test func marksQuarantinedReadings() throws {
         try served.add([61], from: Self.midnight)
         let before = try page()
         #expect(!before.contains("class=\"doubt\"") && !before.contains("class=\"badge\""))
@@ -79,7 +79,7 @@ import Testing
         #expect(text.contains("Some readings look wrong.") && text.contains("<span class=\"badge\">1 "))
     }
 
-    @Test func anEmptyPageSaysWhatToDo() throws {
+    @Test func emptyPageSuggestsActions() throws {
         let text = try page()
         #expect(
             text.contains("There are no readings yet.")
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// The summary above a chart, and a usual day of glucose from readings of two weeks.
-    @Test func glucoseHasItsTimeInRangeAndAUsualDay() throws {
+    @Test func glucoseHasTimeInRangeAndTypicalDay() throws {
         let quarters = 15 * 96
         try served.add(
             numerals: (0..<quarters).map { "\(100 + $0 % 40)" }, of: "bloodGlucose", from: Self.midnight - 15 * 86_400, every: 900

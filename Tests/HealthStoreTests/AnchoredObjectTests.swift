@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Uninteresting changes are not read again and again.
-    @Test func anAnchorGoesOnAlsoWhereNothingIsTold() async throws {
+    @Test func anchorAdvancesWithoutResults() async throws {
         let before = try await all.result(for: store).newAnchor
         try await store.save(try TestHealth.pulse(60, 9))
         let later = try await after(before).result(for: store)
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Another store's anchor, one of changes that a restored copy never had, and one that is ahead.
-    @Test func anchorsThatAreNotOfThisStoreAreErrorsThatSaySo() async throws {
+    @Test func refusesForeignAnchors() async throws {
         try await store.save(TestHealth.steps(1, 40))
         let other = try TestHealth()
         try await other.store.save(TestHealth.steps(1, 40))
@@ -108,7 +108,7 @@ import Testing
         #expect(try await after(.beginning).result(for: restored).addedSamples.count == 1)
     }
 
-    @Test func whoFollowsHearsOfEachCommit() async throws {
+    @Test func followerReceivesEachCommit() async throws {
         var iterator = after(nil, limit: 2).results(for: store).makeAsyncIterator()
         // The first result arrives even if it is empty.
         #expect(try await iterator.next()?.addedSamples.isEmpty == true)
@@ -128,7 +128,7 @@ import Testing
         #expect(try await waiting.value == [saved[0].uuid])
     }
 
-    @Test func whoIsCancelledWhileItWaitsEnds() async throws {
+    @Test func cancellingEndsWaitingFollower() async throws {
         let store = store
         let waiting = Task {
             var count = 0
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// A store that was put back from a backup is another one, also for who follows it.
-    @Test func whoFollowsHearsOfARestoredStore() async throws {
+    @Test func throwsAfterRestore() async throws {
         try await store.save(TestHealth.steps(1, 40))
         let copy = test.folder.file("copy.db")
         try SampleStore(path: test.path, access: .read).backup(to: copy)

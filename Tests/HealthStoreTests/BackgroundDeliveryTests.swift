@@ -56,7 +56,7 @@ import Testing
             .write(DeliveryProgress(anchor: try await store.currentAnchor()))
     }
 
-    @Test func aCommandHearsOfWhatIsNew() async throws {
+    @Test func commandReceivesNewChanges() async throws {
         try await store.save(TestHealth.steps(1, 60))
         let delivery = try BackgroundDelivery(name: "steps", types: [.stepCount], receiver: listener)
         try await begin(delivery)
@@ -78,7 +78,7 @@ import Testing
         #expect(found.addedSamples.map(\.sample.value) == [3])
     }
 
-    @Test func whatIsNotAcknowledgedComesAgainEverLessOften() async throws {
+    @Test func resendsUnacknowledgedWithBackOff() async throws {
         try test.folder.write([], to: "deaf")
         let waits = Mutex<[Duration]>([])
         var delivery = try BackgroundDelivery(name: "deaf", receiver: listener)
@@ -103,7 +103,7 @@ import Testing
     }
 
     /// A killed process continues at the receiver's position, not at its own.
-    @Test func aRestartGoesOn() async throws {
+    @Test func restartContinuesAtReceiverPosition() async throws {
         try test.folder.write([], to: "deaf")
         var delivery = try BackgroundDelivery(name: "again", receiver: listener)
         delivery.sleep = { _ in try await Task.sleep(for: .seconds(3600)) }
@@ -167,7 +167,7 @@ import Testing
         #expect(try files[0].read()?.failures == 0)
     }
 
-    @Test func frequenciesByThemselves() {
+    @Test func frequenciesDeterminePauses() {
         var progress = DeliveryProgress(anchor: .beginning)
         let now = TestHealth.now
         #expect(progress.pause(for: .daily, now: now) == .zero)
@@ -206,7 +206,7 @@ import Testing
         #expect(await long.take([], within: .seconds(1))?.contains("too long") == true)
     }
 
-    @Test func aReceiverThatHangsIsTimedOut() async throws {
+    @Test func hangingReceiverTimesOut() async throws {
         let mark = test.folder.file("ended")
         let command = BackgroundDelivery.Receiver.command(["/bin/sh", "-c", "sleep 600; touch '\(mark)'"])
         #expect(await command.take([10], within: .milliseconds(50))?.contains("within") == true)
@@ -222,7 +222,7 @@ import Testing
     }
 
     /// A receiver must begin again if the store was restored from a backup.
-    @Test func aRestoredStoreIsToldOf() async throws {
+    @Test func reportsRestoredStore() async throws {
         let delivery = try BackgroundDelivery(name: "restored", receiver: listener)
         try await store.save(TestHealth.steps(1, 60))
         let copy = test.folder.file("copy.db")

@@ -8,7 +8,7 @@ import Testing
 
 /// Opening a store, and the properties of its person.
 @Suite struct HealthStoreTests {
-    @Test func aMissingStoreIsMadeOnlyWhereThatIsAsked() async throws {
+    @Test func createsMissingStoreOnlyOnRequest() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.db")
         #expect(await thrown(StoreError.self) { _ = try HealthStore(path: path) }?.kind == .missing)
@@ -19,7 +19,7 @@ import Testing
         #expect(try HealthStore(path: path).person == store.person)
     }
 
-    @Test func whoReadsChangesNothing() async throws {
+    @Test func readOnlyStoreRejectsWrites() async throws {
         let test = try TestHealth()
         let reader = try test.another()
         #expect(
@@ -42,7 +42,7 @@ import Testing
             }?.kind == .invalid)
     }
 
-    @Test func unitsAreTheTypesUnlessSomebodyPrefersOthers() throws {
+    @Test func preferredUnitsReplaceDefaults() throws {
         let test = try TestHealth()
         let inches = try Unit(ucum: "[in_i]")
         let store = try HealthStore(path: test.path, unitPreferences: [.distanceWalkingRunning: inches])

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { test = try TestHealth() }
 
-    @Test func medicationsByWhatIsNoted() async throws {
+    @Test func queriesMedicationsByAnnotation() async throws {
         let ibuprofen = UserAnnotatedMedication(
             name: "Ibuprofen 400 mg", generalForm: .tablet,
             codes: [Coding(system: "http://www.nlm.nih.gov/research/umls/rxnorm", code: "310965")], nickname: "headache")

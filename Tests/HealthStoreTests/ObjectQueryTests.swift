@@ -22,7 +22,7 @@ import Testing
             ], from: time)
     }
 
-    @Test func correlationsByWhatBelongsToThem() async throws {
+    @Test func queriesCorrelationsByObjects() async throws {
         try await store.save([try pressure(121, 80, 30), try pressure(150, 85, 20), try pressure(160, 95, 10)])
         let high = CorrelationQueryDescriptor(
             type: .bloodPressure, objectPredicates: [.bloodPressureSystolic: try SamplePredicate("value >= 140 mm[Hg]")],
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// The cuff's earlier samples are the objects of the correlation that an app saves for the same measurement.
-    @Test func aCorrelationHasWhatAnotherPathToldFirst() async throws {
+    @Test func correlationContainsOriginals() async throws {
         try keep(try cuffsFrame(30))
         try await store.save(try pressure(121, 80, 30))
         let found = try await CorrelationQueryDescriptor(
@@ -150,7 +150,7 @@ import Testing
         #expect(try await SampleQueryDescriptor(predicate: .everything).result(for: store).isEmpty)
     }
 
-    @Test func documentsWithAndWithoutTheirOctets() async throws {
+    @Test func documentsWithAndWithoutData() async throws {
         let bytes = Array("<ClinicalDocument>as it came</ClinicalDocument>".utf8)
         func document(_ title: String, _ minutes: Int64) throws -> HealthObject {
             .object(
@@ -167,7 +167,7 @@ import Testing
         #expect(try await letters.result(for: store).map(\.documentData) == [bytes])
     }
 
-    @Test func ringsAsTheyChange() async throws {
+    @Test func followsActivitySummaries() async throws {
         try await store.save(
             .quantity(.activeEnergyBurned, try Amount(120, "kcal"), from: TestHealth.time(60), to: TestHealth.time(30)))
         let query = ActivitySummaryQueryDescriptor()

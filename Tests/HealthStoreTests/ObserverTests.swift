@@ -11,7 +11,7 @@ import Testing
 
     init() throws { test = try TestHealth() }
 
-    @Test func typesOfWhatCameAndWent() async throws {
+    @Test func reportsTypesOfAddedAndDeleted() async throws {
         try await store.save(TestHealth.steps(1, 40))
         var steps = try await ObserverQueryDescriptor(types: [.stepCount]).results(for: store).makeAsyncIterator()
         var all = try await ObserverQueryDescriptor().results(for: store).makeAsyncIterator()
@@ -62,7 +62,7 @@ import Testing
         #expect(counts == Array(repeating: 1, count: 50))
     }
 
-    @Test func whoIsCancelledEnds() async throws {
+    @Test func cancellingEndsObserver() async throws {
         let store = store
         let updates = try await ObserverQueryDescriptor().results(for: store)
         let waiting = Task {

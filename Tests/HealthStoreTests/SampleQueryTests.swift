@@ -77,7 +77,7 @@ import Testing
     }
 
     /// A walk that is left in the middle gives its view of the store back: the log can be emptied.
-    @Test func whoLeavesKeepsNothing() async throws {
+    @Test func abandonedQueryReleasesSnapshot() async throws {
         try await saveSteps(1000)
         for _ in 0..<8 {
             for try await sample in SampleQueryDescriptor(predicate: steps).results(for: store) where sample.sample.value > 3 {
@@ -89,7 +89,7 @@ import Testing
         #expect(store.readers.idleCount <= 4)
     }
 
-    @Test func whoIsCancelledGetsNoHalfResult() async throws {
+    @Test func cancelledQueryThrows() async throws {
         try await saveSteps(1000)
         let query = SampleQueryDescriptor(predicate: steps)
         let store = store
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Nothing is read ahead except the current batch: each batch is requested.
-    @Test func aSlowReaderHoldsTheStoreBack() async throws {
+    @Test func readsOnlyOneBatchAhead() async throws {
         try await saveSteps(2000)
         var iterator = SampleQueryDescriptor(predicate: steps).results(for: store).makeAsyncIterator()
         _ = try await iterator.next()
@@ -138,7 +138,7 @@ import Testing
     }
 
     /// As many readers as possible during a write.
-    @Test func readersBesideAWriter() async throws {
+    @Test func readersDuringWrites() async throws {
         try await saveSteps(100)
         let store = store
         let sums = try await withThrowingTaskGroup(of: [Int].self) { group in

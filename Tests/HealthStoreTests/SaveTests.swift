@@ -44,7 +44,7 @@ import Testing
         #expect(mass.map(\.sample.numeral.text) == ["80.150"])
     }
 
-    @Test func oneThatIsRefusedLeavesNoneOfItsCompanions() async throws {
+    @Test func oneRefusedObjectStoresNone() async throws {
         let wrong: [(HealthObject, String)] = [
             (.quantity(.bodyMass, try Amount(80, "m"), from: TestHealth.time(1)), "m"),
             (.quantity(.heartRate, try Amount(80, "/min"), from: TestHealth.time(-2000)), "future"),
@@ -80,7 +80,7 @@ import Testing
         #expect(throws: NumeralError.self) { try Amount(Double.infinity, Unit.one) }
     }
 
-    @Test func whatCannotBeTrueIsHeld() async throws {
+    @Test func quarantinesImpossibleValues() async throws {
         let saved = try await store.save([
             .quantity(.oxygenSaturation, try Amount(170, "%"), from: TestHealth.time(1)),
             .quantity(.oxygenSaturation, try Amount(97, "%"), from: TestHealth.time(1)),
@@ -115,7 +115,7 @@ import Testing
     }
 
     /// A program's record is one whatever device it names.
-    @Test func aVersionReplacesThatOfAnotherDevice() async throws {
+    @Test func versionReplacesRecordOfOtherDevice() async throws {
         func save(_ rate: Double, _ version: Int64, _ device: String) async throws -> SavedObject.Outcome {
             try await store.save(
                 .quantity(
@@ -129,7 +129,7 @@ import Testing
         #expect(try await save(62, 2, "strap") == .alreadyKnown)
     }
 
-    @Test func whatRetentionRemovedIsNotTakenAgain() async throws {
+    @Test func refusesSamplesBeforeRetention() async throws {
         try await store.save([TestHealth.steps(1, 3000), TestHealth.steps(2, 30)])
         let before = try await store.currentAnchor()
         #expect(try await store.earliestPermittedSampleDate(for: .stepCount) == Instant(seconds: 31_536_000))
@@ -199,7 +199,7 @@ import Testing
         #expect(try await store.delete([saved.uuid], withParts: true) == 3)
     }
 
-    @Test func aWorkoutWithItsRoute() async throws {
+    @Test func savesWorkoutWithRoute() async throws {
         let start = TestHealth.time(30)
         let locations = (0..<100).map { second in
             WorkoutLocation(

@@ -32,7 +32,7 @@ import Testing
         return try await Command("/usr/bin/env", arguments).wait()
     }
 
-    @Test func theWeekAsStepsAreAddedUntilItIsLeft() async throws {
+    @Test func weekUpdatesAsStepsAreAdded() async throws {
         let program = try await Self.program()
         let folder = try TemporaryFolder()
         let path = folder.file("walker.db")
@@ -66,7 +66,7 @@ import Testing
         #expect(try await walker.wait().status == 0)
     }
 
-    @Test func whatIsNoWalkIsSaid() async throws {
+    @Test func reportsInvalidArguments() async throws {
         let program = try await Self.program()
         let folder = try TemporaryFolder()
         #expect(try await Command(program, []).wait().status == 64)

@@ -12,7 +12,7 @@ import Testing
 
     init() throws { test = try TestHealth() }
 
-    @Test func sumsAndAveragesOfAStretch() async throws {
+    @Test func sumsAndAveragesOfInterval() async throws {
         try await store.save([TestHealth.steps(100, 60), TestHealth.steps(20, 30), TestHealth.steps(3, 5)])
         try await store.save([try TestHealth.pulse(60, 50), try TestHealth.pulse(90, 20), try TestHealth.pulse(72, 10)])
         let steps = StatisticsQueryDescriptor(type: .stepCount, options: .cumulativeSum)
@@ -54,7 +54,7 @@ import Testing
         #expect(nights.statistics.map(\.duration) == [3600, 1200])
     }
 
-    @Test func whatATypeDoesNotHaveIsAnError() async throws {
+    @Test func refusesUnsupportedOptions() async throws {
         for (type, options) in [
             (SampleType.stepCount, StatisticsOptions.discreteAverage), (.heartRate, .cumulativeSum), (.workout, .cumulativeSum),
         ] {
@@ -131,7 +131,7 @@ import Testing
     }
 
     /// A day that the zone skipped, but the sample's own clock showed, begins with the next day.
-    @Test func aSkippedDayOfItsOwnZone() throws {
+    @Test func skippedDayBeginsWithNextDay() throws {
         let zone = try TimeZoneRules(rule: "<-10>10<+14>-14,M3.5.0/0,M10.5.0/0", identifier: "Apia")
         let intervals = CalendarIntervals(.day, zone: zone)
         let skipped =
@@ -149,7 +149,7 @@ import Testing
         #expect(collection.statistics.map(\.count) == [3, 2])
     }
 
-    @Test func aFollowerHearsOfTheIntervalsThatChanged() async throws {
+    @Test func followerReceivesChangedIntervals() async throws {
         try await store.save([TestHealth.steps(100, 24 * 60 * 3), TestHealth.steps(20, 24 * 60)])
         var results = StatisticsCollectionQueryDescriptor(type: .stepCount, options: .cumulativeSum, interval: .day)
             .results(for: store).makeAsyncIterator()
@@ -171,7 +171,7 @@ import Testing
     }
 
     /// A follower has the same result as a new query, whatever was added, deleted and overlapped.
-    @Test(arguments: 0..<20) func aFollowerIsNeverBehind(seed: Int) async throws {
+    @Test(arguments: 0..<20) func updatesMatchNewQuery(seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let phone = try test.another("phone")
         let query = StatisticsCollectionQueryDescriptor(

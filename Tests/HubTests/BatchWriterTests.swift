@@ -26,7 +26,7 @@ import Testing
     }
 
     /// If a batch cannot be stored, no later one is: readings are stored in order, or not at all.
-    @Test func nothingBehindAFailure() throws {
+    @Test func storesNothingAfterFailure() throws {
         var retained: [String] = []
         let writer = BatchWriter { batch in
             if batch.zone == "3" { throw Full() }

@@ -31,7 +31,7 @@ import Testing
 
     private func type(_ name: String) throws -> SampleType { try #require(SampleType(name)) }
 
-    @Test func anEstimateSaysWhatItIs() throws {
+    @Test func estimateHasMetadata() throws {
         let story = try FileStoryTests()
         try story.load(Self.rows)
         try know(story.store, in: story)
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// A later height also applies to an adult's earlier days.
-    @Test(arguments: BodyEstimates.Missing.allCases) func nothingIsMadeUp(missing: BodyEstimates.Missing) throws {
+    @Test(arguments: BodyEstimates.Missing.allCases) func requiresAllInputs(missing: BodyEstimates.Missing) throws {
         let story = try FileStoryTests()
         try story.load(Self.rows)
         try know(story.store, height: missing != .height, in: story)
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Who still grows has another height after a year: only one of those weeks counts.
-    @Test func whoGrowsNeedsAHeightOfThatTime() throws {
+    @Test func growingPersonNeedsRecentHeight() throws {
         let story = try FileStoryTests()
         try story.load(Self.rows)
         for (type, value) in [(CharacteristicType.dateOfBirth, "2012-03-01"), (.biologicalSex, "female")] {
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// A file with fat and impedance but without a device needs no estimate.
-    @Test func whatAFileTellsIsNotEstimated() throws {
+    @Test func skipsMeasuredValues() throws {
         let story = try FileStoryTests()
         try story.load(Self.rows + ["2026-11-06T07:00:00Z,bodyFatPercentage,21.5,%"])
         try know(story.store, in: story)
@@ -167,7 +167,7 @@ import Testing
             try bench.samples().map(\.sample.origin.type.id).sorted() == ["bodyImpedance", "bodyMass", "heartRate", "height"])
     }
 
-    @Test func aHubEstimatesWhatItHears() throws {
+    @Test func estimatesLiveReadings() throws {
         let bench = try RadioBench()
         bench.estimates = [bench.store.owner: [.sun2003, .janssen2000]]
         try weigh(bench)
@@ -180,7 +180,7 @@ import Testing
     }
 
     /// A missing input is reported once, and no sample is made.
-    @Test func whatIsMissingIsSaidOnce() throws {
+    @Test func reportsMissingInputOnce() throws {
         let bench = try RadioBench()
         bench.estimates = [bench.store.owner: [.sun2003]]
         try weigh(bench, knowing: false)

@@ -58,7 +58,7 @@ import Testing
         #expect(try bench.samples().count == 2)
     }
 
-    @Test("what was held before a live reading's stamp is released by it") func heldBeforeLiveReading() throws {
+    @Test("what was held before a live reading's stamp is released by it") func bufferedRecordBeforeLiveReading() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")
         Self.glucose(bench, 2)
@@ -83,7 +83,7 @@ import Testing
     /// The first reading arrives at 07:31 in Berlin. The clock is ahead, was never set, or is days off: no reading is stored at a wrong
     /// time, none is refused after its acknowledgement, and two that agree reveal the clock.
     @Test(arguments: [(2026, 20, 8), (2000, 20, 7), (2026, 23, 7), (1970, 20, 7)] as [(Int, UInt8, UInt8)])
-    func aClockThatNobodyReads(year: Int, day: UInt8, hour: UInt8) throws {
+    func unreadableClock(year: Int, day: UInt8, hour: UInt8) throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
         Self.temperature(bench, year, day, hour, 8)
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// A thermometer that sends its whole memory each evening, and is used beside the hub only then.
-    @Test func aMemoryThatIsSentAgain() throws {
+    @Test func memorySentAgain() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
         for day in 20..<25 as Range<UInt8> {
@@ -207,7 +207,7 @@ import Testing
 
     /// The owner sets the clock, and later it loses its battery. The learned offset is forgotten with the first timestamp that contradicts
     /// it.
-    @Test func aClockThatIsSetAfterItWasLearned() throws {
+    @Test func clockSetAfterLearning() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
         for minute in 31...33 { Self.temperature(bench, 2026, 20, 8, UInt8(minute), after: .seconds(minute == 31 ? 0 : 60)) }
@@ -223,7 +223,7 @@ import Testing
 
     /// An offset learned from three timestamps survives a restart of the hub, as long as the next ones confirm it. If the clock was set in
     /// the meantime, it is right. If it lost its battery, it is unknown.
-    @Test func aClockThatWasLearnedBeforeARestart() throws {
+    @Test func learnedClockSurvivesRestart() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
         for minute in 31...33 { Self.temperature(bench, 2026, 20, 8, UInt8(minute), after: .seconds(minute == 31 ? 0 : 60)) }
@@ -324,7 +324,7 @@ import Testing
         #expect(try Self.starts(bench) == stored + ["2026-11-20T05:06:00.000000Z"])
     }
 
-    @Test("story 24: a newer reading hides no older ones") func olderBehindNewer() throws {
+    @Test("story 24: a newer reading hides no older ones") func olderRecordsAfterNewer() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")
         bench.compareClocks()

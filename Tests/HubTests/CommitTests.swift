@@ -42,7 +42,7 @@ import Testing
     }
 
     /// Readings that waited for the device's description have waited already, so a power cut loses at most half a minute of a stream.
-    @Test func whatWasHeldHasWaited() throws {
+    @Test func countsBufferingTime() throws {
         let bench = try bench()
         let bytes: [UInt8] = [0x00, 61]
         bytes.withUnsafeBytes {
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// A device that stores its readings and has an expected interval does not wait for others.
-    @Test func whatKeepsReadingsIsNoStream() throws {
+    @Test func commitsStoredRecordsImmediately() throws {
         let bench = try bench()
         try bench.adopt("sig-glucose", at: Self.thermometer)
         let device = try #require(bench.service.devices.first { $0.device.hasRecords }?.device)
@@ -133,7 +133,7 @@ import Testing
     }
 
     /// New readings do not cause a write to a full disk every second.
-    @Test func aStoreThatFailsIsTriedAgainInItsOwnTime() throws {
+    @Test func retriesFailedStoreWithBackOff() throws {
         let bench = try bench()
         try bench.adopt("sig-health-thermometer", at: Self.thermometer)
         try bench.store.connection.execute("PRAGMA query_only = 1")

@@ -19,19 +19,19 @@ import Testing
         return bench
     }
 
-    private func tellWhole(_ bench: RadioBench, commitsFirst: Bool = true) {
+    private func sendCompleteRecord(_ bench: RadioBench, commitsFirst: Bool = true) {
         bench.receive("gatt:2A34", Self.context, commitsFirst: commitsFirst)
         bench.receive("gatt:2A18", RadioBench.glucose(number: 7), continues: true, commitsFirst: commitsFirst)
     }
 
-    @Test func aRecordThatIsToldWholeLater() throws {
+    @Test func completesRecordLater() throws {
         let bench = try bench()
         bench.receive("gatt:2A18", RadioBench.glucose(number: 7))
         bench.pass(.seconds(2))
         let before = try #require(try bench.samples().first).sample
         #expect(before.metadata?.json.contains("bloodGlucoseMealTime") != true)
         for _ in 0..<2 {
-            tellWhole(bench)
+            sendCompleteRecord(bench)
             bench.pass(.seconds(2))
             let samples = try bench.samples().map(\.sample)
             #expect(samples.count == 1)
@@ -44,7 +44,7 @@ import Testing
         let repairID = try #require(try bench.store.repairs.all().first)
         #expect(try bench.store.repairs.all().count == 1 && repairID.repair == "complete metadata" && repairID.repaired == 1)
         _ = try bench.store.repairs.undo(repairID.id, at: bench.clock.now)
-        tellWhole(bench)
+        sendCompleteRecord(bench)
         bench.pass(.seconds(2))
         #expect(try bench.samples().map(\.sample.identity) == [before.identity])
         try bench.stop()
@@ -54,7 +54,7 @@ import Testing
     @Test func bothInOneCommit() throws {
         let bench = try bench()
         bench.receive("gatt:2A18", RadioBench.glucose(number: 7))
-        tellWhole(bench, commitsFirst: false)
+        sendCompleteRecord(bench, commitsFirst: false)
         bench.pass(.seconds(2))
         let samples = try bench.samples().map(\.sample)
         #expect(samples.count == 1)
@@ -66,14 +66,14 @@ import Testing
     }
 
     /// A deleted reading stays deleted, even if more is known about it later.
-    @Test func whatWasDeletedStaysSo() throws {
+    @Test func deletedReadingIsNotCompleted() throws {
         let bench = try bench()
         bench.receive("gatt:2A18", RadioBench.glucose(number: 7))
         bench.pass(.seconds(2))
         let identity = try #require(try bench.samples().first).sample.identity
         let deletion = IngestDescription(kind: .delete, received: bench.clock.now.microseconds)
         _ = try bench.store.samples.delete([identity], description: deletion)
-        tellWhole(bench)
+        sendCompleteRecord(bench)
         bench.pass(.seconds(2))
         #expect(try bench.samples().isEmpty)
         try bench.stop()
@@ -81,7 +81,7 @@ import Testing
 
     /// A value that arrived before the services were known, and may belong to another characteristic, is quarantined with its bytes. A
     /// value that no profile can read is refused with them.
-    @Test func whatCannotBeAttributed() throws {
+    @Test func quarantinesUnattributedValues() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-heart-rate")
         bench.receive("gatt:2A37?", [0x00, 61])
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// A battery is read on a device that does not advertise it, and its readings are its own.
-    @Test func aBatteryThatIsNotAdvertised() throws {
+    @Test func readsUnadvertisedBattery() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-heart-rate")
         let description = try #require(bench.source.adopted.last?.description)

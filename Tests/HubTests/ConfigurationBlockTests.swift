@@ -9,7 +9,7 @@ import Testing
         "{}", "{\n}\n", "// mine {\n/* { */\n{ store: \"/s.db\", // here\n  hub: {} }\n", "{\r\n  store: \"{\"\r\n}\r\n",
         "\n\n{store: 1}",
     ])
-    func whatIsAddedIsRemoved(text: String) throws {
+    func removesAddedBlock(text: String) throws {
         let changed = try #require(ConfigurationBlock.adding(Self.members, to: text))
         #expect(ConfigurationBlock.isPresent(in: changed) && !ConfigurationBlock.isPresent(in: text))
         #expect(changed.contains("    api: {\n        listen: \"0.0.0.0:8642\",\n    },\n"))

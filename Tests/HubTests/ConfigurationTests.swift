@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: ["[]", "{", "{ stor: 1 }", "{ store: 1 }", "{ profiles: 'x' }", "not json"])
-    func refusesWhatItDoesNotUnderstand(text: String) throws {
+    func refusesInvalidConfiguration(text: String) throws {
         #expect(throws: ConfigurationError.self) { try read(text) }
     }
 
@@ -71,7 +71,7 @@ import Testing
         ("{ hub: { commitEvery: 'a' } }", "'hub.commitEvery': expected a number"),
         ("{ hub: { sources: { radio: 'no' } } }", "'hub.sources.radio': unknown policy, expected one of error, retry, ignore"),
     ])
-    func saysWhatIsWrongWithTheHub(text: String, words: String) throws {
+    func errorNamesHubSetting(text: String, words: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try read(text) }
         #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
     }
@@ -83,7 +83,7 @@ import Testing
 
     /// `{über: 1}` in Latin-1, on which Foundation's decoder ends the process, and a text of brackets only.
     @Test(arguments: [[0x7B, 0xFC, 0x62, 0x65, 0x72, 0x3A, 0x20, 0x31, 0x7D], [UInt8](repeating: 0x5B, count: 100_000)])
-    func refusesOctetsThatAreNoText(bytes: [UInt8]) throws {
+    func refusesInvalidUTF8(bytes: [UInt8]) throws {
         try Data(bytes).write(to: URL(filePath: folder.file("octets.json5")))
         let error = #expect(throws: ConfigurationError.self) {
             try Configuration(path: folder.file("octets.json5"), machine: machine())
@@ -91,7 +91,7 @@ import Testing
         #expect(error?.description.contains("line 1, column") == true)
     }
 
-    @Test func saysWhichFileIsWrong() throws {
+    @Test func errorNamesFile() throws {
         do {
             _ = try read("{ stor: 1 }")
             Issue.record("an unknown key is an error")
@@ -109,7 +109,7 @@ import Testing
 
     /// A zone's name becomes part of a path, and must not lead out of the folder of zones.
     @Test(arguments: ["", "/etc/passwd", "../config.json5", "Mars/Base", "a b", "Europe/\u{0}", "."])
-    func refusesWhatIsNoZone(name: String) {
+    func refusesInvalidZones(name: String) {
         #expect(throws: ConfigurationError.self) { try machine().zone(ZoneName(name, from: .option)) }
     }
 
@@ -141,7 +141,7 @@ import Testing
         #expect(throws: ConfigurationError.self) { try machine.zone(ZoneName(variable, from: .option)) }
     }
 
-    @Test func saysWhereAZonesNameComesFrom() throws {
+    @Test func errorNamesOriginOfZone() throws {
         for (origin, words) in [
             (ZoneName.Origin.option, "--time-zone"), (.variable, "TZ"),
             (.configuration("/some/config.json5"), "/some/config.json5"),
@@ -162,7 +162,7 @@ import Testing
         #expect(configuration.store == "\(folder.path)/.local/share/vitalgate/store.db")
     }
 
-    @Test func withoutAHomeItSaysWhatToDo() throws {
+    @Test func errorWithoutHomeSuggestsOption() throws {
         let machine = machine(["HOME": ""])
         let access = StoreAccess(configuration: try Configuration(path: nil, machine: machine), machine: machine)
         do {
@@ -179,7 +179,7 @@ import Testing
         ("{\n store: 'x'\n profiles: [] }", "line 3, column 2"), ("{ /* ", "line 1, column 3"),
         ("{ 'ä': tru }", "line 1, column 8"), ("{ store: 1e+ }", "line 1, column 10"),
     ])
-    func saysWhereTheSyntaxIsWrong(text: String, place: String) throws {
+    func errorNamesSyntaxPosition(text: String, place: String) throws {
         do {
             _ = try read(text)
             Issue.record("this is not JSON5")
@@ -196,7 +196,7 @@ import Testing
         return StoreAccess(configuration: configuration, machine: machine())
     }
 
-    @Test func makesAStoreAndItsFolder() throws {
+    @Test func createsStoreAndFolder() throws {
         let store = try access("new/deep/store.db").openForWriting(creating: true)
         #expect(UUIDText.isValid(store.owner))
         #expect(try access("new/deep/store.db").openForReading().owner == store.owner)
@@ -218,13 +218,13 @@ import Testing
     }
 
     /// A second hub of the same person is given that person's UUID.
-    @Test func takesTheConfiguredSubject() throws {
+    @Test func usesConfiguredPerson() throws {
         var access = try access("second.db")
         access.configuration.person = OneReadingTests.person
         #expect(try access.openForWriting(creating: true).owner == OneReadingTests.person)
     }
 
-    @Test func understandsSubjects() throws {
+    @Test func resolvesPeople() throws {
         let store = try access("store.db").openForWriting(creating: true)
         #expect(try StoreAccess.person("me", in: store) == store.owner)
         #expect(try StoreAccess.person("unassigned", in: store) == "unassigned")

@@ -25,7 +25,7 @@ import Testing
         ("{ store: '/s' }", "retention.heartRate=90d", "{ store: '/s', retention: { heartRate: \"90d\" } }"),
         ("{ retention: { all: '1y' } }", "retention.all=10y", "{ retention: { all: \"10y\" } }"),
     ])
-    func whatChanges(text: String, setting: String, expected: String) throws {
+    func changesOneSetting(text: String, setting: String, expected: String) throws {
         #expect(try Self.changed(text, [setting]) == expected)
         // Again, it changes nothing.
         #expect(try Self.changed(expected, [setting]) == expected)

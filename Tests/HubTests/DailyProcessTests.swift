@@ -6,7 +6,7 @@ import Testing
 
 /// Processes that run once a day next to the hub.
 @Suite struct DailyProcessTests {
-    @Test func itRunsOnceADayAndOnlyByARightClock() throws {
+    @Test func runsOnceDailyWithTrustedClock() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("runs")
         let clock = RadioBench.Clock()

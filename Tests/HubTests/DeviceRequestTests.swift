@@ -32,7 +32,7 @@ import Testing
         return survey
     }
 
-    @Test func nothingSaysWhoseItIs() throws {
+    @Test func reportIsAnonymous() throws {
         let request = DeviceRequest(survey(), of: try #require(Self.address), keepsName: false)
         let text = request.lines.joined()
         for part in ["C0:01", "Annas", "C00102030409", "0904030201C0", "416E6E6173"] { #expect(!text.contains(part), "\(part)") }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct EventLoopTests {
     /// A card that stalls for seconds delays the loop. Data that arrived in the meantime is read before the timer that would interpret
     /// silence as a fault and close the socket.
-    @Test func whatCameDuringADelayIsHeardBeforeTimers() throws {
+    @Test func readsPendingDataBeforeTimers() throws {
         let clock = RadioBench.Clock()
         let loop = EventLoop(clock: clock)
         var ends: [(reading: Descriptor, writing: Descriptor)] = []

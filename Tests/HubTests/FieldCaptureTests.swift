@@ -39,7 +39,7 @@ import Testing
     /// Each measurement is quarantined as a whole. The third one of 2021 has the values and the default date of the first, but the second one
     /// arrived without them.
     @Test(arguments: [("clock-anew-2021", 4, 0), ("clock-anew-2026", 3, 0)])
-    func aClockThatBeginsAnew(name: String, measurements: Int, repetitions: Int) throws {
+    func clockResetsAtPowerUp(name: String, measurements: Int, repetitions: Int) throws {
         let account = try replay(name)
         #expect((account.stored, account.duplicate, account.quarantined) == (0, 4 * repetitions, 4 * measurements))
         let quarantined = try store.quarantine.all()

@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Samples from before the history stay with their person, and are not stored again as unassigned.
-    @Test func whatIsStoredStaysTheirs() throws {
+    @Test func storedSamplesKeepTheirPerson() throws {
         let child = [Self.header, "2026-11-06T07:00:00Z,bodyMass,15.2,kg"]
         try load(child)
         try load([Self.header] + (1...5).map { "2026-11-0\($0)T07:00:00Z,bodyMass,100.\($0),kg" })

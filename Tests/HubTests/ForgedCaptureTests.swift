@@ -53,7 +53,7 @@ import Testing
         lines.map { $0.contains("\"event\":\"\(event)\"") ? $0.replacing(old, with: new) : $0 }
     }
 
-    @Test func whatIsDamagedIsNotReplayedAtAll() throws {
+    @Test func refusesDamagedCaptures() throws {
         let frame = try #require(lines.firstIndex { $0.contains(#""event":"frame""#) })
         var forged: [(String, [String])] = [
             ("no hexadecimal", changed("frame", "\"003c\"", "\"003g\"")),
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// A hub lost power and left an incomplete line. All lines before it are replayed, and the incomplete one is refused with its place.
-    @Test func cutAtEachOctet() throws {
+    @Test func truncationReplaysCompleteLines() throws {
         let bytes = try folder.read("good.ndjson")
         let head = try #require(bytes.firstIndex(of: 0x0A)) + 1
         for length in stride(from: head, to: bytes.count, by: 31) {
@@ -143,7 +143,7 @@ import Testing
         for length in 0..<head - 1 { #expect(throws: SourceError.self) { try replay(Array(bytes[..<length])) } }
     }
 
-    @Test func anyOctetChanged() throws {
+    @Test func survivesAnyChangedByte() throws {
         let bytes = try folder.read("good.ndjson")
         var generator = SeededGenerator(seed: 15)
         var taken = 0

@@ -96,7 +96,7 @@ import Testing
 
     /// Beurer's scales send time and user with the weight only, and the body composition right after it. A frame that arrives later, or
     /// without a weight, has the time of receipt.
-    @Test func whatFollowsAWeight() throws {
+    @Test func joinsBodyCompositionWithWeight() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-body-composition", "sig-user-data", "sig-weight-scale")
         // 07:30 in Berlin: a minute before it arrives.
@@ -143,7 +143,7 @@ import Testing
 
     /// A thermometer that sends temperature and humidity alternately, each with its own number. An equal value within the profile's
     /// interval is the same measurement, and the other value in between changes nothing.
-    @Test func readingsToldByTurns() throws {
+    @Test func alternatingRepeats() throws {
         let bench = try RadioBench()
         try bench.adopt("xiaomi-mibeacon")
         var counter: UInt8 = 0
@@ -200,7 +200,7 @@ import Testing
     }
 
     /// A broken session start only shows that there is a new session. The earlier start no longer applies.
-    @Test(arguments: [(UInt8(0x01), 2), (0x00, 1)]) func aSessionsStartThatIsBroken(check: UInt8, count: Int) throws {
+    @Test(arguments: [(UInt8(0x01), 2), (0x00, 1)]) func invalidSessionStartEndsEarlierStart(check: UInt8, count: Int) throws {
         let bench = try RadioBench()
         try bench.adopt("sig-continuous-glucose")
         bench.receive("gatt:2AAA", [0xEA, 0x07, 11, 20, 5, 0, 0, 4, 0])

@@ -55,7 +55,7 @@ import Testing
     }
 
     /// A packet cut by the link contains one beat less, so the next beat has a gap before it.
-    @Test func aPacketThatWasCutOff() throws {
+    @Test func truncatedPacketMakesGap() throws {
         let bench = try bench()
         for _ in 0..<5 { receive(bench, [1024]) }
         bench.receive("gatt:2A37", [0x10, 60, 0x00, 0x04, 0xFF], after: .seconds(1))
@@ -113,7 +113,7 @@ import Testing
         #expect(gaps == 2, "before the first, and where nothing was heard")
     }
 
-    @Test func whatCannotBeTrueIsHeldAsEver() throws {
+    @Test func quarantinesImpossibleIntervals() throws {
         let bench = try bench()
         for _ in 0..<3 { receive(bench, [1024]) }
         receive(bench, [0xFFFF])
@@ -134,7 +134,7 @@ import Testing
         try bench.stop()
     }
 
-    @Test func aPowerFailureThatAnnouncesItselfTakesNothing() throws {
+    @Test func announcedPowerFailureLosesNothing() throws {
         let bench = try bench()
         for _ in 0..<3 { receive(bench, [1024]) }
         bench.live.commitNow()
@@ -194,7 +194,7 @@ import Testing
     }
 
     /// Two hours of a strap in both forms: bytes of the store's pages for each beat.
-    @Test func seriesTakeFewOctetsABeat() throws {
+    @Test func seriesNeedFewBytesPerBeat() throws {
         var bytes: [Bool: Double] = [:]
         for gathering in [false, true] {
             let bench = try bench(gathering: gathering)

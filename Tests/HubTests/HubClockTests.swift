@@ -77,7 +77,7 @@ import Testing
         #expect(bench.notices.contains { $0.component == "clock" })
     }
 
-    @Test("three days behind: what is stored is corrected, each once") func daysBehind() throws {
+    @Test("three days behind: what is stored is corrected, each once") func clockThreeDaysSlow() throws {
         bench.clock.now.microseconds -= 3 * 86_400_000_000
         try bench.store.clock.save(nil)
         let clock = HubClock(hub: bench.hub, questions: ntp.questions)
@@ -210,7 +210,7 @@ import Testing
         #expect(try bench.store.check() == [])
     }
     /// Data received before the machine was switched on has its time from a correct clock.
-    @Test("what somebody repairs or restores meanwhile stays where it was") func repairedMeanwhile() throws {
+    @Test("what somebody repairs or restores meanwhile stays where it was") func repairDuringCorrection() throws {
         for beat: UInt8 in 50..<52 { bench.receive("gatt:2A37", [0x00, beat], after: .seconds(1)) }
         bench.pass(.seconds(2))
         let old = try bench.samples()

@@ -74,7 +74,7 @@ import Testing
     }
 
     /// A truncated file keeps the values before the cut. If a file contains a value twice, the last one counts.
-    @Test func ofAFileThatBreaksOff() throws {
+    @Test func truncatedFileKeepsEarlierValues() throws {
         let outcome = try take(
             [(.bloodType, "aPositive"), (.bloodType, "bNegative"), (.bloodType, "notSet")], daysBefore: 1,
             failure: SourceError(.malformed, "it breaks off"))
@@ -82,7 +82,7 @@ import Testing
         #expect(try now(.bloodType) == "bNegative")
     }
 
-    @Test func whatIsNobodysIsNotTaken() throws {
+    @Test func ignoresUnassignedPerson() throws {
         #expect(try take([(.bloodType, "aPositive")], daysBefore: 1, person: Origin.unassigned).account.notes.isEmpty)
         #expect(try store.people.peopleWithCharacteristics().isEmpty)
     }

@@ -128,7 +128,7 @@ import Testing
     }
 
     /// A file that breaks off is refused at that place, and everything before it is stored.
-    @Test func keepsWhatStandsBeforeABreak() throws {
+    @Test func storesReadingsBeforeTruncation() throws {
         try folder.write(
             Array(
                 """
@@ -158,7 +158,7 @@ import Testing
     }
 
     /// Nothing in a table shows whether it was truncated, so the readings of a last line without a line break are quarantined.
-    @Test func holdsALineWithoutALineBreak() throws {
+    @Test func quarantinesLastLineWithoutLineBreak() throws {
         #expect(try run(Self.rows(3)).account.notes.isEmpty)
         // The last cell is a number, of which more may follow.
         let outcome = try run("time,type,unit,value\n2026-11-12T00:00:00Z,heartRate,/min,60")
@@ -167,7 +167,7 @@ import Testing
     }
 
     /// The ledger contains the name of a file, not its folder.
-    @Test func keepsFoldersToItself() throws {
+    @Test func ledgerOmitsFolders() throws {
         #expect(try run(Self.rows(1)).account.name == "file.csv")
     }
 }

@@ -46,7 +46,7 @@ import Testing
     }
 
     /// A short lock is not reported.
-    @Test func anImportMeanwhile() throws {
+    @Test func doesNotReportShortLock() throws {
         let bench = try bench()
         let other = try locked(bench)
         bench.receive("gatt:2A1C", Self.frame)
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// The kernel remounts a damaged file system read-only. Restarting the hub may help.
-    @Test func aStoreThatCannotBeWritten() throws {
+    @Test func reportsReadOnlyStore() throws {
         let bench = try bench()
         try bench.store.connection.execute("PRAGMA query_only = 1")
         bench.receive("gatt:2A1C", Self.frame)

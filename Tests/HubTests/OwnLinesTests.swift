@@ -172,7 +172,7 @@ import Testing
         return readings.first
     }
 
-    @Test(arguments: 1...4) func everySampleComesBack(seed: UInt64) throws {
+    @Test(arguments: 1...4) func everySampleRoundTrips(seed: UInt64) throws {
         for sample in try samples(seed, 150) {
             let bytes = line(sample)
             let reading = try #require(try read(bytes), "\(sample.origin.type.id)")
@@ -185,7 +185,7 @@ import Testing
     }
 
     /// Nothing of a line that was cut is taken, wherever it was cut.
-    @Test func aLineThatIsCut() throws {
+    @Test func refusesTruncatedLines() throws {
         for sample in try samples(9, 14) {
             let bytes = line(sample).dropLast()
             for length in stride(from: 1, to: bytes.count, by: 5) {
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// If any single byte is changed, the line is refused, or it names a sample whose UUID follows from it.
-    @Test func aLineThatWasChanged() throws {
+    @Test func changedLineIsRefusedOrConsistent() throws {
         var generator = SeededGenerator(seed: 5)
         for sample in try samples(11, 30) {
             let bytes = Array(line(sample).dropLast())

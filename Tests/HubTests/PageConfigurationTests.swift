@@ -16,7 +16,7 @@ import Testing
         return try Configuration(path: folder.file("config.json5"), machine: machine)
     }
 
-    @Test func nothingIsShownByDefault() throws {
+    @Test func optionsAreOffByDefault() throws {
         for text in ["", "{}", "{ page: {} }"] {
             let page = try configuration(text).page
             #expect(page.bloodPressure == nil && page.tiles == nil, "\(text)")

@@ -40,7 +40,7 @@ import Testing
     }
 
     /// The child stood on the scale first. The child's weights become unassigned when the parent uses the scale, which can be undone.
-    @Test(arguments: [false, true]) func theChildComesFirst(isOneFile: Bool) throws {
+    @Test(arguments: [false, true]) func childBeforeParentBecomesUnassigned(isOneFile: Bool) throws {
         let found = try weights(
             [row(0, 0, "15.1"), row(0, 1, "72.1"), row(1, 0, "15.2"), row(1, 1, "72.2")], isOneFile: isOneFile)
         #expect(found.own == [72.1, 72.2])
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// A file that names the person of each row keeps them, also as "me".
-    @Test(arguments: [false, true]) func aFileThatNamesThePerson(isMe: Bool) throws {
+    @Test(arguments: [false, true]) func fileNamingPersonIsTrusted(isMe: Bool) throws {
         let person = isMe ? "me" : "7f9c0000-0000-4000-8000-000000000001"
         let rows = (0..<4).map { row($0, 0, "72.\($0)") } + [row(4, 0, "15.1")]
         try story.load([FileStoryTests.header + ",subject"] + rows.map { $0 + "," + person })

@@ -55,7 +55,7 @@ import Testing
         #expect(try bench.store.ledger.accounts().isEmpty)
     }
 
-    @Test func damagedAndUnknownFramesAreAccountedFor() throws {
+    @Test func countsDamagedAndUnknownFrames() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-heart-rate")
         bench.receive("gatt:2A37", [0x01, 60])
@@ -66,7 +66,7 @@ import Testing
         #expect((account.stored, account.refused, account.skipped) == (1, 1, ["no-profile": 1]))
     }
 
-    @Test func samplesAndMemoryAreCommittedBeforeTheSourceIsTold() throws {
+    @Test func confirmsAfterCommit() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")
         var stored: [Int] = []
@@ -94,7 +94,7 @@ import Testing
         #expect(try bench.reader().devices.adopted().first?.key == "Maker/Meter/42")
     }
 
-    @Test func nothingIsConfirmedWhileTheStoreFails() throws {
+    @Test func doesNotConfirmDuringStoreFailure() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")
         let token = CommitToken(address: RadioBench.address, number: 1)
@@ -111,7 +111,7 @@ import Testing
         try bench.stop()
     }
 
-    @Test func aClockThatIsOffIsCorrectedAndIdentityKeepsWhatItSaid() throws {
+    @Test func correctedClockKeepsIdentity() throws {
         let slow = try RadioBench()
         let right = try RadioBench()
         for bench in [slow, right] { try bench.adopt("sig-glucose") }
@@ -134,7 +134,7 @@ import Testing
         #expect(try slow.store.ledger.account(of: 1)?.notes.count == 1)
     }
 
-    @Test func oneAdvertisementHeardManyTimesIsOneMeasurement() throws {
+    @Test func repeatedAdvertisementIsOneMeasurement() throws {
         let bench = try RadioBench()
         try bench.adopt("bthome-v2")
         // Packet id, temperature.
@@ -168,7 +168,7 @@ import Testing
     }
 
     /// Story 30: a device that returns under another key (paired again, repaired) continues as before.
-    @Test func aNewKeyGoesByTheOldOne() throws {
+    @Test func newKeyIsStoredUnderOldKey() throws {
         let bench = try RadioBench()
         try bench.store.devices.merge(device: RadioBench.device.key, into: "old")
         try bench.adopt("sig-heart-rate")
@@ -187,7 +187,7 @@ import Testing
     }
 
     /// The output of `scan` for a device that is not adopted.
-    @Test func whatToDo() throws {
+    @Test func scanAdvice() throws {
         let assembly = DeviceAssembly(library: try Checkout.library)
         let adopt = "vitalgate devices adopt C0:01:02:03:04:01"
         let pair = "vitalgate devices pair C0:01:02:03:04:01"
@@ -226,7 +226,7 @@ import Testing
     }
 
     /// It has the services but counts in 0.05 kg where they define 0.005 (ble-scale-sync, scales/renpho.ts).
-    @Test(arguments: ["Renpho-Scale", "RENPHO ES-WBE28", "renpho"]) func aScaleThatCountsOtherwiseIsLeftOut(name: String) throws {
+    @Test(arguments: ["Renpho-Scale", "RENPHO ES-WBE28", "renpho"]) func excludesScaleWithOtherResolution(name: String) throws {
         let assembly = DeviceAssembly(library: try Checkout.library)
         let profiles = assembly.profiles(for: near(services: [0x180F, 0x181B, 0x181C, 0x181D], name: name)).map(\.id)
         #expect(profiles == ["sig-battery"])
@@ -244,7 +244,7 @@ import Testing
     }
 
     /// Many devices share a company number, so the profile must be able to read the received data. A name is sufficient.
-    @Test func whatWasHeardDecidesAmongMany() throws {
+    @Test func receivedDataSelectsProfile() throws {
         let assembly = DeviceAssembly(library: try Checkout.library)
         func profiles(_ data: [AdvertisedData: [UInt8]], name: String? = nil, services: [UInt16] = []) -> [String] {
             var device = near(services: services, adverts: Set(data.keys), name: name)

@@ -81,7 +81,7 @@ import Testing
     }
 
     /// The weight, then the same with the body composition, as each of these scales sends them.
-    @Test(arguments: scales) func theWeightComesFirst(_ scale: Scale) throws {
+    @Test(arguments: scales) func weightBeforeBodyComposition(_ scale: Scale) throws {
         let bench = try RadioBench()
         try bench.adopt(scale.profile)
         bench.receive(scale.channel, scale.frame(0, 6000, 1))

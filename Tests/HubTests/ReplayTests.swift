@@ -154,7 +154,7 @@ import Testing
     }
 
     /// Advertisements before the device's key are refused, and reported.
-    @Test func aSealedDeviceNeedsItsKey() throws {
+    @Test func encryptedDeviceNeedsKey() throws {
         let bench = try RadioBench()
         try family(bench)
         let writer = try capture(bench)
@@ -233,7 +233,7 @@ import Testing
     }
 
     /// However long it runs, there are two parts with at most the requested number of bytes, and the last part is complete.
-    @Test func itNeverGrowsPastItsBound() throws {
+    @Test func captureStaysWithinLimit() throws {
         let bench = try RadioBench()
         try family(bench)
         let writer = try capture(bench, limit: 64 << 10)
@@ -263,7 +263,7 @@ import Testing
 
     // MARK: Files that are not captures
 
-    @Test func aFullDiskEndsTheCaptureAndNotTheHub() throws {
+    @Test func fullDiskEndsOnlyCapture() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-heart-rate")
         let writer = try capture(bench)
@@ -280,7 +280,7 @@ import Testing
         #expect(try bench.samples().count == 10)
     }
 
-    @Test func whatIsThereAndNoCaptureIsLeftAlone() throws {
+    @Test func doesNotOverwriteOtherFiles() throws {
         let bench = try RadioBench()
         try folder.write(Array("time,type,value,unit\n".utf8), to: "field.ndjson")
         #expect(throws: SourceError.self) { try capture(bench) }

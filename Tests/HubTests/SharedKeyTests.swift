@@ -30,7 +30,7 @@ import Testing
         Dictionary(uniqueKeysWithValues: try bench.samples().map { ($0.sample.value, $0.sample.origin.device?.key ?? "") })
     }
 
-    @Test func bothAtOnceAreToldOnceAndParted() throws {
+    @Test func reportsSharedKeyOnceAndSeparatesDevices() throws {
         let bench = try Self.bench()
         let other = try Self.other()
         for rate in 60..<65 {
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The sensor returns under another address, and the earlier one is absent. By its identity it is the same device.
-    @Test func oneThatCameBackIsNotTold() throws {
+    @Test func doesNotReportChangedAddress() throws {
         let bench = try Self.bench()
         bench.source.away = [RadioBench.address]
         for rate in 60..<65 { bench.receive("gatt:2A37", [0x00, UInt8(rate)], after: .seconds(1), of: try Self.other()) }
@@ -81,7 +81,7 @@ import Testing
         #expect(try bench.store.devices.aliases().isEmpty)
     }
 
-    @Test func nothingToPart() throws {
+    @Test func refusesPartingSingleDevice() throws {
         let bench = try Self.bench()
         try bench.stop()
         let other = DeviceAssembly.storedAddress(try Self.other())

@@ -59,7 +59,7 @@ import Testing
     }
 
     /// Another measurement with the same timestamp: the clock began again.
-    @Test func aTimestampThatDoesNotMoveOn() {
+    @Test func repeatedTimestampMeansReset() {
         var trust = StampTrust()
         let late = 100 * Calendar.day
         #expect(evaluate(&trust, late: late, at: 0) == .trusted(isFresh: false))
@@ -75,7 +75,7 @@ import Testing
         #expect(evaluate(&trust, late: Self.hour, at: 5 * Calendar.day + 2 * Self.hour, content: 5) == .trusted(isFresh: false))
     }
 
-    @Test func aClockThatRunsBackwards() {
+    @Test func clockRunningBackwards() {
         var trust = StampTrust()
         #expect(evaluate(&trust, late: Calendar.day, at: 0) == .trusted(isFresh: false))
         #expect(evaluate(&trust, late: 90 * Calendar.day, at: 1_000_000) == .trusted(isFresh: false), "one transfer, newest first")

@@ -76,7 +76,7 @@ import Testing
     }
 
     /// A byte now and then does not extend the time limit.
-    @Test func anOctetNowAndThen() throws {
+    @Test func slowBytesDoNotExtendTimeout() throws {
         let server = Server(timeout: .milliseconds(20))
         var failure: StatusClient.Failure?
         for _ in 0..<1_000_000 where failure == nil {

@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Who wants readings within a second is answered once, so that it knows whom it has asked, and has them committed until it goes.
-    @Test func whoHurriesHasReadingsCommitted() throws {
+    @Test func commitsPromptlyOnRequest() throws {
         var hurry: [Bool] = []
         bench.server.onHurry = { [bench] in
             hurry.append($0)
@@ -77,7 +77,7 @@ import Testing
         try bench.stop()
     }
 
-    @Test func nothingIsLeftOfAFollowerThatHasGone() throws {
+    @Test func releasesClosedFollower() throws {
         let before = bench.loop.load
         do {
             let follower = try bench.ask(StatusBench.follow)
@@ -89,7 +89,7 @@ import Testing
         #expect(bench.hub.onChange == nil)
     }
 
-    @Test func followersAreToldOnceASecondAtMost() throws {
+    @Test func sendsStatusAtMostOncePerSecond() throws {
         let followers = [try bench.ask(StatusBench.follow), try bench.ask(StatusBench.follow)]
         for follower in followers { #expect(follower.statuses().count >= 1) }
         bench.pass(.seconds(5))
@@ -112,7 +112,7 @@ import Testing
         for follower in followers { #expect(follower.read() == nil) }
     }
 
-    @Test func aFollowerThatNeverReadsIsBoundedAndDropped() throws {
+    @Test func dropsFollowerWithoutReading() throws {
         let sleeper = try bench.ask(StatusBench.follow)
         let reader = try bench.ask(StatusBench.follow)
         let watches = bench.loop.load.watches
@@ -131,7 +131,7 @@ import Testing
         #expect(text.split(separator: "\n").dropLast().allSatisfy { StatusMessage.answer(Array($0.utf8))?.status != nil })
     }
 
-    @Test func whoWakesUpIsToldHowThingsAreNow() throws {
+    @Test func slowFollowerGetsLatestStatus() throws {
         let sleeper = try bench.ask(StatusBench.follow)
         for number in 0..<12 { try bench.connectMany("\(number)") }
         var text = ""
@@ -145,7 +145,7 @@ import Testing
         #expect(received.last == "11", "\(received)")
     }
 
-    @Test func silenceIsToldWhenItBegins() throws {
+    @Test func sendsStatusWhenSilenceBegins() throws {
         try bench.hub.start()
         bench.pass(.seconds(1))
         let follower = try bench.ask(StatusBench.follow)
@@ -166,7 +166,7 @@ import Testing
         try bench.stop()
     }
 
-    @Test func aSourceThatFailedSaysWhyAndUntilWhen() throws {
+    @Test func failedSourceHasReasonAndRetryTime() throws {
         try bench.hub.start()
         bench.hub.failed(bench.frail, SourceError(.inputOutput, "the cable was pulled"))
         let status = try #require(try bench.ask(StatusBench.status).statuses().first)
@@ -180,14 +180,14 @@ import Testing
         ("{}\n", "request"), ("what?\n", "request"), (#"{"vitalgate":2,"ask":"status"}"# + "\n", "version"),
         (#"{"vitalgate":1,"ask":"values"}"# + "\n", "request"), (String(repeating: "x", count: 5000), "request"),
     ])
-    func whatIsNoRequestIsToldSo(text: String, kind: String) throws {
+    func answersInvalidRequestsWithError(text: String, kind: String) throws {
         let asker = try bench.ask(text)
         let answer = try #require(asker.read())
         #expect(StatusMessage.answer(Array(answer.dropLast().utf8))?.error?.kind == kind)
         #expect(asker.read() == nil)
     }
 
-    @Test func halfARequestIsWaitedForAndNotForEver() throws {
+    @Test func incompleteRequestTimesOut() throws {
         let before = bench.loop.load
         let asker = try bench.ask(String(StatusBench.status.prefix(9)))
         #expect(asker.read()?.isEmpty == true)
@@ -201,7 +201,7 @@ import Testing
         #expect(bench.loop.load == before)
     }
 
-    @Test func thereAreSoManyFollowersAndNoMore() throws {
+    @Test func limitsFollowers() throws {
         var followers: [StatusBench.Asker] = []
         for _ in 0..<StatusServer.maximumFollowers { followers.append(try bench.ask(StatusBench.follow)) }
         let more = try bench.ask(StatusBench.follow)
@@ -233,7 +233,7 @@ import Testing
         #expect(try bench.ask(StatusBench.status).statuses().count == 1)
     }
 
-    @Test func nothingMeasuredIsToldOfIt() throws {
+    @Test func statusContainsNoValues() throws {
         try bench.hub.start()
         let asker = try bench.ask(StatusBench.status)
         let text = try #require(asker.read())

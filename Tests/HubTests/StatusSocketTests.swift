@@ -21,7 +21,7 @@ import Testing
         return lstat(path, &status) == 0 ? status.st_mode : 0
     }
 
-    @Test func besideTheStoreOrWhereSystemdSays() {
+    @Test func pathIsNextToStoreOrFromSystemd() {
         #expect(StatusSocket.path(store: "/srv/store.db", machine: machine()) == "/srv/store.db.sock")
         let service = machine(["RUNTIME_DIRECTORY": "/run/hub:/run/other"])
         #expect(StatusSocket.path(store: "/srv/store.db", machine: service) == "/run/hub/hub.sock")
@@ -35,11 +35,11 @@ import Testing
             ])
     }
 
-    @Test func openToTheGroupWhateverTheMask() throws {
+    @Test func socketIsGroupAccessibleWithAnyMask() throws {
         let path = folder.file("store.db.sock")
         for mask in [0o077, 0o000] as [mode_t] {
             // The mask is the process's, so the test that sets it runs alone.
-            let status = try OwnProcess.run("openToTheGroupWhateverTheMask") {
+            let status = try OwnProcess.run("socketIsGroupAccessibleWithAnyMask") {
                 umask(mask)
                 let descriptor = try StatusSocket.listen(path)
                 #expect(mode(path) == S_IFSOCK | 0o660)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func whatAKilledHubLeftIsReplaced() throws {
+    @Test func replacesStaleSocket() throws {
         let path = folder.file("store.db.sock")
         close(try StatusSocket.listen(path))
         #expect(mode(path) & S_IFMT == S_IFSOCK)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func oneStoreByAllItsNames() throws {
+    @Test func resolvesLinksToStore() throws {
         mkdir(folder.file("real"), 0o700)
         symlink(folder.file("real"), folder.file("link"))
         #expect(StatusSocket.canonical(folder.file("link/store.db")) == StatusSocket.canonical(folder.file("real/store.db")))

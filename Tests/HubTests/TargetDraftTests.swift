@@ -25,7 +25,7 @@ import Testing
         ),
         (.files, ["folder=/ä\n"], #"{ kind: "files", folder: "/ä\u000a" }"#),
     ])
-    func whatIsWritten(kind: ExporterKind, settings: [String], object: String) throws {
+    func writesSettings(kind: ExporterKind, settings: [String], object: String) throws {
         #expect(try TargetDraft(kind: kind, settings: settings).object == object)
     }
 
@@ -43,7 +43,7 @@ import Testing
         (.postgresql, ["hypertable=yes"], "hypertable", "true or false"),
         (.files, ["types="], "types", "expected a value"),
     ])
-    func whatIsRefused(kind: ExporterKind, settings: [String], key: String, words: String) {
+    func refusesInvalidSettings(kind: ExporterKind, settings: [String], key: String, words: String) {
         #expect {
             try TargetDraft(kind: kind, settings: settings)
         } throws: { error in
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// A value of each key's form is written, and read with that form.
-    @Test func eachKeyHasItsForm() throws {
+    @Test func everyKeyRoundTrips() throws {
         for kind in ExporterKind.allCases {
             for setting in TargetDraft.settings(of: kind) {
                 let text =

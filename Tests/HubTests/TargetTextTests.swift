@@ -49,7 +49,7 @@ import Testing
             "\u{FEFF}{\r\n  store: '/s',\r\n  targets: {\n      \"new-one\": OBJECT,\n  },\n}\r\n"
         ),
     ])
-    func whatIsAdded(text: String, expected: String) throws {
+    func addsTarget(text: String, expected: String) throws {
         let changed = try Self.added(text)
         #expect(changed == expected.replacing("OBJECT", with: Self.object))
         let back = try #require(try Self.removed(changed))
@@ -60,7 +60,7 @@ import Testing
         #expect(try Self.removed(two)?.contains("b: {") == true)
     }
 
-    @Test func whatIsRemoved() throws {
+    @Test func removesTarget() throws {
         let text = """
             {
                 targets: {
@@ -79,7 +79,7 @@ import Testing
         #expect(try Self.removed("{}", "d") == nil)
     }
 
-    @Test func whatIsNoPlaceForATargetIsRefused() {
+    @Test func refusesInvalidTargetsObject() {
         for text in ["[]", "{ targets: null }", "{ targets: [] }", "{", "{ targets: {}, targets: {} }"] {
             #expect(throws: ConfigurationError.self) { try Self.added(text) }
         }

@@ -41,7 +41,7 @@ import Testing
         ("targets: { a: { kind: 'mqtt', url: 'mqtt://h', staleAfter: { sensor: 5 } } }", "'targets.a.staleAfter': unknown type"),
         ("targets: { a: { kind: 'mqtt', url: 'mqtt://h', staleAfter: { weight: 5, bodyMass: 5 } } }", "occurs twice"),
     ])
-    func whatIsNotOneTypeIsNamed(text: String, words: String) {
+    func errorNamesUnknownType(text: String, words: String) {
         #expect {
             try read("{ \(text) }")
         } throws: { "\($0)".contains(words) }

@@ -30,7 +30,7 @@ import Testing
         #expect(quarantined.first?.frame != nil)
     }
 
-    @Test func anOwnersThermometerThatSaysCelsiusAndMeansFahrenheit() throws {
+    @Test func reportsThermometerInWrongUnit() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
         for tenths in [980, 984, 979] as [UInt16] {
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// Other devices of the same person show the level. Wrong readings from before the hub's start are not reported.
-    @Test func onlyWhatCameSinceTheStart() throws {
+    @Test func ignoresReadingsBeforeStart() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
         for tenths in [980, 984, 979] as [UInt16] {

@@ -35,7 +35,7 @@ import Testing
     }
 
     /// A clock that was compared in the old zone is not known in the new one.
-    @Test func aComparisonIsOfItsZone() throws {
+    @Test func clockComparisonAppliesToOneZone() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")
         bench.compareClocks()

@@ -111,7 +111,7 @@ import Testing
     }
 
     /// InfluxData's own cases, as far as a point of ours can be such: names that are not empty, texts and numbers with a point.
-    @Test func asInfluxDataWritesIt() throws {
+    @Test func matchesCasesOfInfluxData() throws {
         struct Case: Decodable {
             struct Input: Decodable { var point: Point }
             struct Point: Decodable {
@@ -158,7 +158,7 @@ import Testing
     }
 
     /// Any names from devices and files: a written point is found again, to be deleted.
-    @Test(arguments: ["a b,c=d", "x\\", "it's \"quoted\"", "tab\tand more", "ü ✓", "trailing \\ \\"]) func whateverANameHolds(
+    @Test(arguments: ["a b,c=d", "x\\", "it's \"quoted\"", "tab\tand more", "ü ✓", "trailing \\ \\"]) func anyNameRoundTrips(
         name: String
     ) throws {
         let origin = Origin(
@@ -182,7 +182,7 @@ import Testing
     }
 
     /// Of a batch with a point that is not taken the good ones are in, and the bad one is found.
-    @Test func aPointThatIsRefused() throws {
+    @Test func setsAsideRejectedPoint() throws {
         _ = try HTTPClient().send(
             HTTPRequest(
                 .post, "\(server.url)/write?db=\(database)", body: Array("bodyMass value=\"text\" 1790000000000000000\n".utf8)))
@@ -225,7 +225,7 @@ import Testing
     }
 
     /// A database that is dropped and created again is not the one that was filled, also in the middle of a run.
-    @Test func aDatabaseThatIsMadeAgain() throws {
+    @Test func detectsRecreatedDatabase() throws {
         try test.add(try (0..<20).map { try test.sample(60, at: $0) })
         let run = try test.run(exporter())
         try test.finish(run)
@@ -243,7 +243,7 @@ import Testing
     }
 
     /// A point that another program has overwritten is found by its value.
-    @Test func aPointThatSomebodyHasChanged() throws {
+    @Test func findsChangedPoint() throws {
         let sample = try test.sample(60, at: 0)
         try test.add([sample, try test.sample(61, at: 1)])
         try test.finish(try test.run(exporter()))
@@ -260,7 +260,7 @@ import Testing
     }
 
     /// A server that takes points and returns none, such as one of another maker, is found out by a look, and by the first delivery.
-    @Test func whatOnlyTakesPoints() throws {
+    @Test func detectsWriteOnlyServer() throws {
         let stub = HTTPStub { request in
             request.path.hasPrefix("/query")
                 ? HTTPStub.Answer(200, body: Array(#"{"results":[{"series":[{"values":[]}]}]}"#.utf8)) : HTTPStub.Answer(204)
@@ -308,7 +308,7 @@ import Testing
     }
 
     /// The connection breaks at any byte, in either direction.
-    @Test(arguments: 0..<8 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
+    @Test(arguments: 0..<8 as Range<UInt64>) func survivesRandomFailures(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let relay = CuttingRelay(.tcp(0), server: .tcp(server.port))
         defer { relay.close() }
@@ -341,7 +341,7 @@ import Testing
         #expect(try stored() == test.contents())
     }
 
-    @Test func theServerIsKilledAndComesBack() throws {
+    @Test func survivesKilledServer() throws {
         let server = try InfluxServer()
         defer { server.stop() }
         _ = try server.query("CREATE DATABASE \(database)")

@@ -45,7 +45,7 @@ import Testing
         return classes
     }
 
-    @Test func everyTypeIsInAUnitThatItsClassTakes() throws {
+    @Test func unitsFitDeviceClasses() throws {
         let classes = try Self.classes()
         var known = 0
         for type in SampleType.quantities {
@@ -166,7 +166,7 @@ import Testing
     }
 
     /// Home Assistant's own schemas accept these recorded messages: `scripts/check-home-assistant`.
-    @Test(arguments: ["2025.4", "2026.11"]) func asRecorded(version: String) throws {
+    @Test(arguments: ["2025.4", "2026.11"]) func matchesRecordedMessages(version: String) throws {
         var settings = MQTTSettings()
         settings.homeAssistant = try #require(HomeAssistantVersion(version))
         let device = Device(

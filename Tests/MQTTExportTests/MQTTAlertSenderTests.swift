@@ -76,7 +76,7 @@ import Testing
         #expect(reported.contains { $0["alert3"]?.platform == "binary_sensor" && $0["alert3"]?.topic == nil })
     }
 
-    @Test func aBrokerThatWasAwayGetsTheStatesAgain() throws {
+    @Test func republishesStatesAfterReconnection() throws {
         let broker = try Broker()
         let sender = sender(broker, discovery: "")
         try sender.show([state(3, "ON")])

@@ -75,7 +75,7 @@ import Testing
         return try cursor.next().map { State(value: $0.sample.value, unit: "bpm", uuid: $0.uuid.description) }
     }
 
-    @Test func aSensorAppearsAndIsAsTheStoreHasIt() throws {
+    @Test func sensorStateEqualsStore() throws {
         let broker = try Broker()
         let listener = try Listener(broker)
         let samples = try (0..<50).map { try test.sample(60 + $0 % 3, at: $0) }
@@ -129,7 +129,7 @@ import Testing
 
     /// Whatever is added and deleted, and wherever the connection breaks, a receiver of the lines has the content of the store, and the
     /// state is the latest sample.
-    @Test(arguments: 0..<6 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
+    @Test(arguments: 0..<6 as Range<UInt64>) func survivesRandomFailures(seed: UInt64) throws {
         let broker = try Broker()
         let listener = try Listener(broker)
         let relay = CuttingRelay(.tcp(0), server: .tcp(broker.port))
@@ -163,7 +163,7 @@ import Testing
     }
 
     /// After a lost connection the exporter reconnects. In the meantime, the readings are not shown as current.
-    @Test func availabilityTellsTheTruth() throws {
+    @Test func availabilityReflectsConnection() throws {
         let broker = try Broker()
         let listener = try Listener(broker)
         let relay = CuttingRelay(.tcp(0), server: .tcp(broker.port))
@@ -191,7 +191,7 @@ import Testing
     }
 
     /// A broker that keeps nothing has all again once it is back, though nothing has changed.
-    @Test func aBrokerThatForgets() throws {
+    @Test func republishesAfterBrokerLosesMessages() throws {
         let broker = try Broker()
         try test.add([try test.sample(60, at: 0)])
         let exporter = try exporter(broker.port)
@@ -207,7 +207,7 @@ import Testing
     }
 
     /// A new process finds all messages in place and sends nothing. It must send them if the broker loses them later.
-    @Test func aBrokerThatForgetsWhatWasToldBefore() throws {
+    @Test func republishesMessagesOfEarlierProcess() throws {
         let broker = try Broker()
         try test.add([try test.sample(60, at: 0)])
         var exporter: MQTTExporter? = try exporter(broker.port)
@@ -241,7 +241,7 @@ import Testing
         withExtendedLifetime(exporter) {}
     }
 
-    @Test func whatIsOldIsNotShownAsNew() throws {
+    @Test func staleReadingIsUnavailable() throws {
         let broker = try Broker()
         let listener = try Listener(broker)
         try test.add([try test.sample(60, at: 0)])
@@ -289,7 +289,7 @@ import Testing
         #expect(reported[topic]?.contains("bodyMass") == false)
     }
 
-    @Test func whoIsNotLetIn() throws {
+    @Test func stopsWhenUnauthorized() throws {
         let broker = try Broker { folder in
             try ServerProcess.run(["/usr/bin/mosquitto_passwd", "-b", "-c", folder + "/passwords", "hub", "right"])
             try Data("user hub\ntopic write vitalgate/#\ntopic read #\ntopic write test/#\n".utf8)
@@ -345,7 +345,7 @@ import Testing
         #expect(throws: DeliveryError.self) { try look("127.0.0.1", authority) }
     }
 
-    @Test func whatIsTooLargeIsSetAside() throws {
+    @Test func setsAsideOversizedMessages() throws {
         let broker = try Broker { _ in ["allow_anonymous true", "max_packet_size 2000"] }
         let listener = try Listener(broker)
         try test.add(try (0..<20).map { try test.sample(60, at: $0) })
@@ -358,7 +358,7 @@ import Testing
         #expect(try copied(listener).count == 20)
     }
 
-    @Test func nobodyAnswers() throws {
+    @Test func waitsWithoutBroker() throws {
         try test.add([try test.sample(60, at: 0)])
         let run = try test.run(exporter(FreePort.find()), settings)
         guard case .wait = try run.step() else {

@@ -6,7 +6,7 @@ import Testing
 @testable import MQTTExport
 
 @Suite struct MQTTSettingsTests {
-    @Test func asWritten() throws {
+    @Test func readsSettings() throws {
         let plain = try Settings.read(MQTTSettings.self, #"{"url": "mqtt://homeassistant.local"}"#)
         #expect(plain.host == "homeassistant.local" && plain.port == 1883 && !plain.isEncrypted && plain.topic == "vitalgate")
         #expect(plain.staleAfter(.heartRate) == 86_400)
@@ -38,7 +38,7 @@ import Testing
         ("staleAfter", #"{"url": "mqtt://x", "staleAfter": {"other": 0}}"#),
         ("certificateAuthority", #"{"url": "mqtt://x", "certificateAuthority": "/x"}"#),
         ("password", #"{"url": "mqtt://x", "password": {"environment": "X"}}"#),
-    ]) func whatDoesNotFit(key: String, json: String) throws {
+    ]) func refusesInvalidSettings(key: String, json: String) throws {
         #expect { try Settings.read(MQTTSettings.self, json) } throws: { ($0 as? SettingsFault)?.key == key }
     }
 }

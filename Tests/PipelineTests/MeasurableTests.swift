@@ -6,7 +6,7 @@ import Testing
 /// A value that no instrument can measure is quarantined, whatever its type, so that no sum becomes infinite.
 @Suite struct MeasurableTests {
     @Test(arguments: ["distanceWalkingRunning", "stepCount", "activeEnergyBurned", "bodyMass", "dietaryEnergyConsumed"])
-    func aValueThatNoInstrumentDeliversIsHeld(id: String) throws {
+    func quarantinesUnmeasurableValues(id: String) throws {
         let type = try #require(SampleType(id))
         for text in ["1e16", "3e20"] {
             let origin = Origin(person: "me", type: type, source: SourceRevision(id: "s", name: "S"), device: nil)

@@ -33,7 +33,7 @@ import Testing
         return output
     }
 
-    @Test func canonicalValueAndWhatWasReceived() throws {
+    @Test func keepsOriginalWithCanonicalValue() throws {
         let output = Self.normalise([[try Self.reading("98.60", "[degF]", Self.at("2026-11-20T06:31:00+01:00"))]])
         let sample = try #require(output.samples.first).sample
         #expect(output.refusals.isEmpty)
@@ -46,7 +46,7 @@ import Testing
         #expect(sample.received == Self.received)
     }
 
-    @Test func identityIsOfWhatWasReceived() throws {
+    @Test func identityUsesReceivedNumeral() throws {
         let time = try Self.at("2026-11-20T05:31:00Z")
         let output = Self.normalise([
             [try Self.reading("98.6", "[degF]", time)], [try Self.reading("98.60", "[degF]", time)],

@@ -86,7 +86,7 @@ import Testing
         #expect(Place(.byte, 0).description == "byte 0")
     }
 
-    @Test func clocksGoOnWhenTold() {
+    @Test func fixedClockAdvancesOnRequest() {
         var clock = FixedClock()
         #expect(clock.now.description == "2026-11-20T06:31:00.000000Z")
         clock.advance(seconds: 60)

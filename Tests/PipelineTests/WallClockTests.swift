@@ -108,7 +108,7 @@ import Testing
     }
 
     /// A counter that continues distinguishes the two passes, even if the order of the rows does not.
-    @Test func ticksSettle() throws {
+    @Test func ticksResolveRepeatedHour() throws {
         // Half-hourly from 01:30 on: the clock goes back between the third and the fourth.
         let rows = ["01:30", "02:00", "02:30", "02:00", "02:30", "03:00"]
         #expect(
@@ -129,7 +129,7 @@ import Testing
     }
 
     /// A counter that was reset proves nothing, and the zone decides.
-    @Test func ticksThatStartAnew() throws {
+    @Test func resetTicksProveNothing() throws {
         #expect(try Self.resolve(["01:30", "12:00", "12:05"], ticks: [1_000_000, 3, 303]).times == ["23:30", "11:00", "11:05"])
         #expect(try Self.resolve(["12:00", "12:05"], ticks: [.min, .max]).times == ["11:00", "11:05"])
     }
@@ -168,7 +168,7 @@ import Testing
     }
 
     /// Another assumption about the zone gives other instants and the same UUIDs (story 23).
-    @Test func identitiesWhateverTheZone() throws {
+    @Test func identityDoesNotDependOnZone() throws {
         let rows = ["01:30", "02:00", "02:30", "02:10", "02:40", "03:00"]
         let berlin = try Self.resolve(rows).output
         let fixed = try Self.resolve(rows, zone: TimeZoneRules(fixed: ZoneOffset(seconds: -18_000))).output
@@ -180,7 +180,7 @@ import Testing
     }
 
     /// Read up or down, one file gives the same set of UUIDs.
-    @Test func identitiesWhateverTheOrder() throws {
+    @Test func identityDoesNotDependOnOrder() throws {
         let rows = ["01:30=36.6", "02:00=36.6", "02:30=36.6", "02:00=36.6", "02:30=36.7", "03:00=36.6"]
         let up = try Self.resolve(rows).output
         let down = try Self.resolve(rows.reversed()).output

@@ -9,7 +9,7 @@ import Testing
 
 /// A separate server that is killed.
 @Suite struct CrashTests {
-    @Test func theServerIsKilledAndComesBack() throws {
+    @Test func survivesKilledServer() throws {
         let test = try ExportedStore()
         let server = try PostgreSQLServer()
         defer { server.stop() }

@@ -89,7 +89,7 @@ import Testing
     }
 
     /// A dump that is put back has the identity of the database, and an earlier mark.
-    @Test func aDumpThatIsPutBack() throws {
+    @Test func detectsRestoredDump() throws {
         _ = try exporter().create()
         let samples = try (0..<50).map { try test.sample(60 + $0 % 3, at: $0) }
         try test.add(samples)
@@ -134,7 +134,7 @@ import Testing
     }
 
     /// Any change by others in a row of any kind is found and overwritten.
-    @Test func rowsThatSomebodyHasChanged() throws {
+    @Test func findsChangedRows() throws {
         _ = try exporter().create()
         try test.add(try (0..<20).map { try test.sample(60 + $0, at: $0) })
         try test.add(try SampleKind.allCases.filter { $0 != .quantity }.map { try test.object($0, 0, at: 0) })
@@ -156,7 +156,7 @@ import Testing
 
     // MARK: Columns added by a user
 
-    @Test func columnsOfSomebodys() throws {
+    @Test func acceptsAdditionalColumns() throws {
         _ = try exporter().create()
         try sql("ALTER TABLE \(schema).sample ADD COLUMN site text NOT NULL DEFAULT 'berlin', ADD COLUMN number bigserial")
         try test.add(try (0..<20).map { try test.sample(60 + $0, at: $0) })
@@ -194,7 +194,7 @@ import Testing
         #expect(throws: DeliveryError.self) { try exporter.check() }
     }
 
-    @Test func aDatabaseThatIsNotInUTF8() throws {
+    @Test func refusesOtherEncodings() throws {
         let database = "l" + test.store.identifier
         try sql("CREATE DATABASE \(database) ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
         _ = try exporter(database: database).create()

@@ -55,7 +55,7 @@ import Testing
     }
 
     /// An analyst sees the hubs of a study, an auditor sees all hubs but no values, and the collector writes as before.
-    @Test(arguments: [0, 3]) func eachRoleSeesItsRows(partitions: Int) throws {
+    @Test(arguments: [0, 3]) func rolesSeeOnlyPermittedRows(partitions: Int) throws {
         _ = try exporter("one", partitions: partitions).create()
         try deliver((0..<10).map { try test.sample(60, at: $0) }, from: "one")
         for _ in 0..<2 { #expect(try readers().create(settings("owner")).allSatisfy { $0.weight == .good }) }

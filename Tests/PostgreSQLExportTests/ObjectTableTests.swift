@@ -41,7 +41,7 @@ import Testing
         return try sql(parts.joined(separator: " UNION ALL ")).compactMap { $0[0] }
     }
 
-    private func expectHeld() throws {
+    private func expectStored() throws {
         let stored = try stored()
         #expect(try Set(stored) == Set(test.contents().keys.map(\.description)))
         #expect(Set(stored).count == stored.count)
@@ -53,7 +53,7 @@ import Testing
         #expect(try exporter().check().allSatisfy { $0.weight == .good })
         try test.add(try Self.kinds.map { try test.object($0, 3, at: 0) })
         try test.finish(try test.run(exporter()))
-        try expectHeld()
+        try expectStored()
         #expect(try test.store.targets.target("other")?.leftOut == 0)
         for table in ObjectTable.all { #expect(try sql("SELECT 1 FROM \(schema).\(table.name)").count == 1, "\(table.name)") }
         #expect(try sql("SELECT value, value_name FROM \(schema).sleep_analysis") == [["3", "asleepCore"]])
@@ -130,7 +130,7 @@ import Testing
     }
 
     /// Byte for byte: 6.30 stays 6.30, and spaces stay where they were.
-    @Test func octetsStay() throws {
+    @Test func preservesOriginalBytes() throws {
         _ = try exporter().create()
         let odd: [(String, [UInt8])] = [
             ("labResultRecord", Array("{\"resourceType\":\"Observation\",\"text\":\"\\u0000\"}".utf8)),
@@ -153,7 +153,7 @@ import Testing
             try test.add([sample])
         }
         try test.finish(try test.run(exporter()))
-        try expectHeld()
+        try expectStored()
         func hex(_ bytes: [UInt8]) -> String {
             "\\x" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }
@@ -173,7 +173,7 @@ import Testing
     }
 
     /// The connection breaks at any byte, and exporters are killed after deliveries.
-    @Test(arguments: 0..<8 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
+    @Test(arguments: 0..<8 as Range<UInt64>) func survivesRandomFailures(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         _ = try exporter().create()
         let relay = CuttingRelay(.unix(test.folder.file(".s.PGSQL.5432")), server: .unix(server.folder + "/.s.PGSQL.5432"))
@@ -187,7 +187,7 @@ import Testing
         #expect(relay.count > 0)
         relay.mend()
         try proof.finish()
-        try expectHeld()
+        try expectStored()
         let comparison = TargetComparison(
             TargetSettings(name: "other"), exporter: try exporter(), store: test.store, now: { ExportedStore.received })
         #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
@@ -227,21 +227,21 @@ import Testing
         #expect(try sql("SELECT count(*) FROM \(schema).deletion") == [["\(samples.count)"]])
         _ = try test.store.samples.restore(samples.map(\.sample.identity), description: test.description(.restore))
         try test.finish(run)
-        try expectHeld()
+        try expectStored()
         #expect(try sql("SELECT count(*) FROM \(schema).deletion") == [["0"]])
         let types = Set(samples.map(\.sample.origin.type))
         let repairID = try test.store.repairs.apply(
             RepairRequest(
                 .shift(3_600_000_000), of: SampleConditions(types: types), takesAmbiguous: true, now: ExportedStore.received))
         try test.finish(run)
-        try expectHeld()
+        try expectStored()
         let moved = try sql("SELECT count(*) FROM \(schema).deletion WHERE replaced_by IS NOT NULL")[0][0]
         #expect(moved.flatMap { Int($0) } ?? 0 > 0)
         let first = try sql("SELECT min(time) FROM \(schema).workout_route_point")
         #expect(first == [["2026-09-21 15:13:20+00"]])
         _ = try test.store.repairs.undo(repairID.repairID ?? 0, at: ExportedStore.received)
         try test.finish(run)
-        try expectHeld()
+        try expectStored()
     }
 
     /// A later schema step keeps the rows, and a program that lacks the step refuses the database.
@@ -262,7 +262,7 @@ import Testing
     }
 
     /// A series with more numbers than a row can contain is set aside, and the others are delivered.
-    @Test func whatIsTooLong() throws {
+    @Test func setsAsideOversizedSeries() throws {
         _ = try exporter().create()
         var sample = try test.object(.heartbeatSeries, 0, at: 0)
         var writer = PointsWriter(columns: HeartbeatSeries.columns)

@@ -100,7 +100,7 @@ import Testing
     }
 
     /// The other report comes forward when its hub is the only one that has the measurement, and goes with it.
-    @Test func theOtherReportComesForward() throws {
+    @Test func otherReportReplacesWithdrawn() throws {
         let samples = [
             try reading("80.15", at: 24, over: .scale, of: stores[0]),
             try reading("176.7", "[lb_av]", at: 0, over: .app, of: stores[1]),

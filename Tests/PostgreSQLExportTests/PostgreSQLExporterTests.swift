@@ -87,7 +87,7 @@ import Testing
     }
 
     /// Text that a device or a file may contain.
-    @Test func whateverANameHolds() throws {
+    @Test func anyTextRoundTrips() throws {
         let exporter = try exporter()
         _ = try exporter.create()
         // A name with a line break does not enter the store, a note does.
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// Values that the database refuses are set aside with a message that contains no value, and the others are delivered.
-    @Test func whatIsRefused() throws {
+    @Test func setsAsideRejectedValues() throws {
         _ = try exporter().create()
         _ = try sql("ALTER TABLE \(schema).sample ADD CHECK(value <> 63)")
         try test.add(try (0..<64).map { try test.sample(60 + $0 % 4, at: $0) })
@@ -142,7 +142,7 @@ import Testing
 
     /// A row that an index cannot contain has an SQLSTATE (54000) that could also be an error of the server. It is set aside because the
     /// server accepts others.
-    @Test func aRowThatIsTooLongForAnIndex() throws {
+    @Test func setsAsideRowTooLongForIndex() throws {
         _ = try exporter().create()
         var random = SeededGenerator(seed: 1)
         let id = (0..<160).map { _ in "\(UInt64.random(in: .min ... .max, using: &random))" }.joined()
@@ -184,7 +184,7 @@ import Testing
     }
 
     /// The connection breaks at any byte, in either direction, also if everything was done and the answer is lost.
-    @Test(arguments: 0..<12 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
+    @Test(arguments: 0..<12 as Range<UInt64>) func survivesRandomFailures(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try create(partitions: seed % 2 == 0 ? 0 : 3)
         let relay = CuttingRelay(.unix(test.folder.file(".s.PGSQL.5432")), server: .unix(server.folder + "/.s.PGSQL.5432"))
@@ -315,7 +315,7 @@ import Testing
         }
     }
 
-    @Test func aServerElsewhereHasToShowWhoItIs() throws {
+    @Test func remoteServerNeedsVerifiedTLS() throws {
         let here = try Settings.read(PostgreSQLSettings.self, "{\"database\": \"d\", \"user\": \"u\"}")
         let there = try Settings.read(PostgreSQLSettings.self, "{\"database\": \"d\", \"user\": \"u\", \"host\": \"db.example\"}")
         #expect(here.tls == .disable && there.tls == .verifyFull)

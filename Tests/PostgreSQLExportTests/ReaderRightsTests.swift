@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func aRoleThatIsNoLongerNamedLosesItsRights() throws {
+    @Test func removedRoleLosesRights() throws {
         #expect(try create() == [])
         #expect(try sql("vitalgate", "SELECT to_regproc('{}.readable_people')") == [[nil]])
         _ = try create(analyst: "one", auditor: "two")

@@ -125,7 +125,7 @@ import Testing
     }
 
     /// A server is killed while a batch is written, three times. Afterwards each row is there once, on the server of its person.
-    @Test func aServerIsKilledInTheMiddleOfABatch() throws {
+    @Test func survivesServerKilledDuringBatch() throws {
         defer { for server in servers { server.stop() } }
         try create()
         var all = try readings(0..<1500)
@@ -166,7 +166,7 @@ import Testing
     }
 
     /// Each server answers the documented question for its own people, also if a policy restricts the analyst.
-    @Test func eachServerAnswersForItsOwnPeople() throws {
+    @Test func serversAnswerForOwnPeople() throws {
         defer { for server in servers { server.stop() } }
         try create()
         try test.add(try readings(0..<30))

@@ -82,7 +82,7 @@ import Wire
     }
 
     /// Lists whose objects have a length: unknown ids are skipped, and a known id with another length is refused.
-    @Test func objectsThatSayTheirLength() throws {
+    @Test func objectsWithLengthField() throws {
         let layout = #"""
             { name: "o", id: "u16", length: "u8", objects: {
               "0x1004": { name: "t", type: "s16", scale: "0.1", unit: "Cel" },
@@ -104,7 +104,7 @@ import Wire
     }
 
     /// Limits against malicious profiles.
-    @Test func whatHasNoEndIsRefused() throws {
+    @Test func limitsMaliciousProfiles() throws {
         let masks = (0..<10_000).map { _ in #"{ masked: "A0" }"# }.joined(separator: ", ")
         #expect(throws: ProfileErrors.self) { try Self.profile(masks + #", { name: "a", type: "u8" }"#) }
         let layers = (0..<8).map { _ in #"{ masked: "A0" }"# }.joined(separator: ", ")
@@ -192,7 +192,7 @@ import Wire
         (#"{ sealed: "rot13" }, { name: "a", type: "u8" }"#, "must be one of"),
         (#"{ name: "a", total: ["z"] }"#, "no field 'z'"),
     ])
-    func mistakesAreTold(layout: String, part: String) {
+    func reportsLayoutMistakes(layout: String, part: String) {
         let problems = ProfileTests.problems { try Self.profile(layout) }
         #expect(problems.contains { $0.contains(part) }, "\(problems)")
     }

@@ -36,7 +36,7 @@ struct FixedGenerator: RandomNumberGenerator {
         return (readings, try result.get())
     }
 
-    @Test func aNotificationBecomesAHeartRateAndItsIntervals() throws {
+    @Test func decodesHeartRateAndIntervals() throws {
         let interpreter = try shippedInterpreter("gatt:2A37", strict: false)
         let (readings, outcome) = try Self.interpret(interpreter, "1648000400044B03")
         #expect(outcome == .readings)
@@ -53,7 +53,7 @@ struct FixedGenerator: RandomNumberGenerator {
         #expect(Set(output.samples.map(\.sample.identity)).count == 4)
     }
 
-    @Test func aDamagedFrameIsRefusedWithItsOffsetAndNoValue() throws {
+    @Test func refusalNamesOffsetWithoutValue() throws {
         let interpreter = try shippedInterpreter("gatt:2A35", strict: false)
         do {
             _ = try Self.interpret(interpreter, "02780050005D00E9070101003C00")
@@ -80,7 +80,7 @@ struct FixedGenerator: RandomNumberGenerator {
         #expect(try metadata("026F0100FF0000041114293B") == [#"{"deviceTime":"0000-04-17T20:41:59"}"#])
     }
 
-    @Test func aSessionsMinutesNeedItsStart() throws {
+    @Test func sessionMinutesNeedStart() throws {
         let match = try shippedLibrary.match(channel: "gatt:2AA7")
         let interpreter = BinaryInterpreter(match, registry: OriginRegistry(person: "me"))
         #expect(throws: Refusal.self) { try Self.interpret(interpreter, "060078000600") }
@@ -105,7 +105,7 @@ struct FixedGenerator: RandomNumberGenerator {
         #expect(decoder.numeral("nothing", in: interpreter.frame) == nil)
     }
 
-    @Test func numbersKeepTheirDigitsAndExtremeOnesAreExact() throws {
+    @Test func numbersKeepDigitsAndExtremes() throws {
         let interpreter = try shippedInterpreter("gatt:2A1C", strict: true)
         for (hex, text) in [
             ("00480E00FE", "36.56"), ("00740E00FE", "37.00"), ("0001000002", "100"), ("00FDFF7F7F", "8388605e127"),
@@ -116,7 +116,7 @@ struct FixedGenerator: RandomNumberGenerator {
     }
 
     /// Random bytes, and valid frames with random changes, are accepted or refused and never crash. An accepted frame prints as JSON.
-    @Test func noOctetsCrash() throws {
+    @Test func survivesRandomBytes() throws {
         var generator = FixedGenerator(state: 20_261_120)
         let seeds = Dictionary(grouping: SharedVector.all, by: \.channel)
         let channels = shippedLibrary.binaryChannels.flatMap { channel in

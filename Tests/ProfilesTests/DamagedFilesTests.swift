@@ -36,7 +36,7 @@ import Testing
         return bytes
     }
 
-    @Test(arguments: VendorFilesTests.files) func aDamagedFileIsAccountedFor(file: String) throws {
+    @Test(arguments: VendorFilesTests.files) func accountsForDamagedFiles(file: String) throws {
         let library = shippedLibrary
         let whole = Array(try Data(contentsOf: URL(filePath: VendorFilesTests.directory + "/" + file)))
         let id = try library.match(firstLines: TextFileHead.read(bytes: whole).text).profile.id

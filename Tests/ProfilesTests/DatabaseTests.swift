@@ -84,7 +84,7 @@ import Testing
     }
 
     /// A night without stages, then with two, then with one: each version replaces the one before.
-    @Test func aNightThatGrows() throws {
+    @Test func laterVersionReplacesNight() throws {
         func night(_ modified: String, _ end: Int, _ stages: String) throws -> [Reading] {
             try read(
                 Self.healthConnect
@@ -112,7 +112,7 @@ import Testing
     // MARK: Unread data
 
     /// Tables with rows and columns with values are counted by name. Settings and keys are not, and names are bounded.
-    @Test func tablesThatNobodyReads() throws {
+    @Test func countsUnreadTables() throws {
         let match = try #require(try ProfileLibrary.check(file: "\(deviceProfiles)/gadgetbridge.json5").database)
         let many = (0..<100).map { "CREATE TABLE T\($0) (A); INSERT INTO T\($0) VALUES (1);" }.joined()
         func unread(_ script: String) throws -> [String: Int] {

@@ -19,12 +19,12 @@ func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
 
 @Suite struct DeviceProfilesTests {
     @Test(arguments: ProfileLibrary.files(in: deviceProfiles))
-    func everyProfilePassesItsVectors(file: String) throws {
+    func everyProfilePassesVectors(file: String) throws {
         let profile = try ProfileLibrary.check(file: file)
         for failure in ProfileVectorRun(profile, open: open).failures() { Issue.record("\(failure)") }
     }
 
-    @Test func noTwoProfilesReadOnesVectors() throws {
+    @Test func vectorsMatchOneProfile() throws {
         let library = try ProfileLibrary.load(directories: [deviceProfiles])
         #expect(library.profiles.count >= 13)
         for profile in library.profiles {
@@ -49,7 +49,7 @@ func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
     }
 
     /// A device with a known name is read by one profile. Without its name it is read by one, or by none until the user chooses.
-    @Test func noFrameIsReadByTwoProfilesOfOneName() throws {
+    @Test func namedDeviceMatchesOneProfile() throws {
         let library = try ProfileLibrary.load(directories: [deviceProfiles])
         for profile in library.profiles {
             for vector in profile.frameVectors where vector.refused == nil && vector.options.isStrict {

@@ -126,7 +126,7 @@ extension [String: JSONValue] {
         "blemonitor-xiaomi-ptx-f1-display 5859c56433665544332211997b546b0c01009089c35a": "its key is not at hand",
     ]
 
-    @Test func everySetIsReadOrLeftOutWithAReason() {
+    @Test func everySetIsReadOrExcluded() {
         #expect(DeviceVector.all.count == 753)
         let sets = Set(DeviceVector.all.map(\.set))
         #expect(sets.isSubset(of: DeviceVector.sets.keys))
@@ -139,7 +139,7 @@ extension [String: JSONValue] {
     }
 
     @Test(arguments: DeviceVector.sets.filter { !$0.value.profiles.isEmpty }.keys.sorted())
-    func whatOtherProgramsReadIsRead(set: String) throws {
+    func readsVectorsOfOtherPrograms(set: String) throws {
         for vector in DeviceVector.all where vector.set == set && Self.differing["\(set) \(vector.hex)"] == nil {
             for id in DeviceVector.sets[set]?.profiles ?? [] {
                 let profile = try #require(shippedLibrary[id])
@@ -167,7 +167,7 @@ extension [String: JSONValue] {
 
     /// A truncated frame is refused, or contains less than the complete one if its profile has several forms. Nothing traps.
     @Test(arguments: DeviceVector.sets.filter { !$0.value.profiles.isEmpty }.keys.sorted())
-    func everyPrefixIsRefusedOrSaysLess(set: String) throws {
+    func prefixesAreRefusedOrContainLess(set: String) throws {
         for vector in DeviceVector.all where vector.set == set {
             for id in DeviceVector.sets[set]?.profiles ?? [] {
                 guard let (match, bytes) = try vector.frame(of: #require(shippedLibrary[id])) else { continue }

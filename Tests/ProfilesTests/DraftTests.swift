@@ -46,7 +46,7 @@ import Testing
 
     /// The search for a mistake finds none in a valid profile, and one in every truncated profile.
     @Test(arguments: ProfileLibrary.files(in: deviceProfiles))
-    func findsFaultsOnlyWhereTheyAre(file: String) throws {
+    func findsFaultsOnlyInInvalidProfiles(file: String) throws {
         let bytes = Array(try Data(contentsOf: URL(filePath: file)))
         #expect(JSON5Fault.find(in: bytes) == nil)
         guard let end = bytes.lastIndex(of: UInt8(ascii: "}")) else { return }

@@ -52,7 +52,7 @@ import Testing
     }
 
     /// Every profile has vectors of rows or frames, which the tests of prefixes and random frames start from.
-    @Test func everyProfileHasVectorsOfEachChannelThatGivesReadings() {
+    @Test func everyReadingChannelHasVectors() {
         for profile in shippedLibrary.profiles {
             #expect(!profile.frameVectors.isEmpty || !profile.vectors.isEmpty, "\(profile.id)")
         }
@@ -60,7 +60,7 @@ import Testing
 
     /// A truncated vector of a profile is another form with its own length, or contains nothing that differs from the complete frame.
     @Test(arguments: shippedLibrary.profiles.filter { !$0.frameVectors.isEmpty }.map(\.id))
-    func everyPrefixOfAProfilesOwnVectorSaysLess(id: String) throws {
+    func prefixesOfOwnVectorsContainLess(id: String) throws {
         let profile = try #require(shippedLibrary[id])
         for vector in profile.frameVectors where vector.refused == nil && !vector.channel.hasPrefix("serial:") {
             let match = try #require(profile.match(channel: vector.channel))

@@ -12,7 +12,7 @@ import Testing
 
     private func check(_ text: String) throws -> Profile { try Profile(json5: Array(text.utf8), file: "new-scale.json5") }
 
-    @Test func theDraftIsAProfileThatReadsWhatItWasMadeOf() throws {
+    @Test func draftReadsFramesUsedForIt() throws {
         let draft = FrameSuggestion(
             id: "new-scale", name: "Scale", channels: ["advert:manufacturer:0A0B": frames, "gatt:FFF1": frames]
         ).json5

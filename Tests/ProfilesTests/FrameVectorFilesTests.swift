@@ -99,7 +99,7 @@ extension BinaryInterpreter {
         #expect(SharedVector.all.count >= 800)
     }
 
-    @Test(arguments: SharedVector.files) func everyVectorHoldsInStrictMode(file: String) throws {
+    @Test(arguments: SharedVector.files) func vectorsPassInStrictMode(file: String) throws {
         for vector in SharedVector.byFile[file] ?? [] {
             let interpreter = try shippedInterpreter(vector.channel, strict: true, secrets: vector.secrets)
             switch (interpreter.outcome(of: vector.bytes), vector.fields) {
@@ -167,7 +167,7 @@ extension BinaryInterpreter {
 
     /// A valid frame is read the same way in both modes. Lenient mode also accepts reserved bits or values, and a truncated last repeat,
     /// and reports this.
-    @Test(arguments: SharedVector.files) func lenientDiffersOnlyInWhatIsReserved(file: String) throws {
+    @Test(arguments: SharedVector.files) func lenientModeDiffersOnlyInReservedBits(file: String) throws {
         for vector in SharedVector.byFile[file] ?? [] {
             let strict = try shippedInterpreter(vector.channel, strict: true, secrets: vector.secrets)
             let lenient = try shippedInterpreter(vector.channel, strict: false, secrets: vector.secrets)

@@ -41,7 +41,7 @@ import Wire
 
     /// `{über: 1}` in Latin-1: a key that is not UTF-8.
     @Test(arguments: ["7bfc6265723a20317d", "7b226122 3a2022ff227d", "ff", "5bc3285d", "7beda0803a317d", "7b61c0af3a317d"])
-    func whatIsNoUTF8IsNoProfile(hex: String) throws {
+    func refusesInvalidUTF8(hex: String) throws {
         let bytes = try #require(HexadecimalText.bytes(hex.filter { $0 != " " }))
         let error = #expect(throws: ProfileErrors.self) { try Profile(json5: bytes, file: "test.json5") }
         #expect(error?.problems.first?.message.contains("UTF-8") == true)
@@ -78,7 +78,7 @@ import Wire
     }
 
     /// A pipe without a writer, a folder, and an endless file are not profiles, and the program does not wait for them.
-    @Test func onlyAPlainFileOfItsSizeIsAProfile() throws {
+    @Test func readsOnlyRegularFilesWithinLimit() throws {
         let folder = try TemporaryFolder()
         let pipe = folder.path + "/pipe.json5"
         try #require(mkfifo(pipe, 0o600) == 0)
@@ -120,7 +120,7 @@ import Wire
         }
     }
 
-    @Test(arguments: ["FFFFFFFFFFFFFF7F", "0000000000000080"]) func anInstantThatNoCalendarHas(hex: String) throws {
+    @Test(arguments: ["FFFFFFFFFFFFFF7F", "0000000000000080"]) func impossibleInstantIsNull(hex: String) throws {
         #expect(try Self.outcome(#"{ name: "i", type: "s64", as: "instant" }"#, hex).fields == #"{"i":null}"#)
     }
 
@@ -175,7 +175,7 @@ import Wire
         #expect(try Self.outcome(layout, "01").error != nil)
     }
 
-    @Test func asManyWordsAsANumberCounts() {
+    @Test func limitsSpecialValues() {
         let words = (0..<40_000).map { "\"\($0)\":\"w\($0)\"" }.joined(separator: ",")
         #expect(throws: ProfileErrors.self) { try Self.profile("{ name: \"a\", type: \"u16\", special: {\(words)} }") }
     }
@@ -184,13 +184,13 @@ import Wire
         #"session: { start: "zone", zone: "zone", summerTime: "zone" }"#,
         #"session: { start: "start", zone: "start", summerTime: "zone" }"#,
         #"session: { start: "start", zone: "zone" }"#, #"session: { start: "start", zone: "zone", summerTime: "none" }"#,
-    ]) func aSessionsFieldsAreWhatTheyHaveToBe(session: String) {
+    ]) func validatesSessionFields(session: String) {
         let layout = #"{ name: "start", type: "datetime" }, { name: "zone", type: "s8" }"#
         #expect(throws: ProfileErrors.self) { try Self.profile(layout, session + #", information: "test""#) }
     }
 
     /// 127 quarters of an hour and 254 of summer time: no place is so far ahead.
-    @Test func aZoneThatNoPlaceHas() throws {
+    @Test func refusesImpossibleZone() throws {
         let layout = #"""
             { name: "start", type: "datetime" }, { name: "zone", type: "s8", special: { "-128": "unknown" } },
             { name: "summer", type: "u8", special: { "255": "unknown" } }

@@ -94,13 +94,13 @@ struct Account {
         ("03-04-2026 08:00", "04-13-2026 08:00", "2026-03-04T07:00:00.000000Z"),
         ("05-05-2026 08:00", "05-05-2026 08:00", "2026-05-05T06:00:00.000000Z"),
     ])
-    func oneDayAboveTwelveSettlesTheFile(first: String, second: String, start: String) throws {
+    func oneDayAboveTwelveResolvesOrder(first: String, second: String, start: String) throws {
         let account = try Account(profile(times: Self.orders), "Time,Weight\n\(first),81\n\(second),82\n")
         #expect(account.starts.first == start)
         #expect(account.refused.isEmpty)
     }
 
-    @Test func anOpenOrderIsRefusedUntilAPersonSaysIt() throws {
+    @Test func refusesAmbiguousOrderWithoutOption() throws {
         let text = "Time,Weight\n03-04-2026 08:00,81\n04-04-2026 08:00,82\n"
         let open = try Account(profile(times: Self.orders), text)
         #expect(open.refused[2]?.contains("--date-order DMY, MDY or YMD") == true)
@@ -114,7 +114,7 @@ struct Account {
         #expect(torn.refused[4]?.contains("contradict") == true)
     }
 
-    @Test func decimalSignsAreToldByTheValues() throws {
+    @Test func detectsDecimalSignFromValues() throws {
         let auto = try profile(more: "decimal: \"auto\"")
         func values(_ cells: [String], _ options: InterpreterOptions = InterpreterOptions()) throws -> Account {
             try Account(
@@ -131,7 +131,7 @@ struct Account {
         #expect(try values(["0,512", "1234,512"]).values == ["0.512", "1234.512"])
     }
 
-    @Test func assumedUnitsAreSaidAndCanBeChanged() throws {
+    @Test func assumedUnitsAreNotedAndOverridable() throws {
         let assuming = try profile(
             readings: "{ column: \"value\", type: \"bodyMass\", unit: { assume: \"kg\", instead: \"[lb_av]\" } }")
         let text = "Time,Weight\n2026-01-01T08:00:00,145\n"
@@ -156,7 +156,7 @@ struct Account {
         }
     }
 
-    @Test func rowsOfSeveralReadingsAreOneGroupAndWholeOrNothing() throws {
+    @Test func readingsOfRowAreAllOrNothing() throws {
         let two = try profile(
             "time: { names: [\"Time\"] }, s: { names: [\"S\"] }, d: { names: [\"D\"] }",
             readings:

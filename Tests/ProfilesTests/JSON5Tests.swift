@@ -17,7 +17,7 @@ import Testing
         "01", ".", "-", "+", "1.2.3", "1e", "1e+", "0x", "0xG", "1e999", "Infinity", "-Infinity", "NaN", "1_000", "--1",
         "0x1ffffffffffffffff",
     ])
-    func whatIsNoNumber(text: String) { #expect(throws: ProfileProblem.self) { try parse(text) } }
+    func refusesInvalidNumbers(text: String) { #expect(throws: ProfileProblem.self) { try parse(text) } }
 
     @Test(arguments: [
         (#""a""#, "a"), ("'it\"s'", "it\"s"), (#"'\'\"\\\/'"#, #"'"\/"#), (#"'\b\f\n\r\t\v\0'"#, "\u{8}\u{C}\n\r\t\u{B}\0"),
@@ -31,7 +31,7 @@ import Testing
         #"'\uD83D\u0041'"#,
         #"'\uDE00'"#, #"'\x+1'"#, #"'\u"#,
     ])
-    func whatIsNoText(text: String) { #expect(throws: ProfileProblem.self) { try parse(text) } }
+    func refusesInvalidStrings(text: String) { #expect(throws: ProfileProblem.self) { try parse(text) } }
 
     @Test func objectsAndLists() throws {
         let text = "\u{FEFF}// a\n{ a: 1, $b_2: [ , ".replacing(", ", with: ",")
@@ -49,9 +49,9 @@ import Testing
         "", "{", "[1", "{a", "{a:", "{1a:1}", "{a-b:1}", "{a:1;}", "[1 2]", "{,}", "[,]", "1 2", "/*", "tru", "\u{1}1", "[}",
         "{a:1]",
     ])
-    func whatIsNoJSON5(text: String) { #expect(throws: ProfileProblem.self) { try parse(text) } }
+    func refusesInvalidJSON5(text: String) { #expect(throws: ProfileProblem.self) { try parse(text) } }
 
-    @Test func saysWhere() {
+    @Test func errorsNamePosition() {
         let fault = JSON5Fault.find(in: Array("{\n  a: 1,\n  b: 01,\n}".utf8))
         #expect(fault?.description == "line 3, column 6: this is not a number")
     }

@@ -84,7 +84,7 @@ import Wire
         #expect(try Self.fields(layout, "0002", strict: false) == #"{"kind":null}"#)
     }
 
-    @Test func everyMistakeIsReportedWithItsKey() {
+    @Test func reportsMistakesWithKey() {
         let layout = """
             { type: "u8", bits: { a: 0, b: 9 }, show: ["c"] }, { name: "x", type: "u7" }, { name: "y", type: "u8", when: "z" },
             { name: "v", type: "u16", scale: "x" }, { nothing: 1 }, { name: "u", type: "u8", unit: "kg", wibble: 1 },
@@ -122,7 +122,7 @@ import Wire
         #expect(failures.contains { $0.contains("has no vectors") })
     }
 
-    @Test func channelsAreFoundInAnyCaseAndATieIsRefused() throws {
+    @Test func matchesChannelsInAnyCaseAndRefusesTies() throws {
         #expect(try shippedLibrary.match(channel: "GATT:2a37").channelName == "gatt:2A37")
         #expect(throws: ProfileMatchError.noChannel("gatt:0000", of: nil)) { try shippedLibrary.match(channel: "gatt:0000") }
         #expect(throws: ProfileMatchError.noChannel("gatt:2A37", of: "sig-battery")) {

@@ -72,7 +72,7 @@ import Testing
         (#"type: "sleepAnalysis""#, #"type: "bloodPressure""#, "a row can contain quantities, categories and workouts"),
         (#"type: "sleepAnalysis""#, #"type: "bodyMass", unit: "kg""#, "a quantity has none"),
         (#"awake: "awake" }"#, #"awake: "awake" }, figures: [{}]"#, "only a workout has figures"),
-    ]) func saysWhatIsWrong(_ part: String, _ instead: String, _ reason: String) throws {
+    ]) func errorsDescribeMistake(_ part: String, _ instead: String, _ reason: String) throws {
         let text = Self.sleep.split(separator: part, omittingEmptySubsequences: false).joined(separator: instead)
         let error = #expect(throws: ProfileErrors.self) { try Profile(json5: Array(text.utf8), file: "test.json5") }
         #expect("\(try #require(error))".contains(reason), "\(String(describing: error))")

@@ -28,7 +28,7 @@ func profile(
         }
     }
 
-    @Test func everyMistakeIsReportedWithItsKey() {
+    @Test func reportsMistakesWithKey() {
         let found = Self.problems {
             try profile(
                 times: "{ columns: [\"tim\"], patterns: [\"yyyy-MM-dd\"], zon: \"local\" }",
@@ -53,7 +53,7 @@ func profile(
         (#"{id: 7, name: "", version: "", channels: []}"#, "a text is expected"),
         (#"{id: "a", name: "", version: "", channels: [7]}"#, "a channel is an object"),
     ])
-    func whatIsNoProfileIsRefused(text: String, part: String) {
+    func refusesInvalidProfiles(text: String, part: String) {
         let found = Self.problems { try Profile(json5: Array(text.utf8), file: "x") }
         #expect(found.contains { $0.contains(part) }, "\(found)")
     }
@@ -93,7 +93,7 @@ func profile(
         #expect(try Profile(json5: Array(text.utf8), file: "a.json5").channels == ["hid:CMS50"])
     }
 
-    @Test func theMostSpecificProfileWinsAndATieIsRefused() throws {
+    @Test func mostSpecificProfileWinsAndTiesAreRefused() throws {
         let small = try profile(id: "small")
         let large = try profile(
             "time: { names: [\"Time\"] }, value: { names: [\"Weight\"] }, note: { names: [\"Note\"] }", id: "large")
@@ -109,7 +109,7 @@ func profile(
         }
     }
 
-    @Test func anUnknownFileIsDescribedByItsHeaderAndNoValues() throws {
+    @Test func unknownFileErrorShowsHeaderWithoutValues() throws {
         let library = ProfileLibrary([try profile()])
         for (text, seen) in [
             ("When;Mass\n2026-01-01;81\n", "2 columns between ';': When, Mass"),
@@ -134,7 +134,7 @@ func profile(
         #expect(interpreter.notes == ["mine"])
     }
 
-    @Test func aDraftNamesNoUnitThatTheFileDoesNotShow() throws {
+    @Test func draftNamesOnlyUnitsInFile() throws {
         let text = "When;Systolic (mmHg);Weight;Note\n13-02-2026 08:00;120;81,3;secret\n14-02-2026 08:00;121;81,4;x\n"
         let draft = ProfileSuggestion(firstLines: text, id: "my-scale").json5
         #expect(draft.contains(#"type: "bloodPressureSystolic", unit: "mm[Hg]""#))

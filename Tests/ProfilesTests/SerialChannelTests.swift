@@ -68,7 +68,7 @@ import Wire
         #"{"type":"heartRate","value":{"a":1},"unit":"/min"}"#, "heartRate=72 /min*5", "heartRate=72 /min*ZZ", "\u{0}\u{1}\u{2}",
         "heartRate=99999999999999999999 /min", "heartRate=-- /min", "heartRate=1.2.3 /min",
     ])
-    func refusesWhatIsNone(line: String) throws {
+    func refusesInvalidLines(line: String) throws {
         let interpreter = try shippedInterpreter("serial:lines", strict: false)
         guard case .failure(let error) = interpreter.outcome(of: Array((line + "\n").utf8)) else {
             Issue.record("taken: \(line)")

@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Two meals of one day with as much in them are two readings, and the same meal twice is one.
-    @Test func rowsOfOneTimeAreToldApart() throws {
+    @Test func distinguishesRowsOfOneTime() throws {
         let vector = """
             lines: ["Date,Meal,Energy", "2026-01-05,Breakfast,400", "2026-01-05,Dinner,400"],
             readings: [

@@ -21,7 +21,7 @@ import Testing
 
     @Test func thereAreFiles() { #expect(Self.files.count >= 22) }
 
-    @Test(arguments: files) func everySampleComesOut(file: String) throws {
+    @Test(arguments: files) func everyExpectedSampleIsRead(file: String) throws {
         let path = "\(Self.directory)/\(file)"
         let expected = try VendorExpectation(of: path)
         let zone = try Self.zone(expected.zone)

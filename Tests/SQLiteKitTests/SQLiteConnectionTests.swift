@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func valuesComeBackAsTheyWere() throws {
+    @Test func valuesRoundTrip() throws {
         let connection = try connection()
         let values: [SQLiteValue] = [
             .integer(.min), .real(0.1), .text("né\u{0}t"), .blob([0, 255]), .null, .optional(nil as String?),
@@ -32,7 +32,7 @@ import Testing
         #expect(try connection.statement("SELECT ?, ?, ?, ?, ?, ?") === statement, "it is prepared once")
     }
 
-    @Test func anErrorHasItsCodeAndItsStatement() throws {
+    @Test func errorHasCodeAndStatement() throws {
         let connection = try connection()
         try connection.execute("CREATE TABLE pet(name TEXT PRIMARY KEY)")
         try connection.run("INSERT INTO pet VALUES(?)", .text("Ada"))

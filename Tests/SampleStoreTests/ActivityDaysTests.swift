@@ -75,7 +75,7 @@ import Testing
     }
 
     /// A summary from Apple is returned unchanged. The day before has none and is derived.
-    @Test func aToldDayIsNotDerived() throws {
+    @Test func returnsReportedSummary() throws {
         try TestStore.with { test in
             let energy = try SampleMaker(Self.type("activeEnergyBurned"))
             try test.keep([
@@ -113,7 +113,7 @@ import Testing
     }
 
     /// No repair of times moves a day of the calendar.
-    @Test func aToldDayIsNotMoved() throws {
+    @Test func doesNotMoveReportedSummary() throws {
         try TestStore.with { test in
             try test.keep([try Self.summary("2026-11-20", energy: "421.5")])
             let request = RepairRequest(

@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func aCheckRecordsOnlyWhatChanged() throws {
+    @Test func recordsOnlyChanges() throws {
         try TestStore.with { test in
             try add(.above, 100, test)
             try keep([90], at: 10, in: test)
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func aReceiverGetsEventsFromItsBeginning() throws {
+    @Test func receiverGetsEventsSinceCreation() throws {
         try TestStore.with { test in
             let store = try test.store
             try add(.above, 100, test)
@@ -242,7 +242,7 @@ import Testing
     }
 
     /// The hub's clock was ahead and is set back: the next reading decides, and an alert from before goes on until then.
-    @Test func aClockThatIsSetBackEndsNoAlert() throws {
+    @Test func clockSetBackEndsNoAlert() throws {
         try TestStore.with { test in
             try add(.below, 70, test)
             try keep([52], at: 10_800, in: test)
@@ -257,7 +257,7 @@ import Testing
     }
 
     /// An alert that was added while the clock was ahead works.
-    @Test func aTimeOfAddingAheadIsNotBelieved() throws {
+    @Test func alertAddedWithFastClockWorks() throws {
         try TestStore.with { test in
             let ahead = Instant(seconds: TestStore.received.microseconds / 1_000_000 + 86_400)
             try test.store.alerts.add(of: TestStore.person, type: .heartRate, .below, bound: 70, at: ahead)
@@ -417,7 +417,7 @@ import Testing
         }
     }
 
-    @Test func erasureRemovesWhatAPersonNoted() throws {
+    @Test func erasureRemovesAnnotations() throws {
         try TestStore.with { test in
             let (store, anna) = (try test.store, "99999999-2222-4333-8444-555555555555")
             for person in [anna, TestStore.person] {

@@ -75,7 +75,7 @@ import Testing
     }
 
     /// Every truncated or changed byte of a body is noticed, and nothing crashes.
-    @Test func everyOctet() throws {
+    @Test func detectsChangeOfAnyByte() throws {
         let test = try TestStore()
         test.isSound = false
         try test.keep([Self.record()])

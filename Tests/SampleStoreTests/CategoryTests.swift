@@ -11,7 +11,7 @@ import Testing
         try SampleMaker(try #require(SampleType("sleepAnalysis")), source: source, sourceName: source, device: device, unit: "1")
     }
 
-    @Test func areKept() throws {
+    @Test func storesCategories() throws {
         try TestStore.with { test in
             let night = try ["0", "3", "4", "3"].enumerated().map { try sleep()($1, at: Double($0) * 600, lasting: 600) }
             #expect(try test.keep(night).account.stored == 4)
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// An unknown type is kept completely, and can be queried by its name in another process.
-    @Test func typesThatNobodyKnows() throws {
+    @Test func storesUnknownTypes() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(
                 try #require(SampleType(category: "HKCategoryTypeIdentifierSnoringOfTheStore")), source: "watch", unit: "1")

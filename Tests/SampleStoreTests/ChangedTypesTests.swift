@@ -7,7 +7,7 @@ import Testing
 
 /// The types that were added or deleted: those of the changes themselves, and those in between.
 @Suite struct ChangedTypesTests {
-    @Test(arguments: 0..<40) func asTheChangesTell(seed: UInt64) throws {
+    @Test(arguments: 0..<40) func changedTypesMatchChanges(seed: UInt64) throws {
         try TestStore.with { test in
             var generator = SeededGenerator(seed: seed)
             let types: [SampleType] = [.heartRate, .stepCount, .bodyMass]

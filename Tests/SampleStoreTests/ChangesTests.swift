@@ -126,7 +126,7 @@ import Testing
     }
 
     /// An error of the reader itself is returned unchanged, and the store stays usable.
-    @Test func aReaderThatStops() throws {
+    @Test func rethrowsErrorOfReader() throws {
         struct Stop: Error {}
         try TestStore.with { test in
             try test.keep(try (0..<10).map { try SampleMaker()("72", at: Double($0)) })

@@ -28,7 +28,7 @@ import Testing
         try test.store.people.characteristics(of: TestStore.person).value(of: type, on: day)?.value
     }
 
-    @Test func whatIsSaidLaterCounts() throws {
+    @Test func laterValueReplacesEarlier() throws {
         try TestStore.with { test in
             let (yes, no) = (try Self.value(.wheelchairUse, "yes"), try Self.value(.wheelchairUse, "no"))
             try test.store.people.set(
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func anExportThatSaysNothingChangesNothing() throws {
+    @Test func exportWithoutValueChangesNothing() throws {
         try TestStore.with { test in
             let blood = try Self.value(.bloodType, "aPositive")
             try Self.take([blood, try Self.value(.biologicalSex, "female")], exported: "2026-11-01", in: test)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func nobodyHasNone() throws {
+    @Test func refusesCharacteristicsOfUnassigned() throws {
         try TestStore.with { test in
             let blood = try Self.value(.bloodType, "oNegative")
             let error = thrown(StoreError.self) {

@@ -81,7 +81,7 @@ import Testing
     }
 
     /// Two straps at the same time for long: the reader keeps at most a few entries in memory, from the first change on.
-    @Test func whatIsHeldIsBounded() throws {
+    @Test func limitsBufferedChanges() throws {
         try TestStore.with { test in
             let makers = [try SampleMaker(), try SampleMaker(source: "b")]
             let ingest = try test.store.beginIngest(TestStore.description())

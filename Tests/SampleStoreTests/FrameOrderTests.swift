@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func afterARepairAndItsUndoing() throws {
+    @Test func keepsOrderAfterRepairAndUndo() throws {
         let frames = try frames(RepairReader.chunk / 2, seed: 9)
         try TestStore.with { test in
             try test.keep(Array(frames.joined()))

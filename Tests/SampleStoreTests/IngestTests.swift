@@ -67,7 +67,7 @@ import Testing
     }
 
     /// Samples that start at the same instant, more of them than the search looks at before it seeks.
-    @Test func crowdsAtOneInstant() throws {
+    @Test func manySamplesAtOneInstant() throws {
         try TestStore.with { test in
             let maker = try SampleMaker()
             let readings = try (0..<300).map { try maker("\(20 + $0)", at: 100) }

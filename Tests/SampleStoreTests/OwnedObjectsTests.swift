@@ -28,7 +28,7 @@ import Testing
     private func live(_ test: TestStore) throws -> Set<SampleIdentity> { Set(try test.identities()) }
 
     /// Random deletions and restorations of few samples that several correlations share, against a dictionary.
-    @Test func asADictionarySays() throws {
+    @Test func matchesDictionaryModel() throws {
         var random = SeededGenerator(seed: 5)
         for _ in 0..<12 {
             try TestStore.with { test in

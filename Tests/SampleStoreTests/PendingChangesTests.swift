@@ -137,7 +137,7 @@ import Testing
 
     /// A kill while the samples of an import are forgotten leaves an undone import. Forgetting again forgets the rest, and the file can be
     /// imported again.
-    @Test func forgettingGoesOnAfterAKill() throws {
+    @Test func resumesForgettingAfterKill() throws {
         func again(_ store: SampleStore) throws -> [String] {
             _ = try Change.forgetImport.run(store)
             let ingest = try store.beginIngest(TestStore.description())

@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotHeld() throws {
+    @Test func refusesDecisionsOnOtherReadings() throws {
         try TestStore.with { test in
             try test.keep([
                 try SampleMaker()("999", at: 0, rule: .impossible), try SampleMaker()("998", at: 0, rule: .impossible),
@@ -279,7 +279,7 @@ import Testing
     }
 
     /// The gate changes: a reading that was quarantined passes now and leaves quarantine.
-    @Test func acceptingWhatIsStored() throws {
+    @Test func acceptsReadingStoredAlready() throws {
         try TestStore.with { test in
             let quarantined = try SampleMaker()("350", at: 0, rule: .impossible)
             try test.keep([quarantined])

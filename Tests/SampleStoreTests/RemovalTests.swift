@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeDeletedOrRestored() throws {
+    @Test func refusesInvalidDeletionsAndRestorations() throws {
         try TestStore.with { test in
             let one = try SampleMaker()("72", at: 0)
             let other = try SampleMaker()("73", at: 1)
@@ -280,7 +280,7 @@ import Testing
     }
 
     /// A replaced version was not deleted by a user: it returns only instead of its successor.
-    @Test func aReplacedVersionIsNotRestoredBesideItsSuccessor() throws {
+    @Test func doesNotRestoreReplacedVersionWithSuccessor() throws {
         try TestStore.with { test in
             let versions = try (1...2).map { try Self.record("\(70 + $0)", $0) }
             try test.keep([versions[0]])
@@ -292,7 +292,7 @@ import Testing
     }
 
     /// A quarantined version replaces nothing until a user accepts it.
-    @Test func aHeldVersionReplacesNothing() throws {
+    @Test func quarantinedVersionReplacesNothing() throws {
         try TestStore.with { test in
             let first = try Self.record("70", 1)
             try test.keep([first])

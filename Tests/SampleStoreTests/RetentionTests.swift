@@ -18,7 +18,7 @@ import Testing
         try range.map { try SampleMaker()("\(60 + $0 % 5)", at: Double($0) * 10) }
     }
 
-    @Test func whatEndedBeforeIsGone() throws {
+    @Test func prunesSamplesEndedBefore() throws {
         try TestStore.with { test in
             let beats = try self.beats(0..<10)
             let steps = try (0..<5).map { try SampleMaker(.stepCount)("5", at: Double($0) * 20, lasting: 20) }
@@ -121,7 +121,7 @@ import Testing
     }
 
     /// A reader that saw everything is notified. One that did not has to read everything again. A new one reads the current samples.
-    @Test func readersAreTold() throws {
+    @Test func readersLearnOfPruning() throws {
         try TestStore.with { test in
             let beats = try self.beats(0..<10)
             try test.keep(Array(beats[..<3]))
@@ -156,7 +156,7 @@ import Testing
     }
 
     /// Samples that a target has not received yet are kept for it.
-    @Test func targetsAreWaitedFor() throws {
+    @Test func keepsSamplesForTargets() throws {
         try TestStore.with { test in
             try test.keep(try self.beats(0..<3))
             var anchor = Anchor.beginning
@@ -178,7 +178,7 @@ import Testing
         try TestStore.with { test in
             let maker = try SampleMaker(.bodyTemperature)
             try test.keep([try maker("98.6", at: 0), try maker("36.6", at: 10), try maker("37", at: 20)])
-            let repair = TestStore.request(MigrationTests.fahrenheit, .bodyTemperature) {
+            let repair = TestStore.request(RepairTests.fahrenheit, .bodyTemperature) {
                 $0.condition = try? SamplePredicate("value > 50")
             }
             let repairID = try #require(try test.migrate(repair).repairID)
@@ -191,7 +191,7 @@ import Testing
     }
 
     /// Once the repair is undone, its result and the replaced samples are pruned like any other.
-    @Test func whatAnUndoneRepairTouchedGoes() throws {
+    @Test func prunesSamplesOfUndoneRepair() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.stepCount)
             try test.keep([try maker("10", at: 0, lasting: 3600), try maker("11", at: 3600, lasting: 3600)])
@@ -270,7 +270,7 @@ import Testing
     }
 
     /// A pruning names its person, source and device, and the samples that stay: repaired ones, and those that a target has not received.
-    @Test(arguments: 1...6) func aFollowerKeepsWhatIsKept(rows: Int) throws {
+    @Test(arguments: 1...6) func followerKeepsRemainingSamples(rows: Int) throws {
         try TestStore.with { test in
             var copy = Follower()
             let scale = try SampleMaker(.bodyTemperature, source: "scale")
@@ -278,7 +278,7 @@ import Testing
             try test.keep([try scale("36.6", at: 0), try scale("36.7", at: 10, lasting: 1000), try scale("36.8", at: 20)])
             try test.keep([try diary("98.6", at: 0), try diary("36.5", at: 5), try diary("99.5", at: 15)])
             _ = try test.migrate(
-                TestStore.request(MigrationTests.fahrenheit, .bodyTemperature) {
+                TestStore.request(RepairTests.fahrenheit, .bodyTemperature) {
                     $0.condition = try? SamplePredicate("value > 50")
                 })
             try copy.follow(test.store)
@@ -348,7 +348,7 @@ import Testing
     }
 
     /// Random stores and dates: the samples that ended later remain, readers agree, and the store is consistent.
-    @Test func asAListSays() throws {
+    @Test func matchesListModel() throws {
         var random = SeededGenerator(seed: 31)
         var removed = 0
         for _ in 0..<25 {

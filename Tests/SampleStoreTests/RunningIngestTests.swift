@@ -32,7 +32,7 @@ import Testing
     }
 
     /// The kernel drops the lock with the process, and here with the object.
-    @Test func isUndoneWhenItsProcessEnded() throws {
+    @Test func undoesImportOfEndedProcess() throws {
         try TestStore.with { test in
             var ingest: Ingest? = try Self.begin(test)
             _ = try ingest?.store([try SampleMaker()("60", at: 0)])

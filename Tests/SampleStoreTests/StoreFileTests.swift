@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotAStore() throws {
+    @Test func refusesOtherFiles() throws {
         let folder = try TemporaryFolder()
         #expect(Self.kind(folder.file("none.db"), create: false) == .missing)
         #expect(Self.kind(folder.file("none.db"), .read) == .missing)
@@ -128,7 +128,7 @@ import Testing
     }
 
     /// Story 34 again: a backup was copied to the place of a store whose log is still there. SQLite would replay the log over the backup.
-    @Test func logBesideABackup() throws {
+    @Test func staleLogNextToBackup() throws {
         let test = try TestStore()
         try test.keep(try (0..<500).map { try SampleMaker()("72", at: Double($0)) })
         let other = try TestStore()
@@ -152,7 +152,7 @@ import Testing
     }
 
     /// The state after a power cut: the database and its log between two commits.
-    @Test func databaseAndLogAsTheyLie() throws {
+    @Test func opensAfterPowerCut() throws {
         let test = try TestStore()
         let ingest = try test.store.beginIngest(TestStore.description())
         var retained: [GatedSample] = []
@@ -357,7 +357,7 @@ import Testing
     }
 
     /// A meter that measured the same five thousand times in a minute: no search finds such an ordinal, so it is kept.
-    @Test func ordinalsAreKept() throws {
+    @Test func storesOrdinals() throws {
         try TestStore.with { test in
             let sample = try SampleMaker(.bloodGlucose, unit: "mg/dL")
             try test.keep([sample("106", at: 0, ordinal: 5000), sample("106", at: 0), sample("106", at: 0, ordinal: 0x8000_1000)])

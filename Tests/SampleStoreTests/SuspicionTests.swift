@@ -8,7 +8,7 @@ import Testing
 @Suite struct SuspicionTests {
     /// The number of readings examined together is bounded, but a found interval continues across windows. (If a window has only one or two
     /// of its readings, the interval ends a little earlier.)
-    @Test(arguments: [17, 40, 1000]) func aStretchGoesOnOverWindows(window: Int) throws {
+    @Test(arguments: [17, 40, 1000]) func rangeContinuesAcrossWindows(window: Int) throws {
         try TestStore.with { test in
             let own = try SampleMaker(.bodyTemperature, source: "own")
             let other = try SampleMaker(.bodyTemperature, source: "other")
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// Wrong readings among right ones are one finding, however many windows they are checked in.
-    @Test(arguments: [20, 50, 1000]) func aMixtureGoesOnOverWindows(window: Int) throws {
+    @Test(arguments: [20, 50, 1000]) func mixtureContinuesAcrossWindows(window: Int) throws {
         try TestStore.with { test in
             let own = try SampleMaker(.bodyTemperature)
             try test.keep(try (0..<100).map { try own($0 % 2 == 0 ? "36.\($0 % 9)" : "98.\($0 % 7)", at: Double($0) * 86_400) })

@@ -26,7 +26,7 @@ import Testing
         return try ingest.store(batch)
     }
 
-    @Test func aGreaterVersionReplacesWhateverTheDevice() throws {
+    @Test func higherVersionReplacesRecordOfOtherDevice() throws {
         try TestStore.with { test in
             #expect(try save(test, [try Self.version(1, "80", device: "a")]) == [.stored])
             #expect(try save(test, [try Self.version(3, "81", device: "b", at: 10)]) == [.stored])

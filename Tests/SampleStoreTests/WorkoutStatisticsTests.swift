@@ -31,7 +31,7 @@ import Testing
         try SampleMaker(try #require(SampleType(id)), source: source, sourceName: source, person: person)
     }
 
-    @Test func ofItsSamples() throws {
+    @Test func statisticsOfSamples() throws {
         try TestStore.with { test in
             let (heart, energy) = (try Self.maker("heartRate"), try Self.maker("activeEnergyBurned"))
             let reported: [Workout.Statistics] = [

@@ -32,7 +32,7 @@ import Testing
         meter.serve()
     }
 
-    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func tellsItsMemory(kind: ScriptedMeter.Kind) throws {
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func readsMemoryOfMeter(kind: ScriptedMeter.Kind) throws {
         let (bench, meter) = try play(kind)
         var done: (() -> Void)?
         bench.onCollected = { done = $0 }
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// The sum at the end is all that vouches for these records: without it nothing is taken.
-    @Test func nothingIsTakenWithoutItsSum() throws {
+    @Test func refusesMemoryWithWrongChecksum() throws {
         let (bench, meter) = try play(.freeStyleOptium) { meter in
             meter.damage = { _, bytes in
                 var bytes = bytes
@@ -107,7 +107,7 @@ import Testing
         bench.source.stop()
     }
 
-    @Test func pulledInTheMidstOfItsMemory() throws {
+    @Test func unpluggedDuringTransfer() throws {
         let (bench, meter) = try play(.oneTouchUltra2) { meter in
             meter.damage = { number, bytes in number == 3 ? Array(bytes.dropLast(20)) : bytes }
         }
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// The answer to DMF begins with `F`, the one to DMT with `T` (an independent driver). Both contain the clock.
-    @Test(arguments: ["F", "T"]) func bothAnswersTellTheClock(letter: String) throws {
+    @Test(arguments: ["F", "T"]) func readsClockFromBothAnswers(letter: String) throws {
         let (bench, meter) = try play(.oneTouchUltra2) { $0.clock = "\(letter) \"FRI\",\"11/20/26\",\"07:31:00   \"" }
         bench.turn(until: { bench.collections == 1 }, during: { serve(meter, bench) })
         #expect(bench.clocks.map(\.description) == ["2026-11-20T07:31:00.000000"])
@@ -127,7 +127,7 @@ import Testing
     }
 
     /// A year of 19 digits is not a valid clock. The memory is read anyway.
-    @Test func aClockThatNoCalendarHasIsNone() throws {
+    @Test func ignoresInvalidClock() throws {
         let (bench, meter) = try play(.oneTouchUltra2) {
             $0.clock = "T \"FRI\",\"11/20/9223372036854775807\",\"07:31:00   \""
         }
@@ -137,7 +137,7 @@ import Testing
     }
 
     /// Invalid counts that a meter may send before its records.
-    @Test(arguments: ["-10", "+10", "1e3", "   ", "12", "x"]) func aCountThatIsNoneIsNotBelieved(count: String) throws {
+    @Test(arguments: ["-10", "+10", "1e3", "   ", "12", "x"]) func refusesInvalidRecordCount(count: String) throws {
         var dialogue = OneTouchUltra2Dialogue()
         _ = dialogue.handle(.opened)
         for line in ["@ \"ABC12DE3Y\"", "F \"FRI\",\"11/20/26\",\"07:31:00   \"", "P \(count),\"ABC12DE3Y\",\"MG/DL \""] {
@@ -198,7 +198,7 @@ import Testing
         #expect(bench.frames.count == (kind == .oneTouchUltra2 ? 2 : 0))
     }
 
-    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func wrongSumsAreAskedForAgainAndNotForEver(
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func retriesWrongChecksumsWithLimit(
         kind: ScriptedMeter.Kind
     ) throws {
         let bench = try rests(kind) { meter in
@@ -207,7 +207,7 @@ import Testing
         #expect(bench.frames.isEmpty && bench.collections == 0)
     }
 
-    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func silenceInTheMidstOfItsMemoryTakesNothing(
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func silenceDuringTransferDeliversNothing(
         kind: ScriptedMeter.Kind
     ) throws {
         let bench = try rests(kind) { meter in

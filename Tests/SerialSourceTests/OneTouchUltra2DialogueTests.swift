@@ -12,7 +12,7 @@ import Testing
     }
 
     /// A dialogue that has the meter's serial number and has requested its clock.
-    private static func askedForItsClock() -> OneTouchUltra2Dialogue {
+    private static func afterClockRequest() -> OneTouchUltra2Dialogue {
         var dialogue = OneTouchUltra2Dialogue()
         _ = dialogue.handle(.opened)
         #expect(dialogue.handle(.line(line(#"@ "ABC12DE3Y""#))).contains { if case .identified = $0 { true } else { false } })
@@ -31,22 +31,22 @@ import Testing
     }
 
     /// An independent driver reads `F` as the answer to DMF. Meters that answer with `T` exist, too.
-    @Test(arguments: ["F", "T"]) func eitherAnswerIsItsClock(letter: String) {
-        var dialogue = Self.askedForItsClock()
+    @Test(arguments: ["F", "T"]) func readsClockFromEitherAnswer(letter: String) {
+        var dialogue = Self.afterClockRequest()
         let commands = dialogue.handle(.line(Self.line(#"\#(letter) "SAT","08/03/13","22:12:00   ""#)))
         #expect(Self.clock(commands)?.description == "2013-08-03T22:12:00.000000")
         #expect(Self.isRequested(commands, "DMP"))
     }
 
-    @Test(arguments: ["9223372036854775807", "-1", "100", "-9223372036854775808", "x"]) func aYearThatIsNone(year: String) {
-        var dialogue = Self.askedForItsClock()
+    @Test(arguments: ["9223372036854775807", "-1", "100", "-9223372036854775808", "x"]) func ignoresInvalidYear(year: String) {
+        var dialogue = Self.afterClockRequest()
         let commands = dialogue.handle(.line(Self.line(#"F "SAT","08/03/\#(year)","22:12:00   ""#)))
         #expect(Self.clock(commands) == nil)
         #expect(Self.isRequested(commands, "DMP"), "its records are wanted all the same")
     }
 
-    @Test(arguments: ["-10", "+10", " 10", "1e2"]) func aCountThatIsNone(count: String) {
-        var dialogue = Self.askedForItsClock()
+    @Test(arguments: ["-10", "+10", " 10", "1e2"]) func endsAfterInvalidRecordCount(count: String) {
+        var dialogue = Self.afterClockRequest()
         _ = dialogue.handle(.line(Self.line(#"F "SAT","08/03/13","22:12:00   ""#)))
         _ = dialogue.handle(.line(Self.line(#"P \#(count),"ABC12DE3Y","MG/DL ""#)))
         // Nothing is collected: the following lines are not read as records.

@@ -10,7 +10,7 @@ import Wire
 
 /// On real pseudo-terminals. One after the other: descriptors are counted.
 @Suite(.serialized) struct SerialSourceTests {
-    @Test func framesComeAsTheyAreSentAndTheLineIsSetUp() throws {
+    @Test func configuresPortAndDeliversFrames() throws {
         let bench = SerialBench()
         let pty = try Pty()
         bench.source.adopt(SerialBench.lines(pty.path))
@@ -32,7 +32,7 @@ import Wire
         #expect(bench.loop.load == (0, 0))
     }
 
-    @Test func halfAFrameAtThePullIsRefusedAndCounted() throws {
+    @Test func refusesIncompleteFrameAtUnplug() throws {
         let bench = SerialBench()
         let pty = try Pty()
         bench.source.adopt(SerialBench.lines(pty.path))
@@ -108,7 +108,7 @@ import Wire
     }
 
     /// A port in a container, or a link made by a script, about which udev reports nothing.
-    @Test(arguments: ["link", "a/folder/link"]) func aPortThatReturnsWithoutUdev(name: String) throws {
+    @Test(arguments: ["link", "a/folder/link"]) func reopensPortWithoutUdev(name: String) throws {
         let folder = try TemporaryFolder()
         let link = folder.file(name)
         let bench = SerialBench()
@@ -161,8 +161,8 @@ import Wire
     }
 
     /// Story of machines that die of a loose plug: nothing is kept of a plug that is gone.
-    @Test func twoThousandPlugsLeaveNothingBehind() throws {
-        #expect(try OwnProcess.run("twoThousandPlugsLeaveNothingBehind", twoThousandPlugs) == 0)
+    @Test func twoThousandPlugsLeakNothing() throws {
+        #expect(try OwnProcess.run("twoThousandPlugsLeakNothing", twoThousandPlugs) == 0)
     }
 
     private func twoThousandPlugs() throws {
@@ -190,7 +190,7 @@ import Wire
         #expect(bench.loop.load == (0, 0))
     }
 
-    @Test func whatIsNoPortIsSaidOnce() throws {
+    @Test func reportsInvalidPortOnce() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("file")
         #expect(creat(path, 0o600) >= 0)

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func aMessageIsPostedWithItsSignature() throws {
+    @Test func postsSignedMessage() throws {
         let receiver = Receiver()
         let stub = HTTPStub { receiver.answer($0) }
         defer { stub.close() }
@@ -46,7 +46,7 @@ import Testing
                     of: message.json, id: "1a2b3c4d-12", time: "1614265330"))
     }
 
-    @Test func anAnswerDecidesWhatFollows() throws {
+    @Test func statusDecidesDeliveryError() throws {
         let receiver = Receiver()
         let stub = HTTPStub { receiver.answer($0) }
         defer { stub.close() }

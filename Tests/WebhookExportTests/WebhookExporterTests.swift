@@ -156,7 +156,7 @@ private struct Posted: Decodable {
     }
 
     /// As the app's maker has published it.
-    @Test func asHealthAutoExportPosts() throws {
+    @Test func matchesHealthAutoExport() throws {
         defer { stub.close() }
         let weight = try sample("bodyMass", "80.50", "kg", at: 0)
         try test.add([
@@ -195,7 +195,7 @@ private struct Posted: Decodable {
         #expect(receiver.reported.count == 1 && run.target.leftOut == 2)
     }
 
-    @Test func aSecretThatOthersMayRead() throws {
+    @Test func refusesReadableSecret() throws {
         defer { stub.close() }
         let exporter = try exporter(secret: "a")
         chmod(test.folder.file("secret"), 0o644)
@@ -204,7 +204,7 @@ private struct Posted: Decodable {
         #expect(receiver.reported.isEmpty)
     }
 
-    @Test(arguments: [(401, true), (404, true), (500, false), (503, false), (429, false), (0, false)]) func whoHasToAct(
+    @Test(arguments: [(401, true), (404, true), (500, false), (503, false), (429, false), (0, false)]) func statusDecidesWhetherTargetStops(
         status: Int, isStopped: Bool
     ) throws {
         defer { stub.close() }
@@ -260,7 +260,7 @@ private struct Posted: Decodable {
     }
 
     /// The message names the new address without possible secrets, and nothing is missed.
-    @Test(arguments: [301, 302, 307, 308]) func aReceiverThatHasMoved(status: Int) throws {
+    @Test(arguments: [301, 302, 307, 308]) func redirectNamesNewAddress(status: Int) throws {
         let moved = HTTPStub { _ in
             HTTPStub.Answer(status, headers: [("Location", "https://new.example/hook?token=secret")])
         }
@@ -292,7 +292,7 @@ private struct Posted: Decodable {
     }
 
     /// A batch whose acknowledgement was lost is sent again with the same id.
-    @Test(arguments: 0..<12 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
+    @Test(arguments: 0..<12 as Range<UInt64>) func survivesRandomFailures(seed: UInt64) throws {
         defer { stub.close() }
         var random = SeededGenerator(seed: seed)
         let proof = try ExportProof(test, TargetSettings(name: "hook", batchSize: 7)) { try exporter() }

@@ -105,7 +105,7 @@ import Testing
         #expect(found.frames == [3: frame] && found.skipped == 3)
     }
 
-    @Test func aLineThatNeverEndsIsNotKept() {
+    @Test func skipsEndlessLine() {
         var framer = StreamFramer(Self.lines)
         var skipped = 0
         var frames: [[UInt8]] = []
@@ -123,7 +123,7 @@ import Testing
         #expect(frames == [Array("hello\n".utf8)] && skipped == 1_000_012)
     }
 
-    @Test func theLastLineMayLackItsEnd() {
+    @Test func lastLineMayLackLineBreak() {
         let framing = Framing(.delimited(by: 0x0A, lastMayLackEnd: true), maximum: 64)
         #expect(Self.events(framing, [Array("a\nb".utf8)], isCut: false).frames == [0: [0x61, 0x0A], 2: [0x62]])
         // Not if the device was unplugged, because it may be an incomplete line.

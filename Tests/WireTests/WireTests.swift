@@ -28,13 +28,13 @@ import Wire
             (0x07FE, 0x007F_FFFE, .positiveInfinity),
             (0x0802, 0x0080_0002, .negativeInfinity), (0x0801, 0x0080_0001, .reserved),
         ] as [(UInt16, UInt32, MedicalNumber.Special)])
-    func specialValuesWhateverTheExponent(short: UInt16, long: UInt32, special: MedicalNumber.Special) {
+    func specialValuesWithAnyExponent(short: UInt16, long: UInt32, special: MedicalNumber.Special) {
         for exponent in 0..<UInt16(16) { #expect(MedicalNumber(sfloat: short | exponent << 12) == .special(special)) }
         for exponent in 0..<UInt32(256) { #expect(MedicalNumber(float: long | exponent << 24) == .special(special)) }
     }
 
     /// Every SFLOAT there is, against the definition in floating point.
-    @Test func everySfloatIsItsMantissaTimesItsPowerOfTen() {
+    @Test func everySFLOATMatchesDefinition() {
         var numbers = 0
         for raw in UInt16.min...UInt16.max {
             guard case .decimal(let mantissa, let exponent) = MedicalNumber(sfloat: raw) else { continue }
@@ -46,7 +46,7 @@ import Wire
         #expect(numbers == 65_536 - 5 * 16)
     }
 
-    @Test func theReaderKnowsWhereItIsAndStaysThereWhereOctetsAreMissing() {
+    @Test func readerKeepsPositionIfBytesAreMissing() {
         let bytes: [UInt8] = [0x01, 0x02, 0xFF, 0xFE, 0x80, 0x00, 0x00]
         bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)

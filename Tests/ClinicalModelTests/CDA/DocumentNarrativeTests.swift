@@ -34,7 +34,7 @@ import Testing
         #expect(read.isCut && read.sections.first?.lines.count == 50)
     }
 
-    @Test func whatIsNotADocumentHasNoSections() {
+    @Test func invalidDocumentHasNoSections() {
         for text in ["", "not XML", "<a>", "<!DOCTYPE a [<!ENTITY b \"c\">]><section><text>&b;</text></section>"] {
             #expect(DocumentNarrative(Array(text.utf8)).sections.allSatisfy { $0.lines.isEmpty }, "\(text)")
         }

@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func eachComesToWhatIsExpected() throws {
+    @Test func publishedDocumentsHaveExpectedResults() throws {
         let interpreter = Self.interpreter()
         let sources = String(decoding: try Self.bytes("SOURCE.tsv"), as: UTF8.self).split(separator: "\n").dropFirst()
         let files = sources.compactMap { $0.split(separator: "\t").first.map(String.init) }
@@ -66,7 +66,7 @@ import Testing
         #expect(reported.count == expected.count)
     }
 
-    @Test func octetsStayAsTheyCame() throws {
+    @Test func preservesOriginalBytes() throws {
         let interpreter = Self.interpreter(keepsInvalid: true)
         for file in ["cda/hl7ex-CCD.XML", "cda/ms-Patient-1.ccda.xml", "cda/hl7ex-Referral_Note.xml", "cda/onc-2023SVAPCCD.xml"] {
             let bytes = try Self.bytes(file)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotValidIsKeptWhereAPersonSaysSo() throws {
+    @Test func keepsInvalidDocumentsOnRequest() throws {
         let (strict, lenient) = (Self.interpreter(), Self.interpreter(keepsInvalid: true))
         let bytes = try Self.bytes("cda/onc-Sample_addSchemaErrors.xml")
         #expect(throws: Refusal.self) { try Self.reading(bytes, strict) }

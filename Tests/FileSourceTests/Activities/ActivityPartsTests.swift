@@ -26,14 +26,14 @@ import Testing
         #expect(file.counted["hr"] ?? 0 > 0)
     }
 
-    @Test func aLapWithoutALengthEndsAtItsTime() throws {
+    @Test func lapWithoutLengthEndsAtTimestamp() throws {
         let file = try ImportedActivity(fit: try file("lap-without-length.fit"))
         #expect(file.refused.isEmpty)
         #expect(count(file)["workout"] == 1 && count(file)["workoutRoute"] == 1)
         #expect(file.workout?.duration?.numeral.doubleValue == 60)
     }
 
-    @Test func aRecordingThatBrokeOffHasTheSportOfItsMessage() throws {
+    @Test func truncatedRecordingUsesSportMessage() throws {
         let file = try ImportedActivity(fit: try file("without-session.fit"))
         #expect(file.refused.isEmpty)
         #expect(
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// Each file of a chain is read independently of the others.
-    @Test func filesOfAChainAreReadByThemselves() throws {
+    @Test func readsChainedFilesIndependently() throws {
         var random = SeededGenerator(seed: 37)
         for _ in 0..<200 {
             var (bytes, points, beatsCounted, broken, others): ([UInt8], Int, Int, [Int], Int) = ([], 0, 0, [], 0)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func aChainCutAtEveryOctetGivesTheFilesBeforeIt() throws {
+    @Test func truncatedChainGivesEarlierFiles() throws {
         let (one, two) = (activity(2), activity(3))
         let whole = one + beats(1) + two
         for cut in whole.indices {
@@ -144,7 +144,7 @@ import Testing
     }
 
     /// Bytes that do not begin a file end the chain and are refused once.
-    @Test func whatIsNoFileBehindAnActivityIsRefused() throws {
+    @Test func refusesTrailingBytesOnce() throws {
         let one = activity(2)
         let file = try ImportedActivity(fit: one + [UInt8](repeating: 0, count: 1000))
         #expect(count(file)["heartRate"] == 2)
@@ -154,7 +154,7 @@ import Testing
     // MARK: Times that cannot be
 
     /// 1989 is not a time in FIT, 2090 is one.
-    @Test func aPointOfAnImpossibleTimeIsRefusedByItself() throws {
+    @Test func refusesOnlyPointWithImpossibleTime() throws {
         var bytes = FITBytes()
         bytes.addFile(4)
         bytes.addPoint(time, heartRate: 60, place: 0x2000_0000)
@@ -254,7 +254,7 @@ import Testing
     }
 
     /// The values stored for a point do not depend on errors in the rest of it.
-    @Test func numbersOfAPointAreRefusedByThemselves() throws {
+    @Test func refusesOnlyInvalidValuesOfPoint() throws {
         let track =
             "<Trackpoint><Time>2025-05-02T08:00:00Z</Time><Position><LatitudeDegrees>95</LatitudeDegrees><LongitudeDegrees>5"
             + "</LongitudeDegrees></Position><HeartRateBpm><Value>61</Value></HeartRateBpm></Trackpoint>\n"

@@ -9,7 +9,7 @@ import Testing
 @Suite struct FITTests {
     private func file(_ name: String = "ride") throws -> [UInt8] { try testFile("activities/\(name).fit").bytes }
 
-    @Test(arguments: ["ride", "ride-big-endian"]) func readsWhatRecordsTell(_ name: String) throws {
+    @Test(arguments: ["ride", "ride-big-endian"]) func readsRecordMessages(_ name: String) throws {
         let file = try ImportedActivity(fit: try file(name))
         #expect(file.error == nil)
         #expect(file.refused.isEmpty)
@@ -29,7 +29,7 @@ import Testing
         #expect(device.key == "Garmin/product 3121/3123456789")
     }
 
-    @Test func makesAWorkoutWithItsPauses() throws {
+    @Test func makesWorkoutWithPauses() throws {
         let file = try ImportedActivity(fit: try file())
         let reading = try #require(file.of(.workout).first)
         #expect(reading.numeral.text == "13")
@@ -64,7 +64,7 @@ import Testing
         #expect(both.error == nil)
     }
 
-    @Test func withoutASessionPointsAreKeptAndTheWorkoutIsOfThem() throws {
+    @Test func derivesWorkoutFromPointsWithoutSession() throws {
         let file = try ImportedActivity(fit: try file("no-session"))
         #expect(file.lines == ["heartRate 100 /min 2700000 -"])
         // The second point has its time in seconds since the device was switched on.
@@ -84,7 +84,7 @@ import Testing
         #expect(try ImportedActivity(fit: []).error?.reason == "the file ends in the middle (nothing was imported)")
     }
 
-    @Test func aFileThatIsCutOffGivesNothing() throws {
+    @Test func truncatedFileGivesNoReadings() throws {
         let whole = try file()
         for end in 0..<whole.count {
             let file = try ImportedActivity(fit: whole[..<end])
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func anyOctetThatIsWrongIsFound() throws {
+    @Test func detectsAnyDamagedByte() throws {
         let whole = try file()
         for index in whole.indices {
             var damaged = whole
@@ -119,7 +119,7 @@ import Testing
             ([0x40, 0, 0, 20, 0, 255, 253, 4, 0x86], "a message is longer than the data that its header announces"),
             ([0x40, 0, 0, 20, 0, 1, 3, 255, 2, 0x00, 1], "a message is longer than the data that its header announces"),
             ([0x60, 0, 0, 20, 0, 0, 255, 1, 1], "a message is longer than the data that its header announces"),
-        ] as [([UInt8], String)]) func refusesWhatIsNoMessage(_ data: [UInt8], _ reason: String) throws
+        ] as [([UInt8], String)]) func refusesInvalidMessages(_ data: [UInt8], _ reason: String) throws
     {
         let file = try ImportedActivity(fit: FITBytes(data: data).file)
         #expect(file.error?.reason == reason)
@@ -140,7 +140,7 @@ import Testing
     }
 
     /// Correct checksums around random bytes of few values, so that definitions and data occur.
-    @Test func octetsAtRandomEnd() throws {
+    @Test func survivesRandomBytes() throws {
         var random = SystemRandom(seed: 17)
         let words: [UInt8] = [0, 1, 2, 3, 4, 18, 19, 20, 21, 34, 253, 0x40, 0x41, 0x60, 0x80, 0x84, 0x85, 0x86, 7, 255]
         for _ in 0..<3000 {

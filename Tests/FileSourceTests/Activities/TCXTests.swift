@@ -15,7 +15,7 @@ import Testing
         #"<Lap StartTime="\#(start)"><TotalTimeSeconds>\#(seconds)</TotalTimeSeconds>\#(content)</Lap>"#
     }
 
-    @Test func readsWhatPointsTell() throws {
+    @Test func readsTrackpoints() throws {
         let file = try ImportedActivity(tcx: try file())
         #expect(file.error == nil)
         #expect(file.refused.isEmpty)
@@ -36,7 +36,7 @@ import Testing
         #expect(origin.device?.firmware == "9.75")
     }
 
-    @Test func makesAWorkoutWithItsLaps() throws {
+    @Test func makesWorkoutWithLaps() throws {
         let file = try ImportedActivity(tcx: try file())
         let reading = try #require(file.of(.workout).first)
         #expect(reading.numeral.text == "13")
@@ -59,7 +59,7 @@ import Testing
         #expect(reading.metadata?["sport"] == .string("Biking"))
     }
 
-    @Test func theRouteAndItsWorkoutNameEachOther() throws {
+    @Test func routeAndWorkoutReferToEachOther() throws {
         let file = try ImportedActivity(tcx: try file())
         let route = try #require(file.of(.workoutRoute).first)
         #expect(
@@ -81,7 +81,7 @@ import Testing
         return "\(identity)"
     }
 
-    @Test func aSportThatNobodyKnowsIsOtherWithItsWord() throws {
+    @Test func unknownSportIsOtherWithMetadata() throws {
         let file = try ImportedActivity(tcx: try file())
         #expect(file.of(.workout).map(\.numeral.text) == ["13", "46"])
         let others = try ImportedActivity(
@@ -128,7 +128,7 @@ import Testing
             "<Time>2026-05-02T08:00:00Z</Time><HeartRateBpm><Value>many</Value></HeartRateBpm>",
             "the heart rate is not a possible number"
         ),
-    ]) func refusesAPointAndGoesOn(_ content: String, _ reason: String) throws {
+    ]) func refusesInvalidPoint(_ content: String, _ reason: String) throws {
         let track = "<Track><Trackpoint>\(content)</Trackpoint></Track>"
         let file = try ImportedActivity(tcx: tcx(#"<Activity Sport="Running">\#(lap(track))</Activity>"#))
         #expect(file.refused.map(\.reason) == [reason])
@@ -136,7 +136,7 @@ import Testing
     }
 
     /// An impossible lap is refused on its own, with its line. The activity then has no sum of laps.
-    @Test func refusesALapByItself() throws {
+    @Test func refusesOnlyInvalidLap() throws {
         let bad = "\n" + lap(seconds: "-1") + "\n" + lap(seconds: "x")
         let alone = try ImportedActivity(tcx: tcx(#"<Activity Sport="Running">\#(bad)</Activity>"#))
         #expect(
@@ -153,7 +153,7 @@ import Testing
     }
 
     /// The end of the file belongs to the samples of its activity, so a truncated file gives none of them.
-    @Test func aFileThatIsCutOffGivesNothing() throws {
+    @Test func truncatedFileGivesNoReadings() throws {
         let whole = try file()
         let root = try #require(whole.lastIndex(of: UInt8(ascii: ">")))
         for end in stride(from: 0, to: root, by: 7) {
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func refusesWhatIsMadeToHarm() throws {
+    @Test func refusesHostileFiles() throws {
         let bomb =
             #"<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>"#
             + #"<TrainingCenterDatabase><Activities><Activity Sport="&b;"/></Activities></TrainingCenterDatabase>"#
@@ -182,7 +182,7 @@ import Testing
         #expect(many.refused.map(\.reason) == ["the activity has too many laps"])
     }
 
-    @Test func isRecognisedByItsRootElement() throws {
+    @Test func isRecognisedByRootElement() throws {
         let tcx = TemporaryFile(try file())
         #expect(TCXFile.recognises(try InputFile(path: tcx.path)))
         #expect(!FITFile.recognises(try InputFile(path: tcx.path)))

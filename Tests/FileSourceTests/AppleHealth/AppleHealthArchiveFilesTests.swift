@@ -117,7 +117,7 @@ import Testing
     }
 
     /// A resource has a size limit. A longer one is refused with its place, and is never in memory.
-    @Test func aResourceThatIsTooLong() throws {
+    @Test func refusesOversizedResource() throws {
         let long = [UInt8](repeating: 0x20, count: ResourceRow.maximumLength + 1)
         let reported = try Clinical(Self.archive(clinical("/c/a.json"), [("c/a.json", long)]))
         #expect(reported.rows.isEmpty && reported.refused == ["the clinical record's file is larger than 16 MiB"])

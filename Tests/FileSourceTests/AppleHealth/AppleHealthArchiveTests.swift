@@ -7,7 +7,7 @@ import Testing
     static let export = Array("<HealthData>\(record())</HealthData>".utf8)
 
     @Test(arguments: ["export.xml", "apple_health_export/Export.XML", "../../../etc/cron.d/export.xml", "/export.xml", "导出.xml"])
-    func findsTheExportByItsRoot(name: String) {
+    func findsExportByRootElement(name: String) {
         let archive = ZipWriter([
             ("apple_health_export/", []), ("a/export_cda.xml", Array("<ClinicalDocument/>".utf8)), ("a/b.gpx", Self.export),
             (name, Self.export),
@@ -17,7 +17,7 @@ import Testing
         #expect(export.readings.count == 1)
     }
 
-    @Test func saysWhatAnArchiveHolds() {
+    @Test func errorDescribesArchiveContent() {
         let archive = ZipWriter([("a.txt", Self.export), ("export_cda.xml", Array("<ClinicalDocument/>".utf8))])
         #expect(
             ImportedExport(archive.bytes).error?.reason
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// More members than the directory has room for: a library that believes the number makes room for all of them.
-    @Test func refusesADirectoryThatIsTooShortForItsMembers() {
+    @Test func refusesInvalidMemberCount() {
         var archive = ZipWriter([("export.xml", Self.export)]).bytes
         let end = archive.count - 22
         archive.replaceSubrange(end + 8..<end + 12, with: [0xFE, 0xFF, 0xFE, 0xFF])

@@ -32,7 +32,7 @@ import Testing
             export.events.first { if case .refused = $0.event { true } else { false } }?.place == Place(.line, 7))
     }
 
-    @Test func aRecordInARecordDoesNotDisturbTheOthers() {
+    @Test func nestedRecordDoesNotAffectOthers() {
         let export = ImportedExport(elements: record(value: "1", content: record(value: "2")) + record(value: "3"))
         #expect(export.readings.map(\.numeral.text) == ["1", "3"])
         #expect(export.readings.map(\.place.number) == [1, 3])
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// A reference that two stretches of the file share is still seen.
-    @Test func makesBlanksAcrossStretches() {
+    @Test func replacesReferencesAcrossChunks() {
         for shift in 0..<12 {
             let filling = String(repeating: " ", count: ElementParserLimits.length - 150 - shift)
             let text = "<HealthData>\(filling)\(record(source: String(repeating: "&#11;", count: 60) + "x"))</HealthData>"
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func saysWhereItIsNotXML() {
+    @Test func errorNamesLineOfInvalidXML() {
         let export = ImportedExport("<?xml version=\"1.0\"?>\n\n<HealthData>\n\(record())\n<Record a=b/>\n</HealthData>".utf8)
         #expect(export.readings.count == 1)
         let reason = "not valid XML: not well-formed (invalid token)"
@@ -102,7 +102,7 @@ import Testing
         #expect(junk.error?.kind == .malformed)
     }
 
-    @Test func refusesWhatIsNoExport() {
+    @Test func refusesOtherFiles() {
         let cases: [(String, String)] = [
             ("", "there is no element HealthData"), ("time,type\n1,2", "there is no element HealthData"),
             ("<ClinicalDocument/>", "its root element is ClinicalDocument, not HealthData"),
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func boundsWhatTheParserHolds() {
+    @Test func limitsParserMemory() {
         let cases: [(String, String)] = [
             (String(repeating: "<a>", count: 1000), "elements nest more than 64 deep"),
             (record(content: String(repeating: "<a>", count: 1000)), "elements nest more than 64 deep"),
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func whatTheReceiverThrowsComesBack() throws {
+    @Test func rethrowsErrorsOfHandler() throws {
         struct Stop: Error {}
         let source = AppleHealthExportSource(
             try InputFile(path: testFile("apple_health_0.xml").path), received: Instant(seconds: 0))

@@ -28,7 +28,7 @@ import Testing
     }
 
     /// The cached unit of one type is never used for another, however many unknown types occur.
-    @Test func manyTypesThatNobodyKnows() throws {
+    @Test func manyUnknownTypesKeepTheirUnits() throws {
         let elements = (0..<300).map { index in
             record(type: "HKCategoryTypeIdentifierUnheard\(index)Of", unit: nil, value: "1")
                 + record(type: "HKQuantityTypeIdentifierOxygenSaturation", unit: "%", value: "0.98")
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// An unknown case is not replaced by a guessed number, and two of them are different.
-    @Test func casesThatNobodyKnows() throws {
+    @Test func quarantinesUnknownCases() throws {
         let texts = ["HKCategoryValueSleepAnalysisAsleepOnTheSofa", "HKCategoryValueSleepAnalysisNapping", "asleep soundly"]
         let export = ImportedExport(
             elements: texts.map { record(type: "HKCategoryTypeIdentifierSleepAnalysis", unit: nil, value: $0) }.joined())

@@ -78,7 +78,7 @@ import Testing
                 "", #"<WorkoutStatistics type="HKQuantityTypeIdentifierHeartRate" sum="1" unit="km"/>"#,
                 "WorkoutStatistics: the unit of sum measures something else"
             ),
-        ] as [(String, String, String?)]) func refusesWhatMakesNoSense(attributes: String, content: String, why: String?)
+        ] as [(String, String, String?)]) func refusesInvalidWorkouts(attributes: String, content: String, why: String?)
     {
         let export = ImportedExport(elements: workout(content, attributes: attributes))
         #expect(export.refused == (why.map { [$0] } ?? []))
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// An unknown activity is quarantined and not guessed, and two of them are different.
-    @Test func activitiesThatNobodyKnows() throws {
+    @Test func quarantinesUnknownActivities() throws {
         let export = ImportedExport(elements: workout("", activity: "Levitation") + workout("", activity: "Quidditch"))
         let samples = try ReadingPath.samples(
             of: export.readings, zone: TimeZoneRules(fixed: .utc), received: Instant(seconds: 1_800_000_000))
@@ -95,7 +95,7 @@ import Testing
         #expect(ImportedExport(elements: "<Workout startDate=\"2025-11-20 09:00:00 -0500\"/>").refused.count == 1)
     }
 
-    @Test func whatIsTooLargeOrTooDeepIsRefused() {
+    @Test func refusesOversizedOrDeepElements() {
         let events = String(
             repeating: #"<WorkoutEvent type="HKWorkoutEventTypeLap" date="2025-11-20 09:10:00 -0500"/>"#, count: 120_000)
         let export = ImportedExport(elements: workout(events) + workout(""))
@@ -106,7 +106,7 @@ import Testing
     }
 
     /// The samples of a correlation also occur outside of it, and the correlation names them.
-    @Test func aCorrelationNamesItsSamples() throws {
+    @Test func correlationRefersToSamples() throws {
         func record(_ type: String, _ value: String) -> String {
             """
             <Record type="HKQuantityTypeIdentifierBloodPressure\(type)" sourceName="Cuff" unit="mmHg" value="\(value)" \

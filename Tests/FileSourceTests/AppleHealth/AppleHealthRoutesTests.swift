@@ -145,7 +145,7 @@ import Testing
         #expect(export.readings[1].time == export.readings[0].time)
     }
 
-    @Test func whatIsNotToBeHadIsRefusedAndTheWorkoutStays() {
+    @Test func importsWorkoutWithoutMissingRoutes() {
         let export = archive(
             Self.workout(
                 Self.route("/r/missing.gpx") + Self.route("/r/../../etc/passwd") + Self.route(nil) + Self.route("/r/a.gpx")
@@ -165,7 +165,7 @@ import Testing
             ])
     }
 
-    @Test func aRouteThatNobodyNamesIsOneOfItsOwn() {
+    @Test func unreferencedRouteIsImported() {
         let export = archive(record(), [("workout-routes/a.gpx", Self.gpx), ("notes.txt", "x"), ("pictures/b.json", "{}")])
         #expect(export.readings.map(\.origin.source.id) == ["apple-health/Watch", "gpx"])
         #expect(export.readings.last?.origin.source.name == "Apple Health Export")
@@ -173,7 +173,7 @@ import Testing
     }
 
     /// Files beside a single export: links are not followed, and only regular files are opened.
-    @Test func filesBesideTheExport() throws {
+    @Test func readsOnlyRegularFilesNextToExport() throws {
         let root = try #require(Self.temporaryFolder())
         defer { try? FileManager.default.removeItem(atPath: root) }
         let folder = root + "/export"
@@ -219,7 +219,7 @@ import Testing
     }
 
     /// An archive with routes, damaged at any byte, gives nothing or the same content.
-    @Test func damagedAtEveryOctet() {
+    @Test func survivesDamageAtEveryByte() {
         let whole = ZipWriter([
             ("e/export.xml", Array("<HealthData>\(Self.workout(Self.route("/r/a.gpx")))</HealthData>".utf8)),
             ("e/r/a.gpx", Array(Self.gpx.utf8)),
@@ -243,7 +243,7 @@ import Testing
     }
 
     /// A single export that is cut at any byte never gives half a route.
-    @Test func cutAtEveryOctet() throws {
+    @Test func truncationNeverGivesPartialRoute() throws {
         let location = #"<Location date="2024-06-17 13:58:40 +0900" latitude="35" longitude="139"/>"#
         let text = "<HealthData>" + Self.workout(Self.route(nil, content: location + location)) + "</HealthData>"
         let bytes = Array(text.utf8)

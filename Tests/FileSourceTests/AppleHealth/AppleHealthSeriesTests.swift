@@ -60,7 +60,7 @@ import Testing
     }
 
     /// A record that is longer than the difference of clocks does not reveal the clock.
-    @Test func aLongRecordsBeatsAreAtItsOwnOffset() {
+    @Test func beatsOfLongRecordUseOwnOffset() {
         let own = variability(["3:10:02 AM"], start: "2025-10-20 03:10:00 -0500", end: "2025-10-20 04:10:00 -0500")
         #expect(ImportedExport(elements: own).readings.count == 2)
         let other = variability(["4:50:02 AM"], start: "2025-10-20 03:10:00 -0500", end: "2025-10-20 04:10:00 -0500")

@@ -60,25 +60,25 @@ import Testing
         }
     }
 
-    @Test func everyOctetOfAStoredOne() {
+    @Test func damageToStoredArchive() {
         let bytes = Self.stored()
         // Four records and a document.
         #expect(Content(bytes).events.count == 5)
         flipAndCut(bytes, masks: [0x10])
     }
 
-    @Test func everyOctetOfAPackedOne() throws {
+    @Test func damageToCompressedArchive() throws {
         let bytes = try testFile(Self.packed).bytes
         #expect(Content(bytes).isWhole)
         flipAndCut(bytes, masks: [0x04])
     }
 
-    @Test(arguments: hostile) func everyOctetOfAHostileOne(name: String) throws {
+    @Test(arguments: hostile) func damageToHostileArchive(name: String) throws {
         flipAndCut(try testFile(name).bytes, masks: [0x01])
     }
 
     /// Either the checksum or the data is wrong. Nothing shows which.
-    @Test func aWrongChecksumIsSaidAndNothingIsDelivered() throws {
+    @Test func wrongChecksumDeliversNoRecords() throws {
         let rows = (0..<3000).map { index in
             record(
                 value: "\(60 + index % 40)", start: "2025-10-20 06:\(10 + index / 60):\(10 + index % 50) -0500",

@@ -103,14 +103,14 @@ func rows(_ bytes: [UInt8], delimiter: UInt8? = nil) throws -> [Row] {
         #expect(try rows([0xFF, 0xFE, 0x00, 0xD8, 0x61, 0x00, 0x62]).first?.cells == ["\u{FFFD}a"])
     }
 
-    @Test func readsWindows1252AndSaysSo() throws {
+    @Test func readsWindows1252WithNote() throws {
         let bytes: [UInt8] = Array("a,b\nGer".utf8) + [0xE4, 0x74, 0x2C, 0x80, 0x0A] + Array("ü,c\n".utf8)
         let source = DelimitedFileSource(bytes: bytes, received: Instant(seconds: 0))
         #expect(try rows(source) == [Row(1, "a", "b"), Row(2, "Gerät", "€"), Row(3, "ü", "c")])
         #expect(source.notes == ["text that is not UTF-8 is read as Windows-1252 (first on line 2)"])
     }
 
-    @Test func refusesWhatIsNoText() throws {
+    @Test func refusesBinaryFiles() throws {
         for bytes in [
             Array("PK\u{3}\u{4}xxxx".utf8), [0x1F, 0x8B, 8, 0], Array("SQLite format 3\0".utf8), (0..<200).map { UInt8($0 % 32) },
         ] {
@@ -138,7 +138,7 @@ func rows(_ bytes: [UInt8], delimiter: UInt8? = nil) throws -> [Row] {
         #expect(try rows(source) == [Row(1, "a", "b"), .malformed(2), Row(3, "1", "2")])
     }
 
-    @Test func aQuoteThatSwallowsMoreThanARowIsLetGo() throws {
+    @Test func unclosedQuoteLosesOneRow() throws {
         let rest = (0..<100_000).map { "row \($0),of some length\n" }.joined()
         let found = try rows("a,b\n\"open,2\n" + rest)
         #expect(found.count == 100_002)
@@ -165,7 +165,7 @@ func rows(_ bytes: [UInt8], delimiter: UInt8? = nil) throws -> [Row] {
         #expect(try rows("a,b\n\(tooLong),2\n1,2\n") == [Row(1, "a", "b"), .malformed(2), Row(3, "1", "2")])
     }
 
-    @Test func whatTheHandlerThrowsComesBack() {
+    @Test func rethrowsErrorsOfHandler() {
         struct Stop: Error {}
         #expect(throws: Stop.self) {
             try DelimitedFileSource(bytes: Array("a,b\n".utf8), received: Instant(seconds: 0)).forEachFrame { _ in throw Stop() }

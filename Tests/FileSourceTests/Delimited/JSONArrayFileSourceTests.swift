@@ -22,7 +22,7 @@ import Testing
         #"{"time": @}"#,
         #"{"time": "\x"}"#, #"{"time": "\ud800\u12"}"#, "{time: 1}",
     ])
-    func refusesAnElementAndGoesOn(element: String) throws {
+    func refusesInvalidElement(element: String) throws {
         #expect(try Self.read(#"[{"time":1},\#(element),{"time":3}]"#) == [Row(1, "1", ""), .malformed(2), Row(3, "3", "")])
     }
 

@@ -168,7 +168,7 @@ import Testing
     }
 
     /// Cut anywhere, there is a whole one of fewer voltages, or a reason.
-    @Test func cutAtEveryOctet() throws {
+    @Test func truncationGivesShorterRecordingOrReason() throws {
         let bytes = english()
         for cut in bytes.indices {
             let file = try ImportedFile(electrocardiogram: bytes[..<cut])

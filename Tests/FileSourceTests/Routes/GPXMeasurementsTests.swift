@@ -99,7 +99,7 @@ import Testing
     @Test(arguments: [
         ("1901", "the time is before 1971: the clock was not set"), ("2099", "the time is in the future"),
     ])
-    func anImpossibleTimeIsRefusedByItself(year: String, reason: String) throws {
+    func refusesOnlyPointWithImpossibleTime(year: String, reason: String) throws {
         let good = [point(0, "<hr>60</hr>"), point(2, "<hr>62</hr>", place: "lat='36' lon='139'")]
         for bad in [point(1, "<hr>61</hr>", year: year), point(1, "", year: year)] {
             for position in 0...2 {
@@ -137,7 +137,7 @@ import Testing
     }
 
     /// A file that is cut anywhere gives each heart rate before the cut.
-    @Test func cutAtEveryOctet() throws {
+    @Test func truncationKeepsEarlierHeartRates() throws {
         let bytes = gpx(point(0, "<hr>60</hr>") + point(1, "<hr>61</hr>", place: ""), type: "<type>running</type>")
         let text = String(decoding: bytes, as: UTF8.self)
         for cut in bytes.indices {

@@ -77,7 +77,7 @@ func points(of reading: Reading?) throws -> [[String]] {
     }
 
     /// Apple's own form, both namespaces of `speed`, fractions of seconds, a zone, and missing fields.
-    @Test func readsWhatALocationTells() throws {
+    @Test func readsFieldsOfLocation() throws {
         let file = try ImportedFile(
             gpx: gpx(
                 "<metadata><time>2020-01-01T00:00:00Z</time></metadata><trk><name> Morning &amp; more </name><trkseg>"
@@ -133,7 +133,7 @@ func points(of reading: Reading?) throws -> [[String]] {
         (#"<trkpt lat="1" lon="1"><ele>high</ele></trkpt>"#, "the altitude of a location is not a number"),
         (#"<trkpt lat="1" lon="1"/>"#, "no location of the route has a time, so the route is only planned"),
     ])
-    func aBadLocationIsRefusedByItself(bad: String, reason: String) throws {
+    func refusesOnlyInvalidLocation(bad: String, reason: String) throws {
         let file = try ImportedFile(gpx: gpx("\n" + track(bad) + "\n" + track(point())))
         #expect(file.refused.map(\.reason) == [reason] && file.refused.first?.place == Place(.line, 2))
         #expect(file.readings.count == 1 && file.error == nil)
@@ -146,7 +146,7 @@ func points(of reading: Reading?) throws -> [[String]] {
 
     /// Plain ones come many at once, and each still has its line.
     @Test(arguments: [0, 1, 63, 64, 99])
-    func aBadLocationAmongManyIsNamedByItsLine(bad: Int) throws {
+    func errorNamesLineOfInvalidLocation(bad: Int) throws {
         let points = (0..<100).map { point(lat: $0 == bad ? "95" : "35.\(100 + $0)") }
         let file = try ImportedFile(gpx: gpx("\n" + track(points.joined(separator: "\n")) + track(point())))
         let alone = try ImportedFile(gpx: gpx("\n" + track(point(lat: "95"))))
@@ -193,7 +193,7 @@ func points(of reading: Reading?) throws -> [[String]] {
     }
 
     /// Cut anywhere: the tracks that are whole, then an error.
-    @Test func cutAtEveryOctet() throws {
+    @Test func truncationKeepsWholeTracks() throws {
         let bytes = gpx(track(point() + point(lat: "1")) + "<rte/>" + track(point(lat: "36")))
         let ends = ["</trk><rte/>", "</trk></gpx>"].map { end in
             bytes.indices.first { bytes[$0...].starts(with: end.utf8) }.map { $0 + 6 } ?? .max
@@ -205,7 +205,7 @@ func points(of reading: Reading?) throws -> [[String]] {
         #expect(try ImportedFile(gpx: bytes).readings.count == 2)
     }
 
-    @Test func namesTellNothingButTheRoute() throws {
+    @Test func namesDoNotChangeIdentity() throws {
         // The same track twice is one route. Another track at the same time is a second one.
         let one = try ImportedFile(gpx: gpx(track(point() + point(lat: "1"))))
         let same = try ImportedFile(gpx: gpx(track(point() + point(lat: "1")), attributes: #"creator="Other""#))

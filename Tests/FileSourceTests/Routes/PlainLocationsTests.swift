@@ -99,7 +99,7 @@ import Testing
     }
 
     /// What nearly all files have is not left to the parser.
-    @Test func plainOnesAreTaken() throws {
+    @Test func readsPlainLocationsWithoutParser() throws {
         for text in Self.plain where text.contains("trkpt") {
             var rows = ExportRows()
             defer { rows.deallocate() }

@@ -55,7 +55,7 @@ import Testing
         #expect(history.state(of: "a") == .live("a") && history.state(of: "a2") == .withdrawn)
     }
 
-    @Test func nothingIsLiveWithoutAnActiveReport() {
+    @Test func noLiveSampleWithoutActiveReport() {
         #expect(History().live == [])
         #expect(Self.reported(1).live == ["a"])
         #expect(Self.reported(1, undone: [1: 2]).live == [])
@@ -125,7 +125,7 @@ import Testing
         #expect(history.outstanding == [])
     }
 
-    @Test func aMergedReadingComesBackWhenTheCorrectOneGoes() {
+    @Test func mergedReadingReturnsWithoutCorrectOne() {
         var history = Self.reported()
         history.reports[1].agreement = nil
         history.repaired = [.init(old: "a", new: "b", isMerged: true, repair: 7)]
@@ -154,7 +154,7 @@ import Testing
         #expect(history.live == [])
     }
 
-    @Test func aPersonRestoresWhatAnUndoneImportReported() {
+    @Test func restoresReadingOfUndoneImport() {
         var history = Self.reported(1, undone: [1: 2])
         history.decisions = [.init(.restored, key: "a", entry: 3)]
         #expect(history.live == ["a"])

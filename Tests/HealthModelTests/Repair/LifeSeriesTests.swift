@@ -119,7 +119,7 @@ import Testing
     }
 
     /// The readings that are wrong are seldom fewer than those that show it. The stranger values are the wrong ones.
-    @Test func rightReadingsAmongWrongOnesOfAnotherSource() throws {
+    @Test func keepsRightReadingsAmongWrongSource() throws {
         var maker = LifeSeriesMaker(seed: 3)
         var series = try maker.alternating("bloodGlucose", real: "mg/dL", label: "mmol/L")
         for index in series.readings.indices { series.readings[index].isReference = series.wrong.contains(index) }

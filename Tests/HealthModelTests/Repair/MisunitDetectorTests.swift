@@ -18,7 +18,7 @@ import Testing
 
     /// An interval counts as found if the right unit is named for four fifths of it, and for little else. The test does what a hub does: it
     /// examines the last readings again and again as more arrive.
-    @Test(arguments: 5...6 as ClosedRange<UInt64>) func cleanSeriesRaiseNoAlarmWhileTheyGrow(seed: UInt64) throws {
+    @Test(arguments: 5...6 as ClosedRange<UInt64>) func growingCleanSeriesRaiseNoAlarm(seed: UInt64) throws {
         var maker = LabelledSeriesMaker(seed: seed)
         var alarms = 0
         for _ in 0..<250 {
@@ -35,7 +35,7 @@ import Testing
         #expect(alarms == 0)
     }
 
-    @Test(arguments: 1...4 as ClosedRange<UInt64>) func wrongStretchesAreFound(seed: UInt64) throws {
+    @Test(arguments: 1...4 as ClosedRange<UInt64>) func findsWrongRanges(seed: UInt64) throws {
         var maker = LabelledSeriesMaker(seed: seed)
         var hits = 0
         for _ in 0..<500 {
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// A reference reading before the first reading of an interval, or after its last one, ends the search and is not part of the interval.
-    @Test(arguments: 1...16 as ClosedRange<UInt64>) func witnessesAreNoPartOfAStretch(seed: UInt64) throws {
+    @Test(arguments: 1...16 as ClosedRange<UInt64>) func referencesAreNotPartOfRange(seed: UInt64) throws {
         var random = SplitMix(state: seed)
         var readings = try days((0..<60).map { "\(170 + $0 % 5).5" }, "kg")
         var own = 0
@@ -83,7 +83,7 @@ import Testing
         #expect(own == readings.count { !$0.isReference })
     }
 
-    @Test func aFeverANewbornAndAHypoStayWhatTheyAre() throws {
+    @Test func acceptsFeverNewbornAndHypoglycemia() throws {
         let fever = ["36.6", "36.5", "36.7", "39.4", "40.1", "40.6", "40.2", "39.5", "36.9", "36.6"]
         #expect(try #require(MisunitDetector(.bodyTemperature)).ranges(of: try days(fever, "Cel", each: 0.3)).isEmpty)
         let newborn = ["3.40", "3.31", "3.25", "3.30", "3.38", "3.47", "3.55", "3.66", "3.80", "3.95"]
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// Another device of the same person shows the level. Then even a whole series in pounds is unambiguous.
-    @Test func anotherDeviceIsAWitness() throws {
+    @Test func usesOtherDeviceAsReference() throws {
         var readings = try days((0..<20).map { "70.\($0 % 6)" }, "kg")
         for index in readings.indices { readings[index].isReference = index % 2 == 0 }
         #expect(try #require(MisunitDetector(.bodyMass)).ranges(of: readings).isEmpty)
@@ -105,7 +105,7 @@ import Testing
         #expect(try #require(ranges.first).confidence > 0.9)
     }
 
-    @Test func typesThatNothingIsKnownOf() {
+    @Test func noDetectorForOtherTypes() {
         #expect(MisunitDetector(.heartRate) == nil)
         #expect(MisunitDetector.types.contains(.bloodGlucose))
         #expect(MisunitDetector.types.count == 14)

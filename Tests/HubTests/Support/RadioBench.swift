@@ -73,7 +73,7 @@ final class RadioBench {
     }
 
     /// A new run of the hub continues with the content of the store.
-    func takeAnew() throws {
+    func restartHub() throws {
         let next = RadioService(live: Self.live(store, zone, loop), source: source)
         next.apply(try settings())
     }

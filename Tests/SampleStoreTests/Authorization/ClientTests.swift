@@ -9,7 +9,7 @@ import Testing
 
     private static func later(_ seconds: Int64) -> Instant { Instant(microseconds: now.microseconds + seconds * 1_000_000) }
 
-    @Test func aTokenLetsItsClientInUntilItIsRevokedOrExpires() throws {
+    @Test func tokenIsValidUntilRevokedOrExpired() throws {
         try TestStore.with { test in
             let store = try test.store
             let client = try store.clients.add(
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aClientSaysWhoItIsAndWhatFor() throws {
+    @Test func clientNeedsNameAndPurpose() throws {
         try TestStore.with { test in
             let store = try test.store
             for (name, purpose) in [
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// A clock that was set back makes nothing last longer than it was to.
-    @Test func aClockSetBackLetsNobodyIn() throws {
+    @Test func clockSetBackExtendsNoAccess() throws {
         try TestStore.with { test in
             let store = try test.store
             let day: Int64 = 86_400
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// It shows whether a request was answered, and not the answer.
-    @Test func askingTellsOnlyWhetherAPersonWouldBeAsked() throws {
+    @Test func requestStatusHidesDecision() throws {
         try TestStore.with { test in
             let store = try test.store
             let client = try store.clients.add(named: "x", purpose: "y", at: Self.now)

@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Case.allCases) func whatIsHiddenCostsNoStep(kind: Case) throws {
+    @Test(arguments: Case.allCases) func hiddenDataCostsNoStep(kind: Case) throws {
         let (without, with) = (try steps(kind, hidden: 60), try steps(kind, hidden: 1200))
         for (name, count) in without.sorted(by: { $0.key < $1.key }) { #expect(with[name] == count, "\(name)") }
     }

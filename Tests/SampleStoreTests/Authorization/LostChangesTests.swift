@@ -20,7 +20,7 @@ import Testing
     }
 
     /// A client must start again exactly when a reader of a store with only its readable data would have to.
-    @Test func aPruningIsToldToThoseWhoCouldRead() throws {
+    @Test func pruningAffectsOnlyPermittedReaders() throws {
         try TestStore.with { test in
             let writer = try client("writer", test, "heartRate", .none, mayWrite: true)
             let own = try SampleMaker(source: writer.client.source)
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// A grant of future records begins after the existing ones. It is not affected if one of those was deleted and permanently removed.
-    @Test func whatWasThereBeforeFutureOnesIsNotToldOf() throws {
+    @Test func grantOfFutureRecordsIgnoresEarlierPruning() throws {
         try TestStore.with { test in
             let (old, new) = (try RestrictionTests.condition("asthma", at: 0), try RestrictionTests.condition("gout", at: 3))
             try test.keep([old])
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aPersonIsToldOfTheirOwnOnly() throws {
+    @Test func personLearnsOnlyOfOwnPruning() throws {
         try TestStore.with { test in
             let hers = try SampleMaker(person: RestrictionTests.other)
             try test.keep([try SampleMaker()("60", at: 10)])

@@ -10,7 +10,7 @@ import Testing
 
     private func later(_ seconds: Int64) -> Instant { Instant(microseconds: Self.now.microseconds + seconds * 1_000_000) }
 
-    @Test func aCodeIsForTenMinutesAndASessionForThirtyDays() throws {
+    @Test func codesAndSessionsExpire() throws {
         try TestStore.with { test in
             let store = try test.store
             let (late, code) = (
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// A person's view is that of a client who may read everything of theirs, and nothing of others.
-    @Test func aPersonSeesWhatIsTheirOwn() throws {
+    @Test func personSeesOnlyOwnData() throws {
         try TestStore.with { test in
             let samples = try RestrictionTests.everything(test)
             let record = try #require(samples.first { $0.sample.origin.kind == .clinicalRecord }).sample.identity
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aSessionIsRenewedByUseAndShowsAnotherPerson() throws {
+    @Test func useRenewsSession() throws {
         try TestStore.with { test in
             let sessions = try test.store.pageSessions
             let (session, token) = try #require(

@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<24) func aReaderAnswersAsAStoreOfWhatMayBeRead(seed: UInt64) throws {
+    @Test(arguments: 0..<24) func restrictedReaderEqualsReducedStore(seed: UInt64) throws {
         try TestStore.with { test in
             let client = try test.store.clients.add(named: "random", purpose: "a test", at: RestrictionTests.now)
             var random = Case(seed: seed, client: client)

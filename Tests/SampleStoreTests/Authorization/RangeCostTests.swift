@@ -8,7 +8,7 @@ import Testing
 @Suite struct RangeCostTests {
     private static let rows = 30_000
 
-    @Test(arguments: [nil, 100.0]) func whoAsksForARangeWalksOverNothingElse(grantedFrom: Double?) throws {
+    @Test(arguments: [nil, 100.0]) func rangeQueryScansOnlyRange(grantedFrom: Double?) throws {
         try TestStore.with { test in
             let make = try SampleMaker()
             try test.keepExactly(try (0..<Self.rows).map { try make("\(60 + $0 % 40)", at: Double($0)) })
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// A range before the granted one costs the same, with or without hidden data there.
-    @Test(arguments: [0, 30_000]) func whatIsHiddenCostsNothing(hidden: Int) throws {
+    @Test(arguments: [0, 30_000]) func hiddenDataCostsNothing(hidden: Int) throws {
         try TestStore.with { test in
             let (make, other) = (try SampleMaker(), try SampleMaker(.bodyMass))
             try test.keepExactly(try (0..<hidden).map { try make("\(60 + $0 % 40)", at: Double($0)) })

@@ -20,7 +20,7 @@ import Testing
             client: client.id, read: ReadEntry(person: TestStore.person, type: "heartRate", day: "2026-11-20", count: count))
     }
 
-    @Test func theLedgerShowsWhatWasNotEnteredYet() throws {
+    @Test func ledgerIncludesUnwrittenReads() throws {
         try TestStore.with { test in
             let client = try Self.client(test)
             let journal = ReadJournal(store: try test.store.path)

@@ -37,7 +37,7 @@ import Testing
         TestStore.line(try #require(try reader.samples.sample(uuid)).sample)
     }
 
-    @Test func aCorrelationNamesWhatMayBeRead() throws {
+    @Test func correlationListsReadableObjects() throws {
         try TestStore.with { test in
             let (high, low) = (
                 try SampleMaker(.bloodPressureSystolic)("121", at: 0),
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aWorkoutAndItsRoute() throws {
+    @Test func workoutHidesUnreadableRoute() throws {
         try TestStore.with { test in
             var writer = PointsWriter(columns: WorkoutRoute.columns)
             try writer.append([try Numeral("0"), try Numeral("51.4"), try Numeral("5.4"), nil, nil, nil, nil, nil])
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// The UUID of a sample's replacement belongs to another person, or is before the readable range.
-    @Test func aDeletionNamesWhatMayBeRead() throws {
+    @Test func deletionHidesUnreadableReplacement() throws {
         try TestStore.with { test in
             let sample = try SampleMaker(.bodyMass)("71", at: 0)
             try test.keep([sample])

@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func whoMayReadEverythingReadsWhatTheStoreHas() throws {
+    @Test func fullGrantEqualsStore() throws {
         try TestStore.with { test in
             let samples = try Self.everything(test)
             let client = try test.store.clients.add(named: "all", purpose: "a test", at: Self.now)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func aClientReadsWhatItWroteUntilItMayNotWrite() throws {
+    @Test func clientReadsOwnWritesWhilePermitted() throws {
         try TestStore.with { test in
             let client = try test.store.clients.add(named: "scale", purpose: "keeps weights", at: Self.now)
             let own = try SampleMaker(.bodyMass, source: client.source)("70", at: 0)

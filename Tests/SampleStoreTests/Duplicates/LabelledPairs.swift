@@ -86,7 +86,7 @@ struct LabelledPairs {
     }
 
     /// One path's reading, and again, or another one, in the other unit.
-    private static func retelling(day: Int, _ kind: Kind, _ random: inout SeededGenerator) throws -> LabelledPair {
+    private static func unitRepeat(day: Int, _ kind: Kind, _ random: inout SeededGenerator) throws -> LabelledPair {
         let isOne = Bool.random(using: &random)
         let time = Double(day) * 86_400 + Double.random(in: 20_000..<70_000, using: &random).rounded(.down)
         let lasting = kind.type.aggregation == .cumulative ? 300.0 : 0
@@ -127,7 +127,7 @@ struct LabelledPairs {
         return try (0..<count).map { day in
             Int.random(in: 0..<4, using: &random) > 0
                 ? try pair(day: day, kinds[Int.random(in: 0..<kinds.count, using: &random)], &random)
-                : try retelling(day: day, repeats[Int.random(in: 0..<repeats.count, using: &random)], &random)
+                : try unitRepeat(day: day, repeats[Int.random(in: 0..<repeats.count, using: &random)], &random)
         }
     }
 

@@ -13,8 +13,8 @@ import Testing
 
     init() throws {
         (km, mile, metre) = try (
-            RetellingTests.maker("distanceWalkingRunning", "km"), RetellingTests.maker("distanceWalkingRunning", "[mi_i]"),
-            RetellingTests.maker("distanceWalkingRunning", "m")
+            UnitRepeatTests.maker("distanceWalkingRunning", "km"), UnitRepeatTests.maker("distanceWalkingRunning", "[mi_i]"),
+            UnitRepeatTests.maker("distanceWalkingRunning", "m")
         )
     }
 
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func forgottenImportsComeAnew() throws {
+    @Test func importsForgottenReadingsAgain() throws {
         try TestStore.with { test in
             let (_, others) = try doubled(test)
             _ = try merge(test)
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// The first may have been deleted by a user. The remaining reading is not a copy of it.
-    @Test func whatWasDeletedIsNoFirst() throws {
+    @Test func deletedSampleIsNotOriginal() throws {
         try TestStore.with { test in
             let (first, again) = try (metre("1250", at: 60), mile("0.777", at: 60))
             try test.keepExactly([first])
@@ -156,7 +156,7 @@ import Testing
     }
 
     /// A duplicate of another source's sample was reported in another unit, which became a separate sample. Also with local times.
-    @Test func besideAWitness() throws {
+    @Test func mergesDuplicateInOtherUnit() throws {
         try TestStore.with { test in
             let sensed = try NearDuplicateTests.ble()("80.15", at: 24)
             try test.keep([sensed])
@@ -181,7 +181,7 @@ import Testing
     }
 
     /// Samples that agree with others are listed and not merged.
-    @Test func whatIsLinkedIsLeft() throws {
+    @Test func doesNotMergeLinkedSamples() throws {
         try TestStore.with { test in
             let again = try NearDuplicateTests.file(unit: "[lb_av]")("176.7", at: 60)
             try test.keepExactly([try NearDuplicateTests.file()("80.15", at: 60)])

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func theMorePreciseStaysAndTheOtherIsItsWitness() throws {
+    @Test func preciseReportStaysOriginal() throws {
         try TestStore.with { test in
             let first = try Self.ble()("80.15", at: 24)
             let second = try Self.file(unit: "[lb_av]").local(1)("176.7", at: 3600)
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// The maker's file first, the sensor's memory later: the more precise report becomes the sample, as in the other order.
-    @Test func theMorePreciseComesForward() throws {
+    @Test func preciseReportReplacesEarlier() throws {
         try TestStore.with { test in
             let file = try Self.file()("80.2", at: 0)
             try test.keep([file])
@@ -151,7 +151,7 @@ import Testing
     }
 
     /// A sample takes one witness of a series, in whichever batch it comes.
-    @Test func oneWitnessOverBatches() throws {
+    @Test func oneDuplicatePerSeries() throws {
         try TestStore.with { test in
             var file = try Self.file(.heartRate)
             file.timeResolution = 1
@@ -186,7 +186,7 @@ import Testing
     }
 
     /// An interval that was held, and became a sample by a person's decision or when the clock was known, is compared with its end.
-    @Test(arguments: [GateRule.impossible, .clockUnknown]) func anIntervalThatWasHeld(rule: GateRule) throws {
+    @Test(arguments: [GateRule.impossible, .clockUnknown]) func comparesAcceptedIntervalByEnd(rule: GateRule) throws {
         try TestStore.with { test in
             let quarantined = try Self.ble(.stepCount)("120", at: 24, lasting: 300, rule: rule)
             try test.keep([quarantined])
@@ -216,7 +216,7 @@ import Testing
     }
 
     /// A typed value next to a continuous sensor's is not a copy of one of its readings, in either order.
-    @Test(arguments: [false, true], [60, 1] as [Int32]) func aTypedValueBesideAStream(isTypedFirst: Bool, resolution: Int32)
+    @Test(arguments: [false, true], [60, 1] as [Int32]) func typedValueIsNoDuplicateOfStream(isTypedFirst: Bool, resolution: Int32)
         throws
     {
         try TestStore.with { test in
@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    @Test func undoingTheWitness() throws {
+    @Test func undoingDuplicate() throws {
         try TestStore.with { test in
             let first = try Self.ble()("80.15", at: 24)
             let second = try Self.file()("80.2", at: 0)
@@ -309,7 +309,7 @@ import Testing
     }
 
     /// One of two duplicates from one import replaces the original. Both are undone, and both are restored.
-    @Test func undoingWitnessesOfWhichOneStandsIn() throws {
+    @Test func undoingPromotedDuplicates() throws {
         try TestStore.with { test in
             let originals = try [Self.ble()("80.15", at: 24), Self.ble()("79.35", at: 86_424)]
             let seconds = try [Self.file()("80.2", at: 0), Self.file()("79.4", at: 86_400)]
@@ -356,7 +356,7 @@ import Testing
         }
     }
 
-    @Test func forgettingTheWitness() throws {
+    @Test func forgettingDuplicate() throws {
         try TestStore.with { test in
             let second = try Self.file().local(1)("80.2", at: 3600)
             try test.keep([try Self.ble()("80.15", at: 24)])

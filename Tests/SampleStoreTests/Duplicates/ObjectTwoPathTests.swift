@@ -76,7 +76,7 @@ import Testing
 
     /// Two routes, records or prescriptions of one moment are two, whatever their numbers are.
     @Test(arguments: ["workoutRoute", "heartbeatSeries", "audiogram", "visionPrescription", "stateOfMind", "gad7", "cda"])
-    func nothingElseIsCompared(type: String) throws {
+    func doesNotCompareOtherKinds(type: String) throws {
         try TestStore.with { test in
             let body = try Self.body(of: type)
             #expect(try stored(test, sample(type, 1, body, source: "phone", device: Self.watch, at: 0, lasting: 60)) == 1)

@@ -118,7 +118,7 @@ import Testing
     }
 
     /// What an import that compares makes of two paths is what merging makes of the same, stored without comparing.
-    @Test(arguments: [1, 2] as [UInt64]) func asAnImportDoes(seed: UInt64) throws {
+    @Test(arguments: [1, 2] as [UInt64]) func mergeEqualsImport(seed: UInt64) throws {
         let pairs = try LabelledPairs.made(2500, seed: seed)
         try TestStore.with { compared in
             try compared.keep(pairs.map(\.first))
@@ -141,7 +141,7 @@ import Testing
 
     /// Few weights at few times from two sources are repaired, merged, undone and deleted in any order. The deep check finds only what
     /// merging corrects, after merging no measurement is stored twice, and undoing everything ends at the beginning.
-    @Test(arguments: 0..<150 as Range<UInt64>) func whateverHappens(seed: UInt64) throws {
+    @Test(arguments: 0..<150 as Range<UInt64>) func mergeSurvivesRandomSteps(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try TestStore.with { test in
             var repairs: [Int64] = []

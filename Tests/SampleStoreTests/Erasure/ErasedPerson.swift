@@ -164,7 +164,7 @@ struct ErasedPerson {
         let hers = try SampleMaker(.bodyTemperature, person: Self.person)
         try keep([try hers("98.625", at: 5000)], [try SampleMaker(.bodyTemperature)("99.125", at: 5000)])
         try test.migrate(
-            TestStore.request(MigrationTests.fahrenheit, .bodyTemperature) { $0.condition = try? SamplePredicate("value > 50") })
+            TestStore.request(RepairTests.fahrenheit, .bodyTemperature) { $0.condition = try? SamplePredicate("value > 50") })
         let (scale, unassigned) = (try SampleMaker(.bodyMass), try SampleMaker(.bodyMass, person: Origin.unassigned))
         let (wrong, unknown) = (try scale("57.6875", at: 6000), try unassigned("58.3125", at: 7000))
         let (own, undone) = (

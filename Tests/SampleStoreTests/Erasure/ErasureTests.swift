@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func aTableThatIsNotKnownIsRefused() throws {
+    @Test func refusesUnknownTables() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
             try test.execute("CREATE TABLE diary(subject TEXT, entry TEXT)")
@@ -75,7 +75,7 @@ import Testing
         try person.test.store.erasure.erase(ErasedPerson.person, notified: notified, at: TestStore.later)
     }
 
-    @Test func noOctetIsLeft() throws {
+    @Test func erasesAllBytes() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
             #expect(try test.store.check(deep: true) == [])
@@ -127,7 +127,7 @@ import Testing
         return answers
     }
 
-    @Test func whatOthersHaveStays() throws {
+    @Test func erasureKeepsOtherPeople() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
             let store = try test.store
@@ -158,7 +158,7 @@ import Testing
             let error = thrown(StoreError.self) { try test.undo(try #require(crossed.first).id) }
             #expect(error?.message.contains("erased") == true, "\(String(describing: error))")
             // What repaired both of them repaired the other, and can be undone.
-            let fahrenheit = try #require(try store.repairs.all().first { $0.repair == MigrationTests.fahrenheit.text })
+            let fahrenheit = try #require(try store.repairs.all().first { $0.repair == RepairTests.fahrenheit.text })
             #expect(fahrenheit.repaired == 1 && fahrenheit.matched == 1)
             #expect(try test.undo(fahrenheit.id) == 1)
             // The same file again is new.
@@ -168,7 +168,7 @@ import Testing
     }
 
     /// A reader that could read some of it starts again. One that could not notices nothing.
-    @Test func readersAreTold() throws {
+    @Test func readersLearnOfErasure() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
             let (informed, unauthorized) = (
@@ -198,7 +198,7 @@ import Testing
     }
 
     /// A target that received the deletions continues. One that did not refuses the erasure, or stops later.
-    @Test func targetsThatWereToldGoOn() throws {
+    @Test func notifiedTargetsContinue() throws {
         for isReported in [true, false] {
             try TestStore.with { test in
                 let person = try ErasedPerson(test)
@@ -218,7 +218,7 @@ import Testing
     }
 
     /// Rows are removed at once. If the process ends before the bytes are, the next one continues.
-    @Test func whatIsInterruptedIsGoneOnWith() throws {
+    @Test func resumesAfterInterruption() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
             _ = try test.store.erasure.eraseRows(of: ErasedPerson.person, notified: [], at: TestStore.later)
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func whoStillReadsIsNamed() throws {
+    @Test func errorNamesOpenReaders() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
             let reader = try test.another(.read)
@@ -251,7 +251,7 @@ import Testing
     }
 
     /// Another process that writes knows rows by number that are gone now.
-    @Test func otherWritersFindTheirRowsAnew() throws {
+    @Test func otherWritersLookUpRowsAgain() throws {
         try TestStore.with { test in
             let other = try test.another()
             let (hers, mine) = (
@@ -273,7 +273,7 @@ import Testing
     }
 
     /// An import that runs while its person is erased brings nothing back, and leaves the store whole.
-    @Test func aRunningImportEndsWithItsPerson() throws {
+    @Test func endsRunningImportOfPerson() throws {
         try TestStore.with { test in
             let other = try test.another()
             let (hers, mine) = (try SampleMaker(person: ErasedPerson.person), try SampleMaker())
@@ -292,7 +292,7 @@ import Testing
     }
 
     /// A running service has counted reads of the person's data and records them now.
-    @Test func whatIsCountedLaterNamesNobody() throws {
+    @Test func laterReadCountsOmitPerson() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
             try erase(person)
@@ -305,7 +305,7 @@ import Testing
         }
     }
 
-    @Test func theStoresOwnPersonIsSomebodyNew() throws {
+    @Test func erasedOwnerGetsNewIdentifier() throws {
         let test = try TestStore()
         let person = try ErasedPerson(test)
         _ = try test.store.erasure.erase(TestStore.person, at: TestStore.later)

@@ -100,7 +100,7 @@ import Testing
         Set(try test.samples().filter { $0.sample.origin.person != ErasedPerson.person }.map { TestStore.line($0.sample) })
     }
 
-    @Test(arguments: 0..<60 as Range<UInt64>) func whateverHappened(seed: UInt64) throws {
+    @Test(arguments: 0..<60 as Range<UInt64>) func erasesAfterRandomSteps(seed: UInt64) throws {
         try TestStore.with { test in
             var family = Family(test, seed: seed)
             for round in 0..<2 {

@@ -114,7 +114,7 @@ import Testing
     }
 
     /// The estimate of the repaired weight is deleted with the repair, and the earlier one is restored.
-    @Test func anEstimateOfARepairedWeightGoesWithTheRepair() throws {
+    @Test func undoingRepairRestoresEstimate() throws {
         try TestStore.with { test in
             let estimated = try Self.fill(test)
             let repair = try #require(
@@ -144,7 +144,7 @@ import Testing
     }
 
     /// The metadata of an estimate contains the weight and the impedance.
-    @Test(arguments: [false, true]) func nothingIsLeftOfAnErasedPerson(isReassigned: Bool) throws {
+    @Test(arguments: [false, true]) func erasureRemovesEstimates(isReassigned: Bool) throws {
         try TestStore.with { test in
             let estimated = try Self.fill(test, of: Self.other)
             // An estimate that was reassigned is still about the weight of this person.

@@ -18,7 +18,7 @@ import Testing
         getenv(name).flatMap { UInt64(String(cString: $0)) } ?? value
     }
 
-    @Test(arguments: [0, 1] as [UInt64]) func storeIsWhatReportsAndDecisionsSay(half: UInt64) throws {
+    @Test(arguments: [0, 1] as [UInt64]) func storeMatchesReportsAndDecisions(half: UInt64) throws {
         let (first, count) = (Self.setting("VITALGATE_SEED", 1), Self.setting("VITALGATE_MEASUREMENTS", 2000))
         // A store is made once and emptied: making one takes longer than a sequence.
         let test = try TestStore()

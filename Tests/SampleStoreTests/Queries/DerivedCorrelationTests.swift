@@ -36,7 +36,7 @@ import Testing
         return try test.samples(query)
     }
 
-    @Test func aFrameIsOneAndItsPulseIsNone() throws {
+    @Test func frameGivesOneCorrelationWithoutPulse() throws {
         try TestStore.with { test in
             let frame = try Self.frame("120", "80", at: 10, group: 7)
             try test.keep(frame, try Self.frame("130", nil, at: 20, group: 8))
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func itGoesAndComesWithItsHalves() throws {
+    @Test func correlationFollowsBothValues() throws {
         try TestStore.with { test in
             let frame = try Self.frame("120", "80", at: 10, group: 7)
             try test.keep(frame)
@@ -78,7 +78,7 @@ import Testing
             // Kilopascals that were read as millimeters of mercury.
             try test.keep(try Self.frame("16", "80", at: 10, group: 7))
             let before = try #require(try pressures(test).first)
-            let kilopascal = Repair.unit(MigrationTests.known("kPa"))
+            let kilopascal = Repair.unit(RepairTests.known("kPa"))
             let repairID = try test.migrate(TestStore.request(kilopascal, .bloodPressureSystolic, ambiguous: true)).repairID
             let after = try #require(try pressures(test).first)
             #expect(after.uuid != before.uuid)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func whatIsStoredIsNotThereTwice() throws {
+    @Test func storedCorrelationIsNotDerivedAgain() throws {
         try TestStore.with { test in
             let (frame, other) = (try Self.frame("120", "80", at: 10, group: 7), try Self.frame("140", "90", at: 20, group: 8))
             let stored = try Self.stored(Array(frame.prefix(2)))
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// The sample that another source reported first may have been repaired and then deleted.
-    @Test func whatStandsForAnObject() throws {
+    @Test func objectResolvesToLiveSample() throws {
         try TestStore.with { test in
             try test.keep(try Self.frame("16", "80", at: 10, group: 7))
             let app = [
@@ -134,7 +134,7 @@ import Testing
             try test.keep(app, [try Self.stored(app)])
             let name = app[0].sample.identity
             let first = try #require(try test.store.samples.currentSample(name))
-            let kilopascal = Repair.unit(MigrationTests.known("kPa"))
+            let kilopascal = Repair.unit(RepairTests.known("kPa"))
             try test.migrate(TestStore.request(kilopascal, .bloodPressureSystolic, ambiguous: true))
             let repaired = try #require(try test.store.samples.currentSample(name))
             #expect(repaired.uuid != first.uuid && repaired.sample.unit.code == "kPa")

@@ -220,7 +220,7 @@ import Testing
         return (left < right) != descending
     }
 
-    @Test func asEverythingFilteredInMemory() throws {
+    @Test func matchesFilteringInMemory() throws {
         var (given, limited, narrowed, derived) = (0, 0, 0, 0)
         for seed in UInt64(0)..<16 {
             try TestStore.with { test in
@@ -242,7 +242,7 @@ import Testing
                 if !deleted.isEmpty { try test.store.samples.delete(deleted, description: TestStore.description(.delete)) }
                 var becomes: [SampleIdentity: SampleIdentity] = [:]
                 let repaired = try test.migrate(
-                    TestStore.request(MigrationTests.fahrenheit, .bodyTemperature, ambiguous: true) { $0.source = "a" })
+                    TestStore.request(RepairTests.fahrenheit, .bodyTemperature, ambiguous: true) { $0.source = "a" })
                 if let repairID = repaired.repairID { becomes = try test.pairs(of: repairID) }
 
                 let all = try Self.everything(test.store)

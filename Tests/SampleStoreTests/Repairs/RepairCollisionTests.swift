@@ -50,7 +50,7 @@ import Testing
     }
 
     /// One is moved away, and the other to its place. If the first repair were undone first, one measurement would be stored twice.
-    @Test func whatAnotherRepairMadeSinceIsNotGivenBackBesideIt() throws {
+    @Test func refusesUndoOntoResultOfLaterRepair() throws {
         try TestStore.with { test in
             let steps = try SampleMaker(.stepCount)
             try test.keep(try (0..<2).map { try steps("10", at: Double($0) * 3600, lasting: 600) })
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// The quarantined reading equals the result of a repair of another reading. An import would treat it as a duplicate.
-    @Test func whatARepairMadeIsNotAcceptedBesideIt() throws {
+    @Test func refusesAcceptingResultOfRepair() throws {
         try TestStore.with { test in
             let rates = try SampleMaker()
             try test.keep([try rates("60", at: 0), try rates("60", at: 3600, rule: .implausible)])
@@ -133,7 +133,7 @@ import Testing
     }
 
     /// Merges are counted, and made only on request.
-    @Test func fewerReadingsOnlyWhenTold() throws {
+    @Test func mergesOnlyOnRequest() throws {
         try TestStore.with { test in
             let steps = try SampleMaker(.stepCount)
             try test.keep(try (0..<4).map { try steps("10", at: Double($0) * 3600) })

@@ -15,7 +15,7 @@ import Testing
             let scale = try SampleMaker(.bodyMass, source: "scale", device: Device(key: "S-17", firmware: "1.9"))
             let updated = try SampleMaker(.bodyMass, source: "scale", device: Device(key: "S-17", firmware: "2.0"))
             try test.keep([try scale("154.3", at: 0), try scale("155.1", at: 86_400), try updated("70.1", at: 172_800)])
-            let pounds = MigrationTests.known("[lb_av]")
+            let pounds = RepairTests.known("[lb_av]")
             // 154 kg is a possible weight, so the user has to confirm it.
             let careful = try test.store.repairs.plan(TestStore.request(.unit(pounds), .bodyMass))
             #expect(careful.repaired == 0 && careful.left == [.bothPlausible: 3])
@@ -52,7 +52,7 @@ import Testing
         try TestStore.with { test in
             let maker = try SampleMaker(.bloodGlucose, unit: "mmol/L")
             try test.keep([try maker("110", at: 0), try maker("95", at: 300), try maker("5.5", at: 600)])
-            let (plan, _) = try test.migrate(TestStore.request(.unit(MigrationTests.known("mg/dL")), .bloodGlucose))
+            let (plan, _) = try test.migrate(TestStore.request(.unit(RepairTests.known("mg/dL")), .bloodGlucose))
             // 110 mmol/L is 1982 mg/dL, which is impossible.
             #expect(plan.repaired == 2 && plan.left == [.alreadyPlausible: 1])
             #expect(try values(test).prefix(2) == [110, 95])
@@ -63,7 +63,7 @@ import Testing
         try TestStore.with { test in
             let maker = try SampleMaker(.bodyTemperature)
             try test.keep([try maker("98.6", at: 0), try maker("37", at: 60)])
-            try test.migrate(TestStore.request(MigrationTests.fahrenheit, .bodyTemperature))
+            try test.migrate(TestStore.request(RepairTests.fahrenheit, .bodyTemperature))
             let days = CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc))
             let statistics = try test.store.statistics(StatisticsQuery(type: .bodyTemperature, intervals: days))
             #expect(statistics.map(\.average) == [37])

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("a witness whose import is undone for the second time does not stand in") func witnessOfAnUndoneImport() throws {
+    @Test("a witness whose import is undone for the second time does not stand in") func duplicateOfUndoneImport() throws {
         try TestStore.with { test in
             let (first, second) = try (NearDuplicateTests.ble()("80.15", at: 24), NearDuplicateTests.file()("80.2", at: 0))
             try test.keep([first])
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// The imports of the first and second are undone, so the third is live. Then a user restores the second.
-    @Test("what was taken back is not restored beside what stands in") func restoredBesideAStandIn() throws {
+    @Test("what was taken back is not restored beside what stands in") func restoresInsteadOfPromotedDuplicate() throws {
         try TestStore.with { test in
             let paths = try (0..<3).map { try Self.sample(0, $0) }
             for path in paths { try test.keep([path]) }
@@ -107,7 +107,7 @@ import Testing
     }
 
     /// The same if the first was repaired.
-    @Test func notRestoredBesideARepairedFirst() throws {
+    @Test func refusesRestoringNextToRepairedOriginal() throws {
         try TestStore.with { test in
             let paths = try (0..<2).map { try Self.sample(0, $0) }
             for path in paths { try test.keep([path]) }
@@ -138,7 +138,7 @@ import Testing
     }
 
     /// Reported by another source while it was undone, it is still one measurement after the undo is undone.
-    @Test func toldWhileItWasTakenBack() throws {
+    @Test func duplicateReportedDuringUndo() throws {
         try TestStore.with { test in
             let paths = try (0..<2).map { try Self.sample(0, $0) }
             try test.keep([paths[0]])
@@ -157,7 +157,7 @@ import Testing
     }
 
     /// The live duplicate is not the original: a further duplicate is compared with the original.
-    @Test func toldAgainBesideAStandIn() throws {
+    @Test func comparesFurtherDuplicateWithOriginal() throws {
         try TestStore.with { test in
             let paths = try (0..<3).map { try Self.sample(0, $0) }
             try test.keep([paths[0]])
@@ -173,7 +173,7 @@ import Testing
     }
 
     /// Of each measurement there is one sample as long as an import of it holds, and none else, whenever it came.
-    @Test(arguments: 0..<60 as Range<UInt64>) func oneWhereAnyHolds(seed: UInt64) throws {
+    @Test(arguments: 0..<60 as Range<UInt64>) func oneSamplePerMeasurementWithActiveImport(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try TestStore.with { test in
             let known = try (0..<2).map { measurement in try (0..<3).map { try Self.sample(measurement, $0) } }
@@ -236,7 +236,7 @@ import Testing
         _ = try test.store.samples.restore(samples.map(\.sample.identity), description: TestStore.description(.restore))
     }
 
-    @Test("an undoing is not undone while what it gave back is repaired") func repairedMeanwhile() throws {
+    @Test("an undoing is not undone while what it gave back is repaired") func refusesUndoAfterRepair() throws {
         try TestStore.with { test in
             try test.keep([try NearDuplicateTests.ble()("80.15", at: 24)])
             let back = try Self.undo(test, try Self.undo(test, 1))
@@ -272,7 +272,7 @@ import Testing
     }
 
     /// The measurement is live, so there is nothing to restore.
-    @Test func notRestoredBesideItsStandIn() throws {
+    @Test func refusesRestoringLiveMeasurement() throws {
         try TestStore.with { test in
             let (first, second) = try (NearDuplicateTests.ble()("80.15", at: 24), NearDuplicateTests.file()("80.2", at: 0))
             try test.keep([first])

@@ -10,7 +10,7 @@ import Testing
     private static let types = ["stepCount", "bodyTemperature", "heartRate", "environmentalAudioExposure"]
 
     /// Whatever is stored, deleted and restored, the rows are those of a first query, and the reported changes are the differences.
-    @Test(arguments: 0..<60) func followsWhateverIsWritten(seed: Int) throws {
+    @Test(arguments: 0..<60) func followsRandomWrites(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let type = try #require(SampleType(Self.types[seed % 4]))
         try TestStore.with { test in

@@ -54,7 +54,7 @@ import Testing
         #expect(different.isEmpty && rows.count == others.count, "\(condition)")
     }
 
-    @Test(arguments: 0..<150) func asIfThereWereNoOthers(seed: Int) throws {
+    @Test(arguments: 0..<150) func ignoresSamplesOutsideCondition(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let type = try #require(SampleType(Self.types[seed % Self.types.count]))
         let all = try Self.samples(type, &random)
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// A value holds until it is measured again, whatever is measured then.
-    @Test func whatDoesNotCountEndsWhatHolds() throws {
+    @Test func excludedSampleEndsEarlierValue() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.heartRate)
             try test.keep([try maker("100", at: 0), try maker("50", at: 5), try maker("150", at: 20), try maker("50", at: 25)])
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func whatMayComeLaterIsNotFollowed() throws {
+    @Test func refusesUnfollowableConditions() throws {
         try TestStore.with { test in
             var query = StatisticsQuery(
                 type: .heartRate, intervals: CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc)))

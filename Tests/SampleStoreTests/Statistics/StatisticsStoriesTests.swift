@@ -16,7 +16,7 @@ import Testing
 
     /// A watch's totals of hours, and the phone's minutes: the minutes explain the first hour, and are too few for the second one. No gap
     /// between minutes is filled with a share of an hour.
-    @Test func hoursBesideMinutes() throws {
+    @Test func hourlyTotalsWithMinutesOfOtherSource() throws {
         try TestStore.with { test in
             let watch = try SampleMaker(.stepCount, source: "hours", sourceName: "Ring")
             let phone = try SampleMaker(.stepCount, source: "minutes", sourceName: "iPhone")
@@ -32,7 +32,7 @@ import Testing
     }
 
     /// An app's exports contain the same steps by the minute and by the day. A meal of an hour is not the total of the others.
-    @Test func totalsBesideMinutesOfOneSource() throws {
+    @Test func dailyTotalsWithMinutesOfSameSource() throws {
         try TestStore.with { test in
             let steps = try SampleMaker(.stepCount)
             try test.keep(

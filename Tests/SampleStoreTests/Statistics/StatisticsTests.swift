@@ -53,7 +53,7 @@ import Testing
     }
 
     /// Steps at one instant just before the requested range do not count, however long other samples last.
-    @Test func instantsBeforeTheTimeAskedFor() throws {
+    @Test func excludesInstantsBeforeRange() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.stepCount)
             try test.keep([

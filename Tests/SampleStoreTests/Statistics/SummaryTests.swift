@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<6) func theyAreWhatTheSamplesComeTo(seed: UInt64) throws {
+    @Test(arguments: 0..<6) func summariesEqualSamples(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try TestStore.with { test in
             let make = try SampleMaker()
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func whatIsPrunedIsInNone() throws {
+    @Test func summariesExcludePrunedSamples() throws {
         var random = SeededGenerator(seed: 7)
         try TestStore.with { test in
             try test.keepExactly(try dense(try SampleMaker(), &random))
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// From a moment on: the summaries next to it do not depend on earlier samples.
-    @Test func aClientSeesThoseOfWhatItMayRead() throws {
+    @Test func clientSeesOnlyReadableSummaries() throws {
         var random = SeededGenerator(seed: 8)
         try TestStore.with { test in
             try test.keepExactly(try dense(try SampleMaker(), &random))

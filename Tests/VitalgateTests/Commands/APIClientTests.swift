@@ -63,7 +63,7 @@ import Testing
 
     @Test func theClientInSwift() throws { try expectToWeigh([try built()]) }
 
-    @Test func aTokenThatNobodyHasIsExplained() throws {
+    @Test func explainsUnknownToken() throws {
         let hub = try ServingHub(["pulse.csv": Self.pulse])
         for program in [["/usr/bin/python3", "-B", "\(Repository.root)/Examples/APIClient/client.py"], [try built()]] {
             let environment = hub.environment.merging(["VITALGATE_TOKEN": "guessed"]) { $1 }

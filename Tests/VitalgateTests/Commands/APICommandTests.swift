@@ -57,7 +57,7 @@ import Testing
         #expect(access(folder.path("api.socket"), F_OK) != 0)
     }
 
-    @Test func aClientReadsWhatItWasGranted() throws {
+    @Test func clientReadsGrantedTypes() throws {
         let process = try started(["api", "serve"])
         let token = try run(["clients", "add", "page", "--purpose", "Charts"]).output.filter { !$0.isNewline }
         let words = ["http://localhost/v1/samples?format=ndjson", "-H", "Authorization: Bearer \(token)"]
@@ -109,7 +109,7 @@ import Testing
     }
 
     /// Killed within a stream and within an event: a client that reconnects with the last event's id receives the rest, and nothing twice.
-    @Test func aStreamGoesOnWhereAKilledServiceLeftIt() throws {
+    @Test func streamResumesAfterKill() throws {
         let token = try run(["clients", "add", "scale", "--purpose", "Weighs"]).output.filter { !$0.isNewline }
         #expect(try run(["clients", "grant", "scale", "--write", "bodyMass"]).status == 0)
         let header = "Authorization: Bearer \(token)"
@@ -158,7 +158,7 @@ import Testing
         #expect(try run(["store", "check", "--deep"]).output == "ok\n")
     }
 
-    @Test func theHubServesItself() throws {
+    @Test func hubStartsServer() throws {
         let process = try started(["run", "--inbox", folder.path("inbox")])
         #expect(try ask(["http://localhost/v1/samples"]).output.contains("\"status\":401"))
         #expect(try run(["status", "--format", "ndjson"]).output.contains("{\"name\":\"api\",\"state\":\"running\""))
@@ -168,7 +168,7 @@ import Testing
     }
 
     /// A killed server process is restarted, and the hub continues.
-    @Test func theHubOutlivesWhatServes() throws {
+    @Test func hubRestartsKilledServer() throws {
         let process = try started(["run", "--inbox", folder.path("inbox")])
         defer { process.signal(SIGTERM) }
         let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }
@@ -225,7 +225,7 @@ import Testing
         #expect(try run(["doctor"]).output.contains("every user of this machine can read the certificate"))
     }
 
-    @Test func plainHTTPForOthersIsWarnedOf() throws {
+    @Test func warnsOfPlainHTTP() throws {
         try configure("listen: \"0.0.0.0:0\", plain: true")
         let process = try started(["api", "serve"])
         defer { process.signal(SIGTERM) }
@@ -233,7 +233,7 @@ import Testing
         #expect(try run(["doctor"]).output.contains("plain HTTP at"))
     }
 
-    @Test func nothingListensUnlessItIsConfigured() throws {
+    @Test func serverNeedsConfiguration() throws {
         try folder.write("config.json5", "{}\n")
         let run = try run(["api", "serve"])
         #expect(run.status == 78 && run.errors.contains("api.listen"))
@@ -253,7 +253,7 @@ import Testing
         #expect(run.status != 0 && run.errors.contains(words), "\(run.errors)")
     }
 
-    @Test func theDocumentIsForEverybodyAndTheStoreForNobody() throws {
+    @Test func onlyDocumentIsPublic() throws {
         let process = try started(["api", "serve"])
         defer { process.signal(SIGTERM) }
         for path in [

@@ -36,7 +36,7 @@ import Testing
         #expect(try add(folder, "bloodPressure", "124").status == 64)
     }
 
-    @Test func whatCannotBeTrueIsHeldAndAWrongWordRefused() throws {
+    @Test func quarantinesImpossibleValuesAndRefusesWrongNames() throws {
         let folder = try TestFolder()
         let beat = try add(folder, "heartRate", "900", "/min")
         #expect(beat.status == 65 && beat.errors.hasPrefix("quarantined"), "\(beat.errors)")

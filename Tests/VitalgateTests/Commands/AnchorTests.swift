@@ -37,7 +37,7 @@ import Testing
         return run.status == 65 && run.output.isEmpty && run.errors.contains("--after 0")
     }
 
-    @Test func everyLineHasItsAnchor() throws {
+    @Test func everyLineHasAnchor() throws {
         let run = try folder.vitalgate("changes")
         let all = try run.objects()
         #expect(all.count == 10)
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// A copy of the file alone, by any program: the loss is detected, and the common history does not have to be read again.
-    @Test func aFileThatWasPutBack() throws {
+    @Test func detectsRestoredFile() throws {
         let before = try anchor()
         try folder.write("copy.db", try folder.bytes("store.db"))
         try add(0)
@@ -112,7 +112,7 @@ import Testing
     }
 
     /// Another place, another card, another file of the same content: no reader has to begin again.
-    @Test func aStoreThatMoved() throws {
+    @Test func anchorsSurviveMovingStore() throws {
         let anchors = try changes(after: "0").compactMap { $0["anchor"].text }
         #expect(anchors.count == 10)
         let moved = folder.path("moved.db")
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// A follower is notified and does not wait forever for a missing file.
-    @Test func aFollowerSeesThatTheStoreWasReplaced() throws {
+    @Test func followerDetectsReplacedStore() throws {
         #expect(try folder.vitalgate("store", "backup", folder.path("copy.db")).status == 0)
         let pipe = try Pipe()
         let follower = try folder.start("changes", "--follow", output: pipe)

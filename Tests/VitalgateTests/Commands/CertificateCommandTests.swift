@@ -40,7 +40,7 @@ import Testing
         (try? String(contentsOf: URL(filePath: folder.path("tls/" + name)), encoding: .utf8)) ?? ""
     }
 
-    @Test func aPhoneThatTrustsTheAuthorityAcceptsTheHub() throws {
+    @Test func trustedAuthorityValidatesHub() throws {
         let made = try run("api", "certificate", "hub.home", "192.168.1.20", "2001:db8::5")
         #expect(made.status == 0 && made.output.contains("authority.pem"), "\(made.errors)")
         for name in ["hub.home", "localhost", "192.168.1.20", "127.0.0.1"] { #expect(try verifies(name), "\(name)") }
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// A stolen authority key cannot certify any site on the internet.
-    @Test func theAuthorityIsForItsNamesAlone() throws {
+    @Test func authorityIsLimitedToNames() throws {
         #expect(try run("api", "certificate", "hub.home").status == 0)
         let refused = try run("api", "certificate", "bank.example")
         #expect(refused.status == 78 && refused.errors.contains("other names"), "\(refused.errors)")
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func anEndIsWarnedOf() throws {
+    @Test func warnsOfExpiry() throws {
         #expect(try run("api", "certificate", "hub.home").status == 0)
         let short = try shell(
             "openssl req -x509 -newkey rsa:2048 -nodes -keyout hub-key.pem -out hub.pem -days 10 -subj /CN=hub.home && chmod 600 hub-key.pem"

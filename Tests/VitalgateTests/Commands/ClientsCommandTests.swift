@@ -27,7 +27,7 @@ import Testing
     }
 
     /// The samples of a client, under its own source, are deleted with it on request.
-    @Test func forgettingWhatItWrote() throws {
+    @Test func removesClientWithSamples() throws {
         for name in ["page", "other"] {
             #expect(try folder.vitalgate("clients", "add", name, "--purpose", "Charts").status == 0)
         }
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// A clinical type is not granted by its name alone, and nothing is by a word for all.
-    @Test func nothingIsGrantedByTheWay() throws {
+    @Test func grantsOnlyNamedTypes() throws {
         #expect(try folder.vitalgate("clients", "add", "page", "--purpose", "Charts").status == 0)
         for arguments in [
             [], ["--read", "all"], ["--read", "conditionRecord"],

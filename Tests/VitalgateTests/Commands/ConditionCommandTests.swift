@@ -38,7 +38,7 @@ import Testing
         ("start >= '2026-03-28 09:00:02'", [80, 72]), ("start > yesterday", []), ("start < today", [61, 63, 80, 72]),
         ("end > -1d", []), ("start = 2026-03-28T08:00:00Z", [61]),
     ])
-    func timesAreThoseOfFrom(condition: String, expected: [Double]) throws {
+    func conditionTimesUseZone(condition: String, expected: [Double]) throws {
         #expect(try values("heartRate", "--time-zone", "Europe/Berlin", "--where", condition) == expected)
     }
 
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// Values that cannot be compared match neither the condition nor its negation.
-    @Test func whatHasNoSuchUnitIsLeftAlone() throws {
+    @Test func incomparableValuesMatchNeitherSide() throws {
         #expect(try values("all", "--where", "value > 38 Cel") == [38.5])
         #expect(try values("all", "--where", "not value > 38 Cel") == [37])
         #expect(try values("all", "--where", "value != 38.5 Cel") == [37])

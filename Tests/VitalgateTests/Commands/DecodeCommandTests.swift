@@ -32,7 +32,7 @@ import Testing
     }
 
     /// Half an interval at the end of a strap's packet: the rest of the packet counts, and a strict reader refuses it all.
-    @Test func namesWhatWasCutOff() throws {
+    @Test func namesTruncatedField() throws {
         let run = try folder.vitalgate("decode", "2A37", "16480C03FF", "--person", Family.person)
         #expect(run.status == 0)
         #expect(run.errors.contains("byte 4: rr_intervals is cut off"))
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// A reading that an import or the hub would quarantine is reported with the rule and without the value.
-    @Test func saysWhatWouldBeHeld() throws {
+    @Test func reportsReadingsForQuarantine() throws {
         // In tenths a mantissa of -3000, FFF448.
         let frame = try folder.vitalgate("decode", "2A1C", "0048F4FFFF")
         #expect(frame.status == 0)
@@ -87,7 +87,7 @@ import Testing
         #expect((account.stored, account.quarantined, account.refused) == (1, 1, 0))
     }
 
-    @Test func decodesAsTheProfileSays() throws {
+    @Test func decodesWithProfile() throws {
         let text = "Date,Heart rate,Systolic,Diastolic,Comments\n\"2025-01-12 08:15:00\",84,161,62,\n"
         let run = try folder.vitalgate("decode", "csv", text, "--profile", "withings-blood-pressure", "--time-zone", "+01:00")
         #expect(run.status == 0, "\(run.errors)")
@@ -114,7 +114,7 @@ import Testing
         #expect(test.status == 0, "\(test.output)\(test.errors)")
     }
 
-    @Test func aBrokenProfileIsSaid() throws {
+    @Test func reportsInvalidProfile() throws {
         let file = try folder.write("broken.json5", "{ id: 'broken', channels: [] }")
         let run = try folder.vitalgate("profile", "check", file)
         #expect(run.status == 65)
@@ -162,7 +162,7 @@ import Testing
     }
 
     /// What differs from a vector is shown in the vector's own form.
-    @Test func showsWhatDiffersFromAVector() throws {
+    @Test func showsDifferencesFromVector() throws {
         let file = try folder.write(
             "my-scale.json5",
             """
@@ -192,7 +192,7 @@ import Testing
                 """)
     }
 
-    @Test func aFolderOfProfilesThatIsMissingIsNamed() throws {
+    @Test func namesMissingProfileFolder() throws {
         let run = try folder.vitalgate("--profiles", "/nowhere/profiles", "profile", "list")
         #expect(run.status == 66 && run.errors.contains("/nowhere/profiles"))
     }
@@ -225,7 +225,7 @@ import Testing
     }
 
     /// Many devices advertise under one company's number: what can read the frame is taken, else the device's name decides.
-    @Test func aFrameFindsItsProfile() throws {
+    @Test func selectsProfileByFrame() throws {
         let long = try folder.vitalgate("decode", "advert:manufacturer:EC88", "00ba0af90f63020101")
         #expect(try JSON(long.last)["profile"].text == "govee-h5074")
         let short = try folder.vitalgate("decode", "advert:manufacturer:EC88", "00034db26400")
@@ -255,7 +255,7 @@ import Testing
     }
 
     /// A key on the command line is seen in ps and in the history.
-    @Test func theKeyComesFromStandardInput() throws {
+    @Test func readsKeyFromStandardInput() throws {
         let folder = try TestFolder()
         let key = try folder.write("key", "231d39c1d7cc1ab1aee224cd096db932\n")
         let run = try Vitalgate.run(

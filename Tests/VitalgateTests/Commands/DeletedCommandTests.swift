@@ -2,7 +2,7 @@ import Testing
 
 /// The list of deleted samples.
 @Suite struct DeletedCommandTests {
-    @Test func whatWasDeletedIsListedWithItsEntry() throws {
+    @Test func listsDeletedSamplesWithEntry() throws {
         let folder = try TestFolder()
         #expect(try folder.vitalgate("deleted", "list").status == 66)
         for (type, value, unit, day) in [
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// A repair deletes the readings that it replaces.
-    @Test func aReplacedSampleHasItsReplacement() throws {
+    @Test func replacedSampleNamesReplacement() throws {
         let folder = try TestFolder()
         #expect(try folder.vitalgate("add", "weight", "71.5", "kg", "--at", "2026-11-20T07:30:00Z").status == 0)
         #expect(try folder.vitalgate("repair", "apply", "--type", "bodyMass", "--shift", "+1h").status == 0)

@@ -56,7 +56,7 @@ import Testing
     }
 
     /// One target receives the deletion. One that refuses it is waited for or left out.
-    @Test func targetsAreToldFirst() throws {
+    @Test func notifiesTargetsFirst() throws {
         let line = try #require(try lines("Anna").first)
         let uuid = try #require(try JSON(line)["uuid"].text)
         let targets = ["archive", "hook"].map { "\($0): { kind: 'files', folder: '\(folder.path($0))' }" }
@@ -85,7 +85,7 @@ import Testing
 
     /// A hub whose configuration names an unknown person does not start. The command therefore names the configuration before and after the
     /// erasure.
-    @Test func aConfigurationThatNamesThemIsNamed() throws {
+    @Test func namesConfigurationWithPerson() throws {
         try folder.write("config.json5", "{ bodyComposition: { Anna: ['sun-2003'] } }\n")
         let words = "names this person in 'bodyComposition'"
         #expect(try folder.vitalgate("people", "erase", "Anna").errors.contains(words))
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// Killed at many moments, each time with a new store: either all data is there, or none except what the same command removes.
-    @Test func aKilledEraseIsGoneOnWith() throws {
+    @Test func resumesKilledErasure() throws {
         var text = "time,type,value,unit,source,subject\n"
         for second in 0..<6000 {
             let time = "2026-03-\(10 + second / 3600)T\(10 + second / 600 % 6):\(10 + second / 60 % 10):\(10 + second % 50)Z"

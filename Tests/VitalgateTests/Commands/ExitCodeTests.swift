@@ -35,7 +35,7 @@ import Testing
         try Snapshot.expect(output, matches: "errors-usage.txt")
     }
 
-    @Test func whatCannotBeDoneSaysWhy() throws {
+    @Test func errorsHaveReasonsAndExitCodes() throws {
         let unknown = "01960000-0000-8000-8000-000000000000"
         let cases: [([String], Int32)] = [
             (["query", "heartRate", "--unit", "kg"], 65), (["query", "heartRate", "--unit", "nonsense"], 65),
@@ -82,7 +82,7 @@ import Testing
         #expect(try Account(both.last).stored == 1)
     }
 
-    @Test func aMissingConfigurationIsSaid() throws {
+    @Test func reportsMissingConfiguration() throws {
         let options = ["--store", folder.store, "--config", folder.path("none.json5")]
         let run = try Vitalgate.run(options + ["query", "all"], environment: Vitalgate.environment(home: folder.root))
         #expect(run.status == 78)
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// This value becomes an identity forever.
-    @Test(arguments: ["abc", "", "me", "unassigned", "7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e5"]) func aSubjectThatIsNobody(
+    @Test(arguments: ["abc", "", "me", "unassigned", "7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e5"]) func refusesUnknownPerson(
         person: String
     ) throws {
         let file = try folder.write("more.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,61,/min\n")
@@ -109,7 +109,7 @@ import Testing
         #expect(!folder.exists("new.db"))
     }
 
-    @Test func aSubjectThatIsSomebody() throws {
+    @Test func acceptsKnownPerson() throws {
         let file = try folder.write("more.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,61,/min\n")
         try folder.write("subject.json5", "{ subject: \"7F9C24E8-3B1D-4C52-9F0E-2A6D1B8C4E57\" }")
         let options = [
@@ -161,7 +161,7 @@ import Testing
     }
 
     /// A lock that fails for a moment only (SQLite's “locking protocol”) is for later too.
-    @Test func aLockThatFailsIsForLater() throws {
+    @Test func failedLockIsTemporary() throws {
         try folder.vitalgate("query", "all")
         let descriptor = open(folder.store + "-shm", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         try #require(descriptor >= 0)

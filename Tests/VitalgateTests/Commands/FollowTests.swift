@@ -13,7 +13,7 @@ import Testing
     }
 
     /// Each commit is reported by itself: nothing else is written before its line is expected.
-    @Test func eachCommitIsToldWithoutAnother() throws {
+    @Test func reportsEachCommitAlone() throws {
         let pipe = try Pipe()
         let follower = try folder.start("changes", "--follow", output: pipe)
         let uuids = try pipe.readLines(60).compactMap { try JSON($0)["uuid"].text }

@@ -74,7 +74,7 @@ import Testing
         #expect(try folder.vitalgate("query", "all", "--subject", "nobody").status == 66)
     }
 
-    @Test func saysItsVersion() throws {
+    @Test func printsVersion() throws {
         let run = try TestFolder().vitalgate("--version")
         #expect(run.output.wholeMatch(of: #/vitalgate \d+\.\d+\.\d+\n/#) != nil)
         #expect(run.status == 0)
@@ -114,7 +114,7 @@ import Testing
     }
 
     /// The output of an import on both streams.
-    @Test func anImportSaysWhatItDid() throws {
+    @Test func importPrintsSummary() throws {
         let folder = try TestFolder()
         let run = try folder.vitalgate("import", "\(Repository.files)/omron_connect_3.csv", "--time-zone", "Europe/Berlin")
         let text = Self.masked(run.output + run.errors, folder).replacing(Repository.files + "/", with: "")

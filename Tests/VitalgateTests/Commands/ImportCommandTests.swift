@@ -34,7 +34,7 @@ import Testing
         #expect(try folder.vitalgate("ledger", "list", "--format", "ndjson").output == run.output)
     }
 
-    @Test func countsWhatItSkips() throws {
+    @Test func countsSkippedContent() throws {
         let run = try folder.vitalgate("import", "\(Repository.files)/apple_health_0.xml", "--format", "ndjson")
         let account = try Account(run.last)
         #expect(account.skipped == ["correlationRecord": 4, "InstantaneousBeatsPerMinute": 2])
@@ -55,7 +55,7 @@ import Testing
         #expect(accounts.map(\.ingest) == [1, 2, 3])
     }
 
-    @Test func makesTheStoreForItsOwnerOnly() throws {
+    @Test func createsStoreForOwnerOnly() throws {
         let store = folder.path("new/deep/store.db")
         let file = try folder.write("household.csv", Family.csv)
         try folder.vitalgate(["import", file], store: store)
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Without `--store`: the person's own folder.
-    @Test func makesTheStoreWhereTheConfigurationSays() throws {
+    @Test func createsConfiguredStore() throws {
         let file = try folder.write("household.csv", Family.csv)
         try folder.write("own.json5", "{ store: '\(folder.path("configured/store.db"))', timeZone: 'Asia/Tokyo' } // mine\n")
         let options = ["--config", folder.path("own.json5"), "--profiles", Repository.profiles]
@@ -114,7 +114,7 @@ import Testing
         ([], ["TZ": "America/New_York"], "America/New_York", "2026-03-28T11:30:00.000000Z", "-04:00"),
         ([], ["TZ": "UTC"], "UTC", "2026-03-28T07:30:00.000000Z", "+00:00"),
     ])
-    func saysInWhichZoneLocalTimesAreRead(
+    func namesZoneOfLocalTimes(
         options: [String], environment: [String: String], zone: String, start: String, offset: String
     ) throws {
         let file = try folder.write("local.csv", "time,type,value,unit\n2026-03-28T07:30:00,heartRate,61,/min\n")
@@ -150,7 +150,7 @@ import Testing
         #expect(try Account(run.last).zone == "Asia/Tokyo")
     }
 
-    @Test func saysNothingOfZonesWhereTheFileTells() throws {
+    @Test func omitsZoneIfFileHasOffsets() throws {
         let file = try folder.write("zoned.csv", "time,type,value,unit\n2026-03-28T07:30:00-03:00,heartRate,61,/min\n")
         let run = try folder.vitalgate("import", file, "--format", "ndjson", "--time-zone", "Europe/Berlin")
         #expect(run.errors.isEmpty)
@@ -186,14 +186,14 @@ import Testing
     // MARK: People
 
     @Test(arguments: ["11111111-2222-4333-8444-555555555555", "AAAAAAAA-BBBB-4CCC-8DDD-EEEEEEEEEEEE", "unassigned"])
-    func takesAnySubject(person: String) throws {
+    func acceptsAnyPerson(person: String) throws {
         let file = try folder.write("one.csv", "time,type,value,unit\n2026-03-28T07:30:00Z,heartRate,61,/min\n")
         try folder.vitalgate("import", file, "--person", person)
         let sample = try JSON(folder.vitalgate("query", "all", "--format", "ndjson").last)
         #expect(sample["subject"].text == person.lowercased())
     }
 
-    @Test func withoutASubjectItIsMe() throws {
+    @Test func defaultPersonIsMe() throws {
         let file = try folder.write("one.csv", "time,type,value,unit\n2026-03-28T07:30:00Z,heartRate,61,/min\n")
         try folder.vitalgate("import", file)
         #expect(try JSON(folder.vitalgate("query", "all", "--format", "ndjson").last)["subject"].text == "me")

@@ -76,14 +76,14 @@ import Testing
         #expect(try Account(again.last).read == Account(run.last).read)
     }
 
-    @Test func readsWhatAnotherProgramWrites() throws {
+    @Test func readsPipes() throws {
         let file = try folder.write("one.csv", Self.csv)
         let run = try bash("\"$@\" import <(cat \(file)) <(sed s/2026/2025/ \(file)) --format ndjson")
         #expect(try run.lines.map { try Account($0).stored } == [2, 2], "\(run.errors)")
     }
 
     /// The order of the dates only follows from the whole file, which is read twice.
-    @Test func readsTwiceWhatCannotBeReadTwice() throws {
+    @Test func readsPipeTwice() throws {
         let file = "\(Repository.files)/libreview_1.csv"
         let piped = try bash("cat \(file) | \"$@\" import - --time-zone Europe/Berlin --format ndjson")
         let again = try bash("\"$@\" import \(file) --time-zone Europe/Berlin --format ndjson")
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// A FIFO without a writer.
-    @Test func aFIFOIsNotWaitedForLongerThanAPersonLikes() throws {
+    @Test func waitingForFIFOIsInterruptible() throws {
         let path = folder.path("pipe")
         #expect(mkfifo(path, 0o600) == 0)
         let program = try folder.start("import", path)
@@ -162,14 +162,14 @@ import Testing
         ("apple_health_0.xml", ["--unit", "value=kg"]), ("fitbit_hr_json_2.json", ["--decimal", "comma"]),
         ("polar_0.csv", ["--unit", "nothing=kg"]),
     ])
-    func saysWhatDoesNotApply(file: String, options: [String]) throws {
+    func refusesInapplicableOptions(file: String, options: [String]) throws {
         let run = try folder.vitalgate(["import", "\(Repository.files)/\(file)"] + options)
         #expect(run.status == 65, "\(run.errors)")
         #expect(run.errors.contains(options[0]), "\(run.errors)")
         #expect(run.output.isEmpty)
     }
 
-    @Test func theGenericTableHasOneWayToWriteADate() throws {
+    @Test func genericTableRefusesDateOrder() throws {
         let run = try folder.vitalgate("import", folder.write("one.csv", Self.csv), "--date-order", "MDY")
         #expect(run.status == 65)
         #expect(run.errors.contains("--date-order") && run.errors.contains("generic-csv"), "\(run.errors)")
@@ -234,7 +234,7 @@ import Testing
     }
 
     /// Rows before and after it are assigned as before.
-    @Test func anIntervalInTheMiddleOfTheHourDisturbsNobody() throws {
+    @Test func intervalInRepeatedHourDoesNotAffectOthers() throws {
         let times = ["01:30", "02:10", "02:40", "02:45", "02:05", "02:50", "03:10"]
         var text = "time,type,value,unit,end\n"
         for (index, time) in times.enumerated() {

@@ -143,7 +143,7 @@ import Testing
         #expect(try folder.vitalgate("query", "height", "--format", "ndjson").lines.isEmpty)
     }
 
-    @Test func judgesWhatIsHeld() throws {
+    @Test func decidesOnQuarantinedReadings() throws {
         let quarantined = try folder.vitalgate("quarantine", "list", "--format", "ndjson")
         #expect(quarantined.lines.count == 1)
         let entry = try JSON(quarantined.last)

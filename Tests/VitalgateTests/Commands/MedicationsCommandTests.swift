@@ -42,7 +42,7 @@ import Testing
         ["--form", "pill"], ["--code", "310965"], ["--code", "drugs:1"], ["--code", "rxnorm:"], ["--scheduled", "--as-needed"],
         ["--archived", "--taken"], ["--person", "nobody"],
     ])
-    func whatIsWrongIsSaid(_ options: [String]) throws {
+    func reportsInvalidOptions(_ options: [String]) throws {
         let run = try folder.vitalgate(["medications", "set", "Aspirin"] + options)
         #expect([64, 78].contains(run.status), "\(run.status) \(run.errors)")
         #expect(try listed("--all").isEmpty)

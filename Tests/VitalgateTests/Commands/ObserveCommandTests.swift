@@ -30,7 +30,7 @@ import Testing
         try folder.text("told").split(separator: "\n").map { try JSON(String($0)) }
     }
 
-    @Test func aCommandIsToldAndToldAgainAfterAKill() async throws {
+    @Test func resendsEventAfterKill() async throws {
         let folder = folder
         let arguments = [
             "observe", "pulse", "--types", "heartRate", "--", "/bin/sh", "-c",
@@ -60,7 +60,7 @@ import Testing
         #expect(!second.errors.split { !$0.isNumber }.contains("62"))
     }
 
-    @Test func whatMakesNoSenseIsRefused() throws {
+    @Test func refusesInvalidArguments() throws {
         #expect(try folder.vitalgate("observe", "a b", "--", "true").status == 64)
         #expect(try folder.vitalgate("observe", "a").status == 64)
         #expect(try folder.vitalgate("observe", "a", "--socket", "s", "--", "true").status == 64)

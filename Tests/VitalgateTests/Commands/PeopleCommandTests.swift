@@ -47,7 +47,7 @@ import Testing
     }
 
     /// A table with rows of more than one person has a column for the person.
-    @Test func tablesShowWhoseItIs() throws {
+    @Test func tablesShowPersonIfSeveral() throws {
         #expect(try folder.vitalgate("people", "add", "Anna", "--id", Family.guest).status == 0)
         let all = try folder.vitalgate("query", "all").output
         for name in ["person", "Anna", "unassigned", "me"] { #expect(all.contains(name), "\(name): \(all)") }
@@ -55,7 +55,7 @@ import Testing
         #expect(!own.contains("person") && own.contains("Strap"))
     }
 
-    @Test func mergingKnowsItsKeys() throws {
+    @Test func mergeAcceptsDeviceKeys() throws {
         let key = try #require(
             try folder.vitalgate("query", "bodyTemperature", "--format", "ndjson").objects().first?["device"]["key"].text)
         let wrong = try folder.vitalgate("devices", "merge", "no-such-key", key)

@@ -17,7 +17,7 @@ import Testing
         #expect(run.output == (try folder.vitalgate("query", id, "--format", "ndjson").output))
     }
 
-    @Test(arguments: ["temperature", "energy", "sugar"]) func anAmbiguousNameListsItsTypes(typed: String) throws {
+    @Test(arguments: ["temperature", "energy", "sugar"]) func ambiguousNameListsTypes(typed: String) throws {
         for line in [["query", typed], ["add", typed, "1"], ["stats", typed, "--every", "1d"]] {
             let run = try folder.vitalgate(line)
             #expect(run.status == 64 && run.errors.contains("expected one of "), "\(run.errors)")
@@ -51,7 +51,7 @@ import Testing
         ["query", "heartRate"], ["stats", "heartRate", "--every", "1d"], ["delete", "--type", "heartRate"],
         ["delete", "--type", "heartRate", "--yes"], ["repair", "plan", "--type", "heartRate", "--shift", "+1h"],
     ])
-    func fromBehindTo(line: [String]) throws {
+    func refusesFromAfterTo(line: [String]) throws {
         let run = try folder.vitalgate(line + ["--from", "2026-04-02", "--to", "2026-04-01"])
         #expect(run.status == 64, "\(run.errors)")
         #expect(run.errors.contains("2026-04-02") && run.errors.contains("2026-04-01"), "\(run.errors)")
@@ -64,7 +64,7 @@ import Testing
         #expect(run.errors.contains("the file name is empty"), "\(run.errors)")
     }
 
-    @Test func unitsAsTablesPrintThem() throws {
+    @Test func acceptsPrintedUnits() throws {
         let table = try folder.vitalgate("query", "stepCount", "--limit", "1")
         #expect(table.output.contains(" steps "))
         #expect(try folder.vitalgate("query", "stepCount", "--unit", "steps").lines.count == 4)
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// The requested zone, otherwise that of the reading.
-    @Test func tablesShowTimesInTheZoneAskedFor() throws {
+    @Test func tablesUseRequestedZone() throws {
         let own = try folder.vitalgate("query", "bodyTemperature", "--limit", "1").output
         #expect(own.contains("2026-03-28 07:31:00 +01:00"))
         let tokyo = try folder.vitalgate("query", "bodyTemperature", "--limit", "1", "--time-zone", "Asia/Tokyo").output
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// The same in every table and report that shows a reading's time.
-    @Test func reportsShowTimesInTheZoneAskedFor() throws {
+    @Test func reportsUseRequestedZone() throws {
         let tokyo = ["--time-zone", "Asia/Tokyo"]
         let quarantined = try folder.vitalgate(["quarantine", "show", "1"] + tokyo).output
         #expect(quarantined.contains("> 2026-03-28 18:05:00 +09:00"), "\(quarantined)")

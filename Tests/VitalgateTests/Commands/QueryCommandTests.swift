@@ -130,7 +130,7 @@ import Testing
         #expect(try values("heartRate", "--where", "value > 62", "--limit", "2") == [63, 80])
     }
 
-    @Test func choosesBySourceDeviceAndSubject() throws {
+    @Test func filtersBySourceDeviceAndPerson() throws {
         #expect(try values("heartRate", "--source", "Strap") == [61, 63, 80])
         #expect(try values("heartRate", "--source", "file.generic-csv.Watch") == [72])
         #expect(try values("all", "--device", "Clip 3") == [600, 1000])
@@ -157,11 +157,11 @@ import Testing
     }
 
     /// A quarantined reading is not a sample.
-    @Test func leavesOutWhatIsHeld() throws {
+    @Test func excludesQuarantinedReadings() throws {
         #expect(try values("oxygenSaturation").isEmpty)
     }
 
-    @Test func findsASampleByItsUUID() throws {
+    @Test func findsSampleByUUID() throws {
         let line = try query("heartRate", "--limit", "1", "--format", "ndjson").output
         let uuid = try #require(try JSON(line)["uuid"].text)
         #expect(try query(uuid, "--format", "ndjson").output == line)

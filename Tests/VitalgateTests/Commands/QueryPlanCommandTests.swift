@@ -38,7 +38,7 @@ import Testing
         #expect(two.output == run.lines.prefix(2).map { $0 + "\n" }.joined())
     }
 
-    @Test func whatIsNoOrderIsRefused() throws {
+    @Test func refusesInvalidOrder() throws {
         for order in ["height", "value,,start", "", "inCorrelation", "value,value,value,value,value,value,value,value,value"] {
             let run = try folder.vitalgate("query", "heartRate", "--sort", order)
             #expect(run.status == 64 && run.output.isEmpty && run.errors.contains("--sort"), "\(order): \(run.errors)")

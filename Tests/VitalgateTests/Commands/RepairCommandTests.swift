@@ -37,7 +37,7 @@ import Testing
         #expect(try Self.count(folder) == 9)
     }
 
-    @Test func theListTellsWithoutJSON() throws {
+    @Test func listDescribesRepairs() throws {
         let folder = try Self.hourly()
         try folder.vitalgate("repair", "apply", "--type", "stepCount", "--shift", "+1h")
         let list = try folder.vitalgate("repair", "list").lines
@@ -45,7 +45,7 @@ import Testing
         #expect(list.last?.contains("moved by +1h  type stepCount") == true, "\(list)")
     }
 
-    @Test func undoingTellsWhatBecameOfTheReadings() throws {
+    @Test func undoReportsReadings() throws {
         let folder = try Self.hourly()
         #expect(try folder.vitalgate("ledger", "undo", "1").errors.contains("ledger entry 1 is undone: 9 samples deleted"))
         let back = try folder.vitalgate("ledger", "undo", "2").errors
@@ -54,7 +54,7 @@ import Testing
         #expect(try folder.vitalgate("ledger", "undo", "4").errors.contains("'vitalgate repair apply' repeats the repair"))
     }
 
-    @Test func undoingARejectionTells() throws {
+    @Test func undoReportsRestoredDecision() throws {
         let folder = try TestFolder()
         _ = try folder.write("hr.csv", "time,type,value,unit,source\n2026-01-01T00:00:00Z,heartRate,255,/min,Strap\n")
         try folder.vitalgate("import", folder.path("hr.csv"))

@@ -75,7 +75,7 @@ import Testing
         #expect(try samples(try folder.vitalgate("replay", file).lines) == stored)
     }
 
-    @Test func whatIsNoCapture() throws {
+    @Test func refusesOtherFiles() throws {
         try folder.write("one.csv", RunCommandTests.one)
         let none = try folder.vitalgate("replay", folder.path("one.csv"), "--into", folder.store)
         #expect(none.status == 65)
@@ -113,7 +113,7 @@ import Testing
         try folder.vitalgate(["replay", "\(Repository.files)/btsnoop/\(name)", "--time-zone", "Europe/Berlin"] + more)
     }
 
-    @Test(arguments: ["household.btsnoop", "household-monitor.btsnoop"]) func whatAPhoneHeard(name: String) throws {
+    @Test(arguments: ["household.btsnoop", "household-monitor.btsnoop"]) func replaysCaptureOfPhone(name: String) throws {
         let run = try replay(name, "--device", Self.devices[0], "--device", Self.devices[1], "--device", Self.devices[2])
         #expect(run.status == 0, "\(run.errors)")
         let samples = try run.lines.map { try JSON($0) }
@@ -135,7 +135,7 @@ import Testing
     }
 
     /// The neighbor's device is not read, nor any other that was not named.
-    @Test func onlyWhoIsNamedOrAdopted() throws {
+    @Test func readsOnlyNamedOrAdoptedDevices() throws {
         let unassigned = try replay("household.btsnoop")
         #expect(unassigned.status == 66)
         #expect(unassigned.errors.contains("it has no adopted device"))

@@ -48,7 +48,7 @@ import Testing
         ["bloodType", "Q+"], ["dateOfBirth", "2990-01-31"], ["dateOfBirth", "31.1.1990"], ["bloodType"], ["shoeSize", "43"],
         ["bloodType", "A+", "--clear"], ["wheelchairUse", "perhaps"], ["bloodType", "A+", "--from", "never"],
     ])
-    func refusesWhatIsNoValue(arguments: [String]) throws {
+    func refusesInvalidValues(arguments: [String]) throws {
         let folder = try folder()
         let run = try folder.vitalgate(["characteristics", "set"] + arguments)
         #expect(run.status == 64 && run.output.isEmpty)

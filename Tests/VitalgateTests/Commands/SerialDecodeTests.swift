@@ -14,7 +14,7 @@ import Testing
         "serial_nonin_f2_f7", "serial_onetouch_ultra2",
     ]
 
-    @Test(arguments: files) func everyVectorHolds(file: String) throws {
+    @Test(arguments: files) func vectorsDecode(file: String) throws {
         guard
             case .list(let vectors) = try JSON(
                 String(decoding: Repository.data("\(Self.vectors)/\(file).json"), as: UTF8.self))
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func readsWhatALineCarriedFromAFile() throws {
+    @Test func decodesRecordedLine() throws {
         let whole = "SPO2=098 HR=072\r\n\r\nSPO2=0x8 HR=072\r\nSPO2=099 HR=073\r\nSPO2=09"
         let run = try folder.vitalgate("decode", "serial:NoninASCII", "--file", try folder.write("line.txt", whole))
         #expect(run.status == 65 && run.lines.count == 2)
@@ -60,7 +60,7 @@ import Testing
     }
 
     /// A name without its number means all of a maker's kinds. A profile's id means its only channel.
-    @Test func aFamilyIsKnownByItsFrames() throws {
+    @Test func selectsProfileOfFamilyByFrame() throws {
         for (hex, profile) in [("86524F0061", "contec-cms50d"), ("01AA87AA97FED8F480", "contec-cms50d-plus")] {
             for name in ["serial:CMS50", "serial:cms50", "serial:" + profile] {
                 let run = try folder.vitalgate("decode", name, hex)

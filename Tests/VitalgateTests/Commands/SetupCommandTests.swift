@@ -61,7 +61,7 @@ import Testing
         #expect(try run("setup", "--undo").errors.contains("has not changed"))
     }
 
-    @Test func whatIsThereStays() throws {
+    @Test func keepsExistingConfiguration() throws {
         let own = "{ api: { listen: \"127.0.0.1:8642\" } }\n"
         try folder.write("config.json5", own)
         let refused = try run("setup", "--yes")

@@ -34,7 +34,7 @@ import Testing
         #expect(try folder.vitalgate("restore", short).status == 0)
     }
 
-    @Test func anAmbiguousPrefixListsItsSamples() throws {
+    @Test func ambiguousPrefixListsSamples() throws {
         let (folder, uuids) = try stored()
         for line in [["query"], ["show"], ["delete"]] {
             let run = try folder.vitalgate(line + [String(uuids[0].prefix(6))])

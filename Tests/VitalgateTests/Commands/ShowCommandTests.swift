@@ -4,7 +4,7 @@ import Testing
 /// `show`: one object whole, for people and for programs.
 @Suite struct ShowCommandTests {
     /// Words that a page of each kind has, and those that lines have under their names.
-    @Test func everyKindHasItsPage() throws {
+    @Test func everyKindHasPage() throws {
         let objects = try ObjectStore.filled()
         let pages: [(String, [String])] = [
             (
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// The source's own figures come first, and those of the samples in the store are labelled with their number.
-    @Test func aWorkoutHasItsOwnFiguresAndThoseOfItsSamples() throws {
+    @Test func workoutShowsOwnAndSampleFigures() throws {
         var objects = try ObjectStore.filled()
         for (name, number, second) in [("first", "120.5", 60), ("second", "100", 300), ("in its pause", "999", 900)] {
             try objects.add(name, "activeEnergyBurned", number: number, at: Int64(second), lasting: 60, unit: "kcal")
@@ -66,7 +66,7 @@ import Testing
         #expect(rate.contains("140") && rate.suffix(2) == ["1", "sample"], "\(page)")
     }
 
-    @Test func rawIsOctetForOctet() throws {
+    @Test func rawOutputIsUnchanged() throws {
         let objects = try ObjectStore.filled()
         #expect(try objects.folder.vitalgate("show", objects["record"], "--raw").output == ObjectStore.resource)
         #expect(try objects.folder.vitalgate("show", objects["document"], "--raw").output == ObjectStore.document)
@@ -114,7 +114,7 @@ import Testing
     }
 
     /// Names and texts come from outside: none clears the screen, starts a new line, or changes the direction of writing.
-    @Test func nothingDrivesTheTerminal() throws {
+    @Test func removesControlCharacters() throws {
         var objects = try ObjectStore()
         let hostile = "a\u{1B}[2Jb\nc\u{202E}d"
         // A name with a line break does not enter the store.
@@ -158,7 +158,7 @@ import Testing
     }
 
     /// The same message as for `query UUID`.
-    @Test func whatIsNotThere() throws {
+    @Test func missingSampleEqualsQueryError() throws {
         let objects = try ObjectStore.filled()
         #expect(try objects.folder.vitalgate("delete", objects["mood"]).status == 0)
         for uuid in [objects["mood"], "0195fb5a-0000-8000-8000-000000000001"] {

@@ -13,7 +13,7 @@ import Testing
         return try run.objects()
     }
 
-    @Test func aTypeThatIsNamedTwiceIsToldOnce() throws {
+    @Test func ignoresRepeatedTypes() throws {
         let once = try folder.vitalgate("stats", "heartRate,bodyTemperature", "--every", "1d")
         let twice = try folder.vitalgate("stats", "heartRate,bodyTemperature,HKQuantityTypeIdentifierHeartRate", "--every", "1d")
         #expect(once.status == 0 && once.output == twice.output)
@@ -74,7 +74,7 @@ import Testing
         #expect(days.allSatisfy { $0["unit"].text == "[degF]" })
     }
 
-    @Test func choosesByTimeAndSubject() throws {
+    @Test func filtersByTimeAndPerson() throws {
         #expect(try stats("heartRate", "--every", "1d", "--person", "unassigned").map { $0["count"].integer } == [1])
         let late = try stats("heartRate", "--every", "1d", "--from", "2026-03-28T08:00:02Z")
         #expect(late.map { $0["count"].integer } == [1, 1])
@@ -94,7 +94,7 @@ import Testing
         #expect(months.map { $0["end"].text } == ["2026-04-01T00:00:00.000000Z"])
     }
 
-    @Test func showsTheHourOfAnAnchorAndOfHoursThatOccurTwice() throws {
+    @Test func showsHourOfAnchorAndRepeatedHours() throws {
         let days = try folder.vitalgate("stats", "heartRate", "--every", "1d", "--anchor", "2026-01-01T06:00:00Z")
         #expect(days.output.contains("2026-03-28 06:00 "))
         let none = try folder.vitalgate("stats", "heartRate", "--every", "1d", "--from", "2030-01-01")
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func stretchesWithoutSamples() throws {
+    @Test func showsEmptyIntervalsOnRequest() throws {
         let days = try stats("stepCount", "--every", "1d", "--empty", "--from", "2026-03-27", "--to", "2026-03-31")
         #expect(days.map { $0["count"].integer } == [0, 1, 2, 0])
         #expect(days.map { $0["sum"] == .null } == [true, false, false, true])
@@ -209,7 +209,7 @@ import Testing
     }
 
     /// Averages of the same values in another order differ in the last bit, which is not a range for an axis.
-    @Test func drawsWhatIsNearlyEqual() throws {
+    @Test func plotsNearlyEqualValues() throws {
         let first = ["36.1", "39.6", "38.7", "37.8", "35.5"]
         let second = ["39.6", "38.7", "37.8", "36.1", "35.5"]
         var rows = "time,type,value,unit\n"
@@ -235,7 +235,7 @@ import Testing
     }
 
     /// Only the samples that meet a condition, by any field, source or device.
-    @Test func countsWhatMeetsACondition() throws {
+    @Test func countsMatchingSamples() throws {
         let all = try stats("stepCount", "--every", "1d", "--time-zone", "UTC")
         let few = try stats("stepCount", "--every", "1d", "--time-zone", "UTC", "--where", "value <= 300")
         #expect(all.map { $0["sum"].double } == [600, 1400] && few.map { $0["sum"].double } != all.map { $0["sum"].double })

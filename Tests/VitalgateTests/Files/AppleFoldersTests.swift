@@ -81,7 +81,7 @@ import Testing
         .sorted()
     }
 
-    @Test func theArchiveComesBack() throws {
+    @Test func archiveRoundTrips() throws {
         let folder = try TestFolder()
         let first = try Account(folder.vitalgate("import", archive(in: folder), "--format", "ndjson").last)
         // Five workouts and records, three routes, a record with its beats, ears, eyes, a heart, an immunization.
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// A single XML file contains the locations, and names data that it cannot contain.
-    @Test func oneFileHoldsTheRoutes() throws {
+    @Test func singleFileContainsRoutes() throws {
         let folder = try TestFolder()
         try folder.vitalgate("import", archive(in: folder))
         let run = try folder.vitalgate("export", "--to", folder.path("back.xml"))
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// A route without a workout is a file that nothing refers to. A single XML file cannot contain it.
-    @Test func aRouteByItself() throws {
+    @Test func exportsRouteWithoutWorkout() throws {
         let folder = try TestFolder()
         try folder.vitalgate("import", Self.published + "/workout-routes/route_2024-01-15_10.00am.gpx")
         #expect(try folder.vitalgate("export", "--to", folder.path("back.zip")).errors.contains("1 sample"))

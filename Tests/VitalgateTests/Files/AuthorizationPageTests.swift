@@ -3,7 +3,7 @@ import Testing
 
 /// Each statement of HealthKit's in the section Authorization of docs/explanation/security.md names tests that there are.
 @Suite struct AuthorizationPageTests {
-    @Test func eachRowHasItsTest() throws {
+    @Test func everyStatementNamesTest() throws {
         let security = String(decoding: try Repository.data("docs/explanation/security.md"), as: UTF8.self)
         let page = try #require(security.split(separator: "\n## Authorization\n").last)
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| ---") }.dropFirst()

@@ -108,12 +108,12 @@ import Testing
         try refuse(folder.write("other.xml", "<html><body>617319</body></html>\n"), stored: 0)
     }
 
-    @Test func aRowThatBreaksOff() throws {
+    @Test func refusesTruncatedRow() throws {
         let text = Self.header + Self.row(0) + Self.row(1) + "2026-03-28T08:00:02Z,heartRa"
         try refuse(folder.write("truncated.csv", text), stored: 2, refused: 1, saying: "line 4: ")
     }
 
-    @Test func aQuoteThatIsNeverClosed() throws {
+    @Test func refusesUnclosedQuote() throws {
         let text = Self.header + Self.row(0) + "2026-03-28T08:00:01Z,\"heartRate,61.7319,/min\n" + Self.row(2) + Self.row(3)
         try refuse(folder.write("quote.csv", text), stored: 3, refused: 1, saying: "line 3: ")
     }
@@ -314,7 +314,7 @@ import Testing
     }
 
     /// More refusals than anyone wants to read: all are counted, few are listed.
-    @Test func nothingButRefusals() throws {
+    @Test func countsManyRefusals() throws {
         let text = Self.header + (0..<20_000).map { "2026-03-28T08:00:00Z,heartRate,x\($0)7319,/min\n" }.joined() + Self.row(1)
         let (run, _) = try refuse(
             folder.write("refusals.csv", text), stored: 1, refused: 20_000, saying: "line 2: ", "20,000 refused")

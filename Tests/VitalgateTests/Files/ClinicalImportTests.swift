@@ -50,7 +50,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check", "--deep").status == 0)
     }
 
-    @Test func theSameWithoutATimeIsADuplicateAndAnotherReplaces() throws {
+    @Test func changedRecordWithoutTimeReplaces() throws {
         #expect(try importing(Self.immunization(updated: nil)) == (1, 0))
         #expect(try importing(Self.immunization(updated: nil)) == (0, 1))
         let run = try folder.vitalgate("delete", try uuid())
@@ -69,7 +69,7 @@ import Testing
         #expect(here.hasPrefix("016f5e66-e800"))
     }
 
-    @Test func aBundleOfManyResourcesIsReadInLittleMemory() throws {
+    @Test func readsLargeBundleInLittleMemory() throws {
         // 48 MiB of notes of 3 MiB each.
         let note = String(repeating: "QUJD", count: 768 << 10)
         var bundle = Array(#"{"resourceType":"Bundle","entry":["#.utf8)
@@ -158,7 +158,7 @@ import Testing
             try other.folder.vitalgate("query", "all", "--where", "value > 50 mg/dL", "--format", "ndjson").lines.count == 2)
     }
 
-    @Test func theTrendOfACodeIsByTheDayOfTheTest() throws {
+    @Test func trendUsesTestDay() throws {
         try fill("results.ndjson", Self.results)
         let run = try folder.vitalgate("stats", "2339-0,loinc:8480-6", "--every", "1mo", "--format", "csv")
         #expect(run.status == 0, "\(run.errors)")

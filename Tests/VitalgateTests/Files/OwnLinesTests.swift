@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Cut anywhere, each line is there or refused.
-    @Test(arguments: [0.21, 0.5, 0.77]) func aFileThatIsCut(part: Double) throws {
+    @Test(arguments: [0.21, 0.5, 0.77]) func truncatedLineIsRefused(part: Double) throws {
         let folder = try filled()
         _ = try exported(folder, "a.ndjson")
         let bytes = try folder.bytes("a.ndjson")
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// A repaired sample has its right value and its own UUID.
-    @Test func whatWasRepaired() throws {
+    @Test func exportsRepairedSamples() throws {
         let folder = try filled()
         #expect(try folder.vitalgate("repair", "apply", "--type", "stepCount", "--shift", "+1h").status == 0)
         let lines = try exported(folder, "a.ndjson")

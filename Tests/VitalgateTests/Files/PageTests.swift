@@ -4,7 +4,7 @@ import Testing
 /// Runs the commands on the pages of the documentation and of the examples.
 @Suite struct PageTests {
     /// `scripts/docs-outputs` compares what each command prints with the lines below it on its page.
-    @Test func everyCommandPrintsWhatItsPageShows() throws {
+    @Test func commandsPrintDocumentedOutput() throws {
         let script = "\(Repository.root)/scripts/docs-outputs"
         let run = try RunningVitalgate(
             command: ["/usr/bin/env", "python3", script, "--check", "--vitalgate", try Vitalgate.binary()],

@@ -91,7 +91,7 @@ import Testing
         #expect(Set(all) == Set(Self.files.keys))
     }
 
-    @Test(arguments: files.keys.sorted()) func isAccountedFor(file: String) throws {
+    @Test(arguments: files.keys.sorted()) func accountsForPublishedExport(file: String) throws {
         let folder = try TestFolder()
         let expected = try #require(Self.files[file])
         let path = "\(Self.folder)/\(file)"
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// Each folder as the archive of a phone, with its routes before or after the export, and an electrocardiogram.
-    @Test(arguments: ["brtkwr", "dogsheep-zip"], [true, false]) func asAnArchive(name: String, filesFirst: Bool) throws {
+    @Test(arguments: ["brtkwr", "dogsheep-zip"], [true, false]) func importsExportAsArchive(name: String, filesFirst: Bool) throws {
         let folder = try TestFolder()
         let root = "\(Self.folder)/\(name)"
         func member(_ path: String, _ name: String) throws -> ZIPFile.Member {

@@ -37,7 +37,7 @@ import Testing
         #expect(sum == 35650)
     }
 
-    @Test func readsTheLogBesideADatabase() throws {
+    @Test func readsWriteAheadLogOfDatabase() throws {
         let (database, log) = (try Self.bytes("Gadgetbridge.db"), try Self.bytes("Gadgetbridge.db-wal"))
         let path = try folder.write("Gadgetbridge.db", database)
         let logPath = try folder.write("Gadgetbridge.db-wal", log)

@@ -23,7 +23,7 @@ import Testing
             line.contains(#""case":"perimenopause","start":"2026-11-19T09:00:00.000000Z","end":"2026-11-19T09:00:00.000000Z""#))
     }
 
-    @Test func aCaseThatIsNotKnownIsShownAsReceived() throws {
+    @Test func showsUnknownCaseAsReceived() throws {
         let folder = try TestFolder()
         let run = try folder.vitalgate("import", try folder.write("export.xml", Self.export("OfTheFuture")))
         #expect(run.status == 65 && run.errors.contains("1 reading quarantined as unknown"), "\(run.errors)")

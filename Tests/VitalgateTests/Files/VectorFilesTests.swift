@@ -96,7 +96,7 @@ import Testing
 
     @Test func thereAreFiles() { #expect(Self.files.count >= 24) }
 
-    @Test(arguments: files) func comesOutSampleBySample(file: String) throws {
+    @Test(arguments: files) func importsExpectedSamples(file: String) throws {
         let folder = try TestFolder()
         let expected = try VendorExpectation(of: "\(Repository.files)/\(file)")
         let run = try folder.vitalgate(
@@ -203,7 +203,7 @@ import Testing
     }
 
     /// Everything at once, twice, then deleted, then once more: promises 2 and 4.
-    @Test func nothingComesTwiceAndNothingComesBack() throws {
+    @Test func importsOnceAndKeepsDeletions() throws {
         let folder = try TestFolder()
         let paths = Self.files.map { "\(Repository.files)/\($0)" }
         func importAll() throws -> [Account] {

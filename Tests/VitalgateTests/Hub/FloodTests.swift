@@ -16,7 +16,7 @@ import Testing
     }
 
     /// As many as this process may open, ten thousand at most, each with half a request.
-    @Test func tenThousandConnectionsHoldUpNobodyElse() throws {
+    @Test func tenThousandConnectionsDoNotBlock() throws {
         let hub = try ServingHub(Self.readings)
         let token = try hub.token("page")
         try hub.run("clients", "grant", "page", "--read", "bodyMass")

@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func octetsThatAreNoText() throws {
+    @Test func refusesInvalidUTF8() throws {
         for bytes in [
             [0xFF, 0xFE, 0x00], Array(#"{"vitalgate":1,"status":{""#.utf8) + [0xFC] + Array(#"ber":1}}"#.utf8), [0],
             [0xC0, 0x80],

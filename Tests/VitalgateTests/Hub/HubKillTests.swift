@@ -28,7 +28,7 @@ import Testing
         "bodyTemperature,\(36 + Double(number) / 100),Cel,2025-06-01T06:\(number + 10):00Z\n"
     }
 
-    @Test func whatWasAcknowledgedIsThereOnce() throws {
+    @Test func acknowledgedReadingsAreStoredOnce() throws {
         let kills = setting("VITALGATE_HUB_KILLS", 20)
         let seed = setting("VITALGATE_SEED", 2026)
         var random = SeededGenerator(seed: UInt64(seed))

@@ -31,7 +31,7 @@ import Testing
     /// Moves the log into the file, so that the file's pages are read.
     private func rest(_ hub: RunningHub) throws { #expect(try hub.stop().status == 0) }
 
-    @Test func aFullDiskThatGetsRoomAgain() throws {
+    @Test func recoversFromFullDisk() throws {
         let hub = try startOnFullDisk()
         weigh([73])
         try makeRoom(hub)
@@ -72,7 +72,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check").status == 0)
     }
 
-    @Test func aStoreThatIsRemovedUnderTheHub() throws {
+    @Test func restartsAfterStoreIsRemoved() throws {
         let hub = try start()
         weigh([70])
         try hub.waits("the first is stored") { try weights() == [70] }
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func aStoreThatIsReadOnlyAtTheStart() throws {
+    @Test func refusesReadOnlyStoreAtStart() throws {
         try FileManager.default.createDirectory(atPath: folder.path("disk"), withIntermediateDirectories: false)
         let store = folder.path("disk/store.db")
         #expect(try folder.vitalgate("devices", "adopt", scale.path, "--profile", "generic-lines", store: store).status == 0)

@@ -15,7 +15,7 @@ import Testing
         return text
     }
 
-    @Test func filesGoWhereTheyBelongWithTheirAccount() throws {
+    @Test func movesFilesWithAccount() throws {
         mkdir(folder.path("inbox"), 0o700)
         try folder.write("inbox/before.csv", Self.csv(3))
         let hub = try RunningHub.started(folder)
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// A file that cannot be moved is logged without its name, which may be a person's name or forge a line of the log.
-    @Test func whatCannotBeMovedHasNoNameInTheLog() throws {
+    @Test func logOmitsNameOfUnmovableFile() throws {
         let name = "Jane\nwarning: forged.csv"
         for folder in ["inbox", "inbox/done", "inbox/done/.\(name).account.json"] { mkdir(self.folder.path(folder), 0o700) }
         let hub = try RunningHub.started(folder)
@@ -106,7 +106,7 @@ import Testing
         #expect(!run.errors.contains("Jane") && !run.errors.contains("forged"), "\(run.errors)")
     }
 
-    @Test func aNameThatIsTakenGetsANumber() throws {
+    @Test func numbersTakenNames() throws {
         let hub = try RunningHub.started(folder)
         for (index, name) in ["week.csv", "week-2.csv", "week-3.csv"].enumerated() {
             try hub.drop("week.csv", Self.csv(index + 1))
@@ -117,7 +117,7 @@ import Testing
         #expect(try hub.account("done/week-3.csv")["stored"].integer == 1)
     }
 
-    @Test func aHalfWrittenFileIsWaitedFor() throws {
+    @Test func waitsForIncompleteFile() throws {
         mkdir(folder.path("inbox"), 0o700)
         let whole = Array(Self.csv(9).utf8)
         let descriptor = open(folder.path("inbox/slow.csv"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -136,7 +136,7 @@ import Testing
         try hub.stop()
     }
 
-    @Test func whatIsNoFileIsLeftAlone() throws {
+    @Test func ignoresLinksAndFolders() throws {
         mkdir(folder.path("inbox"), 0o700)
         let secret = try folder.write("secret.csv", Self.csv(2))
         symlink(secret, folder.path("inbox/link.csv"))
@@ -159,7 +159,7 @@ import Testing
     }
 
     /// The report is removed with the file.
-    @Test func whatIsTakenAwayIsSaidNoMore() throws {
+    @Test func removesReportOfRemovedFile() throws {
         mkdir(folder.path("inbox"), 0o700)
         mkdir(folder.path("inbox/folder.csv"), 0o700)
         #expect(try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox")).status == 0)
@@ -198,7 +198,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check").status == 0)
     }
 
-    @Test func anInboxThatIsRemovedComesBack() throws {
+    @Test func recreatesRemovedInbox() throws {
         let hub = try RunningHub.started(folder)
         for name in ["inbox/done", "inbox/refused", "inbox"] { rmdir(folder.path(name)) }
         try hub.waits { hub.program.errors.contains("it works again") }

@@ -68,7 +68,7 @@ import Testing
         #expect(checked.status == 0 && checked.errors.isEmpty, "\(checked.errors)\(checked.output)")
     }
 
-    @Test func aHubShowsItsState() throws {
+    @Test func metricsShowHubState() throws {
         try folder.write("token", "a made-up token\n")
         #expect(chmod(folder.path("token"), 0o600) == 0)
         try configure(
@@ -114,7 +114,7 @@ import Testing
     }
 
     /// `status`, which is its model, and the metrics have the same numbers.
-    @Test func aStoreWithoutAHubHasTheNumbersOfStatus() throws {
+    @Test func metricsWithoutHubEqualStatus() throws {
         try configure()
         let file = try folder.write(
             "scale.csv",

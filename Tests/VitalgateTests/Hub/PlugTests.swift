@@ -44,7 +44,7 @@ import Testing
         #expect((account["stored"].integer, account["refused"].integer) == (3, 3))
     }
 
-    @Test func onlyWhatItsPlugTellsIsOffered() throws {
+    @Test func offersOnlyMatchingProfiles() throws {
         let hub = try start()
         try hub.waits("it listens") { udev.isReceived }
         let (adapter, meter) = (try Pty(), try Pty())

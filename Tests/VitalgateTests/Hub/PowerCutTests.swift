@@ -55,7 +55,7 @@ import Testing
     }
 
     /// The commits come with the follower, and cease with it.
-    @Test func aFollowerOfChangesIsToldWithinASecond() throws {
+    @Test func followerGetsPromptCommits() throws {
         let (hub, stored, waiting) = try hub(waiting: 4)
         let pipe = try Pipe()
         let follower = try folder.start("changes", "--follow", output: pipe)
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// A follower that was there first finds the hub, and the next one.
-    @Test func aFollowerFindsTheHubThatComesLater() throws {
+    @Test func followerFindsHubStartedLater() throws {
         #expect(try folder.vitalgate("run", "--simulate", "--once").status == 0)
         let pipe = try Pipe()
         let follower = try folder.start("changes", "--follow", output: pipe)
@@ -95,7 +95,7 @@ import Testing
         _ = try follower.wait()
     }
 
-    @Test func theSettingIsCheckedAndDoctorSaysWhatItMeans() throws {
+    @Test func checksSettingAndDoctorExplains() throws {
         let doctor = try folder.vitalgate(
             ["doctor", "--format", "ndjson"], environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.path("no-bus"))"])
         let finding = try doctor.objects().first { $0["subject"].text == "power cut" }

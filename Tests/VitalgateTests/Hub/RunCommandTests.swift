@@ -39,7 +39,7 @@ import Testing
         #expect(try folder.vitalgate("ledger", "list", "--format", "ndjson").lines.isEmpty, "nothing came, nothing is written")
     }
 
-    @Test func onceWithNothingToReadFrom() throws {
+    @Test func runOnceWithoutSources() throws {
         let run = try folder.vitalgate("run", "--once")
         #expect(run.status == 66)
         #expect(run.errors.contains("nothing to read: no device is adopted"))
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// A store is used for a whole run. The hub reports that another one in the configuration needs a restart, and continues with this one.
-    @Test func anotherStoreNeedsARestart() throws {
+    @Test func changingStoreRequiresRestart() throws {
         let settings = "hub: { inbox: '\(folder.path("inbox"))' } }"
         try folder.write("config.json5", "{ store: '\(folder.store)', \(settings)")
         let words = ["--config", folder.path("config.json5"), "--profiles", Repository.profiles, "run"]
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// A message about a file whose name contains a line break is still one line.
-    @Test func aNameMakesNoLineOfItsOwn() throws {
+    @Test func escapesLineBreaksInNames() throws {
         mkdir(folder.path("profiles"), 0o700)
         try folder.write("profiles/a\nwarning: forged\n.json5", "{ ")
         let hub = try RunningHub(folder, "--profiles", folder.path("profiles"))
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: [("error", Int32(74)), ("retry", 75), ("ignore", 0)])
-    func asConfiguredWhereASourceCannotStart(policy: String, status: Int32) throws {
+    func appliesPolicyIfSourceCannotStart(policy: String, status: Int32) throws {
         _ = try folder.options()
         try folder.write("config.json5", "{ hub: { sources: { inbox: '\(policy)' } } }")
         try folder.write("inbox", "a file, not a folder")

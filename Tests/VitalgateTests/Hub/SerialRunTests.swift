@@ -28,7 +28,7 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
     }
 
-    @Test func aMetersMemoryIsKeptOnceHoweverOftenItIsRead() throws {
+    @Test func storesMeterMemoryOnce() throws {
         let pty = try Pty()
         let twin = ScriptedMeter.oneTouchRecord("11/20/26", "07:15:00", "106")
         let other = ScriptedMeter.oneTouchRecord("11/19/26", "22:01:30", "131")
@@ -98,7 +98,7 @@ import Testing
         #expect(account["skipped"]["noise-octets"].integer == 4 && account["skipped"]["repeated"].integer == 1)
     }
 
-    @Test func whatIsBehindAPortIsNotGuessed() throws {
+    @Test func doesNotGuessDeviceOfPort() throws {
         let pty = try Pty()
         #expect(try folder.vitalgate("devices", "adopt", pty.path).status == 65)
         #expect(try folder.vitalgate("devices", "adopt", pty.path, "--profile", "sig-heart-rate").status == 64)

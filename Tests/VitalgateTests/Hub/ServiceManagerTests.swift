@@ -21,7 +21,7 @@ import Testing
             environment: Vitalgate.environment(home: folder.root, environment))
     }
 
-    @Test func itIsToldOfTheStartTheReloadAndTheEnd() throws {
+    @Test func notifiesSystemdOfStateChanges() throws {
         let hub = try start()
         let ready = try manager.next()
         #expect(ready.hasPrefix("READY=1\nSTATUS="), "\(ready)")
@@ -39,7 +39,7 @@ import Testing
         #expect(!(manager.messages + manager.rest()).contains("WATCHDOG=1"), "nobody keeps a watchdog")
     }
 
-    @Test func aReloadThatFailsEndsToo() throws {
+    @Test func failedReloadEnds() throws {
         let hub = try start()
         try manager.waits(for: "READY=1")
         try folder.write("config.json5", "{ hub: ")
@@ -63,7 +63,7 @@ import Testing
 
     /// Another program holds the store's lock, as a long repair does: readings wait, the hub answers, and starting it again would lose
     /// what waits.
-    @Test func aStoreInUseIsWaitedFor() throws {
+    @Test func waitsForLockedStore() throws {
         let pty = try Pty()
         let adopted = try folder.vitalgate("devices", "adopt", pty.path, "--profile", "generic-lines", "--name", "Annas Waage")
         #expect(adopted.status == 0, "\(adopted.errors)")

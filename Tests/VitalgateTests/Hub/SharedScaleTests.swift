@@ -41,7 +41,7 @@ import Testing
         try samples("--person", person).compactMap { $0["original"]["value"].text.flatMap(Double.init) }.sorted()
     }
 
-    @Test func aHouseholdOfTwo() throws {
+    @Test func assignsWeightsOfTwoPeople() throws {
         _ = try assign("Anna", "50..65")
         _ = try assign("Ben B", "154..198 [lb_av]")
         let log = try weigh(

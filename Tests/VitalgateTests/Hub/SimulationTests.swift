@@ -6,7 +6,7 @@ import Testing
 
     init() throws { folder = try TestFolder() }
 
-    @Test func allThatComesOfItSaysSo() throws {
+    @Test func marksSimulatedSamples() throws {
         let run = try folder.vitalgate("run", "--simulate", "--once")
         #expect(run.status == 0, "\(run.errors)")
         let samples = try folder.vitalgate("query", "all", "--format", "ndjson").lines.map { try JSON($0) }

@@ -20,7 +20,7 @@ import Testing
 
     private func list(_ json: JSON) -> [JSON] { if case .list(let list) = json { list } else { [] } }
 
-    @Test func tellsSourcesDevicesAndTheDay() throws {
+    @Test func showsSourcesDevicesAndDay() throws {
         let hub = try simulated()
         // The thermometer measures once, the strap until its ten readings are in the ledger.
         try hub.waits { try object()["today"]["stored"].integer ?? 0 >= 10 }
@@ -111,7 +111,7 @@ import Testing
         sleeper.signal(SIGKILL)
     }
 
-    @Test func aHubThatIsKilledWhileItIsFollowed() throws {
+    @Test func followingEndsWhenHubIsKilled() throws {
         let hub = try simulated()
         try hub.waits { try status().status == 0 }
         let pipe = try Pipe()
@@ -122,7 +122,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check").status == 0)
     }
 
-    @Test func anotherStoresHubIsNotTakenForIts() throws {
+    @Test func ignoresHubOfOtherStore() throws {
         mkdir(folder.path("run"), 0o700)
         let environment = ["RUNTIME_DIRECTORY": folder.path("run")]
         let program = try RunningVitalgate(

@@ -2,7 +2,7 @@ import Testing
 
 /// `devices part`, as far as no radio is needed for it.
 @Suite struct DevicesPartTests {
-    @Test func whatCannotBeParted() throws {
+    @Test func refusesInvalidParting() throws {
         let folder = try TestFolder()
         let (strap, meter, deleted) = ("C0:01:02:03:04:01", "C0:01:02:03:04:04", "C0:01:02:03:04:77")
         #expect(try folder.vitalgate("devices", "adopt", strap, "--profile", "sig-heart-rate").status == 0)

@@ -18,7 +18,7 @@ import Testing
         try run.objects().filter { $0["subject"].text == person }
     }
 
-    @Test func eachFindingHasWhatMendsIt() throws {
+    @Test func findingsSuggestCommands() throws {
         let run = try doctor("--format", "ndjson")
         #expect(run.status == 69, "\(run.errors)")
         #expect(run.errors.isEmpty)

@@ -10,7 +10,7 @@ import Testing
         return found
     }
 
-    @Test func whoseAnAdoptedDeviceIs() throws {
+    @Test func adoptedDeviceBelongsToPerson() throws {
         let folder = try TestFolder()
         func adopt(_ last: String, _ more: String...) throws -> String {
             let run = try folder.vitalgate(["devices", "adopt", "C0:01:02:03:04:0\(last)"] + more)

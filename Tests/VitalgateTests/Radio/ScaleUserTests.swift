@@ -33,7 +33,7 @@ import Testing
         ["--user", "0"], ["--user", "255"], ["--user", "1", "--consent", "65536"], ["--consent", "1"],
         ["--user", "1", "--consent", "12a4"],
         ["--user", "1", "--range", "60..70"],
-    ]) func whatIsNoNumber(options: [String]) throws {
+    ]) func refusesInvalidNumbers(options: [String]) throws {
         let folder = try TestFolder()
         #expect(
             try folder.vitalgate("devices", "adopt", "C0:01:02:03:04:0A", "--profile", "sig-weight-scale", "--name", "scale")

@@ -44,7 +44,7 @@ import Testing
         return Array("<HealthData locale=\"en_GB\">\n\(records.joined())</HealthData>\n".utf8)
     }
 
-    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func nothingOfABrokenOneStays(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func damagedArchiveStoresNothing(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let folder = try TestFolder()
         var model = Model()

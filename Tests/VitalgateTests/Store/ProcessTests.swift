@@ -247,7 +247,7 @@ import Testing
         #expect(run.errors.contains("no space left for the store"), "\(run.errors)")
     }
 
-    @Test func aStoreThatCannotBeMade() throws {
+    @Test func reportsUncreatableStore() throws {
         let file = try folder.write("small.csv", Self.rows(5))
         for path in ["/proc/self/none/store.db", "/dev/null/store.db", "\(file)/store.db"] {
             let run = try folder.vitalgate(["import", file], store: path)
@@ -275,7 +275,7 @@ import Testing
         #expect(try folder.vitalgate("query", "all", "--format", "csv").lines.count == 6)
     }
 
-    @Test func aFolderThatMayNotBeWritten() throws {
+    @Test func reportsReadOnlyFolder() throws {
         try FileManager.default.createDirectory(atPath: folder.path("closed"), withIntermediateDirectories: false)
         chmod(folder.path("closed"), 0o500)
         defer { chmod(folder.path("closed"), 0o700) }
@@ -352,7 +352,7 @@ import Testing
     }
 
     /// A log that outlived its store is not played into a new one (story 34).
-    @Test func aLogWithoutItsStore() throws {
+    @Test func refusesLogWithoutStore() throws {
         let file = try folder.write("small.csv", Self.rows(5))
         try folder.write("store.db-wal", [UInt8](repeating: 1, count: 4096))
         let run = try folder.vitalgate("import", file)

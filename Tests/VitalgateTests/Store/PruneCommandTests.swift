@@ -8,7 +8,7 @@ import Testing
 
     private func count() throws -> Int { try folder.vitalgate("query", "all", "--format", "ndjson").lines.count }
 
-    @Test func theConfigurationSaysHowLong() throws {
+    @Test func prunesByConfiguration() throws {
         try folder.write("config.json5", "{ retention: { heartRate: '1d', all: '900y' } }\n")
         let shown = try folder.vitalgate("store", "prune")
         #expect(shown.errors == "4 samples and 0 tombstones would be permanently removed (confirm with --yes)\n")
@@ -40,7 +40,7 @@ import Testing
         #expect(line["anchor"].text?.hasSuffix("-11") == true)
     }
 
-    @Test func aReaderBehindIsTold() throws {
+    @Test func outdatedReaderGetsError() throws {
         let lines = try folder.vitalgate("changes").lines
         let anchor = try #require(try JSON(lines[2])["anchor"].text)
         let last = try #require(try JSON(lines[lines.count - 1])["anchor"].text)
@@ -54,7 +54,7 @@ import Testing
     @Test(arguments: [
         ["--before", "2026-01-01"], ["--type", "heartRate", "--before", "2999-01-01"], ["--type", "nothing", "--before", "-1d"],
     ])
-    func whatMakesNoSense(options: [String]) throws {
+    func refusesInvalidOptions(options: [String]) throws {
         let run = try folder.vitalgate(["store", "prune", "--yes"] + options)
         #expect(run.status == 64, "\(run.errors)")
         #expect(try count() == 10)
@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: [
         "{ heartRate: '90' }", "{ heart: '90d' }", "{ all: '-1d' }", "{ all: '0d' }", "{ all: 90 }", "{ all: '9999999y' }",
     ])
-    func whatTheConfigurationCannotSay(retention: String) throws {
+    func refusesInvalidRetention(retention: String) throws {
         try folder.write("config.json5", "{ retention: \(retention) }\n")
         let run = try folder.vitalgate("store", "prune", "--yes")
         #expect(run.status == 78 && run.errors.contains("retention"), "\(run.status): \(run.errors)")

@@ -59,14 +59,14 @@ import Testing
         (["plan", "--type", "heartRate", "--shift", "soon"], "a time such as +1h"), (["undo", "x"], "N"),
         (["plan", "--correction", "none/such"], "corrections"),
     ])
-    func whatCannotBeMeant(arguments: [String], message: String) throws {
+    func refusesImpossibleUnits(arguments: [String], message: String) throws {
         let folder = try thermometer()
         let run = try folder.vitalgate(["repair"] + arguments)
         #expect(run.status == 64 && run.errors.contains(message), "\(run.errors)")
         #expect(try folder.vitalgate("repair", "list").lines.count == 1)
     }
 
-    @Test func aUnitThatNobodyKnowsIsData() throws {
+    @Test func unknownUnitIsDataError() throws {
         let folder = try thermometer()
         #expect(try folder.vitalgate("repair", "plan", "--type", "bodyTemperature", "--read-as", "degX").status == 65)
         #expect(try folder.vitalgate("repair", "undo", "7").status == 65)

@@ -415,7 +415,7 @@ extension FleetCommandTests {
 
 /// A hub whose service may not change the configuration, as with the Debian package.
 extension FleetCommandTests {
-    @Test func aHubThatMayNotChangeItsFile() throws {
+    @Test func hubWithReadOnlyConfiguration() throws {
         try joinWithReadings()
         let text = hub.text("config.json5")
         #expect(mkdir(hub.path("etc"), 0o755) == 0)

@@ -58,7 +58,7 @@ import Testing
     }
 
     /// The broker sees no word of a hub that has joined with a seal, and all words of another one.
-    @Test func aHubThatJoinsSealsEverything() throws {
+    @Test func joinedHubSealsEverything() throws {
         let plain = try TestFolder()
         #expect(try fleet.join(plain, center.vitalgate("fleet", "enroll", "--name", "ward-plain").last).status == 0)
         #expect(try plain.vitalgate("export", "center", "--once").status == 0)

@@ -123,7 +123,7 @@ import Testing
         (["files", "a", "folder=a"], "must begin with /"),
         (["files", "a", "folder=/a", "where=start > -7d"], "changes with the time of day"),
     ])
-    func whatIsWrongChangesNothing(words: [String], message: String) throws {
+    func invalidSettingsChangeNothing(words: [String], message: String) throws {
         let run = try folder.vitalgate(["targets", "add"] + words + ["--no-check"])
         #expect(run.status == 64 && run.errors.contains(message), "\(run)")
         #expect(config == Self.original)

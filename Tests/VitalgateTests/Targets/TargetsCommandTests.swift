@@ -41,7 +41,7 @@ import Testing
         return samples
     }
 
-    @Test func onceWithItsCounts() throws {
+    @Test func exportOncePrintsCounts() throws {
         try configure(archive + ", weights: { kind: 'files', folder: '\(folder.path("w"))', format: 'csv', types: ['bodyMass'] }")
         try folder.vitalgate("import", folder.write("a.csv", InboxTests.csv(40)))
         var run = try folder.vitalgate("export", "archive", "--once")
@@ -104,7 +104,7 @@ import Testing
         #expect(try exported().status == 69)
     }
 
-    @Test func theHubKeepsThemUpToDate() throws {
+    @Test func hubKeepsTargetsUpToDate() throws {
         try configure(archive + ", lost: { kind: 'files', folder: '/dev/null/nowhere' }")
         let hub = try RunningHub.started(folder)
         try hub.drop("a.csv", InboxTests.csv(20))
@@ -199,7 +199,7 @@ import Testing
         #expect(run.status == 78 && run.errors.contains("'targets.a.where': '\(time)' changes with the time"), "\(run)")
     }
 
-    @Test func aWrongConditionIsSaid() throws {
+    @Test func reportsInvalidCondition() throws {
         try configure("a: { kind: 'files', folder: '/x', where: 'value >' }")
         try folder.vitalgate("import", folder.write("a.csv", InboxTests.csv(5)))
         let run = try folder.vitalgate("export", "a", "--once")

@@ -3,7 +3,7 @@ import Testing
 @testable import HealthModel
 
 /// Whether two origins may be the same device.
-@Suite struct DeviceKinshipTests {
+@Suite struct DeviceRelationTests {
     private func origin(
         _ source: String, name: String? = nil, maker: String? = nil, model: String? = nil, serial: String? = nil
     ) -> Origin {

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 
 /// `stats` of many stretches: answered in little memory, or refused at once.
-@Suite struct ManyStretchesTests {
+@Suite struct ManyIntervalsTests {
     let folder: TestFolder
 
     init() throws {

@@ -34,7 +34,7 @@ extension TestStore {
     }
 }
 
-@Suite struct MigrationTests {
+@Suite struct RepairTests {
     static let fahrenheit = Repair.unit(known("[degF]"))
 
     static func known(_ code: String) -> HealthModel.Unit {
@@ -267,7 +267,7 @@ extension TestStore {
     }
 
     /// The right reading was deleted by a person: repairing the wrong one would bring it back.
-    @Test func aDeletedRightReadingIsNotBroughtBack() throws {
+    @Test func doesNotRestoreDeletedReading() throws {
         try TestStore.with { test in
             let wrong = try SampleMaker(.bodyTemperature)("98", at: 0)
             let right = try SampleMaker(.bodyTemperature, unit: "[degF]")("98", at: 0)
@@ -278,7 +278,7 @@ extension TestStore {
         }
     }
 
-    @Test func whatHangsOnARepairIsRefused() throws {
+    @Test func refusesUndoWithDependentRepair() throws {
         try TestStore.with { test in
             let (wrong, _) = try Self.thermometer()
             let ingest = try test.keep(wrong).account.id

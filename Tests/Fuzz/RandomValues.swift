@@ -6,7 +6,7 @@ import SystemdKit
 @testable import SystemdKit
 
 /// Makes values from the bytes of an input. When none are left, it uses zeros, which is BlueZ's normal behavior.
-struct StrangeValues {
+struct RandomValues {
     private var rest: ArraySlice<UInt8>
 
     init(_ input: [UInt8]) { rest = input[...] }
@@ -181,7 +181,7 @@ struct StrangeValues {
             [(0x1808, [0x2A18, 0x2A34, 0x2A52]), (0x1805, [0x2A2B])],
             [],
         ]
-        for (address, services) in zip(StrangeBlueZ.addresses, services) {
+        for (address, services) in zip(RandomBlueZ.addresses, services) {
             let device = adapter + "/dev_" + String(address.map { $0 == ":" ? "_" : $0 })
             tree.append(
                 Object(
@@ -222,5 +222,5 @@ struct StrangeValues {
     private static let names = Set(tree.flatMap(\.properties.keys)).sorted()
     private static let interfaces = Set(tree.map(\.interface)).sorted() + ["org.freedesktop.DBus.Properties"]
     private static let words =
-        names + interfaces + StrangeBlueZ.addresses + tree.map(\.path) + ["", "random", "public", "notify", "2a37"]
+        names + interfaces + RandomBlueZ.addresses + tree.map(\.path) + ["", "random", "public", "notify", "2a37"]
 }

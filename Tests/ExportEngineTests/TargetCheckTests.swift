@@ -8,7 +8,7 @@ import Testing
 @testable import ExportEngine
 
 /// A cursor is valid only for the target that was filled, as it was, by the store that filled it.
-@Suite struct TargetMeetingTests {
+@Suite struct TargetCheckTests {
     private let test: ExportedStore
     private let target = ScriptedTarget()
     private var store: SampleStore { test.store }
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// If an answer was lost, the target is ahead because of our own delivery.
-    @Test func anAnswerThatWasLost() throws {
+    @Test func continuesAfterLostAnswer() throws {
         let run = try test.run(target)
         target.mood = { .deaf }
         for _ in 0..<3 { _ = try run.step() }
@@ -166,7 +166,7 @@ import Testing
     }
 
     /// A clock that is not set, such as one that starts in 1970 or runs ahead, neither ends a claim nor dates one.
-    @Test func aClockThatIsNotSetEndsNoClaim() throws {
+    @Test func unsetClockEndsNoClaim() throws {
         try test.finish(try run("one", day: 0))
         try expectStopped(
             try run("two", day: 3000, isClockSet: false), "the same store sends to it from 'one', and this is 'two'")
@@ -196,7 +196,7 @@ import Testing
     }
 
     /// A target that was known by its address and now reports an identity is the same target.
-    @Test func aTargetThatBeginsToSayWhatItIs() throws {
+    @Test func acceptsIdentityReportedLater() throws {
         target.storesMarks = false
         try test.finish(try test.run(target))
         target.storesMarks = true
@@ -206,7 +206,7 @@ import Testing
         #expect(try store.targets.target("other")?.identity == "itself")
     }
 
-    @Test func aCopyWithANameOfItsOwn() throws {
+    @Test func copiedStoreAdoptsNewIdentity() throws {
         try test.finish(try test.run(target, settings("one")))
         let name = store.identifier
         #expect(try store.targets.adoptIdentity() != name)

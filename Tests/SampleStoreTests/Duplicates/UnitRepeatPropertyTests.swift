@@ -7,7 +7,7 @@ import Testing
 
 /// One source reports few readings in four forms (two units, two resolutions), in any order, with and without comparison, between undos,
 /// deletions and merges.
-@Suite struct RetellingPropertyTests {
+@Suite struct UnitRepeatPropertyTests {
     @Test(arguments: Array(1...120) as [UInt64]) func anyOrder(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try TestStore.with { test in
@@ -15,7 +15,7 @@ import Testing
                 ("kg", ["80.15", "80.4", "79.9"]), ("[lb_av]", ["176.7", "177.25", "176.15"]),
                 ("g", ["80150", "80400", "79900"]),
                 ("[lb_av]", ["176.701", "177.252", "176.149"]),
-            ].map { unit, values in (maker: try RetellingTests.maker("bodyMass", unit), values: values) }
+            ].map { unit, values in (maker: try UnitRepeatTests.maker("bodyMass", unit), values: values) }
             for step in 0..<40 {
                 let comment: Comment = "seed \(seed), step \(step)"
                 let ingests = try test.store.ledger.accounts()

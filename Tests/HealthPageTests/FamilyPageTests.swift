@@ -10,7 +10,7 @@ import Testing
 @testable import HealthPage
 
 /// Reports, notes, goals, alerts, people, and uploads on the page.
-@Suite struct HouseholdPageTests {
+@Suite struct FamilyPageTests {
     let served: ServedStore
     let inbox: TemporaryFolder
     private let ran = Ran()
@@ -75,7 +75,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 8)
     }
 
-    @Test func aReportHasASummaryAChartAndTheReadings() throws {
+    @Test func reportHasSummaryChartAndReadings() throws {
         try served.add([61, 62, 66])
         #expect(try get("/page/report").text.contains("value=\"heartRate\""))
         let report = try get("/page/report?\(Self.days)&type=heartRate").text
@@ -151,7 +151,7 @@ import Testing
         #expect(try !get("/page/notes").text.contains("fever"))
     }
 
-    @Test func aGoalIsShownOnTheCardAndInTheChart() throws {
+    @Test func goalIsShownOnCardAndChart() throws {
         try served.add([500], of: "stepCount")
         try served.add([72], of: "bodyMass")
         #expect(try post("/page/goals", "do=set&type=stepCount&value=10000&span=day").status == 303)
@@ -173,7 +173,7 @@ import Testing
         #expect(try !get("/page/").text.contains("Goal: 10,000"))
     }
 
-    @Test func aReceiverThatCannotBeReachedIsNamed() throws {
+    @Test func namesUnreachableReceiver() throws {
         var phone = try served.store.alerts.receiver(named: "phone")
         #expect(try !get("/page/alerts").text.contains("do not reach"))
         (phone.failing, phone.words) = (ServedStore.now, "HTTP 500")
@@ -205,7 +205,7 @@ import Testing
 
     // MARK: People and uploads
 
-    @Test func theKeeperAddsAPersonWhoLogsIn() throws {
+    @Test func ownerAddsPersonForLogin() throws {
         #expect(try post("/page/people", "do=add&name=Anna").status == 303)
         #expect(try post("/page/people", "do=add&name=Anna").status == 422)
         #expect(try post("/page/people", "do=add&name=me").status == 422)
@@ -273,7 +273,7 @@ import Testing
             })
     }
 
-    @Test func aPersonUploadsForThemselvesAndTheKeeperForAnybody() throws {
+    @Test func onlyOwnerUploadsForOthers() throws {
         try served.store.people.save(Person(id: PageTests.other, name: "Anna"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         #expect(try upload(theirs, person: ServedStore.person) == 403)

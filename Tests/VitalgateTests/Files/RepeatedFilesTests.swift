@@ -1,7 +1,7 @@
 import Testing
 
 /// Files of one source with the same readings in other units, through the program.
-@Suite struct RetoldFilesTests {
+@Suite struct RepeatedFilesTests {
     static func csv(_ unit: String, _ values: String...) -> String {
         "time,type,value,unit,end,source\n"
             + values.enumerated().map { index, value in
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// An impossible weight in two units is quarantined once, and is one sample after it was accepted.
-    @Test func aHeldWeight() throws {
+    @Test func quarantinesWeightInTwoUnitsOnce() throws {
         let folder = try TestFolder()
         for (index, reported) in ["3000.0,kg", "6613.87,[lb_av]"].enumerated() {
             let file = try folder.write(

@@ -6,17 +6,17 @@ import Testing
 @testable import SampleStore
 
 /// Quarantined readings that one source reports again in another unit.
-@Suite struct HeldRetellingTests {
+@Suite struct QuarantinedRepeatTests {
     private let metric: SampleMaker
     private let imperial: SampleMaker
 
     init() throws {
-        metric = try RetellingTests.maker("bodyMass", "kg")
-        imperial = try RetellingTests.maker("bodyMass", "[lb_av]")
+        metric = try UnitRepeatTests.maker("bodyMass", "kg")
+        imperial = try UnitRepeatTests.maker("bodyMass", "[lb_av]")
     }
     /// A quarantined reading that is reported again in another unit is quarantined once, whatever a user decides. No other reading is
     /// mistaken for it.
-    @Test(arguments: ["held", "accepted", "rejected"]) func aHeldReading(decision: String) throws {
+    @Test(arguments: ["held", "accepted", "rejected"]) func quarantinesRepeatOnce(decision: String) throws {
         try TestStore.with { test in
             let (first, again) = try (
                 metric("1001.5", at: 60, rule: .impossible), imperial("2207.93", at: 60, rule: .impossible)
@@ -39,7 +39,7 @@ import Testing
     }
 
     /// Two quarantined readings at one instant match one report each, in one batch or two.
-    @Test func heldReadingsOfOneInstant() throws {
+    @Test func quarantinedReadingsOfOneInstant() throws {
         try TestStore.with { test in
             try test.keep([try metric("1001.5", at: 60, rule: .impossible)])
             let reported = try (0...1).map { try imperial("2207.93", at: 60, ordinal: UInt32($0), rule: .impossible) }
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// The gate has changed since: a reading that passes in another unit is the quarantined one, which then cannot be accepted as well.
-    @Test func whatWasHeldPassesInAnotherUnit() throws {
+    @Test func acceptsRepeatOfQuarantinedReading() throws {
         try TestStore.with { test in
             try test.keep([try metric("80.15", at: 60, rule: .impossible), try metric("90.15", at: 90, rule: .impossible)])
             try test.store.quarantine.reject([2], description: TestStore.description(.reject))
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// If `import --exact` quarantined two readings, the second cannot be accepted in addition to the first.
-    @Test func heldTwiceByAnExactImport() throws {
+    @Test func quarantinedTwiceByExactImport() throws {
         try TestStore.with { test in
             let first = try metric("1001.5", at: 60, rule: .impossible)
             try test.keepExactly([first, try imperial("2207.93", at: 60, rule: .impossible)])

@@ -6,7 +6,7 @@ import Testing
 @testable import SampleStore
 
 /// One source reports a reading again in another unit, like an export after the phone's unit was changed.
-@Suite struct RetellingTests {
+@Suite struct UnitRepeatTests {
     static func maker(_ id: String, _ unit: String) throws -> SampleMaker {
         try SampleMaker(try #require(SampleType(id)), source: "com.apple.health", sourceName: "Phone", unit: unit)
     }
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// In batches of one file, in one batch, and over three units. The meters are the most precise.
-    @Test func aFileThatMixesUnits() throws {
+    @Test func mixedUnitsInOneFile() throws {
         try TestStore.with { test in
             let one = try Self.maker("distanceWalkingRunning", "km")("5.00", at: 0)
             let two = try Self.maker("distanceWalkingRunning", "[mi_i]")("3.11", at: 0)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func undoingLetsTheOtherTellingStandUp() throws {
+    @Test func undoingOriginalRestoresRepeat() throws {
         try TestStore.with { test in
             let first = try Self.maker("bodyMass", "kg")("80.15", at: 60)
             let again = try Self.maker("bodyMass", "[lb_av]")("176.7", at: 60)
@@ -112,7 +112,7 @@ import Testing
     }
 
     /// An undone reading may be reported again in another unit. If the first is restored, it is still one reading.
-    @Test func toldAgainAfterAnUndoing() throws {
+    @Test func repeatAfterUndo() throws {
         try TestStore.with { test in
             let first = try Self.maker("bodyMass", "kg")("80.15", at: 60)
             let again = try Self.maker("bodyMass", "[lb_av]")("176.7", at: 60)
@@ -150,7 +150,7 @@ import Testing
     }
 
     /// A second source's file, in miles, then in kilometers: both are duplicates of the sensor's sample.
-    @Test func aWitnessToldAgain() throws {
+    @Test func duplicateInTwoUnits() throws {
         try TestStore.with { test in
             let sensed = try NearDuplicateTests.ble()("80.15", at: 24)
             try test.keep([sensed])
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func recordsAreToldApartByTheirMaker() throws {
+    @Test func recordIdentifiersDistinguishReadings() throws {
         try TestStore.with { test in
             try test.keep([try Self.maker("bodyMass", "kg")("80.15", at: 60, record: RecordIdentifier(id: "a", version: 1))])
             let other = try Self.maker("bodyMass", "[lb_av]")("176.7", at: 60, record: RecordIdentifier(id: "b", version: 1))
@@ -190,7 +190,7 @@ import Testing
 
     /// In kilometers, in miles with all digits, and in miles truncated to three digits: three exports of one walk, in any order.
     @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 0, 1], [0, 1, 2, 3]])
-    func toldAgainWithOtherDigits(order: [Int]) throws {
+    func repeatWithOtherDigits(order: [Int]) throws {
         try TestStore.with { test in
             let (km, mile) = try (Self.maker("distanceWalkingRunning", "km"), Self.maker("distanceWalkingRunning", "[mi_i]"))
             let repeats = try [

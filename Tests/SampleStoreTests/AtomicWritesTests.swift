@@ -5,7 +5,7 @@ import Testing
 @testable import SampleStore
 
 /// A change of several statements is written completely or not at all. A trigger simulates the kill between two of them.
-@Suite struct WholeWritesTests {
+@Suite struct AtomicWritesTests {
     static let device = AdoptedDevice(
         address: "serial:1", key: "serial:1", profiles: ["generic-lines"], name: "scale", person: Origin.unassigned, adopted: 1)
     static let use = SharedUse(person: TestStore.person, weights: 50...65)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aDeviceIsKeptWhole() throws {
+    @Test func deviceWritesAreAtomic() throws {
         try TestStore.with { test in
             try test.store.devices.save(Self.device)
             try test.store.devices.assign(device: Self.device.address, to: Origin.unassigned, sharedBy: [Self.use])
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func aComparisonIsKeptWithWhatItReleases() throws {
+    @Test func comparisonAndReleaseAreAtomic() throws {
         try TestStore.with { test in
             try test.keep([try NearDuplicateTests.ble()("80.1", at: 60, rule: .clockUnknown)])
             try Self.fail("INSERT ON main.ingest", test)

@@ -6,16 +6,16 @@ import Glibc
 @testable import SystemdKit
 
 /// The other end of a bus. It answers calls and sends signals as the input directs.
-final class StrangeBlueZ {
+final class RandomBlueZ {
     static let addresses = ["C0:01:02:03:04:01", "C0:01:02:03:04:02", "C0:01:02:03:04:03"]
 
-    private var values: StrangeValues
+    private var values: RandomValues
     private let counters = BusCounters()
     private var pointer: OpaquePointer?
     /// Our ends of the sockets given out by AcquireNotify.
     private var pipes: [Descriptor] = []
 
-    init(_ input: [UInt8]) { values = StrangeValues(input) }
+    init(_ input: [UInt8]) { values = RandomValues(input) }
 
     deinit { sd_bus_close_unref(pointer) }
 
