@@ -330,7 +330,9 @@ public final class TargetRun {
                         count += 1
                     }
                 }
-                if batch.changes.count == limit || looked == Self.maximumChangesRead || weight > Self.maximumWeight { throw Enough() }
+                if batch.changes.count == limit || looked == Self.maximumChangesRead || weight > Self.maximumWeight {
+                    throw Enough()
+                }
             }
         } catch is Enough {}
         return (batch, unheld + [count], end)

@@ -177,7 +177,9 @@ public struct FleetRequest: Sendable {
             return (.count(zone: zone, after: type.isEmpty ? nil : DayCount(type: type, day: day, count: 0)), 0)
         case Self.erase:
             let person = try reader.text()
-            guard (1...Self.maximumNameLength).contains(person.utf8.count), !person.utf8.contains(0) else { throw .invalid("a name") }
+            guard (1...Self.maximumNameLength).contains(person.utf8.count), !person.utf8.contains(0) else {
+                throw .invalid("a name")
+            }
             return (.erase(person), 0)
         case Self.order:
             var orders: [SourceOrder] = []

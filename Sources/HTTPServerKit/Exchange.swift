@@ -225,7 +225,9 @@ final class Exchange {
                     return list.add(HeaderList.text(name, nameSize), HeaderList.text(value, valueSize), endsPlainly) ? .YES : .NO
                 }, Unmanaged.passUnretained(headers).toOpaque())
         }
-        guard !headers.isTooLong else { throw Problem(431, "The request has more than \(settings.maximumHeaders) header fields.") }
+        guard !headers.isTooLong else {
+            throw Problem(431, "The request has more than \(settings.maximumHeaders) header fields.")
+        }
         guard !headers.isMalformed else { throw malformed("A header field is malformed.") }
         let parsed = try RequestTarget(target)
         return RequestHead(

@@ -36,7 +36,8 @@ extension DailyFigures {
         let isRecent = now.microseconds - until.microseconds <= Self.timeout
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(hour, zone: days.zone),
-            from: days.start(of: isRecent ? today - TypicalRange.reach : today), to: days.start(of: today + 1), priority: priority)
+            from: days.start(of: isRecent ? today - TypicalRange.reach : today), to: days.start(of: today + 1), priority: priority
+        )
         query.person = person
         var (sums, whole) = ([Int: Double](), Set<Int>())
         for row in try store.statistics(query) {

@@ -45,7 +45,8 @@ public enum TodayFact: Hashable, Sendable {
     /// The unusual facts, then those of the night and the day, then the usual one. At most ``maximum``.
     public static func chosen(unusual: [TodayFact?], of day: [TodayFact?], typical: TodayFact?) -> [TodayFact] {
         let main = day.compactMap { $0 }
-        return Array((unusual.compactMap { $0 } + main.prefix(2) + [typical].compactMap { $0 } + main.dropFirst(2)).prefix(maximum))
+        return Array(
+            (unusual.compactMap { $0 } + main.prefix(2) + [typical].compactMap { $0 } + main.dropFirst(2)).prefix(maximum))
     }
 
     // MARK: The night

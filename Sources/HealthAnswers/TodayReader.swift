@@ -95,7 +95,8 @@ public struct TodayReader {
             soFar: isSum && day != nil
                 ? try figures.soFar(of: type, person: person, until: stored.sample.end, at: now) : nil,
             day: isSum ? nil : day, alike: alike.suffix(TypicalRange.reach),
-            typical: nights == nil ? TypicalRange(alike.suffix(TypicalRange.reach + 1).dropLast().compactMap { $0 }) : TypicalRange(before),
+            typical: nights == nil
+                ? TypicalRange(alike.suffix(TypicalRange.reach + 1).dropLast().compactMap { $0 }) : TypicalRange(before),
             changes: comparesBody ? ValueChange.changes(in: alike) : [],
             inRange: isGlucose ? day.flatMap(Self.inRange) : nil, night: night,
             naps: history.last.flatMap { $0.date == figures.midnight(of: now) ? $0.naps : nil } ?? [], pressure: nil)

@@ -93,7 +93,8 @@ enum ClientsPage {
     /// A person's newest objects of a type that is granted object by object, and whether there are more.
     private static func listed(_ type: ObjectType, _ own: SampleStore) throws -> (samples: [Sample], isCut: Bool) {
         guard let sampleType = SampleType(type.id) else { return ([], false) }
-        let cursor = try own.samples.cursor(matching: SampleQuery(types: [sampleType], descending: true, limit: maximumObjects + 1))
+        let cursor = try own.samples.cursor(
+            matching: SampleQuery(types: [sampleType], descending: true, limit: maximumObjects + 1))
         defer { cursor.close() }
         var samples: [Sample] = []
         while let next = try cursor.next() { samples.append(next.sample) }

@@ -54,7 +54,8 @@ package final class CommitBell: Sendable {
     package func set(_ number: UInt64, needsPromptCommits: Bool) {
         let isChanged = state.withLock { state in
             guard state.wakes[number] != nil else { return false }
-            return needsPromptCommits ? state.promptListeners.insert(number).inserted : state.promptListeners.remove(number) != nil
+            return needsPromptCommits
+                ? state.promptListeners.insert(number).inserted : state.promptListeners.remove(number) != nil
         }
         if isChanged { reportListeners() }
     }

@@ -125,7 +125,9 @@ public struct Configuration: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` like the file itself.
     public init(text: [UInt8], of path: String, machine: Machine) throws(ConfigurationError) {
-        guard text.count <= Self.maximumLength else { throw ConfigurationError("\(path): larger than \(Self.maximumLength) bytes") }
+        guard text.count <= Self.maximumLength else {
+            throw ConfigurationError("\(path): larger than \(Self.maximumLength) bytes")
+        }
         try self.init(Self.read(text, of: path), of: path, machine: machine)
     }
 

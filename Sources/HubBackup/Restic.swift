@@ -237,7 +237,9 @@ public struct Restic: Sendable {
                     buffer.withUnsafeBytes { sink(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
                 } else {
                     text.append(contentsOf: buffer[..<count])
-                    guard text.count <= Self.maximumLength else { throw BackupFailure(.failed, "restic printed more than expected") }
+                    guard text.count <= Self.maximumLength else {
+                        throw BackupFailure(.failed, "restic printed more than expected")
+                    }
                 }
             }
         }

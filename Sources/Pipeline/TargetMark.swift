@@ -50,7 +50,10 @@ extension TargetMark: Codable {
         self = mark
     }
 
-    private enum Key: String, CodingKey { case identity, count, anchor, holder, holderName, reported = "told" }
+    private enum Key: String, CodingKey {
+        case identity, count, anchor, holder, holderName
+        case reported = "told"
+    }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)

@@ -43,7 +43,8 @@ struct DayRows {
     private static let daily = Set(SummaryViews.dailyTypes)
 
     /// How far a reading has an effect on others, in microseconds: the time for which a value is held, and the distance of duplicates.
-    private static let margin = max(AggregationStyle.maximumValueDuration, Agreement.radius(.spot, timeResolution: Agreement.coarsest))
+    private static let margin = max(
+        AggregationStyle.maximumValueDuration, Agreement.radius(.spot, timeResolution: Agreement.coarsest))
     /// The maximum number of days that one sample marks. A longer one is not the total of a day.
     private static let maximumDays: Int64 = 400
 
@@ -242,7 +243,8 @@ struct DayRows {
             var isComplete = false
             while !isComplete, let low = days.min(), let high = days.max() {
                 isComplete = true
-                for span in try totals(of: person, type, (low, high), maximumDuration, connection) where !days.isDisjoint(with: span) {
+                for span in try totals(of: person, type, (low, high), maximumDuration, connection)
+                where !days.isDisjoint(with: span) {
                     guard !days.isSuperset(of: span) else { continue }
                     days.formUnion(span)
                     isComplete = false
@@ -265,7 +267,8 @@ struct DayRows {
 
     /// The local days of long samples near some days.
     private func totals(
-        of person: String, _ type: String, _ days: (low: Int64, high: Int64), _ maximumDuration: Int64, _ connection: PostgreSQLConnection
+        of person: String, _ type: String, _ days: (low: Int64, high: Int64), _ maximumDuration: Int64,
+        _ connection: PostgreSQLConnection
     ) throws(DeliveryError) -> [ClosedRange<Int64>] {
         let (low, high) = (days.low * Calendar.day - Self.around, (days.high + 1) * Calendar.day + Self.around)
         return try connection.run(

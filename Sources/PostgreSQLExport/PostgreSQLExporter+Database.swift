@@ -13,7 +13,9 @@ extension PostgreSQLExporter {
         ]
         try checkVersion(try schema.found(connection))
         try checkRights(connection)
-        if let rejectionReason = try schema.rejectionReason(connection) { throw DeliveryError(.unfit, rejectionReason, isLasting: true) }
+        if let rejectionReason = try schema.rejectionReason(connection) {
+            throw DeliveryError(.unfit, rejectionReason, isLasting: true)
+        }
         findings.append(Finding(.good, "schema \(settings.schema)", "Vitalgate's tables, version \(schema.version)"))
         let year = Calendar.date(days: Int(context.now().microseconds / Calendar.day)).year
         if let warning = try schema.warning(for: year, connection) { findings.append(warning) }
@@ -157,7 +159,9 @@ extension PostgreSQLExporter {
         if let connection = session.connection { return connection }
         let connection = try PostgreSQLConnection(settings)
         try checkVersion(try schema.found(connection))
-        if let rejectionReason = try schema.rejectionReason(connection) { throw DeliveryError(.unfit, rejectionReason, isLasting: true) }
+        if let rejectionReason = try schema.rejectionReason(connection) {
+            throw DeliveryError(.unfit, rejectionReason, isLasting: true)
+        }
         try makeTemporaries(connection)
         session.begin(
             connection, isPartitioned: try Self.isPartitioned(connection, schema.name),
@@ -168,7 +172,9 @@ extension PostgreSQLExporter {
     /// Looks at the tables again, over the session's connection.
     func review() throws(DeliveryError) {
         guard let connection = session.connection else { return }
-        if let rejectionReason = try schema.rejectionReason(connection) { throw DeliveryError(.unfit, rejectionReason, isLasting: true) }
+        if let rejectionReason = try schema.rejectionReason(connection) {
+            throw DeliveryError(.unfit, rejectionReason, isLasting: true)
+        }
         session.begin(
             connection, isPartitioned: try Self.isPartitioned(connection, schema.name),
             hasOurTypes: try Self.hasOurTypes(connection, schema.name))

@@ -75,7 +75,8 @@ extension SQLiteConnection {
                     let text = sqlite3_value_text(argument)
                 else { return sqlite3_result_null(context) }
                 do {
-                    guard try Unmanaged<TextFilter>.fromOpaque(filter).takeUnretainedValue().isIncluded(String(cString: text)) else {
+                    guard try Unmanaged<TextFilter>.fromOpaque(filter).takeUnretainedValue().isIncluded(String(cString: text))
+                    else {
                         return sqlite3_result_null(context)
                     }
                     sqlite3_result_value(context, argument)

@@ -35,7 +35,8 @@ import Testing
             let isForgotten = number < Self.count / 2
             let path = ScriptedBlueZ.adapterPath + "/dev_\(number)"
             tree.objectsChanged(signal("/", "InterfacesAdded", [.path(path), Self.device(number)], tree))
-            tree.propertiesChanged(signal(path, "PropertiesChanged", [.string(BlueZ.device), received, .array(of: "s", [])], tree))
+            tree.propertiesChanged(
+                signal(path, "PropertiesChanged", [.string(BlueZ.device), received, .array(of: "s", [])], tree))
             if isForgotten, number >= 200 {
                 let deleted = BusValue.path(ScriptedBlueZ.adapterPath + "/dev_\(number - 200)")
                 tree.objectsChanged(signal("/", "InterfacesRemoved", [deleted, .array(of: "s", [.string(BlueZ.device)])], tree))

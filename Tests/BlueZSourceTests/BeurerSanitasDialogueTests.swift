@@ -102,7 +102,8 @@ import Testing
         for high: UInt8 in [0xE0, 0xF0] {
             DialogueProof.survives(
                 { BeurerSanitasDialogue(high: high) }, names: [Self.name],
-                intended: (Self.parts + ["E600", "F600", "E75801085E", "E7340101000000000000006541424355"]).map(DialogueProof.bytes)
+                intended: (Self.parts + ["E600", "F600", "E75801085E", "E7340101000000000000006541424355"]).map(
+                    DialogueProof.bytes)
             )
         }
     }

@@ -107,9 +107,12 @@ import Testing
         #expect(try server.live().count == 1)
         let contents = try server.resources("DocumentReference").compactMap { $0.content?.first?.attachment }
         #expect(Set(contents.map(\.contentType)) == ["application/fhir+json; fhirVersion=4.0", "text/xml"])
-        let bytes = contents.compactMap { $0.data.flatMap { Data(base64Encoded: $0) } }.map { String(decoding: $0, as: UTF8.self) }
+        let bytes = contents.compactMap { $0.data.flatMap { Data(base64Encoded: $0) } }.map {
+            String(decoding: $0, as: UTF8.self)
+        }
         #expect(Set(bytes) == [ExportedStore.resource, ExportedStore.document])
-        #expect(contents.compactMap(\.size).sorted() == [ExportedStore.resource, ExportedStore.document].map(\.utf8.count).sorted())
+        #expect(
+            contents.compactMap(\.size).sorted() == [ExportedStore.resource, ExportedStore.document].map(\.utf8.count).sorted())
         for sample in samples { try test.delete(sample) }
         try test.finish(run)
         let deleted = try server.resources("DocumentReference")

@@ -90,7 +90,8 @@ import Testing
         }
         let deleted = try sample(.heartRate, "60", Unit(ucum: "/min"))
         line {
-            encoder.append(deleted, id: "\(deleted.identity)", state: .deleted(replacedBy: "01a20a91-f3b8-8487-94b9-60f7aeba3677"), to: &$0)
+            encoder.append(
+                deleted, id: "\(deleted.identity)", state: .deleted(replacedBy: "01a20a91-f3b8-8487-94b9-60f7aeba3677"), to: &$0)
         }
         let systolic = try sample(.bloodPressureSystolic, "120", Unit(ucum: "mm[Hg]"), device: device, group: .shared(9))
         let diastolic = try sample(.bloodPressureDiastolic, "10.7", Unit(ucum: "kPa"), device: device, group: .shared(9))

@@ -84,13 +84,16 @@ import Testing
         #expect(rejectionReason("verify", "--dry-run=yes") == nil)
         #expect(rejectionReason("set", "locale=de-AT", "retention.heartRate=90d", "hub.commitEvery=10") == nil)
         for wrong in [
-            rejectionReason("shell", "ls"), rejectionReason("erase", "me", "--without", "center"), rejectionReason("repair", "--store", "/tmp/x"),
-            rejectionReason("repair", "--config=/tmp/x"), rejectionReason("assign", "scale", "--consent", "-"), rejectionReason("adopt", "a\0b"),
+            rejectionReason("shell", "ls"), rejectionReason("erase", "me", "--without", "center"),
+            rejectionReason("repair", "--store", "/tmp/x"),
+            rejectionReason("repair", "--config=/tmp/x"), rejectionReason("assign", "scale", "--consent", "-"),
+            rejectionReason("adopt", "a\0b"),
             rejectionReason("set"), rejectionReason("set", "locale"), rejectionReason("set", "locale=de-AT", "store=/tmp/x"),
             rejectionReason("set", "api.plain=true"),
             rejectionReason("set", "hub.inbox=/tmp"), rejectionReason("set", "targets.center.commandKey=U"),
             rejectionReason("set", "hub.commitEvery=1e9"),
-            rejectionReason("set", "retention=90d"), rejectionReason("set", "retention.a.b=90d"), rejectionReason("set", "retention.=90d"),
+            rejectionReason("set", "retention=90d"), rejectionReason("set", "retention.a.b=90d"),
+            rejectionReason("set", "retention.=90d"),
             rejectionReason("set", "locale="), rejectionReason("set", "locale=a\nb"), rejectionReason("set", "--locale=de-AT"),
             rejectionReason("adopt", "a", "-"), rejectionReason("adopt", String(repeating: "a", count: 9000)),
         ] { #expect(wrong != nil) }

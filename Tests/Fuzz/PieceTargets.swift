@@ -67,7 +67,8 @@ enum PieceTargets {
         do {
             try source.forEachFrame { frame in
                 switch frame.payload {
-                case .row(let row): reported.append("\(frame.place) " + row.cells.indices.map { row.text($0) }.joined(separator: "|"))
+                case .row(let row):
+                    reported.append("\(frame.place) " + row.cells.indices.map { row.text($0) }.joined(separator: "|"))
                 case .malformed(let reason): reported.append("\(frame.place) \(reason)")
                 case .bytes: break
                 }

@@ -21,8 +21,7 @@ import Testing
         ("unix:/run/vitalgate/api", "localhost", true), ("unix:/run/vitalgate/api", "evil.example", false),
     ]
 
-    @Test(arguments: hosts) func refusesForeignHostNames(_ one: (listening: String, host: String, isAllowed: Bool)) throws
-    {
+    @Test(arguments: hosts) func refusesForeignHostNames(_ one: (listening: String, host: String, isAllowed: Bool)) throws {
         let guarded = HostGuard(try #require(ListeningAddress(one.listening)), names: ["hub.home"])
         #expect(guarded.allows(one.host) == one.isAllowed, "\(one)")
     }

@@ -227,6 +227,8 @@ import Testing
             return text.replacing("d\r\n: no news\n\n\r\n", with: "").replacing(#/[0-9a-f]{40,}/#) { "\($0.output.count)" }
                 .replacing(#/Date: [^\r]*/#, with: "")
         }
-        for anchor in ["", "0", "own"] { #expect(try reported(true, after: anchor) == reported(false, after: anchor), "\(anchor)") }
+        for anchor in ["", "0", "own"] {
+            #expect(try reported(true, after: anchor) == reported(false, after: anchor), "\(anchor)")
+        }
     }
 }

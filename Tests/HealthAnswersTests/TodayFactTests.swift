@@ -13,7 +13,9 @@ import Testing
         Instant(microseconds: midnight.microseconds + Int64(hours * Double(Self.hour)))
     }
 
-    private func typical(_ median: Double, _ count: Int = 14) -> TypicalRange? { TypicalRange(Array(repeating: median, count: count)) }
+    private func typical(_ median: Double, _ count: Int = 14) -> TypicalRange? {
+        TypicalRange(Array(repeating: median, count: count))
+    }
 
     @Test func defaultIsTheMedianAndTheMiddleHalfOfFourteenDays() throws {
         #expect(TypicalRange(Array(repeating: 1, count: 13)) == nil)

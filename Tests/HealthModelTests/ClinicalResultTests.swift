@@ -55,9 +55,11 @@ import Testing
         #expect(isOutside(Self.milligrams("88"), [Range(high: Quantity(value: "0.9", unit: "g/L", code: "g/L"))]) == false)
         #expect(isOutside(Self.milligrams("88"), [Range(high: Quantity(value: "9", unit: "kg", code: "kg"))]) == nil)
         // Several ranges, a limit, and words decide nothing.
-        #expect(isOutside(Self.milligrams("120"), [typical, Range(high: Self.milligrams("140"), appliesTo: ["pregnant"])]) == nil)
         #expect(
-            isOutside(Self.milligrams("5", "<"), [typical]) == nil && isOutside(Self.milligrams("5"), [Range(words: "low")]) == nil)
+            isOutside(Self.milligrams("120"), [typical, Range(high: Self.milligrams("140"), appliesTo: ["pregnant"])]) == nil)
+        #expect(
+            isOutside(Self.milligrams("5", "<"), [typical]) == nil
+                && isOutside(Self.milligrams("5"), [Range(words: "low")]) == nil)
         #expect(
             typical.text == "70–99 mg/dL"
                 && Range(low: Self.milligrams("70"), appliesTo: ["Female", "Adult"]).text == "≥ 70 mg/dL (Female, Adult)")

@@ -234,7 +234,8 @@ import Testing
                     let length = min(own.count, date.count)
                     let (left, right) = (own.prefix(length), date.prefix(length))
                     return (
-                        "date.onset \(comparison.rawValue) \(date)", matches(comparison, left == right ? 0 : left < right ? -1 : 1)
+                        "date.onset \(comparison.rawValue) \(date)",
+                        matches(comparison, left == right ? 0 : left < right ? -1 : 1)
                     )
                 }
             }

@@ -8,7 +8,8 @@ import Testing
     private static func at(_ microseconds: Int64) -> Instant { Instant(microseconds: microseconds) }
 
     private static func series(
-        _ type: SampleType = .heartRate, person: String = "me", source: String = "a", device: String = "", maximumDuration: Int64 = 0
+        _ type: SampleType = .heartRate, person: String = "me", source: String = "a", device: String = "",
+        maximumDuration: Int64 = 0
     ) -> SamplePredicate.SeriesFacts {
         SamplePredicate.SeriesFacts(type: type, person: person, source: source, device: device, maximumDuration: maximumDuration)
     }
@@ -192,7 +193,8 @@ import Testing
                 }
                 all.append(
                     (
-                        Self.series(type, person: person, source: source.id, device: device?.key ?? "", maximumDuration: maximumDuration),
+                        Self.series(
+                            type, person: person, source: source.id, device: device?.key ?? "", maximumDuration: maximumDuration),
                         samples
                     ))
             }

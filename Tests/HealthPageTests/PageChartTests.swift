@@ -52,12 +52,14 @@ import Testing
         #expect(coarse.points.map { Array($0[2...]) } == [[60, 60, 60], [66, 90, 78], [70, 70, 70]])
         // By the hour, day, year: the same figures as statistics.
         for length in [86_400, 40 * 86_400, 3000 * 86_400] as [Int64] {
-            let points = try reported("types=heartRate&width=60", from: Self.first - length, to: Self.first + 600).series[0].points
+            let points = try reported("types=heartRate&width=60", from: Self.first - length, to: Self.first + 600).series[0]
+                .points
             #expect(points.map { $0[2] }.min() == 60 && points.map { $0[3] }.max() == 90, "\(length)")
         }
         #expect(
-            try reported("types=heartRate&unit.heartRate=Hz&width=100", from: Self.first, to: Self.first + 3600).series[0].points[0][
-                4] == 1)
+            try reported("types=heartRate&unit.heartRate=Hz&width=100", from: Self.first, to: Self.first + 3600).series[0].points[
+                0][
+                    4] == 1)
     }
 
     @Test func chartReturnsCalendarSumsOfSeveralTypes() throws {

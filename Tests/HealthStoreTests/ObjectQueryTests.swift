@@ -184,7 +184,8 @@ import Testing
             let writer = try SampleStore(path: path, access: .write)
             #expect(try !reader.activity.state(of: rings, after: known).isOther)
             try writer.people.set(
-                .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: person, from: "2026-11-20", recorded: TestHealth.now)
+                .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: person, from: "2026-11-20",
+                recorded: TestHealth.now)
             let after = try reader.activity.state(of: rings, after: known)
             #expect(after.isOther)
             #expect(try !reader.activity.state(of: rings, after: after.state).isOther)

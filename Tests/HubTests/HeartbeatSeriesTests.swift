@@ -163,7 +163,8 @@ import Testing
         bench.pass(.zero)
         let file = folder.file("beats.ndjson")
         let writer = try CaptureWriter(
-            path: file, limit: CaptureWriter.defaultLimit, head: CaptureHead(of: bench.store, zone: try .berlin), clock: bench.clock
+            path: file, limit: CaptureWriter.defaultLimit, head: CaptureHead(of: bench.store, zone: try .berlin),
+            clock: bench.clock
         )
         bench.live.onEvent = { writer.record($0) }
         for frame in 0..<150 { receive(bench, [1000 + frame % 50]) }

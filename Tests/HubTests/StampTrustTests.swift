@@ -67,7 +67,8 @@ import Testing
         #expect(evaluate(&trust, late: late + Calendar.day, at: Calendar.day, content: 2) == .untrusted(.unproven, receipt: next))
         // And again later: the same measurement, with the receipt of the first time. The one before it stays believed.
         #expect(
-            evaluate(&trust, late: late + 3 * Calendar.day, at: 3 * Calendar.day, content: 2) == .untrusted(.unproven, receipt: next))
+            evaluate(&trust, late: late + 3 * Calendar.day, at: 3 * Calendar.day, content: 2)
+                == .untrusted(.unproven, receipt: next))
         #expect(evaluate(&trust, late: late + 3 * Calendar.day + 1, at: 3 * Calendar.day + 1) == .trusted(isFresh: false))
         // Trust ended for new ones, until a timestamp is right.
         #expect(evaluate(&trust, late: Self.hour, at: 4 * Calendar.day, content: 3) != .trusted(isFresh: false))
@@ -78,7 +79,8 @@ import Testing
     @Test func clockRunningBackwards() {
         var trust = StampTrust()
         #expect(evaluate(&trust, late: Calendar.day, at: 0) == .trusted(isFresh: false))
-        #expect(evaluate(&trust, late: 90 * Calendar.day, at: 1_000_000) == .trusted(isFresh: false), "one transfer, newest first")
+        #expect(
+            evaluate(&trust, late: 90 * Calendar.day, at: 1_000_000) == .trusted(isFresh: false), "one transfer, newest first")
         #expect(evaluate(&trust, late: 90 * Calendar.day, at: Calendar.day, content: 2) != .trusted(isFresh: false))
     }
 

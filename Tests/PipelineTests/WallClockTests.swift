@@ -51,9 +51,13 @@ import Testing
         #expect(try Self.resolve(["01:30", "02:30", "02:10"]).times == ["23:30", "00:30", "01:10"])
         #expect(try Self.resolve(["02:30", "02:10", "03:10"]).times == ["00:30", "01:10", "02:10"])
         #expect(
-            try Self.resolve(["02:10", "02:20", "02:30", "02:00", "02:10"]).times == ["00:10", "00:20", "00:30", "01:00", "01:10"])
+            try Self.resolve(["02:10", "02:20", "02:30", "02:00", "02:10"]).times == [
+                "00:10", "00:20", "00:30", "01:00", "01:10",
+            ])
         #expect(
-            try Self.resolve(["02:10", "02:00", "02:40", "02:30", "02:20"]).times == ["01:10", "01:00", "00:40", "00:30", "00:20"])
+            try Self.resolve(["02:10", "02:00", "02:40", "02:30", "02:20"]).times == [
+                "01:10", "01:00", "00:40", "00:30", "00:20",
+            ])
     }
 
     /// Nothing resolves the time, so the row is refused and not guessed. The rows around it are kept.
@@ -83,7 +87,8 @@ import Testing
             "2026-03-29T03:00:00",
             "2026-03-29T01:59:00", "2026-10-25T03:00:00", "2026-10-25T01:59:00",
         ]
-        #expect(try Self.resolve(rows).times == ["10:00", "11:00", "10:00", "23:59", "02:00", "01:00", "00:59", "02:00", "23:59"])
+        #expect(
+            try Self.resolve(rows).times == ["10:00", "11:00", "10:00", "23:59", "02:00", "01:00", "00:59", "02:00", "23:59"])
     }
 
     /// Two years' double hours in one file are two stretches.

@@ -299,7 +299,8 @@ import Testing
     @Test func aValueAroundTheLimitIsOneAlert() throws {
         try TestStore.with { test in
             try test.store.alerts.add(
-                of: TestStore.person, type: .heartRate, .above, bound: 100, timing: .defaultTiming, at: Instant(seconds: Self.base))
+                of: TestStore.person, type: .heartRate, .above, bound: 100, timing: .defaultTiming,
+                at: Instant(seconds: Self.base))
             var all: [String] = []
             for second in Int64(10)..<190 {
                 try keep([second % 2 == 0 ? 101 : 99], at: Double(second), in: test)

@@ -34,7 +34,9 @@ import Testing
                     #expect(changed.types == touched)
                     #expect(changed.anchor == anchors.last?.anchor)
                     var reported: Set<SampleType> = []
-                    try test.store.changes.read(after: anchor, types: nil) { change, _ in reported.insert(change.sample.origin.type) }
+                    try test.store.changes.read(after: anchor, types: nil) { change, _ in
+                        reported.insert(change.sample.origin.type)
+                    }
                     #expect(reported.isSubset(of: changed.types))
                 }
             }

@@ -172,7 +172,9 @@ import Testing
                 case 1, 2:
                     let known = words.contains { $0.ingest != nil && $0.recorded == recorded && $0.value == value }
                     let ingest = try Self.take([Self.value(.bloodType, value)], exported: day(recorded), in: test).ingest
-                    if !known { words.append(Word(from: day(recorded), recorded: recorded, value: value, ingest: ingest, number: step)) }
+                    if !known {
+                        words.append(Word(from: day(recorded), recorded: recorded, value: value, ingest: ingest, number: step))
+                    }
                 case 3:
                     guard let ingest = words.compactMap(\.ingest).randomElement(using: &random), !undone.contains(ingest) else {
                         break

@@ -25,8 +25,10 @@ import Testing
                 #expect(try test.keep([try maker.local(-2)("1000", at: 1, rule: .impossible)]).outcomes == [[.duplicate]])
 
                 let later = Instant(seconds: 1_900_000_000)
-                try test.store.quarantine.accept([quarantined[0].id], description: TestStore.description(.accept, received: later))
-                try test.store.quarantine.reject([quarantined[1].id], description: TestStore.description(.reject, received: later))
+                try test.store.quarantine.accept(
+                    [quarantined[0].id], description: TestStore.description(.accept, received: later))
+                try test.store.quarantine.reject(
+                    [quarantined[1].id], description: TestStore.description(.reject, received: later))
                 var accepted = bad.sample
                 accepted.metadata = Metadata([("a", .boolean(true)), ("acceptedAgainst", .string("impossible-value"))])
                 #expect(try test.lines() == [TestStore.line(accepted)])

@@ -328,7 +328,8 @@ import Testing
     /// The ends up to which the change log reports pruned samples.
     private func announced(_ store: SampleStore) throws -> [Instant] {
         var reported: [Instant] = []
-        try store.changes.read(after: .beginning, types: nil, pruned: { pruning, _ in reported.append(pruning.before) }, { _, _ in })
+        try store.changes.read(
+            after: .beginning, types: nil, pruned: { pruning, _ in reported.append(pruning.before) }, { _, _ in })
         return reported
     }
 

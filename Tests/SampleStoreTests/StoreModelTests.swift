@@ -111,7 +111,8 @@ import Testing
                 // Quarantined readings are not in the model. Those of a forgotten import would be judged again.
                 let (ingest, count) = try test.store.ledger.undo(undone, forget: forget, description: description(.undo))
                 if forget {
-                    let quarantined = try (test.store.quarantine.all() + test.store.quarantine.all(state: "rejected")).map(\.stored.uuid)
+                    let quarantined = try (test.store.quarantine.all() + test.store.quarantine.all(state: "rejected")).map(
+                        \.stored.uuid)
                     model.quarantined = Set(quarantined)
                 }
                 story.append("\(ingest): undo \(undone) \(forget)")

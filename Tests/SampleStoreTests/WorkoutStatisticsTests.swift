@@ -26,8 +26,7 @@ import Testing
             try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: TestStore.received).first)
     }
 
-    private static func maker(_ id: String, _ source: String = "watch", person: String = TestStore.person) throws -> SampleMaker
-    {
+    private static func maker(_ id: String, _ source: String = "watch", person: String = TestStore.person) throws -> SampleMaker {
         try SampleMaker(try #require(SampleType(id)), source: source, sourceName: source, person: person)
     }
 

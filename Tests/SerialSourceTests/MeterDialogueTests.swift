@@ -32,7 +32,9 @@ import Testing
         meter.serve()
     }
 
-    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func readsMemoryOfMeter(kind: ScriptedMeter.Kind) throws {
+    @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func readsMemoryOfMeter(kind: ScriptedMeter.Kind)
+        throws
+    {
         let (bench, meter) = try play(kind)
         var done: (() -> Void)?
         bench.onCollected = { done = $0 }

@@ -204,7 +204,8 @@ private struct Posted: Decodable {
         #expect(receiver.reported.isEmpty)
     }
 
-    @Test(arguments: [(401, true), (404, true), (500, false), (503, false), (429, false), (0, false)]) func statusDecidesWhetherTargetStops(
+    @Test(arguments: [(401, true), (404, true), (500, false), (503, false), (429, false), (0, false)])
+    func statusDecidesWhetherTargetStops(
         status: Int, isStopped: Bool
     ) throws {
         defer { stub.close() }

@@ -373,5 +373,7 @@ struct ConnectionMachine {
         return [.releaseTurn]
     }
 
-    mutating func notify(_ notice: ConnectionNotice) -> [Command] { reportedNotices.insert(notice).inserted ? [.notify(notice)] : [] }
+    mutating func notify(_ notice: ConnectionNotice) -> [Command] {
+        reportedNotices.insert(notice).inserted ? [.notify(notice)] : []
+    }
 }

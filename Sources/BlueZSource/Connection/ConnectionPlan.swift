@@ -59,7 +59,8 @@ extension ConnectionMachine.Step {
         case .write(let write): unchanged.contains(write.name)
         case .converse: false
         case .readClock, .setClock: description.clock.map { unchanged.contains($0.name) } ?? true
-        case .collect, .commit: description.recordAccess.map { unchanged.isSuperset(of: [$0.measurement, $0.controlPoint]) } ?? true
+        case .collect, .commit:
+            description.recordAccess.map { unchanged.isSuperset(of: [$0.measurement, $0.controlPoint]) } ?? true
         }
     }
 }

@@ -40,7 +40,8 @@ final class AdapterController {
         source.bus.set(path, BlueZ.adapter, "Powered", .boolean(true)) { [weak self] answer in
             guard let self, let error = answer.failure, !didReportPowerOff else { return }
             didReportPowerOff = true
-            source.notify(.action, component, "the adapter is off and cannot be switched on (\(error.name)): run `vitalgate doctor`")
+            source.notify(
+                .action, component, "the adapter is off and cannot be switched on (\(error.name)): run `vitalgate doctor`")
         }
     }
 
@@ -53,7 +54,8 @@ final class AdapterController {
                 handle(.lost)
                 if !cycling, !didReportPowerOff {
                     didReportPowerOff = true
-                    source.notify(.warning, component, "the adapter was switched off: no readings are received until it is on again")
+                    source.notify(
+                        .warning, component, "the adapter was switched off: no readings are received until it is on again")
                 }
             }
         }

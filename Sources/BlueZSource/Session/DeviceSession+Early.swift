@@ -38,7 +38,8 @@ extension DeviceSession {
                 if isWanted(name) { notified(name, value.value, received: value.received) }
             } else {
                 deliver(
-                    "gatt:\(value.name.map { "\($0.characteristic)" } ?? "")\(Self.doubtful)", value.value, received: value.received)
+                    "gatt:\(value.name.map { "\($0.characteristic)" } ?? "")\(Self.doubtful)", value.value,
+                    received: value.received)
             }
         }
     }

@@ -84,7 +84,8 @@ extension DeviceSession {
         case .stopped, .idle, .waiting, .queued, .connecting, .resolving, .leaving, .blocked:
             // For frames from an ended link, the next link identifies the device.
             guard memory.device == nil else { return false }
-            return bufferedFrames.count > 1 || table.characteristics.keys.contains { $0.service == ConnectionPlan.deviceInformation }
+            return bufferedFrames.count > 1
+                || table.characteristics.keys.contains { $0.service == ConnectionPlan.deviceInformation }
         }
     }
 

@@ -46,7 +46,8 @@ extension DeviceSession {
 
     private func readInformation(_ fields: ArraySlice<BluetoothUUID>) {
         let rest = fields.drop {
-            reportedServices.contains($0) || table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, $0)] == nil
+            reportedServices.contains($0)
+                || table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, $0)] == nil
         }
         guard let field = rest.first,
             let characteristic = table.characteristics[CharacteristicName(ConnectionPlan.deviceInformation, field)]

@@ -20,7 +20,9 @@ enum DocumentProlog {
                 index += 1
             } else if rest.starts(with: "<?".utf8) {
                 guard let end = find("?>", rest) else { return "it ends in the middle" }
-                if rest.starts(with: "<?xml".utf8), let rejectionReason = encodingRejectionReason(rest[..<end], isWide) { return rejectionReason }
+                if rest.starts(with: "<?xml".utf8), let rejectionReason = encodingRejectionReason(rest[..<end], isWide) {
+                    return rejectionReason
+                }
                 index = end
             } else if rest.starts(with: "<!--".utf8) {
                 guard let end = find("-->", rest.dropFirst(4)) else { return "it ends in the middle" }

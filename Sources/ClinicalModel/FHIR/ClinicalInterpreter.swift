@@ -150,7 +150,9 @@ public final class ClinicalInterpreter: FrameInterpreter {
     /// Returns the resource's id, else the one from its context, else the end of a `urn:uuid:` or `urn:oid:` address, else a digest.
     private func identifier(_ tape: borrowing JSONTape, _ row: TextRow?, _ address: String) -> String {
         if let id = tape.text("id", of: 0), !id.isEmpty { return id }
-        if let declared = row?.text(ResourceRow.identifier), !declared.isEmpty { return String(declared.prefix(Self.maximumIdentifierLength)) }
+        if let declared = row?.text(ResourceRow.identifier), !declared.isEmpty {
+            return String(declared.prefix(Self.maximumIdentifierLength))
+        }
         if address.hasPrefix("urn:uuid:") || address.hasPrefix("urn:oid:") {
             return String(address.split(separator: ":", maxSplits: 2).last ?? "").prefix(Self.maximumIdentifierLength).description
         }

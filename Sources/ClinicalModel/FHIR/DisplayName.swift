@@ -115,7 +115,8 @@ struct DisplayName {
         // DSTU2 has a code here, and R4 a coding.
         case "Encounter":
             nonBlank(tape.text("display", of: tape.member("class", of: resource)))
-                ?? nonBlank(tape.text("code", of: tape.member("class", of: resource))) ?? nonBlank(tape.text("class", of: resource))
+                ?? nonBlank(tape.text("code", of: tape.member("class", of: resource)))
+                ?? nonBlank(tape.text("class", of: resource))
         default: nonBlank(tape.text("display", of: tape.member("medicationReference", of: resource)))
         }
     }

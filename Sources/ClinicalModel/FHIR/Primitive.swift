@@ -29,8 +29,7 @@ enum Primitive: String, Hashable, Sendable {
         return textFault(bytes, isEscaped: value.isEscaped, node, tape)
     }
 
-    private func textFault(_ bytes: UnsafeRawBufferPointer, isEscaped: Bool, _ node: Int, _ tape: borrowing JSONTape) -> String?
-    {
+    private func textFault(_ bytes: UnsafeRawBufferPointer, isEscaped: Bool, _ node: Int, _ tape: borrowing JSONTape) -> String? {
         switch self {
         case .string, .markdown: return nil
         case .xhtml:

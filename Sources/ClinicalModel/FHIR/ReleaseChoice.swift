@@ -90,7 +90,9 @@ struct ReleaseChoice {
         of tape: borrowing JSONTape, type: String, source: String, declared: FHIRRelease?
     ) throws(ResourceFault) -> FHIRRelease {
         if let declared {
-            if let fault = StructureValidator(tape, type: type, as: declared.structure).fault { throw Self.fault(fault, declared) }
+            if let fault = StructureValidator(tape, type: type, as: declared.structure).fault {
+                throw Self.fault(fault, declared)
+            }
             return declared
         }
         let hint = Self.hint(tape)

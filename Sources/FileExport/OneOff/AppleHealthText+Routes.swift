@@ -15,7 +15,8 @@ extension AppleHealthText {
         spill: (inout [UInt8]) throws(ExportFileError) -> Void
     ) throws {
         // A workout still refers to a route that was rejected or deleted.
-        guard !reported.contains(identity), let stored = try part(identity, of: workout), let route = Self.route(of: stored.sample)
+        guard !reported.contains(identity), let stored = try part(identity, of: workout),
+            let route = Self.route(of: stored.sample)
         else {
             return
         }

@@ -115,7 +115,9 @@ extension AppleHealthText {
             for (name, eye) in [("RightEye", prescription.rightEye), ("LeftEye", prescription.leftEye)] {
                 guard let eye else { continue }
                 Self.element(name, 2, &bytes) { bytes in
-                    for name in VisionPrescription.names { if let reported = eye[name] { Self.set(name, reported, suffix: "", &bytes) } }
+                    for name in VisionPrescription.names {
+                        if let reported = eye[name] { Self.set(name, reported, suffix: "", &bytes) }
+                    }
                 }
             }
             for attachment in prescription.attachments {

@@ -156,7 +156,8 @@ final class ElementParser<Elements: ElementRows>: RowParser {
     func read(_ input: some ByteInput) throws(SourceError) -> (bytes: UnsafeRawBufferPointer, isLast: Bool) {
         context.pointee.elements.rows.removeFinished()
         buffer.copyBytes(from: carriedOver)
-        let room = UnsafeMutableRawBufferPointer(rebasing: buffer[carriedOver.count..<(carriedOver.count + ElementParserLimits.length)])
+        let room = UnsafeMutableRawBufferPointer(
+            rebasing: buffer[carriedOver.count..<(carriedOver.count + ElementParserLimits.length)])
         let count = try input.read(into: room)
         let filled = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(carriedOver.count + count)])
         ForbiddenCharacters.scrub(filled)

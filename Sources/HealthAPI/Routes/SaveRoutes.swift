@@ -36,7 +36,8 @@ enum SaveRoutes {
                 help: "Unique name of the request, at most 255 bytes. It is kept for a week.",
                 isInHeader: true)
         ],
-        body: RequestBody(forms: [.ndjson, .json], maximum: 16 << 20, schema: schema, text: text), isWriting: true, answers: [.json],
+        body: RequestBody(forms: [.ndjson, .json], maximum: 16 << 20, schema: schema, text: text), isWriting: true,
+        answers: [.json],
         key: "samples", item: "{\"$ref\":\"#/components/schemas/SavedSample\"}", links: ["sample", "deleteSample"],
         problems: [403], answer: save)
 

@@ -32,7 +32,9 @@ package final class APISite: Site {
         }
         return ResolvedRequest(
             body: try bodyAllowance(of: head, route), queue: queue(for: route, head),
-            payer: { [self] in head.token(for: route).flatMap { try? client(bearing: $0) }.map { .client($0.id) } ?? .unauthenticated },
+            payer: { [self] in
+                head.token(for: route).flatMap { try? client(bearing: $0) }.map { .client($0.id) } ?? .unauthenticated
+            },
             answer: { [self] in answer($0, route, variables) })
     }
 

@@ -201,7 +201,8 @@ extension Parameter {
         case .words(let words): words.contains(text)
         case .name, .names: !text.isEmpty
         case .uuid: UUIDText.isValid(text)
-        case .person(let allowsUnassigned): text == "me" || (allowsUnassigned && text == Origin.unassigned) || UUIDText.isValid(text)
+        case .person(let allowsUnassigned):
+            text == "me" || (allowsUnassigned && text == Origin.unassigned) || UUIDText.isValid(text)
         case .interval: CalendarInterval(text)?.description == text
         case .field(let maximum):
             (1...maximum).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }

@@ -49,7 +49,9 @@ extension HTTPDocument {
     }
 
     /// The schema of a person, for use in other schemas.
-    static func person(allowsUnassigned: Bool) -> String { String(decoding: schema(.person(allowsUnassigned: allowsUnassigned)).closed, as: UTF8.self) }
+    static func person(allowsUnassigned: Bool) -> String {
+        String(decoding: schema(.person(allowsUnassigned: allowsUnassigned)).closed, as: UTF8.self)
+    }
 
     /// The schema of an answer. A JSON object has its list under a name. The format pages describe the items.
     static func answerSchema(_ form: AnswerForm, _ route: Route) -> JSONObject {

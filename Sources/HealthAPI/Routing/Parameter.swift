@@ -66,7 +66,9 @@ struct Parameter: Sendable {
             {"and":[{"field":"value","is":">","value":38,"unit":"Cel"},{"field":"source.name","is":"~","value":"Ear"}]}.
             """)
     static let uuid = Parameter(name: "uuid", form: .uuid, help: "UUID of the sample.", isRequired: true, isInPath: true)
-    static func limit(_ maximum: Int, _ help: String) -> Parameter { Parameter(name: "limit", form: .number(0...maximum), help: help) }
+    static func limit(_ maximum: Int, _ help: String) -> Parameter {
+        Parameter(name: "limit", form: .number(0...maximum), help: help)
+    }
     static func format(_ answers: [AnswerForm]) -> Parameter {
         Parameter(
             name: "format", form: .words(answers.map(\.name)),

@@ -161,7 +161,9 @@ public struct MisunitDetector: Sendable {
     }
 
     /// Whether a value in the other unit is at least as plausible as the stored one. Otherwise the readings around it are wrong.
-    func isAtLeastAsPlausible(_ after: Double, than before: Double) -> Bool { model.strangeness(after) <= model.strangeness(before) }
+    func isAtLeastAsPlausible(_ after: Double, than before: Double) -> Bool {
+        model.strangeness(after) <= model.strangeness(before)
+    }
 
     /// Whether a value is plausible for another person as stored.
     func mayBeAnotherPerson(_ before: Double) -> Bool { model.strangeness(before) <= Self.plain / 2 }
@@ -177,7 +179,8 @@ public struct MisunitDetector: Sendable {
     }
 
     /// The cost of reading an interval in a unit, and some following readings as they are.
-    private func cost(_ range: ArraySlice<MisunitReading>, _ following: [MisunitReading], state: Int, _ level: UnitLevel) -> Double
+    private func cost(_ range: ArraySlice<MisunitReading>, _ following: [MisunitReading], state: Int, _ level: UnitLevel)
+        -> Double
     {
         var level = level
         var cost = 0.0

@@ -32,7 +32,9 @@ extension MisunitDetector {
             // The right readings on both sides count, too: right, wrong, right, wrong, right.
             let part = own[max(0, first - 1)...min(own.count - 1, last + 1)]
             let changes = zip(part, part.dropFirst()).count { units[$0] != units[$1] }
-            guard changes >= UnitMixture.minimumChanges, part.count <= UnitMixture.maximumRunLength * (changes + 1) else { return nil }
+            guard changes >= UnitMixture.minimumChanges, part.count <= UnitMixture.maximumRunLength * (changes + 1) else {
+                return nil
+            }
             return UnitMixture(
                 state: state, fits: model.units[state - 1], wrong: part.filter { units[$0] != 0 },
                 right: part.filter { units[$0] == 0 }, changes: changes, from: readings[own[first]].start,

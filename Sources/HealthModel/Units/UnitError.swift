@@ -51,7 +51,9 @@ extension UnitError: CustomStringConvertible {
     /// length.
     private static func hint(_ from: (code: String, dimension: Dimension), _ to: (code: String, dimension: Dimension)) -> String {
         func intended(_ code: String) -> (code: String, dimension: Dimension)? {
-            guard let intended = UnitSuggestion.intended(by: code), intended != code, let unit = try? Unit(ucum: intended) else { return nil }
+            guard let intended = UnitSuggestion.intended(by: code), intended != code, let unit = try? Unit(ucum: intended) else {
+                return nil
+            }
             return (intended, unit.dimension)
         }
         let (one, other) = (intended(from.code), intended(to.code))

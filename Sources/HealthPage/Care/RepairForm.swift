@@ -7,7 +7,8 @@ import SampleStore
 struct RepairForm {
     /// The kind of change, by the name in the form.
     enum Kind: String, CaseIterable {
-        case unit, scale, shift, zone, type, person = "subject"
+        case unit, scale, shift, zone, type
+        case person = "subject"
 
         /// Whether the repair moves samples in time.
         var movesTimes: Bool { self == .shift || self == .zone }

@@ -26,7 +26,9 @@ enum WorkoutKind {
         let beats = workout.heartRate.map(\.middle)
         if !beats.isEmpty {
             let average = PageValues.text(beats.reduce(0, +) / Double(beats.count), places: 0)
-            let reported = workout.figures.first { $0.type == .heartRate }?.average.map { values.amount($0, of: .heartRate).value }
+            let reported = workout.figures.first { $0.type == .heartRate }?.average.map {
+                values.amount($0, of: .heartRate).value
+            }
             facts.append((texts("workout.pulse"), (reported ?? average) + " /min"))
         }
         return """

@@ -35,7 +35,9 @@ struct ReportRequest {
         (from, to) = (days.start(of: first), days.start(of: last + 1))
         (self.first, self.last) = (call.times.date(from), call.times.date(days.start(of: last)))
         let names = call.list("type")
-        let types = names.compactMap { try? SampleType(anyName: $0) }.filter { $0.kind == .quantity || $0.id == BloodPressure.type }
+        let types = names.compactMap { try? SampleType(anyName: $0) }.filter {
+            $0.kind == .quantity || $0.id == BloodPressure.type
+        }
         guard types.count == names.count, types.count <= Self.maximumTypes else { throw PageProblem(400, "mostTypes") }
         self.types = types.map { (type: $0, name: call.values.name(of: $0)) }.sorted {
             ($0.name, $0.type.id) < ($1.name, $1.type.id)

@@ -81,7 +81,9 @@ struct NeedsYou {
             var actions: HTML =
                 "<a href=\"/page/care\" aria-label=\"\(texts("needs.reviewOf", name))\">\(texts("needs.review"))</a>"
             // A single reading can be accepted here. Several are judged one by one.
-            if suspicious == 0, quarantinedCount == 1, let only = quarantined.first(where: { $0.stored.sample.origin.type == type }) {
+            if suspicious == 0, quarantinedCount == 1,
+                let only = quarantined.first(where: { $0.stored.sample.origin.type == type })
+            {
                 actions += """
                     <form method="post" action="/page/care/held/\(Int(only.id))"><input type="hidden" name="then" value="today">\
                     <button name="do" value="accept" aria-label="\(texts("needs.rightOf", name))">\(texts("needs.right"))</button></form>

@@ -141,7 +141,9 @@ struct ObjectReadings {
     private func description(of object: HealthObject) throws(Refusal) -> (Metadata?, RecordIdentifier?) {
         guard !object.metadata.isEmpty else { return (nil, nil) }
         // If a key is given under both names, Vitalgate's name wins.
-        let description = object.metadata.sorted { $0.key < $1.key }.map { (MetadataKey(rawKey: $0.key)?.name ?? $0.key, $0.value) }
+        let description = object.metadata.sorted { $0.key < $1.key }.map {
+            (MetadataKey(rawKey: $0.key)?.name ?? $0.key, $0.value)
+        }
         let metadata = Metadata(description)
         do throws(UnpairedSyncKey) {
             let (record, rest) = try RecordIdentifier.taken(from: metadata)

@@ -128,7 +128,8 @@ public final class HubClock {
         let count = try live.store.clock.correct(
             step, of: clock, uptime: uptime, next: next, now: live.loop.clock.now, owner: ProcessIdentity.current())
         if count > 0 {
-            hub.didReceive(SourceNotice(.information, "clock", "corrected the times of \(count) \(count == 1 ? "sample" : "samples")"))
+            hub.didReceive(
+                SourceNotice(.information, "clock", "corrected the times of \(count) \(count == 1 ? "sample" : "samples")"))
         }
     }
 

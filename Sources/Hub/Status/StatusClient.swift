@@ -155,6 +155,7 @@ public final class StatusClient {
         if let version, version != StatusMessage.version { throw .noAnswer("its version differs from this program's") }
         guard let answer = StatusMessage.answer(line) else { throw .noAnswer("its response cannot be read") }
         if let status = answer.status { return status }
-        throw .noAnswer(answer.error.map { String($0.message.prefix(Self.maximumMessageLength)) } ?? "its response cannot be read")
+        throw .noAnswer(
+            answer.error.map { String($0.message.prefix(Self.maximumMessageLength)) } ?? "its response cannot be read")
     }
 }

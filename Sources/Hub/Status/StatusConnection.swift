@@ -57,7 +57,9 @@ final class StatusConnection {
         if let end = request.firstIndex(of: UInt8(ascii: "\n")), end <= StatusMessage.maximumRequestLength {
             return (.open, Array(request[..<end]))
         }
-        guard request.count <= StatusMessage.maximumRequestLength else { throw StatusProblem("request", "the request is too long") }
+        guard request.count <= StatusMessage.maximumRequestLength else {
+            throw StatusProblem("request", "the request is too long")
+        }
         return (.open, nil)
     }
 

@@ -52,7 +52,9 @@ struct CaptureLine: Codable, Hashable, Sendable {
     enum Event: String, Codable, Sendable {
         /// A device that is read from here on, and new facts about a device.
         case device, known
-        case frame, finish = "settle", commit, records, clock, skip, refuse, step, flush
+        case frame
+        case finish = "settle"
+        case commit, records, clock, skip, refuse, step, flush
         /// A line of the log, for a person.
         case notice
         /// The part ends here and is complete.
@@ -177,7 +179,8 @@ struct CapturedDevice: Codable, Hashable, Sendable {
     var clockFromStamps: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case services, offers, address, key, name, profiles, adopted, ownKey, shared, users, aliases, zone, sealed, counter, hasRecords
+        case services, offers, address, key, name, profiles, adopted, ownKey, shared, users, aliases, zone, sealed, counter,
+            hasRecords
         case readingsPerSecond, heartbeatSeries, clockKnown, clock, clockFromStamps
         case person = "subject"
         case description = "said"

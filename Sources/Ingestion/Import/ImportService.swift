@@ -181,7 +181,8 @@ public struct ImportService {
         guard !reported.isEmpty else { return [] }
         let written = reading.interpreter.written
         let taken = try store.people.take(
-            CharacteristicType.allCases.compactMap { reported[$0] }, of: reading.person, date: written.map(day), recorded: written,
+            CharacteristicType.allCases.compactMap { reported[$0] }, of: reading.person, date: written.map(day),
+            recorded: written,
             today: day(received), ingest: ingest.id)
         func names(_ types: [CharacteristicType]) -> String { types.map(\.rawValue).joined(separator: ", ") }
         return (taken.set.isEmpty ? [] : ["characteristics set: \(names(taken.set))"])

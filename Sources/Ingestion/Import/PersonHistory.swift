@@ -107,7 +107,8 @@ struct PersonHistory {
         if recent.count >= Self.least, sorted[0] > median * 0.75, sorted[sorted.count - 1] < median * 1.25 {
             return Self.areIncompatible(sample.value, median, by: time &- last.time <= Self.month ? 2 : 4)
         }
-        let rivals = recent.filter { time &- $0.time <= Self.week && Self.areIncompatible(sample.value, $0.value) }.map(\.value).sorted()
+        let rivals = recent.filter { time &- $0.time <= Self.week && Self.areIncompatible(sample.value, $0.value) }.map(\.value)
+            .sorted()
         guard !rivals.isEmpty else { return false }
         let others = recent.count { Self.areIncompatible(sample.value, $0.value) }
         guard let isRivals = Self.isRivals(others, own: recent.count - others + 1, rivals[rivals.count / 2] > sample.value)

@@ -114,7 +114,8 @@ public struct DeviceAssembly: Sendable {
         var stays = false
         for profile in profiles {
             switch profile.connection.presence {
-            case .leave(let quiet, let rest): maximumWaits = (max(quiet, maximumWaits?.quiet ?? 0), max(rest, maximumWaits?.rest ?? 0))
+            case .leave(let quiet, let rest):
+                maximumWaits = (max(quiet, maximumWaits?.quiet ?? 0), max(rest, maximumWaits?.rest ?? 0))
             case .stay: stays = stays || !profile.describesOnlyDevice
             case .adverts: break
             }

@@ -26,7 +26,8 @@ extension LiveDevice {
             if case .bytes(let bytes) = frame.payload { hexText = HexadecimalText.text(bytes) }
             output.refusals.append(
                 Refusal(
-                    "it arrived before the device's services were known and belongs to none of them: \(hexText)", at: frame.place))
+                    "it arrived before the device's services were known and belongs to none of them: \(hexText)", at: frame.place)
+            )
             return .readings(1)
         }
     }

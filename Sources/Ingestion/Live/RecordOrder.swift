@@ -83,7 +83,9 @@ enum MemoryOrder {
                 next += 1
                 continue
             }
-            let (before, after) = (next > 0 ? stamps[retained[next - 1]] : nil, next < retained.count ? stamps[retained[next]] : nil)
+            let (before, after) = (
+                next > 0 ? stamps[retained[next - 1]] : nil, next < retained.count ? stamps[retained[next]] : nil
+            )
             let (low, high) = isForward ? (before, after) : (after, before)
             if let low, stamps[index] < low &- Calendar.day { outside.insert(index) }
             if let high, stamps[index] > high &+ Calendar.day { outside.insert(index) }

@@ -129,7 +129,9 @@ struct StampTrust: Equatable {
         } else if late < 0 || late > Self.maximumMemory {
             sent.doubt = .unproven
         } else {
-            if isTaken(stamp, now, of: user ?? 0) || orders[order].runsBackwards(stamp, now) { orders[order].isClockUntrusted = true }
+            if isTaken(stamp, now, of: user ?? 0) || orders[order].runsBackwards(stamp, now) {
+                orders[order].isClockUntrusted = true
+            }
             if orders[order].isClockUntrusted { sent.doubt = .unproven }
         }
         orders[order].note(stamp, now, isTrusted: sent.doubt == nil)
@@ -220,7 +222,8 @@ extension StampTrust: Codable {
         try values.encode(
             recent.map { sent in
                 [
-                    sent.user, sent.shown, Int64(bitPattern: sent.content), sent.first, sent.late, sent.lastReceived &- sent.first,
+                    sent.user, sent.shown, Int64(bitPattern: sent.content), sent.first, sent.late,
+                    sent.lastReceived &- sent.first,
                     sent.moved,
                 ]
                     + (sent.doubt.flatMap { ClockDoubt.allCases.firstIndex(of: $0) }.map { [Int64($0)] } ?? [])

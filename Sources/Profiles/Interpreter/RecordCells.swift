@@ -42,7 +42,11 @@ final class RecordCells {
         guard var id = rule.isPeriod ? period(cells, time) : text(ids.lazy.map { cells[$0] }) else { return nil }
         if let cell = same.first, !trimmed(cells[cell]).isEmpty {
             let key = same.map { String(decoding: trimmed(cells[$0]).prefix(Self.maximumLength), as: UTF8.self) }
-            if let first = firstValues[key] { id = first } else if firstValues.count < Self.maximumFirstValues { firstValues[key] = id }
+            if let first = firstValues[key] {
+                id = first
+            } else if firstValues.count < Self.maximumFirstValues {
+                firstValues[key] = id
+            }
         }
         let number = number(cells, time)
         if rule.hasParts {

@@ -46,7 +46,8 @@ extension SampleStore.Activity {
         let days = CalendarIntervals(.day, zone: query.zone)
         var all = try activitySeries(query)
         for index in all.indices {
-            all[index].maximumDuration = all[index].type.aggregation == .cumulative ? try store.maximumDuration(of: all[index]) : 0
+            all[index].maximumDuration =
+                all[index].type.aggregation == .cumulative ? try store.maximumDuration(of: all[index]) : 0
         }
         let people = Set(all.map(\.person)).sorted()
         var readers: [ActivityReader] = []
@@ -97,7 +98,8 @@ extension SampleStore.Activity {
         let people = try store.people.peopleWithCharacteristics().filter { query.person == nil || $0 == query.person }
         for person in people { entries += try store.people.characteristics(of: person).entries }
         let orders = try store.sources.orders()
-        guard let known, known.entries == entries, known.orders == orders, try store.changes.reasonNotToKnow(known.anchor) == nil else {
+        guard let known, known.entries == entries, known.orders == orders, try store.changes.reasonNotToKnow(known.anchor) == nil
+        else {
             return (ActivityState(anchor: try store.changes.lastAnchor(), entries: entries, orders: orders), true)
         }
         let changed = try store.changes.changedTypes(after: known.anchor)

@@ -111,7 +111,8 @@ extension SampleStore.Devices {
         let described = device.device
         return [
             .text(device.key), .integer(described == nil ? 0 : 1), .optional(described?.name), .optional(described?.manufacturer),
-            .optional(described?.model), .optional(described?.serial), .optional(described?.hardware), .optional(described?.firmware),
+            .optional(described?.model), .optional(described?.serial), .optional(described?.hardware),
+            .optional(described?.firmware),
             .optional(described?.software), .optional(described?.udi), .optional(device.lastRecord?.number),
             .optional(device.lastRecord?.fingerprint), .optional(device.lastRecord?.count), .integer(device.hasDelivered ? 1 : 0),
             .optional(device.counter),

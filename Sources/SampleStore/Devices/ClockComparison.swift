@@ -75,7 +75,9 @@ public struct ClockComparison: Hashable, Sendable {
     /// or never, and its arrival does not show which time is meant.
     func start(of quarantined: HeldTimes) -> Int64? {
         // A time with its own offset is not from a wall clock.
-        if let zone, quarantined.start == quarantined.nominal, zone.offset(at: Instant(microseconds: quarantined.start)) != .utc { return quarantined.start }
+        if let zone, quarantined.start == quarantined.nominal, zone.offset(at: Instant(microseconds: quarantined.start)) != .utc {
+            return quarantined.start
+        }
         if let ahead, ofZone == nil { return isCertain(quarantined) ? quarantined.nominal &- ahead : nil }
         guard let zone else { return ofZone.map { quarantined.start &- $0 } ?? quarantined.start }
         let local = WallTime(microseconds: quarantined.nominal &- (ofZone ?? 0))
@@ -88,7 +90,8 @@ public struct ClockComparison: Hashable, Sendable {
     /// Whether the error of the clock was the same at a reading. A hub's clock that nothing has confirmed may be off by hours, so the
     /// comparison does not show whether the device's clock has changed between summer and winter time since the reading.
     private func isCertain(_ quarantined: HeldTimes) -> Bool {
-        guard boot != nil, let zone, (quarantined.received &- (quarantined.nominal &- (ahead ?? 0))).magnitude >= SampleStore.Devices.justNow
+        guard boot != nil, let zone,
+            (quarantined.received &- (quarantined.nominal &- (ahead ?? 0))).magnitude >= SampleStore.Devices.justNow
         else { return true }
         return zone.haveSameOffset(WallTime(microseconds: quarantined.nominal), WallTime(microseconds: shown))
     }

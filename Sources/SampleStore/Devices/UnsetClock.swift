@@ -91,7 +91,8 @@ extension SampleStore.HubClock {
             let quarantined = try connection.quarantine.arrivals(
                 quarantinedBy: SampleStore.Devices.clockUnknown, after: clock.mark.quarantined, through: end.quarantined)
             try connection.quarantine.moveArrivals(
-                quarantinedBy: SampleStore.Devices.clockUnknown, after: clock.mark.quarantined, through: end.quarantined, by: step)
+                quarantinedBy: SampleStore.Devices.clockUnknown, after: clock.mark.quarantined, through: end.quarantined, by: step
+            )
             let fresh = try freshNow(after: clock.mark.quarantined, through: end.quarantined)
             try store.devices.moveComparisons(of: clock.boot, by: step)
             if !quarantined.isEmpty || !fresh.isEmpty {
@@ -114,7 +115,9 @@ extension SampleStore.HubClock {
     /// The readings that arrived within five minutes of their device's time, which was right all along, with that time.
     private func freshNow(after first: Int64, through last: Int64) throws(StoreError) -> [(id: Int64, start: Int64)] {
         var fresh: [(id: Int64, start: Int64)] = []
-        for quarantined in try connection.quarantine.times(quarantinedBy: SampleStore.Devices.clockUnknown, after: first, through: last) {
+        for quarantined in try connection.quarantine.times(
+            quarantinedBy: SampleStore.Devices.clockUnknown, after: first, through: last)
+        {
             var times = [quarantined.start]
             switch try SampleStore.Devices.doubt(quarantined.metadata) {
             case .hubClock?: continue
@@ -219,7 +222,8 @@ extension SampleStore.HubClock {
 
     private static func clock(_ text: String) -> UnsetClock? {
         let words = text.split(separator: " ").map(String.init)
-        guard words.count == 4, let began = Int64(words[1]), let change = Int64(words[2]), let quarantined = Int64(words[3]) else {
+        guard words.count == 4, let began = Int64(words[1]), let change = Int64(words[2]), let quarantined = Int64(words[3])
+        else {
             return nil
         }
         return UnsetClock(boot: words[0], began: began, mark: UnsetClock.Mark(change: change, quarantined: quarantined))

@@ -196,7 +196,8 @@ final class NearDuplicateSearch {
     private func stored(_ series: Int64, from low: Int64, before high: Int64) throws(StoreError) -> Int {
         var count = 0
         for rows in [SampleTable.Rows.live, .duplicates] where count <= DenseStream.streamThreshold {
-            count += try connection.samples.count(rows, of: series, from: low, before: high, atMost: DenseStream.streamThreshold + 1)
+            count += try connection.samples.count(
+                rows, of: series, from: low, before: high, atMost: DenseStream.streamThreshold + 1)
         }
         return count
     }

@@ -149,10 +149,12 @@ struct SeriesProperties {
         start: Int64, duration: Int64, value: Double, step: Double, context: Int64, metadata: Int64
     ) throws(StoreError) -> ReadingTrace {
         if metadata != lastMethod.metadata { lastMethod = (metadata, try relatedSeries.method(ofMetadata: metadata)) }
-        let properties = if let last, last.context == context { last.properties } else { try relatedSeries.properties(context, of: type) }
+        let properties =
+            if let last, last.context == context { last.properties } else { try relatedSeries.properties(context, of: type) }
         last = (context, properties)
         return ReadingTrace(
-            start: start, duration: duration, timeResolution: properties.timeResolution, isArrival: properties.isArrival, value: value,
+            start: start, duration: duration, timeResolution: properties.timeResolution, isArrival: properties.isArrival,
+            value: value,
             valueResolution: step * properties.scale, scale: properties.scale, zero: properties.zero, method: lastMethod.method)
     }
 }

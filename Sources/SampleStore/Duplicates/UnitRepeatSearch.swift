@@ -94,7 +94,8 @@ final class UnitRepeatSearch {
     ///
     /// - Parameter reported: The earlier reports at the same instant, grouped by the sample that they report.
     func matched(
-        _ candidateRows: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64, with reported: [SampleKey: [EarlierReading]]
+        _ candidateRows: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64,
+        with reported: [SampleKey: [EarlierReading]]
     ) throws(StoreError) -> [NearDuplicateSearch.Match] {
         var open = reported.filter { $0.value.contains { $0.unit != unit } }
         guard !open.isEmpty, open.count * candidateRows.count <= Self.maximumPairs else { return [] }

@@ -86,7 +86,8 @@ extension SampleStore.Erasure {
     /// - Returns: The ledger entry, and the number of samples and tombstones that were removed.
     /// - Throws: ``StoreError``. Then either nothing is removed, or all rows are removed but not their bytes, and
     ///   ``isErasureUnfinished`` is true.
-    public func erase(_ person: String, notified targets: Set<String> = [], at now: Instant) throws -> (ingest: Int64, count: Int) {
+    public func erase(_ person: String, notified targets: Set<String> = [], at now: Instant) throws -> (ingest: Int64, count: Int)
+    {
         guard person != Origin.unassigned else {
             throw StoreError(.invalid, "\(Origin.unassigned) readings belong to no one: use 'vitalgate delete' to delete them")
         }

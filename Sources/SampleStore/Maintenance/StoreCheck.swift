@@ -173,7 +173,8 @@ extension SampleStore {
         let decoder = SampleDecoder(connection: connection)
         // Forgotten samples no longer have their record id.
         let rows = try self.table.scan(
-            .whole, of: series.id, among: table, table == .tombstones ? .remembered : .all, order: .startAndHash, isRetained: false)
+            .whole, of: series.id, among: table, table == .tombstones ? .remembered : .all, order: .startAndHash,
+            isRetained: false)
         var wrong = 0
         var unequal = 0
         while try rows.next() {

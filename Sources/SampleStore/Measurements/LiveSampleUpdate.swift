@@ -234,7 +234,8 @@ final class LiveSampleUpdate {
         _ interval: ChangeTable.Entry, among rows: SampleTable.Rows, _ found: inout [(key: SampleKey, number: Int64)]
     ) throws(StoreError) {
         let rows = try table.scan(
-            [.key, .change], of: interval.series, from: interval.starts.lowerBound, through: interval.starts.upperBound, among: rows,
+            [.key, .change], of: interval.series, from: interval.starts.lowerBound, through: interval.starts.upperBound,
+            among: rows,
             .added(in: interval.seqs, among: rows), order: .unordered)
         while try rows.next() { found.append((try rows.key, rows.change)) }
     }

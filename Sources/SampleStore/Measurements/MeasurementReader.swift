@@ -136,7 +136,8 @@ final class MeasurementReader {
             isDecided: try connection.decisions.contains(series: series),
             isRepaired: try connection.repairs.contains(series: series),
             wasRepaired: try connection.repairs.contains(originalsOfSeries: series),
-            hasDuplicates: try duplicates.contains(duplicatesOfSeries: series), isDuplicate: try duplicates.contains(series: series),
+            hasDuplicates: try duplicates.contains(duplicatesOfSeries: series),
+            isDuplicate: try duplicates.contains(series: series),
             hasRecords: try records.contains(series: series),
             isDerived: try connection.derived.contains(series: series),
             hasAccepted: try connection.quarantine.containsAccepted(series: series))

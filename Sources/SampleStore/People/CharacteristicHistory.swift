@@ -72,7 +72,8 @@ extension SampleStore.People {
             entries.append(
                 CharacteristicEntry(
                     person: person, type: type, value: value, from: statement.optionalText(2),
-                    recorded: statement.optionalInteger(3).map { Instant(microseconds: $0) }, ingest: statement.optionalInteger(4),
+                    recorded: statement.optionalInteger(3).map { Instant(microseconds: $0) },
+                    ingest: statement.optionalInteger(4),
                     isWithdrawn: statement.integer(5) != 0))
         }
         return CharacteristicHistory(entries)

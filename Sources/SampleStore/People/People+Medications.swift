@@ -25,12 +25,14 @@ extension SampleStore.People {
             throw StoreError(.invalid, "\(Origin.unassigned) readings have no medication list")
         }
         let maximumLength = Self.maximumMedicationNameLength
-        guard !medication.name.isEmpty, medication.name.utf8.count <= maximumLength, (medication.nickname ?? "").utf8.count <= maximumLength,
+        guard !medication.name.isEmpty, medication.name.utf8.count <= maximumLength,
+            (medication.nickname ?? "").utf8.count <= maximumLength,
             medication.name.isFitName, medication.nickname?.isFitName ?? true
         else {
             throw StoreError(
                 .invalid,
-                "the name of a medication has 1 to \(maximumLength) bytes and its nickname at most as many, without line breaks or NUL")
+                "the name of a medication has 1 to \(maximumLength) bytes and its nickname at most as many, without line breaks or NUL"
+            )
         }
         let body = try SampleBody(encoding: medication)
         try connection.run(

@@ -37,7 +37,9 @@ extension SampleStore.People {
         let keys = layout.order + layout.hidden
         guard max(layout.order.count, layout.hidden.count) <= maximum, Set(layout.order).count == layout.order.count,
             keys.allSatisfy({ (1...maximumLength).contains($0.utf8.count) && $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } })
-        else { throw StoreError(.invalid, "an arrangement has at most \(maximum) keys, each at most \(maximumLength) bytes in ASCII") }
+        else {
+            throw StoreError(.invalid, "an arrangement has at most \(maximum) keys, each at most \(maximumLength) bytes in ASCII")
+        }
         let setting = Self.todayLayoutSetting(of: person)
         try connection.transaction {
             guard layout != .standard else { return try connection.settings.remove(setting) }

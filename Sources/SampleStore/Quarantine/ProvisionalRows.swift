@@ -18,6 +18,8 @@ extension Ingest {
     /// stores them.
     public func release(_ provisional: [Int64]) throws(StoreError) {
         let quarantine = connection.quarantine
-        for number in provisional where try quarantine.isQuarantined(number) { try quarantine.decide([number], "released", by: id) }
+        for number in provisional where try quarantine.isQuarantined(number) {
+            try quarantine.decide([number], "released", by: id)
+        }
     }
 }

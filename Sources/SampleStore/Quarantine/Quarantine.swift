@@ -121,7 +121,8 @@ extension SampleStore.Quarantine {
                 let key = reading.key
                 if try restoreAfterUndoneAcceptance(key, deletion) || restoreWithdrawn(reading, deletion) { continue }
                 if let repeatedSample = try repeatedSample(reading: id) {
-                    throw StoreError(.invalid, "number \(id) is a duplicate of sample \(repeatedSample) in another unit: reject it")
+                    throw StoreError(
+                        .invalid, "number \(id) is a duplicate of sample \(repeatedSample) in another unit: reject it")
                 }
                 try claimRecord(of: reading, id, deletion)
                 let table = connection.samples
@@ -194,7 +195,8 @@ extension SampleStore.Quarantine {
     /// Replaces the lower version of a record by the accepted one. If the same version is stored with another value, deletes that one.
     private func claimRecord(of reading: QuarantineTable.Row, _ id: Int64, _ deletion: Deletion) throws(StoreError) {
         guard let record = reading.record, let identity = SampleIdentity(reading.uuid) else { return }
-        let claim = try Records(connection: connection, ingest: deletion.ingest).claim(record, at: reading.key, identity: identity)
+        let claim = try Records(connection: connection, ingest: deletion.ingest).claim(
+            record, at: reading.key, identity: identity)
         switch claim {
         case .stored: return
         case .known(let key) where reading.rule == GateRule.versionConflict.name:

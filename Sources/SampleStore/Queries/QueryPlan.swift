@@ -39,7 +39,8 @@ extension SampleStore.Samples {
             var isTouched = false
             func add(_ type: SampleType, isDerived: Bool) throws(StoreError) {
                 let facts = SamplePredicate.SeriesFacts(
-                    type: type, person: series.person, source: series.source, device: series.device, maximumDuration: series.maximumDuration)
+                    type: type, person: series.person, source: series.source, device: series.device,
+                    maximumDuration: series.maximumDuration)
                 let found = try predicate.plan(for: facts) { (uuids: Set<SampleIdentity>) throws(StoreError) -> TimeIntervalSet in
                     isDerived ? .all : try starts(of: uuids, in: series.id, &keys)
                 }

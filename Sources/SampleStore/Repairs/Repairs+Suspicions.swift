@@ -51,8 +51,10 @@ extension SampleStore.Repairs {
     public func suspicions(amongLatestOf origin: Origin) throws -> [Suspicion] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let relatedGroups = try groups(try store.samples.series(matching: SampleQuery(types: [origin.type], person: origin.person)))
-            .filter { $0.contains { $0.isOf(origin) } }
+        let relatedGroups = try groups(
+            try store.samples.series(matching: SampleQuery(types: [origin.type], person: origin.person))
+        )
+        .filter { $0.contains { $0.isOf(origin) } }
         return try relatedGroups.flatMap { group in
             try suspicions(in: group, query: SampleQuery(descending: true, limit: Self.latest)).filter { $0.series.isOf(origin) }
         }

@@ -77,7 +77,8 @@ extension SampleStore {
     func nextStart(from position: Instant, of all: [SeriesDescription]) throws(StoreError) -> Instant? {
         var first: Int64?
         for series in all {
-            let reach = position.microseconds < .min + series.maximumDuration ? .min : position.microseconds - series.maximumDuration
+            let reach =
+                position.microseconds < .min + series.maximumDuration ? .min : position.microseconds - series.maximumDuration
             if let start = try table.start(of: series.id, from: reach) { first = min(first ?? start, start) }
         }
         return first.map { max(Instant(microseconds: $0), position) }

@@ -9,7 +9,8 @@ extension StatisticsCollection {
         // A better source's sample can cover others that began before, and the weight of a value depends on its neighbors.
         let isDiscrete = query.type.kind == .quantity && query.type.aggregation != .cumulative
         // A sample may decide whether the total of its day counts.
-        let total = query.type.aggregation == .cumulative && maximumDuration >= Totals.minimum(of: query.type) ? maximumDuration : 0
+        let total =
+            query.type.aggregation == .cumulative && maximumDuration >= Totals.minimum(of: query.type) ? maximumDuration : 0
         let before = isDiscrete ? max(maximumDuration, AggregationStyle.maximumValueDuration) : total
         let after = isDiscrete ? AggregationStyle.maximumValueDuration : total
         let margin = query.usesSampleZones ? StatisticsWindow.zones : 0

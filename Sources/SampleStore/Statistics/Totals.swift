@@ -99,7 +99,8 @@ struct Totals {
         var fields: SampleFields = [.start, .value, .duration]
         if let condition { fields.formUnion(condition.fields) }
         let rows = try connection.samples.scan(
-            fields, of: series.id, from: window.from.shifted(by: -series.maximumTotalDuration), through: window.to.shifted(by: -1),
+            fields, of: series.id, from: window.from.shifted(by: -series.maximumTotalDuration),
+            through: window.to.shifted(by: -1),
             .lasting(minimum))
         var groups: [Key: Group] = [:]
         while try rows.next() {

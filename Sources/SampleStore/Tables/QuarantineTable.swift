@@ -240,8 +240,9 @@ struct QuarantineTable {
     }
 
     /// Returns the readings that a rule holds and whose only time is that of their arrival.
-    func arrivals(quarantinedBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [(id: Int64, start: Int64)]
-    {
+    func arrivals(quarantinedBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [(
+        id: Int64, start: Int64
+    )] {
         try connection.list(
             """
             SELECT quarantine.id, start FROM quarantine JOIN context ON context.id = context

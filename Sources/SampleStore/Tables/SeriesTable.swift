@@ -89,7 +89,8 @@ struct SeriesTable {
             [.text(origin.type.id), .text(origin.person), .integer(series)]
         ) {
             Related(
-                id: $0.integer(0), coarsest: Int32(truncatingIfNeeded: $0.integer(1)), maximumDuration: $0.integer(2), source: $0.text(3),
+                id: $0.integer(0), coarsest: Int32(truncatingIfNeeded: $0.integer(1)), maximumDuration: $0.integer(2),
+                source: $0.text(3),
                 device: $0.text(4))
         }
     }

@@ -279,7 +279,9 @@ public final class StoreComparison {
         defer { statement.reset() }
         try statement.bind([.integer(given)])
         while changes.count < limit, weight <= Self.portion.weight, try statement.step() {
-            guard let uuid = SampleIdentity(statement.text(1)), let correction = Correction(rawValue: statement.integer(4)) else { continue }
+            guard let uuid = SampleIdentity(statement.text(1)), let correction = Correction(rawValue: statement.integer(4)) else {
+                continue
+            }
             if changes.isEmpty { rewrites = correction == .rewritten }
             guard rewrites == (correction == .rewritten) else { break }
             given = statement.integer(0)

@@ -53,7 +53,8 @@ struct ExplanationReport {
         var text = "\(stored.uuid)\n  \(summary(stored))\n"
         text += "  \(try state(explanation))\n"
         for duplicate in explanation.duplicates {
-            text += "  \(duplicate.other.uuid) is a duplicate of it by rule \(duplicate.rule.rawValue)\n    \(summary(duplicate.other))\n"
+            text +=
+                "  \(duplicate.other.uuid) is a duplicate of it by rule \(duplicate.rule.rawValue)\n    \(summary(duplicate.other))\n"
         }
         for link in explanation.linked {
             text +=

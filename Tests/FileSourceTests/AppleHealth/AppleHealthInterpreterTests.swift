@@ -243,7 +243,8 @@ import Testing
     @Test func keepsMetadataOnce() {
         let entries = entry("HKWasUserEntered", "1") + entry("com.example.note", "a &lt; b")
         let readings = ImportedExport(
-            elements: record(content: entries) + record(value: "61", content: entries) + record(content: entry("HKWasUserEntered", "0"))
+            elements: record(content: entries) + record(value: "61", content: entries)
+                + record(content: entry("HKWasUserEntered", "0"))
                 + record()
         ).readings
         #expect(readings[0].metadata?.json == #"{"com.example.note":"a < b","wasUserEntered":true}"#)

@@ -144,8 +144,10 @@ import Testing
         #expect(reading.origin.type.id == "visionPrescription" && reading.origin.source.id == "apple-health")
         let reported = try #require(reading.body).decoded(as: VisionPrescription.self)
         #expect(reported.expiration == 86_400_000_000 && reported.brand == "B" && reported.attachments == ["A"])
-        #expect(try reported.rightEye?["sphere"] == Amount(Numeral("-1.25"), Unit(healthKit: "D")) && reported.rightEye?.count == 4)
-        #expect(try reported.leftEye?["prismAmount"] == Amount(Numeral("2"), Unit(healthKit: "pD")) && reported.leftEye?.count == 2)
+        #expect(
+            try reported.rightEye?["sphere"] == Amount(Numeral("-1.25"), Unit(healthKit: "D")) && reported.rightEye?.count == 4)
+        #expect(
+            try reported.leftEye?["prismAmount"] == Amount(Numeral("2"), Unit(healthKit: "pD")) && reported.leftEye?.count == 2)
         let other = ImportedExport(elements: prescription("glasses", sphere: "2")).readings.first
         #expect(other?.ordinal != reading.ordinal)
     }

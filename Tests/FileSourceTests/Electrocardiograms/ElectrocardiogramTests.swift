@@ -65,7 +65,8 @@ import Testing
         let body = try #require(reading.body)
         let reported = try body.decoded(as: Electrocardiogram.self)
         #expect(try reported.lead == "Lead I" && reported.samplingFrequency == Amount(Numeral("512"), Unit(ucum: "Hz")))
-        #expect(reported.points.columns == [Electrocardiogram.voltage] && reported.symptomsStatus == nil && reported.symptoms == [])
+        #expect(
+            reported.points.columns == [Electrocardiogram.voltage] && reported.symptomsStatus == nil && reported.symptoms == [])
         // The name of the patient is not kept.
         let text = String(decoding: body.json, as: UTF8.self) + (reading.metadata?.json ?? "")
         #expect(!text.contains("Somebody") && !text.contains("1902"))

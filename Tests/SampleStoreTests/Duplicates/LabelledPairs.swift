@@ -55,7 +55,8 @@ struct LabelledPairs {
                 type: .bodyTemperature, values: 35...40, unit: "Cel", digits: 2, reported: [("Cel", 1), ("[degF]", 1)], pause: 60,
                 minutes: true),
             Kind(
-                type: .bloodGlucose, values: 50...300, unit: "mg/dL", digits: 0, reported: [("mg/dL", 0), ("mmol/L", 1)], pause: 60,
+                type: .bloodGlucose, values: 50...300, unit: "mg/dL", digits: 0, reported: [("mg/dL", 0), ("mmol/L", 1)],
+                pause: 60,
                 minutes: true),
             Kind(
                 type: .heartRate, values: 50...170, unit: "/min", digits: 0, reported: [("/min", 0)], pause: 3, minutes: false),

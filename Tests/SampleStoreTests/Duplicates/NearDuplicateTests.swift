@@ -216,7 +216,9 @@ import Testing
     }
 
     /// A typed value next to a continuous sensor's is not a copy of one of its readings, in either order.
-    @Test(arguments: [false, true], [60, 1] as [Int32]) func typedValueIsNoDuplicateOfStream(isTypedFirst: Bool, resolution: Int32)
+    @Test(arguments: [false, true], [60, 1] as [Int32]) func typedValueIsNoDuplicateOfStream(
+        isTypedFirst: Bool, resolution: Int32
+    )
         throws
     {
         try TestStore.with { test in
@@ -321,7 +323,8 @@ import Testing
             let undoing = try test.store.ledger.undo(one, forget: false, description: TestStore.description(.undo)).ingest
             #expect(try test.identities() == [seconds[0].sample.identity, originals[1].sample.identity])
             #expect(try test.store.duplicates.explain(seconds[0].sample.identity)?.first == nil)
-            #expect(try test.store.duplicates.nearDuplicates(of: other, limit: 9).map(\.duplicateID) == [seconds[1].sample.identity])
+            #expect(
+                try test.store.duplicates.nearDuplicates(of: other, limit: 9).map(\.duplicateID) == [seconds[1].sample.identity])
             #expect(try test.store.check() == [])
 
             let taken = try test.store.ledger.undo(other, forget: false, description: TestStore.description(.undo)).ingest

@@ -43,7 +43,8 @@ import Testing
         try TestStore.with { test in
             try test.keep([try metric("1001.5", at: 60, rule: .impossible)])
             let reported = try (0...1).map { try imperial("2207.93", at: 60, ordinal: UInt32($0), rule: .impossible) }
-            #expect(try test.keep([reported[0]], [reported[0], reported[1]]).outcomes == [[.duplicate], [.duplicate, .quarantined]])
+            #expect(
+                try test.keep([reported[0]], [reported[0], reported[1]]).outcomes == [[.duplicate], [.duplicate, .quarantined]])
             #expect(try test.store.quarantine.all().count == 2)
         }
         try TestStore.with { test in

@@ -20,7 +20,8 @@ extension LawModel {
         case .delete(let reading): return group(of: reading).map { $0.live.isEmpty ? .skipped : .accepted } ?? .skipped
         case .restore(let reading): return restoreVerdict(reading)
         case .accept(let reading), .reject(let reading):
-            guard let report = report(reading), !reports[report].isOpen, quarantined().contains(reading.shown), reports[report].isQuarantined
+            guard let report = report(reading), !reports[report].isOpen, quarantined().contains(reading.shown),
+                reports[report].isQuarantined
             else { return .skipped }
             return .accepted
         case .repair(let repair): return repairVerdict(repair, step.id)

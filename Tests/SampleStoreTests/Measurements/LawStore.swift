@@ -140,9 +140,12 @@ final class LawStore {
         let samples = try test.samples()
         try compareLive(samples.map { Self.shown($0.sample) }, model)
         let open = model.openShown()
-        let quarantined = try test.store.quarantine.all().map { Self.shown($0.stored.sample) }.filter { !open.contains($0) }.sorted()
+        let quarantined = try test.store.quarantine.all().map { Self.shown($0.stored.sample) }.filter { !open.contains($0) }
+            .sorted()
         let expected = model.quarantined().filter { !open.contains($0) }.sorted()
-        if quarantined != expected { throw LawMismatch(description: "in quarantine: \(quarantined), by the documentation: \(expected)") }
+        if quarantined != expected {
+            throw LawMismatch(description: "in quarantine: \(quarantined), by the documentation: \(expected)")
+        }
         try compareLedger(model)
         try follow(Set(samples.map(\.uuid)))
     }

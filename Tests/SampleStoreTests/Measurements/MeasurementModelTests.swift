@@ -219,7 +219,9 @@ private final class MeasurementSequence {
 
     private func evaluate() throws {
         guard
-            let (id, key) = quarantined.sorted(by: { $0.key < $1.key }).randomElement(using: &random).map({ ($0.key, $0.value.key) })
+            let (id, key) = quarantined.sorted(by: { $0.key < $1.key }).randomElement(using: &random).map({
+                ($0.key, $0.value.key)
+            })
         else { return }
         let accepts = pick(2) == 0
         // A reading that a user has restored in the meantime is already stored.

@@ -32,7 +32,8 @@ import Testing
         // The sequences cover the dangerous cases.
         guard count >= 200 else { return }
         #expect(
-            tally.crashes > 0 && tally.repaired > 0 && tally.merged > 0 && tally.undone > 0 && tally.refused > 0 && tally.matched > 0
+            tally.crashes > 0 && tally.repaired > 0 && tally.merged > 0 && tally.undone > 0 && tally.refused > 0
+                && tally.matched > 0
                 && tally.backups > 0,
             "\(tally)")
         print("property test: \(count / 2) sequences, \(tally)")

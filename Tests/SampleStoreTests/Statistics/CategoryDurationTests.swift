@@ -29,7 +29,8 @@ import Testing
             try test.keepExactly([
                 // From 22 o'clock over midnight.
                 try reported(phone, "inBed", -2, 7), try reported(phone, "asleepUnspecified", -1, 6.5),
-                try reported(watch, "asleepCore", -1, 1), try reported(watch, "asleepDeep", 1, 2.5), try reported(watch, "awake", 2, 2.25),
+                try reported(watch, "asleepCore", -1, 1), try reported(watch, "asleepDeep", 1, 2.5),
+                try reported(watch, "awake", 2, 2.25),
                 try reported(watch, "asleepREM", 2.5, 3), try reported(watch, "asleepUnspecified", -1, 3),
                 // A nap on the next day.
                 try reported(watch, "asleepCore", 14, 14.5),

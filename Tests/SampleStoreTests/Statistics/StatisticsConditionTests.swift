@@ -24,7 +24,8 @@ import Testing
             let metadata = Bool.random(using: &random) ? Metadata([("mark", .string("x"))]) : nil
             found.append(
                 try makers[description[0]](
-                    "\(description[3])", at: Double(description[1] * 1800), lasting: Double(description[2] * 1800), metadata: metadata))
+                    "\(description[3])", at: Double(description[1] * 1800), lasting: Double(description[2] * 1800),
+                    metadata: metadata))
         }
         return found
     }

@@ -135,7 +135,9 @@ import Testing
         #expect(whole.map { intervals.index(of: $0.start) } == expected.keys.sorted(), "\(person.reported)")
         for row in whole {
             guard let figures = expected[intervals.index(of: row.start)] else { continue }
-            expect(row, figures, person.type.aggregation, query.ranges, "\(person.reported) \(query.intervals.interval) \(row.start)")
+            expect(
+                row, figures, person.type.aggregation, query.ranges, "\(person.reported) \(query.intervals.interval) \(row.start)"
+            )
         }
         // Some at a time it is the same, and by several connections.
         var batches: [Statistics] = []
@@ -165,7 +167,9 @@ import Testing
             return
         }
         #expect(isNear(row.average, figures.average(style)), "\(row) \(description)")
-        #expect(row.minimum == figures.weighed.map(\.value).min() && row.maximum == figures.weighed.map(\.value).max(), "\(description)")
+        #expect(
+            row.minimum == figures.weighed.map(\.value).min() && row.maximum == figures.weighed.map(\.value).max(),
+            "\(description)")
         #expect(row.percentiles == Statistics.percentileRanks.compactMap(figures.percentile), "\(description)")
         for (one, other) in zip(row.inRange, figures.fractions(ranges)) { #expect(isNear(one.fraction, other), "\(description)") }
     }

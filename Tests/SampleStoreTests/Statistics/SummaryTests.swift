@@ -45,7 +45,8 @@ import Testing
 
     private func expectAlike(_ test: TestStore, _ comment: Comment, _ client: Client? = nil) throws {
         let (summed, read) = (
-            try reported(try reader(test, knowsSummaries: true, client)), try reported(try reader(test, knowsSummaries: false, client))
+            try reported(try reader(test, knowsSummaries: true, client)),
+            try reported(try reader(test, knowsSummaries: false, client))
         )
         #expect(summed.count == read.count && !read.isEmpty, comment)
         for (one, other) in zip(summed, read) {

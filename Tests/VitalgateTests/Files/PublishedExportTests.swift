@@ -143,7 +143,8 @@ import Testing
     }
 
     /// Each folder as the archive of a phone, with its routes before or after the export, and an electrocardiogram.
-    @Test(arguments: ["brtkwr", "dogsheep-zip"], [true, false]) func importsExportAsArchive(name: String, filesFirst: Bool) throws {
+    @Test(arguments: ["brtkwr", "dogsheep-zip"], [true, false]) func importsExportAsArchive(name: String, filesFirst: Bool) throws
+    {
         let folder = try TestFolder()
         let root = "\(Self.folder)/\(name)"
         func member(_ path: String, _ name: String) throws -> ZIPFile.Member {

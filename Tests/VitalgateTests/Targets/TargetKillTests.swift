@@ -98,7 +98,11 @@ import Testing
         var delivered: Set<String> = []
         for message in try listener.received() where message.topic.hasSuffix("/changes") {
             let line = try JSON(message.payload)
-            if let deleted = line["deleted"].text { delivered.remove(deleted) } else { delivered.insert(try #require(line["uuid"].text)) }
+            if let deleted = line["deleted"].text {
+                delivered.remove(deleted)
+            } else {
+                delivered.insert(try #require(line["uuid"].text))
+            }
         }
         #expect(try delivered == stored())
         // The server is gone, and the output reports this.

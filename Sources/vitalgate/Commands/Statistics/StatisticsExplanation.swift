@@ -25,7 +25,8 @@ struct StatisticsExplanation {
             if let device = source.deviceName ?? source.model { line += ", \(device)" }
             if let person = persons[source.series.person] { line += " (\(person))" }
             if source.series.maximumDuration > 0 {
-                line += ", lasting up to \(Readable.duration(nanoseconds: UInt64(clamping: source.series.maximumDuration) * 1000))"
+                line +=
+                    ", lasting up to \(Readable.duration(nanoseconds: UInt64(clamping: source.series.maximumDuration) * 1000))"
             }
             context.note(line)
         }
