@@ -112,7 +112,7 @@ public struct FleetRequest: Sendable {
             writer.write(UInt64(Self.order))
             writer.write(UInt64(min(orders.count, Self.maximumOrders)))
             for order in orders.prefix(Self.maximumOrders) {
-                writer.write(order.subject)
+                writer.write(order.person)
                 writer.write(order.type?.id)
                 writer.write(UInt64(order.names.count))
                 for name in order.names { writer.write(name) }
@@ -217,13 +217,13 @@ public struct FleetRequest: Sendable {
     private static func order(_ reader: inout FleetByteReader) throws(BlockFault) -> SourceOrder? {
         let (person, name) = (try reader.optionalText(), try reader.optionalText())
         var names: [String] = []
-        let count = try reader.number(below: SourceOrder.mostNames + 1)
+        let count = try reader.number(below: SourceOrder.maximumNames + 1)
         for _ in 0..<count { names.append(try reader.text()) }
         guard [person, name].allSatisfy({ $0.map { $0.utf8.count <= maximumNameLength && !$0.utf8.contains(0) } ?? true }) else {
             throw .invalid("a name")
         }
         let type = name.flatMap { SampleType($0) }
-        let order = SourceOrder(subject: person, type: type, names: names)
+        let order = SourceOrder(person: person, type: type, names: names)
         guard order.isValid else { throw .invalid("a name") }
         return name != nil && type == nil ? nil : order
     }

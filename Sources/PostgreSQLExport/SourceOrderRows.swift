@@ -69,7 +69,7 @@ struct SourceOrderRows {
                 person: person.isEmpty ? nil : person, type: type.isEmpty ? nil : SampleType(type), names: [name])
             guard type.isEmpty == (order.type == nil) else { continue }
             if let last = orders.indices.last, orders[last].person == order.person, orders[last].type == order.type {
-                let isNew = !orders[last].names.contains(name) && orders[last].names.count < SourceOrder.mostNames
+                let isNew = !orders[last].names.contains(name) && orders[last].names.count < SourceOrder.maximumNames
                 if isNew { orders[last].names.append(name) }
             } else {
                 orders.append(order)

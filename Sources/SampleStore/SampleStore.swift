@@ -50,7 +50,7 @@ public final class SampleStore {
     /// The client whose permissions limit what this connection reads, or `nil` if it reads everything.
     public internal(set) var client: Client?
     /// The person whose samples alone are visible, or `nil` if the store is not a view of one person.
-    public internal(set) var person: String?
+    public internal(set) var restrictedPerson: String?
     let connection: Connection
     var table: SampleTable { connection.samples }
     let batch = BatchTable()

@@ -102,7 +102,7 @@ import Testing
             return orders
         }
         let orders = [
-            SourceOrder(subject: "a", type: .heartRate, names: ["Watch", "Ring"]), SourceOrder(type: .stepCount, names: []),
+            SourceOrder(person: "a", type: .heartRate, names: ["Watch", "Ring"]), SourceOrder(type: .stepCount, names: []),
             SourceOrder(names: ["Gerät 1"]),
         ]
         #expect(try arrived(orders) == orders)

@@ -303,7 +303,7 @@ import Testing
                 for store in [hubs[1], all] { try store.store.sources.set(order) }
             }
             if number == 300 {
-                let order = SourceOrder(subject: all.origin.person, names: ["Hourly export", "Daily export"])
+                let order = SourceOrder(person: all.origin.person, names: ["Hourly export", "Daily export"])
                 for store in [hubs[0], all] { try store.store.sources.set(order) }
             }
             if number % 120 == 119 {

@@ -24,7 +24,7 @@ import Testing
         system.room = { _ in DiskRoom(free: free, whole: 1 << 35) }
         system.run = { $0.last == "vitalgate" ? policy : nil }
         return MachineDoctor(store: folder.file("store.db"), now: now, system: system).examine().map {
-            "\($0.person): \($0.text)"
+            "\($0.component): \($0.text)"
         }
     }
 

@@ -42,7 +42,7 @@ import Testing
     private func exporter(_ store: String, partitions: Int = 0) throws -> PostgreSQLExporter {
         PostgreSQLExporter(
             settings("owner", partitions: partitions),
-            context: try ExportContext(name: "other", store: store, me: test.store.person, now: { ExportedStore.received }),
+            context: try ExportContext(name: "other", store: store, me: test.store.owner, now: { ExportedStore.received }),
             days: { try SampleStatistics() })
     }
 

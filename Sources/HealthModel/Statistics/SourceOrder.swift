@@ -13,13 +13,13 @@ public struct SourceOrder: Hashable, Sendable {
     }
 
     /// The maximum number of names.
-    public static let mostNames = 64
+    public static let maximumNames = 64
     /// The maximum length of a name in bytes.
     public static let maximumNameLength = 400
 
     /// Whether its names are within these bounds, and each is one line.
     public var isValid: Bool {
-        names.count <= Self.mostNames
+        names.count <= Self.maximumNames
             && names.allSatisfy { name in
                 !name.isEmpty && name.utf8.count <= Self.maximumNameLength
                     && !name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }

@@ -90,7 +90,7 @@ public struct IntakeService: Sendable {
         let people = Set(grants.map(\.person))
         guard let first = people.first else { throw .notGranted }
         guard people.count > 1 else { return first }
-        guard people.contains(store.person) else { throw .severalPeople }
-        return store.person
+        guard people.contains(store.owner) else { throw .severalPeople }
+        return store.owner
     }
 }

@@ -21,7 +21,7 @@ extension SampleStore {
     /// - Throws: ``StoreError`` of the kind `defect` if the store is open for writing.
     public func restrict(toPerson personID: String) throws(StoreError) {
         try restrict(Restriction(viewer: .person(personID)))
-        person = personID
+        restrictedPerson = personID
     }
 
     private func restrict(_ restriction: Restriction) throws(StoreError) {
@@ -36,7 +36,7 @@ extension SampleStore {
     /// The instant from which a person's activity rings may be read, or `nil` if they may not be read. Rings have their
     /// own permission, even if they are derived from samples.
     func startOfReadableDays(of personID: String) throws(StoreError) -> Instant? {
-        if let person { return personID == person ? Instant(microseconds: .min) : nil }
+        if let restrictedPerson { return personID == restrictedPerson ? Instant(microseconds: .min) : nil }
         guard let client else { return Instant(microseconds: .min) }
         return try clients.startOfReading(ActivityReader.summaries, of: personID, client)
     }

@@ -29,7 +29,7 @@ extension SampleStore.Sources {
         guard !named.isEmpty else { return orders }
         let general = orders.last { $0.person == nil && $0.type == nil }?.names ?? []
         orders.removeAll { $0.person == nil && $0.type == nil }
-        return orders + [SourceOrder(names: Array((general + named).prefix(SourceOrder.mostNames)))]
+        return orders + [SourceOrder(names: Array((general + named).prefix(SourceOrder.maximumNames)))]
     }
 
     /// Returns all orders, most specific first. Orders for a person come before those for everybody, and orders for a type before those for

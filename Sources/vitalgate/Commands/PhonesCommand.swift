@@ -46,7 +46,7 @@ enum PhonesCommand: Command {
         }
         let (now, name) = (context.machine.now(), context.invocation.argument("NAME") ?? "")
         let store = try context.access().openForWriting(creating: true)
-        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.person
+        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
         guard person != Origin.unassigned else {
             throw context.invocation.invalid("--person", value: person, expected: "the person who uses the phone")
         }
@@ -107,7 +107,7 @@ enum PhonesCommand: Command {
                 var object = JSONObject()
                 object.set("name", phone.client.name)
                 object.set("app", HealthAutoExportInterpreter.source)
-                object.set("subjects", people.map { $0 == store.person ? "me" : $0 })
+                object.set("subjects", people.map { $0 == store.owner ? "me" : $0 })
                 object.set("posted", last?.description)
                 object.set("ingest", phone.last.map { Int($0.id) })
                 object.set("read", phone.last?.read)
@@ -116,7 +116,7 @@ enum PhonesCommand: Command {
             }
             let shown = last.map { Readable.local($0, at: zone.offset(at: $0)) } ?? "never"
             rows.append([
-                phone.client.name, people.map { names[$0] ?? ($0 == store.person ? "me" : $0) }.joined(separator: ", "), shown,
+                phone.client.name, people.map { names[$0] ?? ($0 == store.owner ? "me" : $0) }.joined(separator: ", "), shown,
                 phone.last.map { "\($0.read)" } ?? "", phone.last.map { "\($0.stored)" } ?? "",
             ])
         }
