@@ -8,7 +8,7 @@ final class ScriptedTarget: ComparableExporter {
     var kinds: Set<SampleKind> = [.quantity]
     /// Of these kinds it has no place for others.
     var hasPlace: (Sample) -> Bool = { _ in true }
-    func contains(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && hasPlace(sample) }
+    func accepts(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && hasPlace(sample) }
     /// The samples that it contains.
     private(set) var samples: [SampleIdentity: Double] = [:]
     /// The makers' record identifiers that it received.

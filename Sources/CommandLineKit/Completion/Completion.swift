@@ -1,5 +1,5 @@
 /// The shell's completions for a value.
-public enum Completion: Sendable, Equatable {
+package enum Completion: Sendable, Equatable {
     /// None.
     case none
     /// Existing files.

@@ -11,9 +11,9 @@ import WebhookExport
 ///         lamp: { kind: "command", command: ["/usr/local/bin/lamp"] },
 ///         home: { kind: "mqtt", url: "mqtt://localhost" },
 ///     }
-public struct AlertReceiverConfiguration: Sendable, NamedSetting {
+package struct AlertReceiverConfiguration: Sendable, NamedSetting {
     /// A kind of receiver.
-    public enum Kind: String, CaseIterable, Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
         case command, webhook, mqtt
 
         /// The keys of the target of the same kind that also apply to alerts.
@@ -27,9 +27,9 @@ public struct AlertReceiverConfiguration: Sendable, NamedSetting {
     }
 
     /// The name in commands: lower-case letters, digits, `-`.
-    public let name: String
+    package let name: String
     /// The kind of the receiver.
-    public let kind: Kind
+    package let kind: Kind
     private let make: @Sendable (_ store: String, _ now: @escaping () -> Instant) -> any AlertSender
 
     static let key = "alerts"
@@ -64,5 +64,5 @@ public struct AlertReceiverConfiguration: Sendable, NamedSetting {
     /// Returns the sender. It has not connected yet.
     ///
     /// - Parameter store: The store's identifier.
-    public func sender(store: String, now: @escaping () -> Instant) -> any AlertSender { make(store, now) }
+    package func sender(store: String, now: @escaping () -> Instant) -> any AlertSender { make(store, now) }
 }
