@@ -11,7 +11,6 @@ package struct DeviceSurvey: Sendable {
         /// The received bytes.
         package var bytes: [UInt8]
 
-        /// Creates a frame.
         package init(after: Duration, channel: String, bytes: [UInt8]) {
             (self.after, self.channel, self.bytes) = (after, channel, bytes)
         }

@@ -7,7 +7,6 @@ package final class CommandAlertSender: AlertSender {
     /// The time that the command has to acknowledge a message.
     private let timeout: Duration
 
-    /// Creates a sender.
     package init(_ settings: CommandExporter.Settings, timeout: Duration = CommandExporter.defaultTimeout) {
         (self.settings, self.timeout) = (settings, timeout)
     }

@@ -51,7 +51,6 @@ package final class CommandExporter: Exporter {
     private let context: ExportContext
     private let line: ChangeLine
 
-    /// Creates an exporter.
     package init(_ settings: Settings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         line = ChangeLine(me: context.me)

@@ -5,7 +5,6 @@ import Synchronization
 ///
 ///     let body = BufferCompressor.compress(lines, .gzip)
 package enum BufferCompressor {
-    /// Returns the compressed bytes.
     package static func compress(_ bytes: [UInt8], _ format: CompressionFormat, level: CompressionLevel = .standard) -> [UInt8] {
         let compressors = unused.withLock { $0.popLast() } ?? Compressors()
         defer { unused.withLock { $0.append(compressors) } }

@@ -8,7 +8,6 @@ package struct CRC32: Sendable {
     /// Creates the checksum of no bytes.
     package init() {}
 
-    /// Adds bytes.
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         // libdeflate starts again if there is no address.
         guard let start = bytes.baseAddress else { return }

@@ -85,7 +85,6 @@ package final class EventLoop {
     package func unwatch(_ descriptor: Int32) { watches[descriptor] = nil }
     /// Includes a poller in each turn, and retains it until ``remove(_:)``.
     package func add(_ poller: any Poller) { pollers[ObjectIdentifier(poller)] = poller }
-    /// Removes a poller.
     package func remove(_ poller: any Poller) { pollers[ObjectIdentifier(poller)] = nil }
 
     /// Calls `action` once, after at least `delay` on the monotonic clock.

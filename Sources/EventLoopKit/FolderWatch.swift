@@ -2,7 +2,6 @@ import Glibc
 
 /// Reports changes in one folder, using inotify(7). It costs nothing while nothing changes.
 package final class FolderWatch {
-    /// An event in the folder.
     package enum Event: Equatable {
         /// A change of the entry with this name, which need not be UTF-8.
         case entry([UInt8])

@@ -103,7 +103,6 @@ package struct AlertText {
         return AlertMessage(id: id, event: .test, json: object.closed)
     }
 
-    /// Returns the state of an alert.
     package func state(_ alert: Alert) throws -> AlertState {
         var object = JSONObject()
         object.set("state", alert.raised == nil ? "OFF" : "ON")

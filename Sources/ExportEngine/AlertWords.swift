@@ -14,7 +14,6 @@ package struct AlertWords: Sendable {
         case hour, hours
         case test, summary, failed, resumed
 
-        /// The phrase in English.
         package var english: String {
             switch self {
             case .aboveTitle: "{0} above {1}"
@@ -45,7 +44,6 @@ package struct AlertWords: Sendable {
     private let names: @Sendable (SampleType) -> String
     private let symbols: @Sendable (Unit) -> String
 
-    /// The phrases in English.
     package static let english = AlertWords(phrases: [:], decimal: ".", names: { $0.displayName }, symbols: { $0.code })
 
     /// Creates the words of a language. Missing phrases are in English.
@@ -61,7 +59,6 @@ package struct AlertWords: Sendable {
         (self.phrases, self.decimal, self.names, self.symbols) = (phrases, decimal, names, symbols)
     }
 
-    /// A phrase with its values.
     package func text(_ phrase: Phrase, _ values: String...) -> String {
         var (filled, rest) = ("", (phrases[phrase] ?? phrase.english)[...])
         while let start = rest.firstIndex(of: "{") {
@@ -74,16 +71,13 @@ package struct AlertWords: Sendable {
         return filled + rest
     }
 
-    /// The name of a type.
     package func name(of type: SampleType) -> String { names(type) }
 
-    /// A value with its unit.
     package func amount(_ value: Double, _ unit: Unit) -> String {
         let symbol = unit.code == "1" ? "" : symbols(unit)
         return symbol.isEmpty ? number(value) : "\(number(value)) \(symbol)"
     }
 
-    /// A number of hours.
     package func hours(_ count: Double) -> String { count == 1 ? text(.hour) : text(.hours, number(count)) }
 
     private func number(_ value: Double) -> String {

@@ -2,7 +2,6 @@
 package struct EnrolledHub: Hashable, Sendable {
     /// Its number in the database.
     package var id: Int
-    /// Its name.
     package var name: String
     /// The identifier of its store.
     package var store: String
@@ -50,7 +49,6 @@ package struct EnrolledHub: Hashable, Sendable {
 
 /// An order with its result, as the center knows it.
 package struct RecordedOrder: Hashable, Sendable {
-    /// Its number.
     package var number: Int64
     /// The name of its kind.
     package var kind: String

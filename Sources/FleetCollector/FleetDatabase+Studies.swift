@@ -3,7 +3,6 @@ import PostgreSQLExport
 
 /// A study, as the center knows it.
 package struct FleetStudy: Hashable, Sendable {
-    /// Its name.
     package var name: String
     /// The names of the hubs whose people all take part. Hubs that have not joined with a code have their store's identifier as name.
     package var hubs: [String]
@@ -30,7 +29,6 @@ package struct StudyConsent: Hashable, Sendable {
     /// When it was withdrawn, as PostgreSQL writes times in UTC, or `nil`.
     package var withdrawn: String?
 
-    /// A consent.
     package init(person: String, version: String, from: String? = nil, until: String? = nil, withdrawn: String? = nil) {
         (self.person, self.version, self.from, self.until, self.withdrawn) = (person, version, from, until, withdrawn)
     }
@@ -69,7 +67,6 @@ extension FleetDatabase {
         ).map { StudyConsent(person: $0[0] ?? "", version: $0[1] ?? "", from: $0[2], until: $0[3], withdrawn: $0[4]) }
     }
 
-    /// Adds a study.
     package func add(study: String) throws(DeliveryError) {
         let new = try connection.run("INSERT INTO \(schema).study(name) VALUES($1) ON CONFLICT DO NOTHING RETURNING 1", [study])
         guard !new.isEmpty else { throw DeliveryError(.refused, "there is a study '\(study)' already") }
@@ -157,7 +154,6 @@ extension FleetDatabase {
         try change(study) { () throws(DeliveryError) in try StudyCopy(schema: schema).make(of: study, in: place, connection) }
     }
 
-    /// Removes the copy of a study.
     package func removeCopy(of study: String) throws(DeliveryError) {
         try change(study) { () throws(DeliveryError) in try StudyCopy(schema: schema).remove(of: study, connection) }
     }

@@ -2,7 +2,6 @@ import FleetProtocol
 
 /// A request of a hub, opened if it was sealed.
 package struct ReceivedRequest: Sendable {
-    /// The request.
     package var bytes: [UInt8]
     /// The hub's store, as the broker reports it.
     package var store: String

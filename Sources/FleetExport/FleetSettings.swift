@@ -10,7 +10,6 @@ package struct FleetSettings: ExporterSettings {
 
     /// The brokers' URLs.
     package var servers: [String]
-    /// The fleet.
     package var subject: FleetSubject
     /// The user name, for a broker that knows passwords.
     package var user: String?

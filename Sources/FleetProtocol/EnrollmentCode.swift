@@ -68,7 +68,6 @@ package struct JoinReply: Hashable, Sendable {
     /// The public key with which the center knows the hub from now on.
     package var hubKey: String?
 
-    /// A reply.
     package init(name: String, commandKey: String? = nil, proof: String? = nil) {
         (self.name, self.commandKey, self.proof) = (name, commandKey, proof)
     }

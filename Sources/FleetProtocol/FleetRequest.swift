@@ -49,7 +49,6 @@ package struct FleetRequest: Sendable {
     /// How long a hub waits for the reply. After that it asks again, so a collector does not carry it out any more.
     package static let timeout = Duration.seconds(60)
 
-    /// A request.
     package init(target: String, me: String, task: Task) { (self.target, self.me, self.task) = (target, me, task) }
 
     /// The version of the format.
@@ -65,7 +64,6 @@ package struct FleetRequest: Sendable {
     /// The longest name of a target, in bytes.
     static let maximumNameLength = 200
 
-    /// The request as bytes.
     package var bytes: [UInt8] {
         var writer = FleetByteWriter()
         writer.write(UInt64(Self.version))

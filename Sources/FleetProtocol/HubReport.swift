@@ -34,7 +34,6 @@ package struct HubReport: Codable, Hashable, Sendable {
         /// The name of the machine and the path of the store.
         package var name: String
 
-        /// A machine.
         package init(id: String, name: String) { (self.id, self.name) = (id, name) }
 
         fileprivate var isValid: Bool {
@@ -42,7 +41,6 @@ package struct HubReport: Codable, Hashable, Sendable {
         }
     }
 
-    /// A report.
     package init(version: String, lastChange: Int64, waiting: Int, quarantined: Int, order: Int64, result: OrderResult?) {
         (self.version, self.lastChange, self.waiting) = (version, lastChange, waiting)
         (self.quarantined, self.order, self.result) = (quarantined, order, result)
@@ -62,7 +60,6 @@ package struct HubReport: Codable, Hashable, Sendable {
     }
 }
 
-/// The result of an order.
 package struct OrderResult: Codable, Hashable, Sendable {
     /// The exit status of the command on the hub, 0 if it succeeded.
     package var code: Int

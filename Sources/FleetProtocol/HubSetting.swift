@@ -24,7 +24,6 @@ package struct HubSetting: Hashable, Sendable {
 
     /// The keys from the outermost object to the value.
     package private(set) var path: [String]
-    /// The value.
     package let value: String
     /// Whether the value is a number instead of a text.
     package let isNumber: Bool

@@ -20,7 +20,6 @@ package struct NKey: Sendable {
     /// The secret text.
     package var seedText: String { KeyText.user.seedText(key.seed) }
 
-    /// The public text.
     package var publicText: String { KeyText.user.publicText(key.publicKey) }
 
     /// Reads a secret text.

@@ -56,7 +56,6 @@ package struct RequestOpener: Sendable {
         (self.keys, self.isRequired, self.fleet) = (keys, isRequired, fleet.fleet)
     }
 
-    /// An opened request.
     package struct Opened: Sendable {
         /// The request, which ``FleetRequest`` reads.
         package var bytes: [UInt8]
@@ -110,7 +109,6 @@ package struct ReplySeal: Sendable {
 
     init(key: [UInt8]) { self.key = key }
 
-    /// The sealed reply.
     package func sealed(_ reply: [UInt8]) -> [UInt8] {
         MessageCipher.encrypted(reply, with: key).map { [Sealing.version] + $0 } ?? []
     }

@@ -15,7 +15,6 @@ package struct SealingKey: Sendable {
         self.key = key
     }
 
-    /// The secret text.
     package var seedText: String { KeyText.curve.seedText(key.secret) }
 
     /// The public text, which hubs have.

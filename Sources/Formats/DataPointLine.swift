@@ -48,7 +48,6 @@ package final class DataPointLine {
     /// A writer without state so far.
     package init() {}
 
-    /// Whether the type has a schema.
     package static func knows(_ type: SampleType) -> Bool { schema(of: type) != nil }
 
     /// Appends the data point of an added sample, or `{"deleted":"UUID",…}` as in ``ChangeLine``, with a newline.

@@ -34,7 +34,6 @@ package struct JSONObject {
     /// An object within this one.
     package mutating func set(_ name: String, _ object: JSONObject) { set(name, raw: object.closed) }
 
-    /// A list of objects.
     package mutating func set(_ name: String, _ list: [JSONObject]) {
         set(name, raw: [UInt8(ascii: "[")] + list.map(\.closed).joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")])
     }

@@ -4,7 +4,6 @@ import HealthModel
 ///
 /// In a gap without samples the figures are `null` or empty, and the count is 0.
 package struct StatisticsLine: Sendable {
-    /// The type of the samples.
     package let type: SampleType
     /// The unit of the numbers. Durations of a category are in seconds.
     package let unit: Unit

@@ -12,7 +12,6 @@ package struct HTTPRequest: Sendable {
         case put = "PUT"
     }
 
-    /// The method.
     package var method: Method
     /// The complete URL, `http://` or `https://`.
     package var url: String
@@ -23,7 +22,6 @@ package struct HTTPRequest: Sendable {
     /// Whether the response may take long. It then only times out if no bytes arrive.
     package var isLong: Bool
 
-    /// Creates a request.
     package init(
         _ method: Method, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [], isLong: Bool = false
     ) {
@@ -78,7 +76,6 @@ package struct HTTPResponse: Sendable {
 
 /// The reason why there was no response.
 package struct HTTPFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of failures.
     package enum Kind: Hashable, Sendable {
         /// The server cannot be reached, the connection broke, or the time was over.
         case unreachable
@@ -90,7 +87,6 @@ package struct HTTPFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case other
     }
 
-    /// The kind of the failure.
     package let kind: Kind
     /// A text for the user.
     package let description: String

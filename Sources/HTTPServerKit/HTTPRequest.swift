@@ -1,4 +1,3 @@
-/// The head of a request.
 package struct RequestHead: Sendable {
     /// The method in its original case, such as `GET`.
     package let method: String
@@ -25,7 +24,6 @@ package struct RequestHead: Sendable {
     /// Whether the method only reads.
     package var isSafe: Bool { ["GET", "HEAD", "OPTIONS"].contains(method) }
 
-    /// Whether the request has a body.
     var hasBody: Bool { header("transfer-encoding") != nil || (header("content-length").map { $0 != "0" } ?? false) }
 
     /// The token of `Authorization: Bearer …`, or `nil` if there is none.
@@ -39,7 +37,6 @@ package struct RequestHead: Sendable {
 
 /// A complete request.
 package struct HTTPRequest: Sendable {
-    /// The head of the request.
     package let head: RequestHead
     /// The body, within the limit that the handler allows.
     package let body: [UInt8]

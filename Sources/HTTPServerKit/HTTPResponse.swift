@@ -19,14 +19,12 @@ package struct HTTPResponse {
     /// The bound for which the request was refused.
     package var bound: LoadBound?
 
-    /// Creates a response with bytes.
     package init(status: Int = 200, type: String, _ bytes: [UInt8]) {
         self.status = status
         headers = [("Content-Type", type)]
         content = .bytes(bytes)
     }
 
-    /// Creates a response with a stream.
     package init(status: Int = 200, type: String, _ stream: any BodyStream) {
         self.status = status
         headers = [("Content-Type", type)]
@@ -61,7 +59,6 @@ package struct Problem: Error, Hashable, Sendable {
         self.bound = bound
     }
 
-    /// Creates a problem with this status.
     package init(_ status: Int, _ detail: String, headers: [String: String] = [:]) {
         (self.status, self.detail, self.headers) = (status, detail, headers)
     }

@@ -46,7 +46,6 @@ package struct ServerError: Error, CustomStringConvertible, Sendable {
     init(_ description: String) { self.description = description }
 }
 
-/// A listening socket.
 struct ListeningSocket {
     let descriptor: Int32
     /// The address, with the chosen port if 0 was requested.

@@ -1,6 +1,5 @@
 /// The settings of a server: its address, its names, and the limits for its clients.
 package struct ServerSettings: Sendable {
-    /// The address to listen on.
     package var listening: ListeningAddress
     /// Names accepted in `Host`, in addition to `localhost` and the server's address.
     package var hosts: [String] = []
@@ -77,10 +76,8 @@ package struct ResolvedRequest: Sendable {
     package var queue: FairQueue?
     /// Returns whose share of memory, streams and turns the request uses.
     package var payer: @Sendable () -> Payer
-    /// Returns the response.
     package var answer: @Sendable (HTTPRequest) -> HTTPResponse
 
-    /// Creates a resolved request.
     package init(
         body: BodyAllowance = .none, queue: FairQueue? = nil, payer: @escaping @Sendable () -> Payer = { .unauthenticated },
         answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse

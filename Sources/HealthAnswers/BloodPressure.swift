@@ -3,9 +3,7 @@ import SampleStore
 
 /// The two pressures of a blood pressure correlation (`HKCorrelationTypeIdentifierBloodPressure`), in mm[Hg].
 package struct BloodPressure: Hashable, Sendable {
-    /// The systolic pressure.
     package let systolic: Double
-    /// The diastolic pressure.
     package let diastolic: Double
 
     /// The id of the correlation's type.

@@ -22,9 +22,7 @@ package struct ChartFrame: Hashable, Sendable {
         (self.from, self.to, self.width) = (from, to, min(max(width, 50), Self.widest))
     }
 
-    /// The start.
     package var start: Instant { Instant(microseconds: from * 1000) }
-    /// The end.
     package var end: Instant { Instant(microseconds: to * 1000) }
     /// The duration in milliseconds.
     package var span: Int64 { to - from }

@@ -19,7 +19,6 @@ package enum HealthGroup: String, CaseIterable, Sendable {
     /// Everything else.
     case other
 
-    /// The group of a type.
     package init(of type: SampleType) {
         self = Self.ranks[type.id]?.group ?? (type.id.hasPrefix("dietary") ? .nutrition : .other)
     }

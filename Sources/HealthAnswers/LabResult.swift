@@ -10,7 +10,6 @@ package struct LabResult: Sendable {
     /// The time of the test according to the resource, or else the start of the sample. The start of a day or month without a time.
     package let time: Instant
 
-    /// The result.
     package var result: ClinicalResult { measured.result }
 
     /// The code that identifies the measurement in other results: system and code.

@@ -13,7 +13,6 @@ package struct LabStatistics: Sendable {
     package struct Entry: Sendable {
         /// The result and the time of the test.
         package let result: LabResult
-        /// The person.
         package let person: String
         /// The source's id.
         package let source: String
@@ -59,7 +58,6 @@ package struct LabStatistics: Sendable {
         self.entries = entries.sorted { $0.result.time < $1.result.time }
     }
 
-    /// The record types that have results.
     package static let types = Set(["labResultRecord", "vitalSignRecord"].compactMap { SampleType($0) })
 
     /// The name of the latest result.

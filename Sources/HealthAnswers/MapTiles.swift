@@ -36,7 +36,6 @@ package struct MapTiles: Hashable, Sendable {
         (origin, self.attribution, template) = (scheme + authority, attribution, url)
     }
 
-    /// The address of a tile.
     package func address(zoom: Int, column: Int, row: Int) -> String {
         var address = template
         for (name, number) in [("{z}", zoom), ("{x}", column), ("{y}", row)] {

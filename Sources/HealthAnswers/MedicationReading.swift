@@ -3,7 +3,6 @@ import SampleStore
 
 /// A medication of a person with its doses.
 package struct MedicationReading: Sendable {
-    /// The name.
     package let name: String
     /// What the person recorded about it, or `nil` if only doses are known.
     package let medication: UserAnnotatedMedication?

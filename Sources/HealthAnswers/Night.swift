@@ -37,7 +37,6 @@ package struct Night: Sendable {
 
     /// An interval in microseconds since 1970.
     package struct Interval: Hashable, Sendable {
-        /// The start.
         package var start: Int64
         /// The end, after the start.
         package var end: Int64

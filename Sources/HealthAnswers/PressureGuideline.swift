@@ -17,7 +17,6 @@ package enum PressureGuideline: String, CaseIterable, Sendable {
         case optimal, normal, nonElevated, elevated, highNormal, stage1, stage2, grade1, grade2, grade3, hypertension
     }
 
-    /// The name of the guideline.
     package var name: String {
         switch self {
         case .accAHA2017: "ACC/AHA 2017"

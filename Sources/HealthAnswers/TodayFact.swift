@@ -30,11 +30,9 @@ package enum TodayFact: Hashable, Sendable {
     package struct Earlier: Hashable, Sendable {
         /// The value in the canonical unit.
         package let value: Double
-        /// The time.
         package let time: Instant
     }
 
-    /// A value with its time.
     package typealias Reading = (time: Instant, value: Double)
 
     private static let minute: Int64 = 60_000_000

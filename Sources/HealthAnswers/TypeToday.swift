@@ -3,9 +3,7 @@ import SampleStore
 
 /// What is known about one type of a person today: the latest sample, and how it compares with the days before.
 package struct TypeToday: Sendable {
-    /// The type.
     package let type: SampleType
-    /// The latest sample.
     package let latest: StoredSample
     /// One figure a day of the last seven days and of today, which is last, in the canonical unit: the sum for cumulative types, otherwise
     /// the average. Days without data are `nil`. For blood pressure it is the systolic pressure.
@@ -32,7 +30,6 @@ package struct TypeToday: Sendable {
     package let night: Night?
     /// Today's naps, for sleep.
     package let naps: [Night]
-    /// The pressures, for blood pressure.
     package let pressure: BloodPressure?
 }
 

@@ -9,7 +9,6 @@ package struct TypicalRange: Hashable, Sendable {
     /// The lowest number of comparable days.
     package static let minimumCount = 14
 
-    /// The median.
     package let median: Double
     /// The lower end of the middle half.
     package let low: Double

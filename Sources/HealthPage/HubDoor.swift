@@ -21,7 +21,6 @@ package struct HubDoor: Sendable {
         /// The battery level in percent.
         package var battery: Double?
 
-        /// Creates a device.
         package init(address: String, name: String) { (self.address, self.name) = (address, name) }
     }
 
@@ -34,7 +33,6 @@ package struct HubDoor: Sendable {
         /// The command's messages for the user.
         package var words: String
 
-        /// Creates an outcome.
         package init(code: Int32, output: String, words: String) { (self.code, self.output, self.words) = (code, output, words) }
     }
 

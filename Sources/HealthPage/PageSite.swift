@@ -5,7 +5,6 @@ import HealthServing
 import SampleStore
 import Synchronization
 
-/// The settings of the page.
 package struct PageSettings: Sendable {
     /// The page's style, scripts and texts.
     package var files: PageFiles
@@ -39,7 +38,6 @@ package final class PageSite: Site {
     private let quickQueue = FairQueue("vitalgate.page", lanes: 2)
     private let lastReport = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Creates the page of a service.
     package init(_ core: ServiceCore, _ settings: PageSettings) {
         (self.core, self.settings) = (core, settings)
         cookie = PageCookie(store: core.settings.store, owner: core.owner, isSecure: core.settings.server.identity != nil)

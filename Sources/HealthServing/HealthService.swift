@@ -2,7 +2,6 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// The settings of a service.
 package struct ServiceSettings: Sendable {
     /// The path of the store's file.
     package var store: String

@@ -13,7 +13,6 @@ package struct IntakePost: Sendable {
     /// The header with the length of the periods, if the app sent one.
     package let grouping: String?
 
-    /// Creates a post.
     package init(client: Client, kind: String, file: String, grouping: String?) {
         (self.client, self.kind, self.file, self.grouping) = (client, kind, file, grouping)
     }

@@ -14,7 +14,6 @@ import Ingestion
 ///         plain: true,                        // another address than loopback without TLS
 ///     }
 package struct APIConfiguration: Decodable, Sendable {
-    /// The address to listen on.
     package var listen: ListeningAddress
     /// Allowed host names besides `localhost` and its own address.
     package var hosts: [String] = []

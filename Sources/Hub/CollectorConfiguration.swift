@@ -9,7 +9,6 @@ import PostgreSQLExport
 ///         database: { host: "db.example", database: "study", user: "collector" },
 ///     }
 package struct CollectorConfiguration: Decodable, Sendable {
-    /// The brokers and the fleet.
     package var broker: FleetSettings
     /// The database that all hubs are written into.
     package var database: PostgreSQLSettings

@@ -4,7 +4,6 @@ import Ingestion
 
 /// A zone's name and its origin, so that the user can find a wrong setting.
 package struct ZoneName: Hashable, Sendable {
-    /// The origin of a name.
     package enum Origin: Hashable, Sendable {
         /// `--time-zone`.
         case option
@@ -18,7 +17,6 @@ package struct ZoneName: Hashable, Sendable {
 
     /// The name as given.
     package var name: String
-    /// The origin of the name.
     package var origin: Origin
 
     /// Creates a name without looking it up.

@@ -11,7 +11,6 @@ package struct Machine: Sendable {
     /// The folder of the compiled tz database.
     package var zoneDirectory: String
 
-    /// The host name.
     package var hostName: String
     /// The identity of the system and board. Empty if neither has one.
     package var identity: String

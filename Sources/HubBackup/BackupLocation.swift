@@ -106,6 +106,5 @@ package struct BackupFailure: Error, Hashable, Sendable, CustomStringConvertible
     /// The failure, for the user. It contains no key.
     package var description: String
 
-    /// Creates a failure.
     package init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
 }

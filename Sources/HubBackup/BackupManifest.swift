@@ -9,7 +9,6 @@ package struct BackupManifest: Codable, Hashable, Sendable {
     package var time: String
     /// The name of the machine.
     package var host: String
-    /// The store.
     package var store: Store
     /// All other files.
     package var files: [File]
@@ -46,7 +45,6 @@ package struct BackupManifest: Codable, Hashable, Sendable {
     package struct File: Codable, Hashable, Sendable {
         /// The purpose of a file.
         package enum Role: String, Codable, Hashable, Sendable {
-            /// The configuration.
             case configuration
             /// A file that the configuration names, such as one with a password, or one of the store's folder.
             case named
@@ -68,7 +66,6 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         package var sha256: String
     }
 
-    /// The names in a backup.
     static let (storeName, folder, name) = ("store.db", "hub", "manifest.json")
 
     /// The path of a file within the backup. Paths begin with `/`.

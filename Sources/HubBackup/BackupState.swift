@@ -115,9 +115,7 @@ package struct BackupSchedule: Hashable, Sendable {
 
     /// The tasks of a location that are due.
     package struct Due: Hashable, Sendable {
-        /// Whether a backup is due.
         package var backup: Bool
-        /// Whether a drill is due.
         package var drill: Bool
         /// Creates the tasks of a location.
         package init(backup: Bool = false, drill: Bool = false) { (self.backup, self.drill) = (backup, drill) }

@@ -55,7 +55,6 @@ package struct Restic: Sendable {
 
     /// The longest output that is kept, in bytes.
     private static let maximumLength = 16 << 20
-    /// The descriptors of the keys in restic.
     private static let (keyDescriptor, newKeyDescriptor): (Int32, Int32) = (3, 4)
 
     /// Runs a command of restic.

@@ -2,7 +2,6 @@ import Glibc
 
 /// Identifies a process uniquely over time: its number, its start time and the boot.
 package enum ProcessIdentity {
-    /// This process.
     package static func current() -> String { name(of: getpid()) ?? "\(getpid())" }
 
     /// Returns `number start boot`, or `nil` if there is no such process.

@@ -360,6 +360,5 @@ package final class PostgreSQLExporter: ComparableExporter {
         return try session.computeDays(seconds: 20) ? .milliseconds(100) : nil
     }
 
-    /// Ends the session.
     package func finish() { session.end() }
 }

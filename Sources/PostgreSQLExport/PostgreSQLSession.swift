@@ -112,7 +112,6 @@ package final class PostgreSQLSession {
         participants[hub, default: []].formUnion(new)
     }
 
-    /// Marks the days of new samples.
     func mark(_ samples: [Sample], _ days: DayRows, _ connection: PostgreSQLConnection) throws(DeliveryError) {
         if maximumDuration.count >= Self.maximumHubs { maximumDuration.removeAll() }
         // A delivery that fails forgets them.

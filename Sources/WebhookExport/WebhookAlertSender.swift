@@ -21,6 +21,5 @@ package final class WebhookAlertSender: AlertSender {
         }
     }
 
-    /// Closes the connection.
     package func finish() { connection.close() }
 }

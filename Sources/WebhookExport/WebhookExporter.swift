@@ -30,7 +30,6 @@ package final class WebhookExporter: Exporter {
         /// The path of a file with trusted certificates, or `nil` for the system's.
         package var certificateAuthority: String?
 
-        /// Creates settings from a URL and a secret.
         package init(url: String, form: Form = .lines, secret: Secret? = nil, certificateAuthority: String? = nil) {
             (self.url, self.form, self.secret, self.certificateAuthority) = (url, form, secret, certificateAuthority)
         }
@@ -152,6 +151,5 @@ package final class WebhookExporter: Exporter {
         try connection.post(body, type: type, id: id)
     }
 
-    /// Closes the connection.
     package func finish() { connection.close() }
 }

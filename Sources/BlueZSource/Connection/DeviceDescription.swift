@@ -74,9 +74,7 @@ package struct DeviceDescription: Hashable, Sendable {
 
 /// Bytes that a device needs before it sends data.
 package struct OpeningWrite: Hashable, Sendable {
-    /// The characteristic to write.
     package var name: CharacteristicName
-    /// The bytes to write.
     package var bytes: [UInt8]
 
     /// - Parameter bytes: at most 512 bytes, the size of an attribute.
@@ -86,7 +84,6 @@ package struct OpeningWrite: Hashable, Sendable {
     }
 }
 
-/// The clock of a device.
 package struct DeviceClock: Hashable, Sendable {
     /// The byte layout of the time (GATT Specification Supplement).
     package enum Layout: Hashable, Sendable {

@@ -12,7 +12,6 @@ package struct ResourceFault: JSONFailure, Hashable, CustomStringConvertible {
     /// The index of the invalid byte, or `nil` if the text is well-formed.
     package var byte: Int?
 
-    /// Creates a fault.
     package init(_ path: String, _ reason: String, byte: Int? = nil) {
         (self.path, self.reason, self.byte) = (path, reason, byte)
     }

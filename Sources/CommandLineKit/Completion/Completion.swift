@@ -1,6 +1,5 @@
 /// The shell's completions for a value.
 package enum Completion: Sendable, Equatable {
-    /// None.
     case none
     /// Existing files.
     case file

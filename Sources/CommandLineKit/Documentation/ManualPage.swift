@@ -32,7 +32,6 @@ package struct ManualPage: Sendable {
         /// Literal lines below the list.
         package var listing: String
 
-        /// Creates a section.
         package init(title: String, text: String, entries: [Entry] = [], listing: String = "") {
             self.title = title
             self.text = text
@@ -41,7 +40,6 @@ package struct ManualPage: Sendable {
         }
     }
 
-    /// The program with its commands.
     package var program: CommandSpecification
     /// The section of the manual, 1 for programs.
     package var section: Int

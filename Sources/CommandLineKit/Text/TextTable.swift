@@ -8,7 +8,6 @@
 package struct TextTable: Sendable {
     /// The alignment of the cells in a column.
     package enum Alignment: Sendable, Equatable {
-        /// For texts.
         case left
         /// For whole numbers.
         case right

@@ -49,7 +49,6 @@ package final class Certificate {
         return Int64(days) * 86_400 + Int64(seconds)
     }
 
-    /// Returns the certificate as PEM.
     package func pem() throws(CertificateError) -> String {
         try written { PEM_write_bio_X509($0, handle) }
     }

@@ -13,7 +13,6 @@ package final class ObservationEncoder {
         case server
     }
 
-    /// The state of the sample.
     enum SampleState {
         case live
         /// Deleted, or replaced by the sample with this UUID.

@@ -42,7 +42,6 @@ package final class BTSnoopFile {
     static let mark = Array("btsnoop\0".utf8)
     /// Microseconds from the year 0 to 1970.
     private static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
-    /// The maximum length of a packet.
     private static let maximumPacketLength = 1 << 17
     private static let latest: Int64 = 253_402_300_799_999_999
 

@@ -17,7 +17,6 @@ package final class BluetoothTraffic {
     package enum Advertised {
         case service(String)
         case name(String)
-        /// The data of a service.
         case serviceData(String, [UInt8])
         case manufacturerData(UInt16, [UInt8])
     }

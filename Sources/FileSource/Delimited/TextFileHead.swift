@@ -5,9 +5,7 @@ import Pipeline
 package struct TextFileHead: Sendable {
     /// Up to 64 KiB, converted to UTF-8.
     package var text: String
-    /// Whether it is the whole file.
     package var isWhole: Bool
-    /// The encoding of the file.
     package var encoding: TextEncoding
 
     /// - Throws: ``SourceError`` if the file does not exist or is not a text.

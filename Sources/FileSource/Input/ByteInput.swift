@@ -51,7 +51,6 @@ final class FileInput: ByteInput {
     }
 }
 
-/// Bytes in memory.
 final class MemoryInput: ByteInput {
     private let bytes: [UInt8]
     private var offset = 0

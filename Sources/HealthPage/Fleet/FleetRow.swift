@@ -5,9 +5,7 @@ package struct FleetRow: Sendable {
         case enrolled, revoked, stopped, copied
     }
 
-    /// Its name in the fleet.
     package var name: String
-    /// Its state.
     package var state: State
     /// The time since its last report or delivery in seconds, or `nil` before the first.
     package var silence: Int?

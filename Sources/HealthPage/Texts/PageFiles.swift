@@ -103,6 +103,5 @@ package struct PageFiles: Sendable {
 
 /// An error in the page's files.
 package struct PageFilesError: Error, CustomStringConvertible {
-    /// The file and the error.
     package let description: String
 }

@@ -10,9 +10,7 @@ package struct PageLanguage: Sendable {
 
     /// The text of a key, or `nil` if the language lacks it.
     package func text(_ key: String) -> String? { texts[key] }
-    /// The name of a type.
     package func name(of type: SampleType) -> String { texts.name(of: type) }
-    /// The symbol of a unit.
     package func symbol(of unit: Unit) -> String { texts["unit." + unit.code] ?? unit.code }
     /// The separator before decimals.
     package var decimal: Character { Character(PageLocale.language.withValue(texts.language) { PageLocale.decimal }) }

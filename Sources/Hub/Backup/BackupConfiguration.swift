@@ -95,7 +95,6 @@ package struct BackupLocationConfiguration: Sendable, NamedSetting {
         }
     }
 
-    /// Whether a name is valid.
     package static func isValid(name: String) -> Bool { isName(name) }
 }
 

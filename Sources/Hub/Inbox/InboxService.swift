@@ -228,7 +228,6 @@ package final class InboxService: HubSource {
     private func notify(_ weight: SourceNotice.Weight, _ text: String) { host?.didReceive(SourceNotice(weight, name, text)) }
 }
 
-/// The settings of the inbox.
 package struct InboxSettings: Sendable {
     /// The path of the folder.
     package var folder: String

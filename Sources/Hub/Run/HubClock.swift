@@ -18,7 +18,6 @@ package final class HubClock {
     package struct Questions {
         /// The kernel's id of this boot.
         package var boot: String
-        /// Whether the clock is synchronised.
         package var isSynchronised: () -> Bool
         /// Whether the machine keeps the time while it is off.
         package var keepsTime: Bool

@@ -3,7 +3,6 @@ import SampleStore
 
 /// The status of the hub at one moment: its sources, devices and counts, without measured values.
 package struct HubStatus: Codable, Hashable, Sendable {
-    /// The time of the status.
     package var time: Instant
     /// The hub's process, or `nil` if no hub runs and only the store was read.
     package var hub: Process?
@@ -83,7 +82,6 @@ package struct HubStatus: Codable, Hashable, Sendable {
         package var waiting: Int?
     }
 
-    /// The status of a source of the hub.
     package struct Source: Codable, Hashable, Sendable {
         /// The name: `radio`, `serial`, `inbox`, `simulation`.
         package var name: String

@@ -12,7 +12,6 @@ import WebhookExport
 ///         home: { kind: "mqtt", url: "mqtt://localhost" },
 ///     }
 package struct AlertReceiverConfiguration: Sendable, NamedSetting {
-    /// A kind of receiver.
     package enum Kind: String, CaseIterable, Sendable {
         case command, webhook, mqtt
 
@@ -28,12 +27,10 @@ package struct AlertReceiverConfiguration: Sendable, NamedSetting {
 
     /// The name in commands: lower-case letters, digits, `-`.
     package let name: String
-    /// The kind of the receiver.
     package let kind: Kind
     private let make: @Sendable (_ store: String, _ now: @escaping () -> Instant) -> any AlertSender
 
     static let key = "alerts"
-    /// The keys of all kinds.
     static let keys = Set(["kind"] + Kind.allCases.flatMap(\.keys))
 
     init(name: String, from decoder: any Decoder) throws {

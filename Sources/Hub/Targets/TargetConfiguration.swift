@@ -18,7 +18,6 @@ import SampleStore
 package struct TargetConfiguration: Sendable, NamedSetting {
     /// The name in commands: lower-case letters, digits, `-`.
     package let name: String
-    /// The kind of the target.
     package let kind: ExporterKind
     private let types: Set<SampleType>?
     private let condition: TargetCondition?

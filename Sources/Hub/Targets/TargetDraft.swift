@@ -7,7 +7,6 @@ import Pipeline
 ///
 /// It knows which keys there are and the forms of their values. Whether a value is valid is decided by the configuration's reader.
 package struct TargetDraft {
-    /// The kind of the target.
     package let kind: ExporterKind
     /// The secrets to read from the user (`KEY=-`), in the given order.
     package private(set) var askedSecrets: [String] = []

@@ -52,10 +52,8 @@ package final class CaptureWriter {
         try file.append(CaptureText.line(head))
     }
 
-    /// The path of the capture.
     package var path: String { file.path }
 
-    /// Records an event.
     package func record(_ event: LiveEvent) {
         guard isOpen else { return }
         write { lines(of: event) }

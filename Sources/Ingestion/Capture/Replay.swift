@@ -26,7 +26,6 @@ package final class Replay {
         /// Whether the user asked to stop.
         package var isCancelled: () -> Bool
 
-        /// Creates the settings.
         package init(
             library: ProfileLibrary, keys: [String: String], now: @escaping @Sendable () -> Instant,
             zone: @escaping (String) -> TimeZoneRules?,

@@ -39,7 +39,6 @@ package struct ReadingOptions: Sendable {
 
 /// A file with its source and interpreter.
 package struct FileReading {
-    /// The path of the file.
     package let path: String
     /// The profile's id.
     package let profile: String

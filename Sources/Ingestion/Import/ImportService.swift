@@ -5,7 +5,6 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// The progress of an import.
 package struct ImportProgress: Sendable {
     /// Frames delivered so far.
     package var frames: Int

@@ -20,7 +20,6 @@ import SampleStore
 package final class LiveIngest {
     /// The store that receives the readings.
     package let store: SampleStore
-    /// The event loop of the ingest.
     package let loop: EventLoop
     /// The machine's time, for the ledger. A recording's time is the loop's.
     let now: @Sendable () -> Instant

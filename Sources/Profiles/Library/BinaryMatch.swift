@@ -2,7 +2,6 @@ import Wire
 
 /// The profile and the channel that read binary frames.
 package struct BinaryMatch: Sendable {
-    /// The profile.
     package var profile: Profile
     var channel: BinaryChannel
 
@@ -10,7 +9,6 @@ package struct BinaryMatch: Sendable {
     package var channelName: String { channel.name }
     /// The framing of a stream, or nil if the transport delivers whole frames.
     package var framing: Framing? { channel.plan.framing }
-    /// The settings of the serial port, for serial channels.
     package var port: SerialSettings? { channel.port }
 
     /// Whether the bytes may be a frame of the channel, judged without a key.

@@ -156,9 +156,7 @@ package struct DeviceConnection: Hashable, Sendable {
 
 /// Bytes that a device needs before it sends data.
 package struct ProfileWrite: Hashable, Sendable {
-    /// The characteristic to write.
     package var characteristic: ProfileCharacteristic
-    /// The bytes to write.
     package var bytes: [UInt8]
 }
 

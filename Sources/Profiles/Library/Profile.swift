@@ -7,11 +7,9 @@ package struct Profile: Sendable {
     package var id: String
     /// The name for display.
     package var name: String
-    /// The version of the profile.
     package var version: String
     /// Links to descriptions of the format.
     package var links: [String]
-    /// The file with the profile.
     package var file: String
     /// Names of its channels: `csv`, `json`, `gatt:2A37`.
     package var channels: [String]
@@ -19,7 +17,6 @@ package struct Profile: Sendable {
     package var match: DeviceMatch
     /// Makers and models that the profile reads, for users who look for their device.
     package var devices: [ProfileDevice]
-    /// The connection to the device.
     package var connection: DeviceConnection
     var tables: [TableChannel]
     var binaries: [BinaryChannel]

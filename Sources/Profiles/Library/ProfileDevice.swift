@@ -43,7 +43,6 @@ package struct ProfileDevice: Hashable, Sendable {
     package var maker: String
     /// The names under which the models are sold.
     package var models: [String]
-    /// The kind of device.
     package var kind: Kind
     /// The evidence.
     package var proof: Proof

@@ -13,7 +13,6 @@ package struct ProfileMatch: Sendable {
         case database(ForeignDatabase)
     }
 
-    /// The profile.
     package var profile: Profile
     /// The file's structure.
     package var form: Form

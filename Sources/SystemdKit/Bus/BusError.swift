@@ -19,7 +19,6 @@ package struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// No answer arrived in time. The peer may be stuck (story 1).
     package static let timeout = BusError("org.freedesktop.DBus.Error.NoReply", "no answer in time")
-    /// The connection to the bus was lost.
     package static let disconnected = BusError("org.freedesktop.DBus.Error.Disconnected", "the connection to D-Bus was lost")
     /// The message does not have the documented form.
     package static let unexpected = BusError("org.freedesktop.DBus.Error.InvalidArgs", "the response has an unexpected form")

@@ -27,7 +27,6 @@ package struct BusSignal {
     package let sender: String
     /// The path of the object that sent it.
     package let path: String
-    /// The interface that has the signal.
     package let interface: String
     /// The signal's own name, such as `PropertiesChanged`.
     package let member: String

@@ -45,7 +45,6 @@ package indirect enum BusValue: Equatable {
         package var key: BusValue
         /// The value. Its signature is the dictionary's `value`.
         package var value: BusValue
-        /// Creates an entry.
         package init(_ key: BusValue, _ value: BusValue) {
             self.key = key
             self.value = value
