@@ -18,7 +18,9 @@ package struct BlockReader {
     private var (lastStart, lastReceived) = (Int64(0), Int64(0))
 
     /// Returns the changes of a block, in its order. Their ledger entries and numbers are 0, because only the hub knows them.
-    package static func changes(of block: ArraySlice<UInt8>) throws(BlockFault) -> [SampleChange] { try self.block(block).changes }
+    package static func changes(of block: ArraySlice<UInt8>) throws(BlockFault) -> [SampleChange] {
+        try self.block(block).changes
+    }
 
     /// Returns the changes of a block and its length after decompression.
     static func block(_ block: ArraySlice<UInt8>) throws(BlockFault) -> (changes: [SampleChange], length: Int) {

@@ -74,7 +74,8 @@ package struct DailyFigures {
     /// Today's total of a sample's type and person, from its device, or from its source if it has no device.
     ///
     /// - Parameter condition: The samples that count, or `nil` for all.
-    package func today(of sample: Sample, at now: Instant, where condition: SamplePredicate? = nil) throws(StoreError) -> DayTotal?
+    package func today(of sample: Sample, at now: Instant, where condition: SamplePredicate? = nil) throws(StoreError)
+        -> DayTotal?
     {
         let origin = sample.origin
         let isHere: SamplePredicate =

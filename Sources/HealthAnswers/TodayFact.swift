@@ -50,7 +50,8 @@ package enum TodayFact: Hashable, Sendable {
     // MARK: The night
 
     /// A night that ended today. A difference below a quarter of an hour is as usual.
-    package static func night(asleep: Int64, end: Instant, typical: TypicalRange?, midnight: Instant, now: Instant) -> TodayFact? {
+    package static func night(asleep: Int64, end: Instant, typical: TypicalRange?, midnight: Instant, now: Instant) -> TodayFact?
+    {
         guard asleep > 0, end > midnight, end <= now else { return nil }
         let difference = typical.map { asleep - Int64($0.median) }
         return .slept(asleep, difference: difference.map { abs($0) < 15 * minute ? 0 : $0 })

@@ -54,7 +54,8 @@ package final class BinaryInterpreter: FrameInterpreter {
     }
 
     /// - Parameter device: the device that sends the frames, if it is known.
-    package init(_ match: BinaryMatch, registry: OriginRegistry, device: Device? = nil, options: BinaryOptions = BinaryOptions()) {
+    package init(_ match: BinaryMatch, registry: OriginRegistry, device: Device? = nil, options: BinaryOptions = BinaryOptions())
+    {
         profile = match.profile
         self.registry = registry
         self.device = device

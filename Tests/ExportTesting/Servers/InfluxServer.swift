@@ -47,7 +47,8 @@ package final class InfluxServer: Sendable {
     package func crash() { server.kill() }
     package func stop() { server.stop() }
 
-    package func query(_ text: String, in database: String = "", _ header: (name: String, value: String)? = nil) throws -> String {
+    package func query(_ text: String, in database: String = "", _ header: (name: String, value: String)? = nil) throws -> String
+    {
         let response = try HTTPClient().send(
             HTTPRequest(
                 .post, "\(url)/query?db=\(database)",
