@@ -1,28 +1,28 @@
 /// A device in range, adopted or not.
-public struct NearbyDevice: Hashable, Sendable {
+package struct NearbyDevice: Hashable, Sendable {
     /// The current address (org.bluez.Device1, Address). It may change, see ``addressIsDurable``.
-    public var address: BluetoothAddress
+    package var address: BluetoothAddress
     /// Whether the address stays the same. Devices with other addresses need a bond before they can be adopted.
-    public var addressIsDurable: Bool
+    package var addressIsDurable: Bool
     /// The name in BlueZ (org.bluez.Device1, Name), or nil.
-    public var name: String?
+    package var name: String?
     /// The signal strength in dBm.
-    public var strength: Int?
+    package var strength: Int?
     /// The services in BlueZ (org.bluez.Device1, UUIDs). Entries that are not UUIDs are omitted.
-    public var services: [BluetoothUUID]
+    package var services: [BluetoothUUID]
     /// The kinds of data that it advertises.
-    public var adverts: Set<AdvertisedData>
+    package var adverts: Set<AdvertisedData>
     /// The bytes of that data, as far as they are known. They determine which profile can read the device.
-    public var data: [AdvertisedData: [UInt8]] = [:]
+    package var data: [AdvertisedData: [UInt8]] = [:]
     /// Whether BlueZ has a bond with it, or whether it is paired if BlueZ does not report bonds.
-    public var isBonded: Bool
+    package var isBonded: Bool
     /// Whether BlueZ has a link to it now.
-    public var isConnected: Bool
+    package var isConnected: Bool
     /// BlueZ's name of the adapter that heard it, such as `hci0`.
-    public var adapter: String
+    package var adapter: String
 
     /// Creates a description of a device that was heard.
-    public init(
+    package init(
         address: BluetoothAddress, addressIsDurable: Bool, name: String?, strength: Int?, services: [BluetoothUUID],
         adverts: Set<AdvertisedData>, isBonded: Bool, isConnected: Bool, adapter: String
     ) {
@@ -34,7 +34,7 @@ public struct NearbyDevice: Hashable, Sendable {
 
 extension BlueZSource {
     /// Listens for this long and returns the devices in range, strongest first. Reads only advertisements.
-    public func scan(_ duration: Duration, completion: @escaping ([NearbyDevice]) -> Void) {
+    package func scan(_ duration: Duration, completion: @escaping ([NearbyDevice]) -> Void) {
         beginScan()
         bus.loop.after(duration) { [weak self] in
             guard let self else { return completion([]) }
@@ -46,7 +46,7 @@ extension BlueZSource {
     }
 
     /// Listens until a device in range meets the condition, or until the time limit.
-    public func find(
+    package func find(
         within limit: Duration, where isWanted: @escaping (NearbyDevice) -> Bool, completion: @escaping (NearbyDevice?) -> Void
     ) {
         beginScan()
@@ -68,7 +68,7 @@ extension BlueZSource {
     }
 
     /// The devices heard since the last scan began.
-    public var nearby: [NearbyDevice] {
+    package var nearby: [NearbyDevice] {
         let found = tree.objects.compactMap { path, interfaces -> NearbyDevice? in
             guard let properties = interfaces[BlueZ.device],
                 let address = properties["Address"]?.text.flatMap({ BluetoothAddress($0) }),

@@ -1,7 +1,7 @@
 import SystemdKit
 
 /// Asks the user during pairing. Answers may come later, and each closure is called once.
-public protocol PairingDialogue: AnyObject {
+package protocol PairingDialogue: AnyObject {
     /// Asks for the number on the device's display, 0 to 999999. Answer nil to cancel.
     func enterPasskey(for address: String, _ answer: @escaping (UInt32?) -> Void)
     /// Shows a number that the user types on the device.
@@ -13,7 +13,7 @@ public protocol PairingDialogue: AnyObject {
 extension BlueZSource {
     /// Bonds with a device, which must be in range. ``dialogue`` asks the user. Without it, only devices that need no number ("just works")
     /// can be paired.
-    public func pair(_ address: BluetoothAddress, completion: @escaping (Result<Void, BusError>) -> Void) {
+    package func pair(_ address: BluetoothAddress, completion: @escaping (Result<Void, BusError>) -> Void) {
         guard let path = path(of: address), let adapter = tree[path: path, interface: BlueZ.device]?["Adapter"]?.text else {
             return completion(
                 .failure(BusError("org.bluez.Error.DoesNotExist", "\(address) was not found: is it in pairing mode?")))
@@ -51,7 +51,7 @@ extension BlueZSource {
     }
 
     /// Removes the bond and everything that BlueZ stores about the device. The device must then be paired again.
-    public func forget(_ address: BluetoothAddress, completion: @escaping (Result<Void, BusError>) -> Void) {
+    package func forget(_ address: BluetoothAddress, completion: @escaping (Result<Void, BusError>) -> Void) {
         guard let path = path(of: address), let adapter = tree[path: path, interface: BlueZ.device]?["Adapter"]?.text else {
             return completion(.failure(BusError("org.bluez.Error.DoesNotExist", "BlueZ does not know \(address)")))
         }

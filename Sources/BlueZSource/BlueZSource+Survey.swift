@@ -1,45 +1,44 @@
 import SystemdKit
 
 /// The result of listening to one device without adopting it: its advertisements, its characteristics, and its notifications.
-public struct DeviceSurvey: Sendable {
+package struct DeviceSurvey: Sendable {
     /// One frame.
-    public struct Frame: Hashable, Sendable {
+    package struct Frame: Hashable, Sendable {
         /// The time since the survey began.
-        public var after: Duration
+        package var after: Duration
         /// The channel: `advert:FCD2`, `gatt:2A37`, or a UUID instead of the four digits.
-        public var channel: String
+        package var channel: String
         /// The received bytes.
-        public var bytes: [UInt8]
+        package var bytes: [UInt8]
 
-        /// Creates a frame.
-        public init(after: Duration, channel: String, bytes: [UInt8]) {
+        package init(after: Duration, channel: String, bytes: [UInt8]) {
             (self.after, self.channel, self.bytes) = (after, channel, bytes)
         }
     }
 
     /// One characteristic.
-    public struct Characteristic: Hashable, Sendable {
+    package struct Characteristic: Hashable, Sendable {
         /// The UUID of its service.
-        public var service: BluetoothUUID
+        package var service: BluetoothUUID
         /// Its own UUID.
-        public var uuid: BluetoothUUID
+        package var uuid: BluetoothUUID
         /// Its operations, in BlueZ's words, such as `notify`.
-        public var flags: [String]
+        package var flags: [String]
     }
 
     /// The device's name.
-    public internal(set) var name: String?
+    package internal(set) var name: String?
     /// The services that it advertises or offers.
-    public internal(set) var services: [BluetoothUUID] = []
+    package internal(set) var services: [BluetoothUUID] = []
     /// Its characteristics, or empty if it was not connected.
-    public internal(set) var characteristics: [Characteristic] = []
+    package internal(set) var characteristics: [Characteristic] = []
     /// The frames in the order in which they arrived.
-    public internal(set) var frames: [Frame] = []
+    package internal(set) var frames: [Frame] = []
     /// The reason why it could not be connected.
-    public internal(set) var failure: BusError?
+    package internal(set) var failure: BusError?
 
     /// Creates an empty result.
-    public init() {}
+    package init() {}
 
     /// The maximum number of frames. Even a device that sends a hundred times a second is known after that.
     static let maximum = 4096
@@ -52,7 +51,7 @@ extension BlueZSource {
     ///   - duration: the time to listen to advertisements, and again to notifications if the device is connected.
     ///   - connects: whether to connect. The device must be in range and must not be adopted.
     ///   - completion: receives the result, or nil if the device was not heard.
-    public func survey(
+    package func survey(
         _ address: BluetoothAddress, for duration: Duration, connects: Bool, completion: @escaping (DeviceSurvey?) -> Void
     ) {
         let survey = SurveyRun(self, address, duration, connects: connects, completion)

@@ -4,21 +4,21 @@ import Pipeline
 import SystemdKit
 
 /// The configuration of the source.
-public struct BlueZConfiguration {
+package struct BlueZConfiguration {
     /// The addresses of the adapters to use. Empty means all.
-    public var adapters: Set<BluetoothAddress> = []
+    package var adapters: Set<BluetoothAddress> = []
     /// Whether an adapter that is off is switched on.
-    public var powersAdapters = true
+    package var powersAdapters = true
     /// Returns the local time at an instant, for devices with a clock.
-    public var wallTime: (Instant) -> WallTime
+    package var wallTime: (Instant) -> WallTime
     /// Returns a random number from 0 up to 1, for the jitter of back-offs.
-    public var random: () -> Double
+    package var random: () -> Double
     var limits = ConnectionLimits()
 
     /// - Parameters:
     ///   - wallTime: returns the local time at an instant.
     ///   - random: returns a number from 0 up to 1, once for each back-off.
-    public init(wallTime: @escaping (Instant) -> WallTime, random: @escaping () -> Double) {
+    package init(wallTime: @escaping (Instant) -> WallTime, random: @escaping () -> Double) {
         self.wallTime = wallTime
         self.random = random
     }
@@ -34,11 +34,11 @@ public struct BlueZConfiguration {
 ///     loop.run()
 ///
 /// Everything runs on the loop's thread, and nothing blocks it.
-public final class BlueZSource: SessionHost {
+package final class BlueZSource: SessionHost {
     /// The receiver of frames and notices, such as the hub. The reference is weak.
-    public weak var delegate: (any BlueZSourceDelegate)?
+    package weak var delegate: (any BlueZSourceDelegate)?
     /// The connection to D-Bus that the whole source uses.
-    public let bus: SystemBus
+    package let bus: SystemBus
     let configuration: BlueZConfiguration
     let tree: ObjectTree
     private(set) var sessions: [BluetoothAddress: DeviceSession] = [:]
@@ -53,7 +53,7 @@ public final class BlueZSource: SessionHost {
     var scanned: Set<String> = []
     let agent: PairingAgent
     /// The dialogue that asks the user during pairing, to be set before ``start()``. The reference is weak.
-    public var dialogue: (any PairingDialogue)? {
+    package var dialogue: (any PairingDialogue)? {
         get { agent.dialogue }
         set { agent.dialogue = newValue }
     }
@@ -61,7 +61,7 @@ public final class BlueZSource: SessionHost {
     /// Creates a source that does nothing before ``start()``.
     ///
     /// - Parameter bus: a bus that is not open yet. The source opens and closes it.
-    public init(bus: SystemBus, configuration: BlueZConfiguration) {
+    package init(bus: SystemBus, configuration: BlueZConfiguration) {
         self.bus = bus
         self.configuration = configuration
         tree = ObjectTree(bus: bus)
@@ -71,7 +71,7 @@ public final class BlueZSource: SessionHost {
     }
 
     /// Opens the bus and waits for BlueZ. If the bus or the daemon goes away, waits for it again.
-    public func start() {
+    package func start() {
         bus.onConnected = { [weak self] in
             self?.didReportLoss = false
             self?.tree.start()
@@ -87,7 +87,7 @@ public final class BlueZSource: SessionHost {
     }
 
     /// Leaves all devices and closes the connection to the bus.
-    public func stop() {
+    package func stop() {
         isStopping = true
         defer { isStopping = false }
         for session in sessions.values { end(session) }
@@ -99,7 +99,7 @@ public final class BlueZSource: SessionHost {
     // MARK: Devices
 
     /// Reads a device from now on. It replaces the device that was adopted under its address before.
-    public func adopt(_ description: DeviceDescription, memory: DeviceMemory) {
+    package func adopt(_ description: DeviceDescription, memory: DeviceMemory) {
         release(description.address)
         let session = DeviceSession(description, memory: memory, host: self)
         sessions[description.address] = session
@@ -110,7 +110,7 @@ public final class BlueZSource: SessionHost {
     }
 
     /// Stops reading a device. Its bond stays.
-    public func release(_ address: BluetoothAddress) {
+    package func release(_ address: BluetoothAddress) {
         guard let session = sessions.removeValue(forKey: address) else { return }
         end(session)
         paths = paths.filter { $0.value !== session }
@@ -125,23 +125,23 @@ public final class BlueZSource: SessionHost {
     }
 
     /// Confirms that everything passed on before the token was created is durable.
-    public func confirm(_ token: CommitToken) {
+    package func confirm(_ token: CommitToken) {
         guard let session = sessions[token.address], session.pendingToken == token else { return }
         session.committed()
     }
 
     /// Whether the device delivers now.
-    public func isLive(_ address: BluetoothAddress) -> Bool { sessions[address]?.machine.state == .live }
+    package func isLive(_ address: BluetoothAddress) -> Bool { sessions[address]?.machine.state == .live }
 
     /// Returns the reason why the device does not deliver, for users. It is nil if the device delivers or only advertises.
-    public func waitsFor(_ address: BluetoothAddress) -> String? {
+    package func waitsFor(_ address: BluetoothAddress) -> String? {
         guard let session = sessions[address] else { return nil }
         if adapters.isEmpty { return "a Bluetooth adapter" }
         return session.machine.waitsFor(address)
     }
 
     /// Whether an adapter is available.
-    public var hasAdapter: Bool { !adapters.isEmpty }
+    package var hasAdapter: Bool { !adapters.isEmpty }
 
     // MARK: What sessions ask for
 

@@ -2,18 +2,17 @@ import Pipeline
 
 /// Runs a command for each message about an alert, with the JSON object and a newline as its standard input. Exit status 0 acknowledges
 /// it. The command's output is discarded, because it may repeat the message.
-public final class CommandAlertSender: AlertSender {
+package final class CommandAlertSender: AlertSender {
     private let settings: CommandExporter.Settings
     /// The time that the command has to acknowledge a message.
     private let timeout: Duration
 
-    /// Creates a sender.
-    public init(_ settings: CommandExporter.Settings, timeout: Duration = CommandExporter.defaultTimeout) {
+    package init(_ settings: CommandExporter.Settings, timeout: Duration = CommandExporter.defaultTimeout) {
         (self.settings, self.timeout) = (settings, timeout)
     }
 
     /// Runs the command with a message.
-    public func send(_ message: AlertMessage) throws(DeliveryError) {
+    package func send(_ message: AlertMessage) throws(DeliveryError) {
         let failure: String?
         do throws(CommandFailure) {
             let input = message.json + [UInt8(ascii: "\n")]

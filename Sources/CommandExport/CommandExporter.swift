@@ -7,16 +7,16 @@ import Pipeline
 ///
 /// A batch that was not acknowledged is passed again. Each line has its sample's UUID and the change's anchor, so the command can ignore
 /// repetitions.
-public final class CommandExporter: Exporter {
+package final class CommandExporter: Exporter {
     /// The user's settings.
-    public struct Settings: ExporterSettings {
+    package struct Settings: ExporterSettings {
         /// `command`.
-        public static let settings = Key.settings
+        package static let settings = Key.settings
         /// The program and its arguments.
-        public var command: [String]
+        package var command: [String]
 
         /// Creates settings from a program and its arguments.
-        public init(command: [String]) { self.command = command }
+        package init(command: [String]) { self.command = command }
 
         private enum Key: String, ExporterSettingKey {
             case command
@@ -29,7 +29,7 @@ public final class CommandExporter: Exporter {
         }
 
         /// - Throws: ``SettingsFault`` if there is no program.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             command = try decoder.container(keyedBy: Key.self).decodeIfPresent([String].self, forKey: .command) ?? []
             guard command.first?.isEmpty == false, !command.contains(where: { $0.utf8.contains(0) }) else {
                 throw SettingsFault("command", "expected a list: a program and its arguments")
@@ -38,21 +38,20 @@ public final class CommandExporter: Exporter {
     }
 
     /// The maximum number of changes, about a megabyte.
-    public let batchLimit = 1000
+    package let batchLimit = 1000
     /// The lines support all kinds.
-    public let kinds = Set(SampleKind.allCases)
+    package let kinds = Set(SampleKind.allCases)
     /// True because a command may keep only the last change.
-    public let isOrdered = true
+    package let isOrdered = true
     /// The time that a command has to acknowledge its input.
-    public static let defaultTimeout = Duration.seconds(60)
+    package static let defaultTimeout = Duration.seconds(60)
     /// The time that the command has to acknowledge a batch.
     var timeout = CommandExporter.defaultTimeout
     private let settings: Settings
     private let context: ExportContext
     private let line: ChangeLine
 
-    /// Creates an exporter.
-    public init(_ settings: Settings, context: ExportContext) {
+    package init(_ settings: Settings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         line = ChangeLine(me: context.me)
     }
@@ -60,10 +59,10 @@ public final class CommandExporter: Exporter {
     private var program: String { settings.command.first ?? "" }
 
     /// The program. Its arguments may contain secrets.
-    public var address: String { program }
+    package var address: String { program }
 
     /// Checks that the program is there. It is not run, because it could not roll back what it does.
-    public func check() throws(DeliveryError) -> [Finding] {
+    package func check() throws(DeliveryError) -> [Finding] {
         let folders = (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin").split(separator: ":")
         let paths = program.contains("/") ? [program] : folders.map { "\($0)/\(program)" }
         guard paths.contains(where: { access($0, X_OK) == 0 }) else {
@@ -73,7 +72,7 @@ public final class CommandExporter: Exporter {
     }
 
     /// Runs the command with a batch.
-    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+    package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         guard !batch.changes.isEmpty else { return 0 }
         var bytes: [UInt8] = []
         for (index, change) in batch.changes.enumerated() {

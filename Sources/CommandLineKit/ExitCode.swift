@@ -1,5 +1,5 @@
 /// The exit status of a program, following `sysexits.h`. Scripts can use it to distinguish a typing error from a full disk.
-public enum ExitCode: Int32, Sendable, Equatable {
+package enum ExitCode: Int32, Sendable, Equatable {
     case success = 0
     /// The command line is invalid (`EX_USAGE`).
     case usage = 64

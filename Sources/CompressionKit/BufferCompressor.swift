@@ -4,9 +4,8 @@ import Synchronization
 /// Compresses bytes that are completely in memory, with libdeflate. It takes half the time of zlib for the same format.
 ///
 ///     let body = BufferCompressor.compress(lines, .gzip)
-public enum BufferCompressor {
-    /// Returns the compressed bytes.
-    public static func compress(_ bytes: [UInt8], _ format: CompressionFormat, level: CompressionLevel = .standard) -> [UInt8] {
+package enum BufferCompressor {
+    package static func compress(_ bytes: [UInt8], _ format: CompressionFormat, level: CompressionLevel = .standard) -> [UInt8] {
         let compressors = unused.withLock { $0.popLast() } ?? Compressors()
         defer { unused.withLock { $0.append(compressors) } }
         let compressor =

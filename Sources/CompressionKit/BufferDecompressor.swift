@@ -2,9 +2,9 @@ import CDeflate
 
 /// Decompresses bytes that are completely in memory and whose uncompressed number is known, with libdeflate. One thread at a time may use
 /// it.
-public final class BufferDecompressor {
+package final class BufferDecompressor {
     /// The result of a decompression.
-    public enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         /// The room is filled.
         case done
         /// There are fewer or more bytes than the room.
@@ -16,7 +16,7 @@ public final class BufferDecompressor {
     private let decompressor: OpaquePointer
 
     /// Returns `nil` if there is not enough memory.
-    public init?() {
+    package init?() {
         guard let decompressor = libdeflate_alloc_decompressor() else { return nil }
         self.decompressor = decompressor
     }
@@ -24,7 +24,7 @@ public final class BufferDecompressor {
     deinit { libdeflate_free_decompressor(decompressor) }
 
     /// Decompresses a raw DEFLATE stream (RFC 1951) that fills the room exactly.
-    public func decompress(raw bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Outcome {
+    package func decompress(raw bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Outcome {
         switch libdeflate_deflate_decompress(decompressor, bytes.baseAddress, bytes.count, room.baseAddress, room.count, nil) {
         case LIBDEFLATE_SUCCESS: .done
         case LIBDEFLATE_SHORT_OUTPUT, LIBDEFLATE_INSUFFICIENT_SPACE: .wrongSize

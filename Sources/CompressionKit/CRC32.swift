@@ -1,15 +1,14 @@
 import CDeflate
 
 /// The checksum of gzip and ZIP (RFC 1952, section 8), computed in pieces.
-public struct CRC32: Sendable {
+package struct CRC32: Sendable {
     /// The checksum of all bytes so far.
-    public private(set) var value: UInt32 = 0
+    package private(set) var value: UInt32 = 0
 
     /// Creates the checksum of no bytes.
-    public init() {}
+    package init() {}
 
-    /// Adds bytes.
-    public mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         // libdeflate starts again if there is no address.
         guard let start = bytes.baseAddress else { return }
         value = libdeflate_crc32(value, start, bytes.count)

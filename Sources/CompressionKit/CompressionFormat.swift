@@ -1,5 +1,5 @@
 /// A container for bytes that are compressed with DEFLATE.
-public enum CompressionFormat: Sendable {
+package enum CompressionFormat: Sendable {
     /// zlib (RFC 1950): a header of two bytes and a checksum.
     case zlib
     /// gzip (RFC 1952): the format of `Content-Encoding: gzip`.
@@ -18,7 +18,7 @@ public enum CompressionFormat: Sendable {
 }
 
 /// The effort of compression.
-public enum CompressionLevel: Sendable {
+package enum CompressionLevel: Sendable {
     /// The least effort (level 1).
     case fast
     /// The usual effort of zlib and gzip (level 6).

@@ -7,11 +7,11 @@ import CZlib
 ///     stream.finish(to: &output)
 ///
 /// Use ``BufferCompressor`` if all bytes are in memory, which takes half the time.
-public final class DeflateStream {
+package final class DeflateStream {
     private var stream = z_stream()
 
     /// Begins a stream. Returns `nil` if there is not enough memory.
-    public init?(_ format: CompressionFormat, level: CompressionLevel = .standard) {
+    package init?(_ format: CompressionFormat, level: CompressionLevel = .standard) {
         guard vitalgate_deflate_begin(&stream, level.number, format.window) == Z_OK else { return nil }
     }
 
@@ -22,12 +22,12 @@ public final class DeflateStream {
     /// - Parameters:
     ///   - bytes: at most 4 GiB.
     ///   - flushing: whether a reader must be able to decompress all bytes so far.
-    public func compress(_ bytes: UnsafeRawBufferPointer, flushing: Bool = false, to output: inout [UInt8]) {
+    package func compress(_ bytes: UnsafeRawBufferPointer, flushing: Bool = false, to output: inout [UInt8]) {
         run(bytes, flushing ? Z_SYNC_FLUSH : Z_NO_FLUSH, &output)
     }
 
     /// Appends the remaining compressed bytes and the end of the stream. Nothing may be compressed afterwards.
-    public func finish(to output: inout [UInt8]) { run(UnsafeRawBufferPointer(start: nil, count: 0), Z_FINISH, &output) }
+    package func finish(to output: inout [UInt8]) { run(UnsafeRawBufferPointer(start: nil, count: 0), Z_FINISH, &output) }
 
     private func run(_ bytes: UnsafeRawBufferPointer, _ flush: Int32, _ output: inout [UInt8]) {
         // zlib only reads from it.

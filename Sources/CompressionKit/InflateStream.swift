@@ -3,9 +3,9 @@ import CZlib
 /// Decompresses bytes in pieces, with zlib.
 ///
 /// Use ``BufferDecompressor`` if all bytes are in memory and their number is known, which takes less than half the time.
-public final class InflateStream {
+package final class InflateStream {
     /// The state of a stream after a step.
-    public enum State: Sendable {
+    package enum State: Sendable {
         /// It needs more input or more room.
         case open
         /// Its end was reached.
@@ -15,26 +15,26 @@ public final class InflateStream {
     }
 
     /// The result of a step.
-    public struct Step: Sendable {
+    package struct Step: Sendable {
         /// The number of input bytes that were used.
-        public let read: Int
+        package let read: Int
         /// The number of output bytes that were written.
-        public let written: Int
+        package let written: Int
         /// The state afterwards.
-        public let state: State
+        package let state: State
     }
 
     private var stream = z_stream()
 
     /// Begins a stream. Returns `nil` if there is not enough memory.
-    public init?(_ format: CompressionFormat) {
+    package init?(_ format: CompressionFormat) {
         guard vitalgate_inflate_begin(&stream, format.window) == Z_OK else { return nil }
     }
 
     deinit { inflateEnd(&stream) }
 
     /// Decompresses until the input is used up or the room is full. Pass the unused input again in the next step.
-    public func decompress(_ input: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Step {
+    package func decompress(_ input: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) -> Step {
         let (available, free) = (UInt32(clamping: input.count), UInt32(clamping: room.count))
         // zlib only reads from it.
         stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress?.assumingMemoryBound(to: UInt8.self))

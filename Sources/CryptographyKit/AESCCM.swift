@@ -1,9 +1,9 @@
 import CCrypto
 
 /// AES-128 in CCM mode (RFC 3610), which encrypts and authenticates.
-public enum AESCCM {
+package enum AESCCM {
     /// The length of a key in bytes.
-    public static let keySize = 16
+    package static let keySize = 16
 
     /// Decrypts a message. Returns `nil` if the tag does not match the other arguments, or an argument has an invalid length.
     ///
@@ -13,7 +13,7 @@ public enum AESCCM {
     ///   - key: ``keySize`` bytes.
     ///   - nonce: 7 to 13 bytes.
     ///   - authenticated: bytes that are authenticated but not encrypted.
-    public static func open(
+    package static func open(
         _ ciphertext: UnsafeRawBufferPointer, tag: UnsafeRawBufferPointer, key: [UInt8], nonce: [UInt8],
         authenticated: [UInt8] = []
     ) -> [UInt8]? {

@@ -1,19 +1,19 @@
 import CCrypto
 
 /// A key pair that signs messages: Ed25519 (RFC 8032).
-public struct SigningKey: Sendable {
+package struct SigningKey: Sendable {
     /// The length of a seed and of a public key in bytes.
-    public static let size = 32
+    package static let size = 32
     /// The length of a signature in bytes.
-    public static let signatureSize = 64
+    package static let signatureSize = 64
 
     /// The secret part, ``size`` bytes.
-    public let seed: [UInt8]
+    package let seed: [UInt8]
     /// The public part, ``size`` bytes.
-    public let publicKey: [UInt8]
+    package let publicKey: [UInt8]
 
     /// Derives the key pair of a seed, or returns `nil` if the seed does not have ``size`` bytes.
-    public init?(seed: [UInt8]) {
+    package init?(seed: [UInt8]) {
         guard seed.count == Self.size, let key = EVP_PKEY_new_raw_private_key(NID_ED25519, nil, seed, seed.count) else {
             return nil
         }
@@ -25,7 +25,7 @@ public struct SigningKey: Sendable {
     }
 
     /// Signs a message. The result has ``signatureSize`` bytes, or none without memory.
-    public func signature(of message: [UInt8]) -> [UInt8] {
+    package func signature(of message: [UInt8]) -> [UInt8] {
         guard let key = EVP_PKEY_new_raw_private_key(NID_ED25519, nil, seed, seed.count) else { return [] }
         defer { EVP_PKEY_free(key) }
         let context = EVP_MD_CTX_new()
@@ -39,7 +39,7 @@ public struct SigningKey: Sendable {
     }
 
     /// Whether the owner of a public key signed a message.
-    public static func isValid(_ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
+    package static func isValid(_ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
         guard publicKey.count == size, signature.count == signatureSize,
             let key = EVP_PKEY_new_raw_public_key(NID_ED25519, nil, publicKey, publicKey.count)
         else { return false }

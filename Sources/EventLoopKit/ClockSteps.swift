@@ -4,12 +4,12 @@ import Glibc
 /// Reports changes of the machine's clock, for example by NTP once it has found a server. It costs nothing while the clock is not set.
 ///
 /// timerfd_create(2): a timer on the real-time clock, set to a date that never comes, is cancelled when that clock is set.
-public final class ClockSteps {
+package final class ClockSteps {
     private let loop: EventLoop
     private let timer: Descriptor
 
     /// - Returns: `nil` if the system does not have such timers.
-    public init?(loop: EventLoop, handler: @escaping () -> Void) {
+    package init?(loop: EventLoop, handler: @escaping () -> Void) {
         let number = timerfd_create(CLOCK_REALTIME, Int32(O_NONBLOCK | O_CLOEXEC))
         guard number >= 0 else { return nil }
         self.loop = loop
@@ -34,7 +34,7 @@ public final class ClockSteps {
     }
 
     /// Whether the kernel considers its clock synchronised: adjtimex(2) with no change. Also false on a machine without NTP.
-    public static var isSynchronised: Bool {
+    package static var isSynchronised: Bool {
         var state = timex()
         return adjtimex(&state) != TIME_ERROR
     }

@@ -1,15 +1,15 @@
 import Glibc
 
 /// A file descriptor with one owner, closed when the last reference goes (story 11, descriptors that leak until the machine dies).
-public final class Descriptor: Equatable {
+package final class Descriptor: Equatable {
     /// The number for system calls.
-    public let number: Int32
+    package let number: Int32
 
     /// Takes ownership of the descriptor.
-    public init(owning number: Int32) { self.number = number }
+    package init(owning number: Int32) { self.number = number }
 
     /// A duplicate of a descriptor that another owner closes.
-    public convenience init?(copying number: Int32) {
+    package convenience init?(copying number: Int32) {
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { return nil }
         self.init(owning: copy)
@@ -17,5 +17,5 @@ public final class Descriptor: Equatable {
 
     deinit { close(number) }
 
-    public static func == (one: Descriptor, other: Descriptor) -> Bool { one === other }
+    package static func == (one: Descriptor, other: Descriptor) -> Bool { one === other }
 }

@@ -1,9 +1,9 @@
 import Glibc
 
 /// An event loop on one thread, based on poll(2), with descriptors, timers, and a bell that other threads may ring.
-public final class EventLoop {
+package final class EventLoop {
     /// The clock for timers.
-    public let clock: any SourceClock
+    package let clock: any SourceClock
     private var watches: [Int32: Watch] = [:]
     private var timers: [Timer] = []
     private var pollers: [ObjectIdentifier: any Poller] = [:]
@@ -16,7 +16,7 @@ public final class EventLoop {
     }
 
     /// A closure that runs once at its time unless it is cancelled, and is then released.
-    public final class Timer {
+    package final class Timer {
         fileprivate let at: Duration
         fileprivate var action: (() -> Void)?
         fileprivate init(at: Duration, action: @escaping () -> Void) {
@@ -24,11 +24,11 @@ public final class EventLoop {
             self.action = action
         }
         /// Cancels the timer. Has no effect after it has fired.
-        public func cancel() { action = nil }
+        package func cancel() { action = nil }
     }
 
     /// An object with its own descriptor, whose events change from turn to turn (sd_bus_get_events(3)).
-    public protocol Poller: AnyObject {
+    package protocol Poller: AnyObject {
         /// The descriptor and its events for poll(2), or `nil` while there is none.
         var interest: (descriptor: Int32, events: Int16)? { get }
         /// The number of milliseconds until it must run even if its descriptor is not ready. Negative means never.
@@ -38,7 +38,7 @@ public final class EventLoop {
     }
 
     /// Wakes the loop from another thread or from a signal handler, through a pipe(7).
-    public final class Bell: Sendable {
+    package final class Bell: Sendable {
         fileprivate let number: Int32
         private let button: Int32
         fileprivate init() {
@@ -56,7 +56,7 @@ public final class EventLoop {
             close(button)
         }
         /// Wakes the loop. Safe on any thread and in a signal handler.
-        public func ring() {
+        package func ring() {
             // A full pipe already wakes the loop.
             var byte: UInt8 = 1
             _ = write(button, &byte, 1)
@@ -64,52 +64,51 @@ public final class EventLoop {
     }
 
     /// - Parameter clock: The clock for timers. Tests pass their own.
-    public init(clock: any SourceClock) {
+    package init(clock: any SourceClock) {
         self.clock = clock
         bell = Bell()
     }
 
     /// Called on the loop's thread after the bell was rung.
-    public var onBell: (() -> Void)?
+    package var onBell: (() -> Void)?
     /// The loop's bell, which is safe to keep and to ring on any thread.
-    public var alarm: Bell { bell }
+    package var alarm: Bell { bell }
     /// The number of watched descriptors and pending timers, for tests of leaks.
-    public var load: (watches: Int, timers: Int) { (watches.count, timers.count { $0.action != nil }) }
+    package var load: (watches: Int, timers: Int) { (watches.count, timers.count { $0.action != nil }) }
 
     /// Calls `handler` with the events of a descriptor from poll(2), until ``unwatch(_:)``.
-    public func watch(_ descriptor: Int32, events: Int32 = POLLIN, handler: @escaping (Int16) -> Void) {
+    package func watch(_ descriptor: Int32, events: Int32 = POLLIN, handler: @escaping (Int16) -> Void) {
         watches[descriptor] = Watch(events: Int16(events), handler: handler)
     }
 
     /// Stops watching a descriptor. Call it before the descriptor is closed.
-    public func unwatch(_ descriptor: Int32) { watches[descriptor] = nil }
+    package func unwatch(_ descriptor: Int32) { watches[descriptor] = nil }
     /// Includes a poller in each turn, and retains it until ``remove(_:)``.
-    public func add(_ poller: any Poller) { pollers[ObjectIdentifier(poller)] = poller }
-    /// Removes a poller.
-    public func remove(_ poller: any Poller) { pollers[ObjectIdentifier(poller)] = nil }
+    package func add(_ poller: any Poller) { pollers[ObjectIdentifier(poller)] = poller }
+    package func remove(_ poller: any Poller) { pollers[ObjectIdentifier(poller)] = nil }
 
     /// Calls `action` once, after at least `delay` on the monotonic clock.
     @discardableResult
-    public func after(_ delay: Duration, _ action: @escaping () -> Void) -> Timer {
+    package func after(_ delay: Duration, _ action: @escaping () -> Void) -> Timer {
         let timer = Timer(at: clock.uptime + delay, action: action)
         timers.append(timer)
         return timer
     }
 
     /// Runs turns until ``stop()``.
-    public func run() {
+    package func run() {
         stopped = false
         while !stopped { turn(maximumWait: .seconds(3600)) }
     }
 
     /// Makes ``run()`` return at the end of the turn.
-    public func stop() { stopped = true }
+    package func stop() { stopped = true }
 
     /// Waits for the next event, at most `maximumWait`, and handles everything that is due.
     ///
     /// All work is done after the wait, so a turn that has done some returns instead of waiting for more. The wait is zero if something is
     /// already due, such as a timer, or a message that was read and not yet handled.
-    public func turn(maximumWait: Duration) {
+    package func turn(maximumWait: Duration) {
         var wait = maximumWait.wholeMilliseconds
         for timer in timers where timer.action != nil {
             wait = min(wait, max(0, (timer.at - clock.uptime).wholeMilliseconds))
@@ -156,7 +155,7 @@ public final class EventLoop {
 
 extension Duration {
     /// The duration rounded up, so that a timer never fires early, and limited to the range of poll(2).
-    public var wholeMilliseconds: Int32 {
+    package var wholeMilliseconds: Int32 {
         let (seconds, attoseconds) = components
         if seconds > 2_000_000 { return 2_000_000_000 }
         if seconds < -2_000_000 { return 0 }

@@ -1,9 +1,8 @@
 import Glibc
 
 /// Reports changes in one folder, using inotify(7). It costs nothing while nothing changes.
-public final class FolderWatch {
-    /// An event in the folder.
-    public enum Event: Equatable {
+package final class FolderWatch {
+    package enum Event: Equatable {
         /// A change of the entry with this name, which need not be UTF-8.
         case entry([UInt8])
         /// The kernel's queue overflowed. Rescan the whole folder.
@@ -13,21 +12,21 @@ public final class FolderWatch {
     }
 
     /// The kinds of changes to report.
-    public struct Changes: OptionSet, Sendable {
+    package struct Changes: OptionSet, Sendable {
         /// The flags of inotify(7).
-        public let rawValue: UInt32
+        package let rawValue: UInt32
         /// - Parameter rawValue: The flags of inotify(7).
-        public init(rawValue: UInt32) { self.rawValue = rawValue }
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
         init(_ flag: Int32) { rawValue = UInt32(flag) }
 
         /// A file, folder or link was created.
-        public static let created = Changes(Int32(IN_CREATE))
+        package static let created = Changes(Int32(IN_CREATE))
         /// An entry was moved here.
-        public static let movedIn = Changes(Int32(IN_MOVED_TO))
+        package static let movedIn = Changes(Int32(IN_MOVED_TO))
         /// A file was closed by its writer.
-        public static let written = Changes(Int32(IN_CLOSE_WRITE))
+        package static let written = Changes(Int32(IN_CLOSE_WRITE))
         /// An entry was deleted.
-        public static let deleted = Changes(Int32(IN_DELETE))
+        package static let deleted = Changes(Int32(IN_DELETE))
     }
 
     private let loop: EventLoop
@@ -35,7 +34,7 @@ public final class FolderWatch {
     private let handler: (Event) -> Void
 
     /// - Throws: ``SystemFailure`` if the folder cannot be watched.
-    public init(
+    package init(
         _ folder: String, _ changes: Changes, loop: EventLoop, handler: @escaping (Event) -> Void
     ) throws(SystemFailure) {
         let number = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))

@@ -1,28 +1,28 @@
 /// One line of the log.
-public struct SourceNotice: Hashable, Sendable, CustomStringConvertible {
+package struct SourceNotice: Hashable, Sendable, CustomStringConvertible {
     /// The importance for a reader of the log, in ascending order.
-    public enum Weight: Int, Hashable, Sendable, Comparable {
+    package enum Weight: Int, Hashable, Sendable, Comparable {
         /// In this order: shown with `--verbose`, normal operation, and a problem that may resolve itself.
         case detail, information, warning
         /// The user has to act.
         case action
-        public static func < (one: Weight, other: Weight) -> Bool { one.rawValue < other.rawValue }
+        package static func < (one: Weight, other: Weight) -> Bool { one.rawValue < other.rawValue }
     }
 
     /// The importance of the notice.
-    public var weight: Weight
+    package var weight: Weight
     /// A device's or an adapter's address, `bluetoothd` or `D-Bus`.
-    public var component: String
+    package var component: String
     /// The message, which never contains a reading's value.
-    public var text: String
+    package var text: String
 
     /// - Parameter component: The subject, such as a device's address.
-    public init(_ weight: Weight, _ component: String, _ text: String) {
+    package init(_ weight: Weight, _ component: String, _ text: String) {
         self.weight = weight
         self.component = component
         self.text = text
     }
 
     /// The notice as one line, with line breaks replaced by spaces.
-    public var description: String { String("\(component): \(text)".map { $0.isNewline ? " " : $0 }) }
+    package var description: String { String("\(component): \(text)".map { $0.isNewline ? " " : $0 }) }
 }

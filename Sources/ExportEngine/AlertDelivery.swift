@@ -11,9 +11,9 @@ import SampleStore
 /// The store has the events and the number of the last one that the receiver acknowledged. A kill between the two repeats an event with the
 /// same id. If a receiver was away and missed many events, it gets one summary of them, after the beginnings of the alerts that are still
 /// raised. An event that it refuses does not delay the later ones.
-public final class AlertDelivery {
+package final class AlertDelivery {
     /// The result of a step.
-    public enum Outcome: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         /// The receiver has everything.
         case upToDate
         /// The receiver did not acknowledge a message. Try again after this pause.
@@ -21,7 +21,7 @@ public final class AlertDelivery {
     }
 
     /// The receiver's progress after the last step.
-    public private(set) var receiver: AlertReceiver
+    package private(set) var receiver: AlertReceiver
     private let sender: any AlertSender
     private let store: SampleStore
     private let text: AlertText
@@ -36,7 +36,7 @@ public final class AlertDelivery {
     /// Creates a delivery. A new receiver gets the events from now on.
     ///
     /// - Throws: ``StoreError``.
-    public init(
+    package init(
         _ name: String, sender: any AlertSender, store: SampleStore, text: AlertText,
         generator: any RandomNumberGenerator = SystemRandomNumberGenerator(), now: @escaping () -> Instant
     ) throws {
@@ -47,7 +47,7 @@ public final class AlertDelivery {
     }
 
     /// Delivers all events that the receiver does not have.
-    public func step() throws -> Outcome {
+    package func step() throws -> Outcome {
         try lock.withLock {
             // Another process may have delivered in the meantime.
             receiver = try store.alerts.receiver(named: receiver.name)
@@ -65,7 +65,7 @@ public final class AlertDelivery {
     /// Reports that alerts cannot be evaluated, or that they are evaluated again. It does not need the store.
     ///
     /// - Returns: Whether the receiver acknowledged it.
-    public func report(_ event: AlertMessage.Event) -> Bool {
+    package func report(_ event: AlertMessage.Event) -> Bool {
         do throws(DeliveryError) {
             try sender.send(text.evaluation(event, at: now()))
             return true
@@ -75,7 +75,7 @@ public final class AlertDelivery {
     }
 
     /// Ends the connection.
-    public func finish() { sender.finish() }
+    package func finish() { sender.finish() }
 
     /// The number of waiting events that a receiver gets one by one.
     private static let maximumSingle = 4

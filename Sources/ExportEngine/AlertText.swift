@@ -7,7 +7,7 @@ import SampleStore
 ///
 ///     {"event":"began","id":"1a2b3c4d-12","alert":3,"subject":"me","person":"me","type":"bloodGlucose","condition":"below",
 ///      "limit":70,"unit":"mg/dL","value":62,"time":"2026-11-20T06:31:00Z","text":"Blood Glucose is below 70 mg/dL"}
-public struct AlertText {
+package struct AlertText {
     private let store: SampleStore
     /// Returns the unit that the user wants for a type.
     private let unit: (SampleType) -> Unit?
@@ -18,7 +18,7 @@ public struct AlertText {
     /// - Parameters:
     ///   - words: The words of the user's language.
     ///   - unit: Returns the unit that the user wants for a type. The default is the type's own.
-    public init(_ store: SampleStore, words: AlertWords = .english, unit: @escaping (SampleType) -> Unit? = { _ in nil }) {
+    package init(_ store: SampleStore, words: AlertWords = .english, unit: @escaping (SampleType) -> Unit? = { _ in nil }) {
         (self.store, self.words, self.unit) = (store, words, unit)
     }
 
@@ -26,7 +26,7 @@ public struct AlertText {
     private var prefix: String { String(store.identifier.filter { $0 != "-" }.prefix(8)) }
 
     /// Returns the message for an event, with the value of the reading if it still exists.
-    public func message(_ event: AlertEvent) throws -> AlertMessage {
+    package func message(_ event: AlertEvent) throws -> AlertMessage {
         let (kind, id): (AlertMessage.Event, String) = (event.kind == .began ? .began : .ended, "\(prefix)-\(event.id)")
         var object = JSONObject()
         object.set("event", kind.rawValue)
@@ -45,7 +45,7 @@ public struct AlertText {
     /// Returns one message for many events that a receiver missed, with the alerts in the order of their first event.
     ///
     /// - Parameter events: In order, not empty.
-    public func summary(_ events: [AlertEvent]) throws -> AlertMessage {
+    package func summary(_ events: [AlertEvent]) throws -> AlertMessage {
         var alerts: [Int64] = []
         var counts: [Int64: (alert: Alert, began: Int, first: Instant, last: Instant)] = [:]
         for event in events {
@@ -82,7 +82,7 @@ public struct AlertText {
     }
 
     /// Returns a message about the evaluation of all alerts.
-    public func evaluation(_ event: AlertMessage.Event, at now: Instant) -> AlertMessage {
+    package func evaluation(_ event: AlertMessage.Event, at now: Instant) -> AlertMessage {
         let id = "\(prefix)-\(event.rawValue)-\(now.microseconds)"
         var object = JSONObject()
         object.set("event", event.rawValue)
@@ -93,7 +93,7 @@ public struct AlertText {
     }
 
     /// Returns a message that tests a delivery.
-    public func test(at now: Instant) -> AlertMessage {
+    package func test(at now: Instant) -> AlertMessage {
         let id = "\(prefix)-test-\(UUIDText.random().prefix(8))"
         var object = JSONObject()
         object.set("event", AlertMessage.Event.test.rawValue)
@@ -103,8 +103,7 @@ public struct AlertText {
         return AlertMessage(id: id, event: .test, json: object.closed)
     }
 
-    /// Returns the state of an alert.
-    public func state(_ alert: Alert) throws -> AlertState {
+    package func state(_ alert: Alert) throws -> AlertState {
         var object = JSONObject()
         object.set("state", alert.raised == nil ? "OFF" : "ON")
         try describe(alert, in: &object)

@@ -3,9 +3,9 @@ import HealthModel
 /// The phrases of messages about alerts in a language.
 ///
 ///     AlertWords.english.text(.aboveBegan, "Heart Rate", "100 /min")  // "Heart Rate is above 100 /min"
-public struct AlertWords: Sendable {
+package struct AlertWords: Sendable {
     /// A phrase. `{0}` is the type, and `{1}` the limit.
-    public enum Phrase: String, CaseIterable, Sendable {
+    package enum Phrase: String, CaseIterable, Sendable {
         case aboveTitle, belowTitle, missingTitle
         case aboveBegan, belowBegan, missingBegan
         case aboveEnded, belowEnded, missingEnded
@@ -14,8 +14,7 @@ public struct AlertWords: Sendable {
         case hour, hours
         case test, summary, failed, resumed
 
-        /// The phrase in English.
-        public var english: String {
+        package var english: String {
             switch self {
             case .aboveTitle: "{0} above {1}"
             case .belowTitle: "{0} below {1}"
@@ -45,8 +44,7 @@ public struct AlertWords: Sendable {
     private let names: @Sendable (SampleType) -> String
     private let symbols: @Sendable (Unit) -> String
 
-    /// The phrases in English.
-    public static let english = AlertWords(phrases: [:], decimal: ".", names: { $0.displayName }, symbols: { $0.code })
+    package static let english = AlertWords(phrases: [:], decimal: ".", names: { $0.displayName }, symbols: { $0.code })
 
     /// Creates the words of a language. Missing phrases are in English.
     ///
@@ -54,15 +52,14 @@ public struct AlertWords: Sendable {
     ///   - decimal: The separator before decimals.
     ///   - names: Returns the name of a type.
     ///   - symbols: Returns the symbol of a unit.
-    public init(
+    package init(
         phrases: [Phrase: String], decimal: Character, names: @escaping @Sendable (SampleType) -> String,
         symbols: @escaping @Sendable (Unit) -> String
     ) {
         (self.phrases, self.decimal, self.names, self.symbols) = (phrases, decimal, names, symbols)
     }
 
-    /// A phrase with its values.
-    public func text(_ phrase: Phrase, _ values: String...) -> String {
+    package func text(_ phrase: Phrase, _ values: String...) -> String {
         var (filled, rest) = ("", (phrases[phrase] ?? phrase.english)[...])
         while let start = rest.firstIndex(of: "{") {
             filled += rest[..<start]
@@ -74,17 +71,14 @@ public struct AlertWords: Sendable {
         return filled + rest
     }
 
-    /// The name of a type.
-    public func name(of type: SampleType) -> String { names(type) }
+    package func name(of type: SampleType) -> String { names(type) }
 
-    /// A value with its unit.
-    public func amount(_ value: Double, _ unit: Unit) -> String {
+    package func amount(_ value: Double, _ unit: Unit) -> String {
         let symbol = unit.code == "1" ? "" : symbols(unit)
         return symbol.isEmpty ? number(value) : "\(number(value)) \(symbol)"
     }
 
-    /// A number of hours.
-    public func hours(_ count: Double) -> String { count == 1 ? text(.hour) : text(.hours, number(count)) }
+    package func hours(_ count: Double) -> String { count == 1 ? text(.hour) : text(.hours, number(count)) }
 
     private func number(_ value: Double) -> String {
         if value == value.rounded() && abs(value) < 1e15 { return "\(Int64(value))" }

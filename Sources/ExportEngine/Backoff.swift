@@ -1,20 +1,20 @@
 /// The time to wait before a failed target is tried again: a random pause below a bound that doubles with each failure, up to
 /// five minutes. The randomness keeps many hubs from returning at once to a server that has just recovered.
-public struct Backoff: Sendable {
+package struct Backoff: Sendable {
     /// The upper bound of the first pause.
-    public static let first = Duration.seconds(1)
+    package static let first = Duration.seconds(1)
     /// The largest upper bound.
-    public static let maximumDelay = Duration.seconds(300)
+    package static let maximumDelay = Duration.seconds(300)
     private var failures = 0
 
     /// Creates a backoff without failures.
-    public init() {}
+    package init() {}
 
     /// Resets the bound after a success.
-    public mutating func succeed() { failures = 0 }
+    package mutating func succeed() { failures = 0 }
 
     /// Returns the pause after one more failure.
-    public mutating func pause(using generator: inout some RandomNumberGenerator) -> Duration {
+    package mutating func pause(using generator: inout some RandomNumberGenerator) -> Duration {
         pause(upTo: Self.maximumDelay, using: &generator)
     }
 

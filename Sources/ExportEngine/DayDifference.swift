@@ -1,21 +1,21 @@
 /// A type and a local day of which a store and its target have different numbers of samples.
-public struct DayDifference: Hashable, Sendable, Comparable {
+package struct DayDifference: Hashable, Sendable, Comparable {
     struct Place: Hashable {
         var type: String
         var day: String
     }
 
     /// The name of the type.
-    public let type: String
+    package let type: String
     /// The day, such as `2026-11-28`.
-    public let day: String
+    package let day: String
     /// The number of samples in the store.
-    public let here: Int
+    package let here: Int
     /// The number of samples at the target.
-    public let there: Int
+    package let there: Int
 
     init(_ place: Place, _ here: Int, _ there: Int) { (type, day, self.here, self.there) = (place.type, place.day, here, there) }
 
     /// Sorts by type, and then by day.
-    public static func < (one: DayDifference, other: DayDifference) -> Bool { (one.type, one.day) < (other.type, other.day) }
+    package static func < (one: DayDifference, other: DayDifference) -> Bool { (one.type, one.day) < (other.type, other.day) }
 }

@@ -7,17 +7,17 @@ import SampleStore
 ///
 /// The hub's own devices disappear from this view once they are forgotten. Their samples stay in the store and are still sent to
 /// the target.
-public struct PresentSamples {
+package struct PresentSamples {
     private let store: SampleStore
     private let settings: TargetSettings
     /// Id prefixes of sources that only a hub's own devices have.
     private static let live = ["ble.", "serial."]
 
     /// - Parameter settings: the target's settings.
-    public init(_ store: SampleStore, _ settings: TargetSettings) { (self.store, self.settings) = (store, settings) }
+    package init(_ store: SampleStore, _ settings: TargetSettings) { (self.store, self.settings) = (store, settings) }
 
     /// - Throws: ``StoreError`` if the store cannot be read.
-    public func all() throws -> [PresentSample] {
+    package func all() throws -> [PresentSample] {
         let persons = try store.people.names()
         let adopted = try names()
         return try store.samples.latest(where: { Self.isShown($0) && settings.passes($0) }).compactMap { stored in
@@ -43,7 +43,7 @@ public struct PresentSamples {
     /// itself is included if it is still in the store.
     ///
     /// - Throws: ``StoreError`` if the store cannot be read.
-    public func packet(of sample: Sample, _ types: Set<SampleType>) throws -> [Sample] {
+    package func packet(of sample: Sample, _ types: Set<SampleType>) throws -> [Sample] {
         let origin = sample.origin
         let query = SampleQuery(
             types: types, from: sample.start, to: Instant(microseconds: sample.start.microseconds + 1), person: origin.person)

@@ -4,7 +4,7 @@ import SampleStore
 
 /// Compares a target with the store by UUID and content, and repairs the differences. Used after the target's filter or settings
 /// changed, after either side was restored from a backup, or as a check.
-public struct TargetComparison {
+package struct TargetComparison {
     private let settings: TargetSettings
     private let exporter: any ComparableExporter
     private let store: SampleStore
@@ -14,7 +14,7 @@ public struct TargetComparison {
     /// - Parameters:
     ///   - store: A writable store.
     ///   - isClockSet: Whether the machine's clock is set. The claims of stores expire only by such a clock.
-    public init(
+    package init(
         _ settings: TargetSettings, exporter: any ComparableExporter, store: SampleStore, now: @escaping () -> Instant,
         isClockSet: @escaping () -> Bool = { true }
     ) {
@@ -25,7 +25,7 @@ public struct TargetComparison {
     private var claimTime: Instant? { isClockSet() ? now() : nil }
 
     /// Returns the differences without repairing them.
-    public func compare() throws -> TargetDifferences {
+    package func compare() throws -> TargetDifferences {
         try TargetLock(store: store.path, target: settings.name).withLock {
             try differences(StoreComparison(store), isReshaped: isReshaped())
         }
@@ -37,7 +37,7 @@ public struct TargetComparison {
     ///   - counting: The exporter, which counts at the target.
     ///   - zone: The time zone of the days.
     ///   - day: Returns the local day of a time in this zone.
-    public func compare(
+    package func compare(
         counting exporter: any DayCountingExporter, zone: String, day: (Instant) -> String
     ) throws -> (differences: TargetDifferences, days: [DayDifference]) {
         try TargetLock(store: store.path, target: settings.name).withLock {
@@ -60,7 +60,7 @@ public struct TargetComparison {
     /// - Parameter progress: called with the number of repaired differences so far.
     /// - Returns: the differences, and the number of changes that the target rejected and that were set aside.
     /// - Throws: ``DeliveryError`` if the target fails. Earlier repairs are kept, and the cursor does not move.
-    public func repair(progress: (Int) -> Void = { _ in }) throws -> (differences: TargetDifferences, refused: Int) {
+    package func repair(progress: (Int) -> Void = { _ in }) throws -> (differences: TargetDifferences, refused: Int) {
         try TargetLock(store: store.path, target: settings.name).withLock {
             // Changes after this anchor are delivered by the next run.
             let end = try store.changes.lastAnchor()

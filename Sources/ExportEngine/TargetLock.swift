@@ -5,11 +5,11 @@ import SampleStore
 /// contradictory changes.
 ///
 /// It is an flock(2) lock on a file beside the store. The kernel releases it when the process ends for any reason.
-public final class TargetLock {
+package final class TargetLock {
     private let descriptor: Int32
 
     /// - Throws: ``StoreError`` if the lock file cannot be created.
-    public init(store: String, target: String) throws(StoreError) {
+    package init(store: String, target: String) throws(StoreError) {
         let path = "\(store)-target-\(target)"
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
@@ -21,7 +21,7 @@ public final class TargetLock {
     deinit { close(descriptor) }
 
     /// Waits for the lock, and holds it during `body`.
-    public func withLock<Result>(_ body: () throws -> Result) throws -> Result {
+    package func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         while flock(descriptor, LOCK_EX) != 0 {
             guard errno == EINTR else {
                 throw StoreError(.inputOutput, "the target's lock: \(String(cString: strerror(errno)))")

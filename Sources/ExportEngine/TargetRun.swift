@@ -14,9 +14,9 @@ import SampleStore
 ///
 /// A new target receives new changes and the backlog alternately, so today's readings do not wait for years of old ones. An
 /// exporter that needs changes in order (``Exporter/isOrdered``) receives all of them in one sequence.
-public final class TargetRun {
+package final class TargetRun {
     /// The result of a step.
-    public enum Outcome: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         /// More changes may follow immediately.
         case more
         /// The target has everything. The exporter wants another call after `again`, even if nothing changes.
@@ -33,11 +33,11 @@ public final class TargetRun {
     }
 
     /// The target's state and cursor.
-    public private(set) var target: Target
+    package private(set) var target: Target
     /// Whether the last meeting has found that the store or the target was restored from a backup.
     private var foundRestoredBackup = false
     /// The number of changes that the last step set aside.
-    public private(set) var refusedOfLastStep = 0
+    package private(set) var refusedOfLastStep = 0
     private let settings: TargetSettings
     private let exporter: any Exporter
     /// The connection for reading. It is separate from the one for the cursor because the exporter may take long and must not
@@ -58,7 +58,7 @@ public final class TargetRun {
     private var rejecting: Instant?
     /// After which pause a stopped target is tried again: an hour after an answer, half a minute if another target was found, whose place
     /// the right one may take again.
-    public private(set) var pauseOfStopped = Duration.seconds(3600)
+    package private(set) var pauseOfStopped = Duration.seconds(3600)
     /// The orders of sources that the target has got from this run.
     private var sentOrders: [SourceOrder]?
     /// When the target was last confirmed to be the one that was filled, with no other store feeding it. `nil` after a failure.
@@ -66,7 +66,7 @@ public final class TargetRun {
 
     /// - Parameter isClockSet: Whether the machine's clock is set. The claims of stores expire only by such a clock.
     /// - Throws: ``StoreError`` if the store cannot be read.
-    public init(
+    package init(
         _ settings: TargetSettings, exporter: any Exporter, reader: SampleStore, store: SampleStore,
         generator: any RandomNumberGenerator = SystemRandomNumberGenerator(), now: @escaping () -> Instant,
         isClockSet: @escaping () -> Bool = { true }
@@ -78,12 +78,12 @@ public final class TargetRun {
     }
 
     /// The number of waiting changes, including those that the filter excludes.
-    public var waiting: Int {
+    package var waiting: Int {
         get throws { try reader.targets.changesWaiting(for: target) }
     }
 
     /// Delivers one batch and saves the result.
-    public func step() throws -> Outcome {
+    package func step() throws -> Outcome {
         try lock.withLock {
             refusedOfLastStep = 0
             // Another process may have retried, skipped or compared in the meantime.
@@ -103,7 +103,7 @@ public final class TargetRun {
     }
 
     /// Lets the next step try a stopped target once more.
-    public func reconsider() { isFirst = true }
+    package func reconsider() { isFirst = true }
 
     /// How long answers such as 404 or 403 count as an outage of a target that has worked: as long as it worked before in this run, from ten
     /// minutes to a day. A proxy gives them while a server restarts, and a server while its database is restored.
@@ -160,7 +160,7 @@ public final class TargetRun {
 
     /// Whether the target was stopped only because the store or the target was restored from a backup, so that a comparison
     /// (``TargetComparison/repair(progress:)``) lets it continue. False if another copy of the store may feed the target.
-    public func isRestored() throws -> Bool {
+    package func isRestored() throws -> Bool {
         guard target.state == .stopped else { return false }
         if foundRestoredBackup { return true }
         guard target.filter == settings.filterText, target.shape.map({ $0 == settings.shape(exporter) }) != false,

@@ -2,7 +2,7 @@ import Pipeline
 
 extension FHIRExporter {
     /// Reads the mark of the last delivery. Returns `nil` if the server keeps no mark, because it does not offer Devices or refuses them.
-    public func found() throws(DeliveryError) -> FoundMark? {
+    package func found() throws(DeliveryError) -> FoundMark? {
         if keepsMarks == nil { keepsMarks = CapabilityCheck.offersDevices(try server.get("metadata"), ids: settings.ids) }
         guard keepsMarks == true else { return nil }
         do throws(DeliveryError) {
@@ -16,7 +16,7 @@ extension FHIRExporter {
     }
 
     /// Writes a mark before the first delivery. Returns `false` if the server refuses Devices or drops the extension with the mark.
-    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
+    package func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         guard try isAccepted(mark) else { return false }
         guard let there = try readMark() else {
             guard settings.ids == .client || markID != nil else {

@@ -10,9 +10,9 @@ import Pipeline
 ///
 /// Deleted and replaced samples become entered-in-error and refer to their replacement. If the server never had the sample,
 /// nothing is created.
-public final class FHIRExporter: ComparableExporter {
+package final class FHIRExporter: ComparableExporter {
     /// The maximum number of changes in a transaction, because servers limit its size.
-    public let batchLimit = 500
+    package let batchLimit = 500
     let settings: FHIRSettings
     let context: ExportContext
     let server: FHIRServer
@@ -23,10 +23,10 @@ public final class FHIRExporter: ComparableExporter {
     private var unconfirmed: [String: Int] = [:]
 
     /// Quantities, sleep stages, workouts, clinical records and documents. A blood pressure is exported as its two quantities.
-    public let kinds: Set<SampleKind> = [.quantity, .category, .workout, .clinicalRecord, .document]
+    package let kinds: Set<SampleKind> = [.quantity, .category, .workout, .clinicalRecord, .document]
 
     /// Whether the sample has a FHIR code for its type and value, and its person has a patient.
-    public func accepts(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && encoder.hasPlace(for: sample) }
+    package func accepts(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && encoder.hasPlace(for: sample) }
 
     /// Whether the server keeps a mark, or `nil` before it was asked.
     var keepsMarks: Bool?
@@ -39,7 +39,7 @@ public final class FHIRExporter: ComparableExporter {
     private static let maximumSearches = 20
 
     /// Creates an exporter without connecting.
-    public init(_ settings: FHIRSettings, context: ExportContext) {
+    package init(_ settings: FHIRSettings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         var patients = settings.patients
         patients[context.me] = settings.patient
@@ -48,13 +48,13 @@ public final class FHIRExporter: ComparableExporter {
     }
 
     /// Closes the connection.
-    public func finish() { server.close() }
+    package func finish() { server.close() }
 
     /// The server's address, which identifies it. Samples are found by UUID.
-    public var address: String { settings.url }
+    package var address: String { settings.url }
 
     /// The patients and the kind of ids.
-    public var shape: String {
+    package var shape: String {
         let others = settings.patients.sorted { $0.key < $1.key }.map { "patients.\($0.key)=\($0.value)" }
         return (["patient=\(settings.patient)", "ids=\(settings.ids.rawValue)"] + others).joined(separator: " ")
     }
@@ -62,7 +62,7 @@ public final class FHIRExporter: ComparableExporter {
     // MARK: Looking
 
     /// Checks that it is a FHIR R4 server with the needed features, and that the patients exist.
-    public func check() throws(DeliveryError) -> [Finding] {
+    package func check() throws(DeliveryError) -> [Finding] {
         guard let statement = try server.get("metadata"), statement.resourceType == "CapabilityStatement" else {
             throw DeliveryError(.unfit, "\(settings.url) is not a FHIR server: it has no CapabilityStatement")
         }
@@ -82,10 +82,10 @@ public final class FHIRExporter: ComparableExporter {
     }
 
     /// Sends a transaction without entries, because a server answers for its capabilities without credentials.
-    public func checkAccess() throws(DeliveryError) { try server.checkAccess() }
+    package func checkAccess() throws(DeliveryError) { try server.checkAccess() }
 
     /// Passes on the UUIDs of our resources, which have a common tag, page by page.
-    public func contents(_ body: ([TargetSample]) throws -> Void) throws {
+    package func contents(_ body: ([TargetSample]) throws -> Void) throws {
         for type in ["Observation", DocumentResource.type] { try contents(type, body) }
     }
 
@@ -140,7 +140,7 @@ public final class FHIRExporter: ComparableExporter {
     }
 
     /// Writes a batch in one transaction. If another client was faster, the batch is planned again from the server's new state.
-    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+    package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let (wanted, leftOut) = try gather(batch)
         var overtaken = DeliveryError(.unreachable, "the server keeps changing")
         var mark = keepsMarks == true ? batch.mark : nil

@@ -1,29 +1,29 @@
 import Pipeline
 
 /// The address, credentials and patients of a FHIR server.
-public struct FHIRSettings: ExporterSettings {
+package struct FHIRSettings: ExporterSettings {
     /// `url`, `ids`, `patient`, `patients`, `token`, `user`, `password`, `certificateAuthority`.
-    public static let settings = Key.settings
+    package static let settings = Key.settings
     /// The server's base URL without a slash at the end, such as `https://fhir.example.org/r4`.
-    public var url: String
+    package var url: String
     /// The side that chooses resource ids.
-    public var ids = ObservationEncoder.IDs.client
+    package var ids = ObservationEncoder.IDs.client
     /// The patient for the readings of `me`, such as `Patient/7`.
-    public var patient: String
+    package var patient: String
     /// The patients of other subjects. Readings of unnamed subjects are omitted because they would be harmful in another person's
     /// record.
-    public var patients: [String: String] = [:]
+    package var patients: [String: String] = [:]
     /// A bearer token (OAuth 2).
-    public var token: Secret?
+    package var token: Secret?
     /// A user name for basic authentication, instead of a token.
-    public var user: String?
+    package var user: String?
     /// The user's password.
-    public var password: Secret?
+    package var password: Secret?
     /// The path of a file with trusted certificates, or `nil` for the system's.
-    public var certificateAuthority: String?
+    package var certificateAuthority: String?
 
     /// Creates settings without authorisation. Ids are chosen by the client.
-    public init(url: String, patient: String) { (self.url, self.patient) = (url, patient) }
+    package init(url: String, patient: String) { (self.url, self.patient) = (url, patient) }
 
     private enum Key: String, ExporterSettingKey {
         case url, ids, patient, patients, token, user, password, certificateAuthority
@@ -38,7 +38,7 @@ public struct FHIRSettings: ExporterSettings {
     }
 
     /// - Throws: ``SettingsFault`` if a value is invalid.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         url = try members.decode(String.self, forKey: .url)
         while url.hasSuffix("/") { url.removeLast() }

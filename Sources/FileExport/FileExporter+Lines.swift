@@ -10,7 +10,7 @@ extension FileExporter: ReadableExporter {
     private static let maximumLength = 64 << 20
 
     /// Passes on the target's contents as NDJSON lines. Returns the number of samples that cannot be read back, by reason.
-    public func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int] {
+    package func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int] {
         guard settings.form == .ndjson else {
             throw DeliveryError(.unfit, "files in the format \(settings.form.rawValue) cannot be read back completely")
         }

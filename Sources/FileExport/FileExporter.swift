@@ -9,9 +9,9 @@ import Pipeline
 /// `NAME-20261123-000001.ndjson`, and never changes again. `NAME.state` is written after the lines and contains the acknowledged
 /// length. Anything after that length, left by a crash or a power cut, is cut off and written again, so each change is there
 /// once.
-public final class FileExporter: Exporter {
+package final class FileExporter: Exporter {
     /// The format of the files.
-    public enum Form: String, Sendable, CaseIterable {
+    package enum Form: String, Sendable, CaseIterable {
         /// Lines as printed by `changes`.
         case ndjson
         /// CSV rows as in `query --format csv`, with the kind of change in front.
@@ -30,27 +30,27 @@ public final class FileExporter: Exporter {
     }
 
     /// The kinds that the format supports. NDJSON and CSV support all.
-    public var kinds: Set<SampleKind> { settings.form == .openMHealth ? DataPointLine.kinds : Set(SampleKind.allCases) }
+    package var kinds: Set<SampleKind> { settings.form == .openMHealth ? DataPointLine.kinds : Set(SampleKind.allCases) }
 
-    public var reportsRecords: Bool { settings.form == .ndjson }
+    package var reportsRecords: Bool { settings.form == .ndjson }
 
     /// The user's settings.
-    public struct Settings: ExporterSettings {
+    package struct Settings: ExporterSettings {
         /// `folder`, `format`, `limit` in MiB, `daily`, `pack`.
-        public static let settings = Key.settings
+        package static let settings = Key.settings
         /// The folder. It is created with mode 0700 if it does not exist.
-        public var folder: String
+        package var folder: String
         /// The format of the files.
-        public var form = Form.ndjson
+        package var form = Form.ndjson
         /// The length in bytes from which a file gets its final name.
-        public var limit = 64 << 20
+        package var limit = 64 << 20
         /// Whether each file has the changes of one day.
-        public var isDaily = true
+        package var isDaily = true
         /// Whether files with their final name are compressed with zstd.
-        public var isPacked = false
+        package var isPacked = false
 
         /// Creates settings. The defaults are 64 MiB per file and daily files.
-        public init(
+        package init(
             folder: String, form: Form = .ndjson, limit: Int = 64 << 20, isDaily: Bool = true, isPacked: Bool = false
         ) {
             (self.folder, self.form, self.limit, self.isDaily, self.isPacked) = (folder, form, limit, isDaily, isPacked)
@@ -69,7 +69,7 @@ public final class FileExporter: Exporter {
         }
 
         /// - Throws: ``SettingsFault`` if a value is invalid.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: Key.self)
             folder = try members.decode(String.self, forKey: .folder)
             guard folder.hasPrefix("/") else { throw SettingsFault("folder", "the folder's path must begin with /") }
@@ -94,9 +94,9 @@ public final class FileExporter: Exporter {
     }
 
     /// The maximum number of changes in a batch, some megabytes. Each batch is one disk commit.
-    public let batchLimit = 4096
+    package let batchLimit = 4096
     /// True because a crash repeats the last batch, which is recognised by its last anchor.
-    public let isOrdered = true
+    package let isOrdered = true
     let settings: Settings
     private let text: ChangeText
     let context: ExportContext
@@ -107,19 +107,19 @@ public final class FileExporter: Exporter {
     private var bytes: [UInt8] = []
 
     /// Creates an exporter without opening a file.
-    public init(_ settings: Settings, context: ExportContext) {
+    package init(_ settings: Settings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         text = ChangeText(settings.form, context)
     }
 
     /// The target's address without credentials. Another address is another target.
-    public var address: String { settings.folder }
+    package var address: String { settings.folder }
 
     /// The settings that affect the contents. A change stops the target until it is rewritten.
-    public var shape: String { settings.form == .ndjson ? "" : "format=\(settings.form.rawValue)" }
+    package var shape: String { settings.form == .ndjson ? "" : "format=\(settings.form.rawValue)" }
 
     /// The mark that the last delivery left at the target; `nil` if the target keeps none.
-    public func found() throws(DeliveryError) -> FoundMark? { try foundMark() }
+    package func found() throws(DeliveryError) -> FoundMark? { try foundMark() }
 
     private func foundMark() throws(DeliveryError) -> FoundMark {
         let state = try ExportFile.state(
@@ -137,7 +137,7 @@ public final class FileExporter: Exporter {
     }
 
     /// Writes a mark before the first delivery, so that the target belongs to this store.
-    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
+    package func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         // If everything is rewritten from the beginning, nothing is delivered yet.
         let file = try opened()
         try file.claim(Self.mark(mark), anchor: mark.anchor == "0" ? nil : file.state.anchor)
@@ -149,7 +149,7 @@ public final class FileExporter: Exporter {
     }
 
     /// Checks that the folder exists and can be written.
-    public func check() throws(DeliveryError) -> [Finding] {
+    package func check() throws(DeliveryError) -> [Finding] {
         var status = stat()
         guard stat(settings.folder, &status) == 0 else {
             guard errno == ENOENT else { throw ExportFile.error(settings.folder) }
@@ -161,7 +161,7 @@ public final class FileExporter: Exporter {
     }
 
     /// Appends the lines of a batch durably, without those that are already there.
-    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+    package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         // A disk may be gone. Nothing is created in its empty mount point.
         if batch.mark != nil, try foundMark().mark == nil {
             file = nil
@@ -222,7 +222,7 @@ public final class FileExporter: Exporter {
     }
 
     /// Closes the file.
-    public func finish() { file = nil }
+    package func finish() { file = nil }
 
     private static func day(_ time: Instant, _ zone: TimeZoneRules) -> Int { CalendarIntervals(.day, zone: zone).index(of: time) }
 

@@ -2,24 +2,24 @@ import FleetProtocol
 
 /// The part of nats-server's configuration that lets in the collectors, the enrolled hubs, and hubs with a valid code. Each hub can send
 /// only as itself, and receive only its own replies.
-public struct BrokerUsers: Sendable {
+package struct BrokerUsers: Sendable {
     /// The public keys of the collectors.
-    public var collectors: [String]
+    package var collectors: [String]
     /// The public keys of the hubs with their stores.
-    public var hubs: [(key: String, store: String)]
+    package var hubs: [(key: String, store: String)]
     /// The public keys of codes.
-    public var codes: [String]
+    package var codes: [String]
 
     /// The seconds that a client has to prove who it is. nats-server's two are too few for a small computer under load.
     private static let timeout = 15
 
     /// Users with their keys.
-    public init(collectors: [String], hubs: [(key: String, store: String)], codes: [String]) {
+    package init(collectors: [String], hubs: [(key: String, store: String)], codes: [String]) {
         (self.collectors, self.hubs, self.codes) = (collectors, hubs, codes)
     }
 
     /// The configuration of the users.
-    public func text(_ fleet: FleetSubject) -> String {
+    package func text(_ fleet: FleetSubject) -> String {
         var lines = collectors.map { key in
             Self.line(
                 key, publish: ["\(fleet.allReplies).>", fleet.allNudges, fleet.changed],

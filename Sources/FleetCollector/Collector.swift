@@ -11,7 +11,7 @@ import SampleStore
 /// shows which changes are new. A hub without a receipt reads its mark to find out whether its block was stored.
 ///
 /// Used by one thread.
-public final class Collector {
+package final class Collector {
     let session: PostgreSQLSession
     private let schema: String
     private let now: () -> Instant
@@ -20,12 +20,12 @@ public final class Collector {
     private var isChecked = false
 
     /// The command that creates the tables in the database.
-    public static let creation = "vitalgate collect --create"
+    package static let creation = "vitalgate collect --create"
 
     /// A collector for a database, without connecting.
     ///
     /// - Parameter requiresEnrollment: Whether only hubs that have joined may send, each sealed with its own key.
-    public init(_ database: PostgreSQLSettings, requiresEnrollment: Bool = false, now: @escaping () -> Instant) {
+    package init(_ database: PostgreSQLSettings, requiresEnrollment: Bool = false, now: @escaping () -> Instant) {
         session = PostgreSQLSession(database, creation: Self.creation, days: { try SampleStatistics() })
         (schema, self.requiresEnrollment, self.now) = (database.schema, requiresEnrollment, now)
     }
@@ -35,7 +35,7 @@ public final class Collector {
     /// - Parameters:
     ///   - requests: The requests.
     ///   - send: Receives each reply with the index of its request. A receipt comes after the database has committed.
-    public func carryOut(_ requests: [ReceivedRequest], _ send: (_ index: Int, FleetReply) -> Void) {
+    package func carryOut(_ requests: [ReceivedRequest], _ send: (_ index: Int, FleetReply) -> Void) {
         var group = DeliveryGroup()
         for (index, sent) in requests.enumerated() {
             do throws(DeliveryError) {
@@ -109,7 +109,7 @@ public final class Collector {
     /// Lets a hub join the fleet.
     ///
     /// - Parameter codeKey: The public key of the hub's code, as the broker reports it.
-    public func reply(toJoin bytes: [UInt8], with codeKey: String) -> FleetReply {
+    package func reply(toJoin bytes: [UInt8], with codeKey: String) -> FleetReply {
         do throws(DeliveryError) {
             let request: JoinRequest
             do throws(BlockFault) {

@@ -6,7 +6,7 @@ import Pipeline
 import PostgreSQLExport
 
 /// Runs collectors side by side until it is stopped.
-public final class CollectorService: Sendable {
+package final class CollectorService: Sendable {
     private let connection: NATSConnection
     private let subscriptions: [NATSSubscription]
     private let running = DispatchGroup()
@@ -26,7 +26,7 @@ public final class CollectorService: Sendable {
     ///   - onFailure: Receives the words of each failed request and the hub's store, without any content. Called on any thread.
     ///   - onChange: Called on any thread when a hub has joined, or was enrolled or revoked.
     /// - Throws: ``NATSError``.
-    public init(
+    package init(
         _ broker: NATSSettings, _ subject: FleetSubject, opener: RequestOpener? = nil, database: PostgreSQLSettings, workers: Int,
         now: @escaping @Sendable () -> Instant, onFailure: @escaping @Sendable (_ store: String, _ words: String) -> Void,
         onChange: @escaping @Sendable () -> Void = {}
@@ -128,7 +128,7 @@ public final class CollectorService: Sendable {
     }
 
     /// Handles the requests that have arrived, and ends.
-    public func stop() {
+    package func stop() {
         ending.signal()
         for subscription in subscriptions { subscription.end() }
         running.wait()

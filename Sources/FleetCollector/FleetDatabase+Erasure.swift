@@ -5,14 +5,14 @@ import PostgreSQLExport
 extension FleetDatabase {
     /// Returns the number of rows of a person, and the names of the hubs that have sent them. Hubs that have not joined with a code have
     /// their store's identifier as name.
-    public func contents(of person: String) throws(DeliveryError) -> (rows: Int, hubs: [String]) {
+    package func contents(of person: String) throws(DeliveryError) -> (rows: Int, hubs: [String]) {
         let (rows, stores) = try PersonErasure(schema: schema).contents(of: person, connection)
         let names = Dictionary(try hubs().map { ($0.store, $0.name) }, uniquingKeysWith: { first, _ in first })
         return (rows, stores.map { names[$0] ?? $0 })
     }
 
     /// Erases everything about a person, and refuses later readings of the person.
-    public func erase(person: String) throws(DeliveryError) {
+    package func erase(person: String) throws(DeliveryError) {
         try transaction { () throws(DeliveryError) in
             try PersonErasure(schema: schema).run(of: person, connection)
             // Commands that were carried out may name the person.
@@ -26,7 +26,7 @@ extension FleetDatabase {
     /// Lets readings of an erased person be stored again.
     ///
     /// - Returns: Whether the person was erased.
-    public func readmit(person: String) throws(DeliveryError) -> Bool {
+    package func readmit(person: String) throws(DeliveryError) -> Bool {
         try transaction { () throws(DeliveryError) in try PersonErasure(schema: schema).undo(of: person, connection) }
     }
 }

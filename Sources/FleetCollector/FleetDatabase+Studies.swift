@@ -2,36 +2,34 @@ import Pipeline
 import PostgreSQLExport
 
 /// A study, as the center knows it.
-public struct FleetStudy: Hashable, Sendable {
-    /// Its name.
-    public var name: String
+package struct FleetStudy: Hashable, Sendable {
+    package var name: String
     /// The names of the hubs whose people all take part. Hubs that have not joined with a code have their store's identifier as name.
-    public var hubs: [String]
+    package var hubs: [String]
     /// The number of people with a consent that was not withdrawn.
-    public var participants: Int
+    package var participants: Int
     /// The number of people who have withdrawn.
-    public var withdrawn: Int
+    package var withdrawn: Int
     /// The roles that may read it.
-    public var readers: [String]
+    package var readers: [String]
     /// The schema with a copy of its readings, or `nil`.
-    public var place: String?
+    package var place: String?
 }
 
 /// A consent of a person to take part in a study.
-public struct StudyConsent: Hashable, Sendable {
+package struct StudyConsent: Hashable, Sendable {
     /// The person's UUID.
-    public var person: String
+    package var person: String
     /// The version of the consent form.
-    public var version: String
+    package var version: String
     /// The first local date whose readings are visible, or `nil` for today.
-    public var from: String?
+    package var from: String?
     /// The last local date, or `nil` for no end.
-    public var until: String?
+    package var until: String?
     /// When it was withdrawn, as PostgreSQL writes times in UTC, or `nil`.
-    public var withdrawn: String?
+    package var withdrawn: String?
 
-    /// A consent.
-    public init(person: String, version: String, from: String? = nil, until: String? = nil, withdrawn: String? = nil) {
+    package init(person: String, version: String, from: String? = nil, until: String? = nil, withdrawn: String? = nil) {
         (self.person, self.version, self.from, self.until, self.withdrawn) = (person, version, from, until, withdrawn)
     }
 }
@@ -39,7 +37,7 @@ public struct StudyConsent: Hashable, Sendable {
 /// The studies of a fleet (``StudyRows``).
 extension FleetDatabase {
     /// Returns all studies, by name.
-    public func studies() throws(DeliveryError) -> [FleetStudy] {
+    package func studies() throws(DeliveryError) -> [FleetStudy] {
         try connection.run(
             """
             SELECT name, (SELECT string_agg(coalesce(f.name, h.store), E'\\n' ORDER BY coalesce(f.name, h.store)) FROM \(schema).study_hub h
@@ -60,7 +58,7 @@ extension FleetDatabase {
     }
 
     /// Returns the consents of a study's people, by person and date.
-    public func consents(in study: String) throws(DeliveryError) -> [StudyConsent] {
+    package func consents(in study: String) throws(DeliveryError) -> [StudyConsent] {
         try connection.run(
             """
             SELECT subject, consent, from_date, until_date, to_char(withdrawn, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') FROM \(schema).study_participant
@@ -69,14 +67,13 @@ extension FleetDatabase {
         ).map { StudyConsent(person: $0[0] ?? "", version: $0[1] ?? "", from: $0[2], until: $0[3], withdrawn: $0[4]) }
     }
 
-    /// Adds a study.
-    public func add(study: String) throws(DeliveryError) {
+    package func add(study: String) throws(DeliveryError) {
         let new = try connection.run("INSERT INTO \(schema).study(name) VALUES($1) ON CONFLICT DO NOTHING RETURNING 1", [study])
         guard !new.isEmpty else { throw DeliveryError(.refused, "there is a study '\(study)' already") }
     }
 
     /// Removes a study with its consents and its copy. The readings stay.
-    public func remove(study: String) throws(DeliveryError) {
+    package func remove(study: String) throws(DeliveryError) {
         try change(study) { () throws(DeliveryError) in
             try StudyCopy(schema: schema).remove(of: study, connection)
             try connection.run("DELETE FROM \(schema).study WHERE name = $1", [study])
@@ -86,7 +83,7 @@ extension FleetDatabase {
     /// Lets all people of a hub take part in a study, or not.
     ///
     /// - Parameter store: The identifier of the hub's store.
-    public func set(hubWith store: String, in study: String, takesPart: Bool) throws(DeliveryError) {
+    package func set(hubWith store: String, in study: String, takesPart: Bool) throws(DeliveryError) {
         try change(study) { () throws(DeliveryError) in
             try connection.run(
                 takesPart
@@ -96,7 +93,7 @@ extension FleetDatabase {
     }
 
     /// Lets a role read a study, or not.
-    public func set(reader role: String, of study: String, mayRead: Bool) throws(DeliveryError) {
+    package func set(reader role: String, of study: String, mayRead: Bool) throws(DeliveryError) {
         try change(study) { () throws(DeliveryError) in
             if mayRead {
                 guard try !connection.run("SELECT 1 FROM pg_roles WHERE rolname = $1", [role]).isEmpty else {
@@ -112,7 +109,7 @@ extension FleetDatabase {
     }
 
     /// Records a consent. Another one of the same person from the same date is replaced.
-    public func add(_ consent: StudyConsent, to study: String) throws(DeliveryError) {
+    package func add(_ consent: StudyConsent, to study: String) throws(DeliveryError) {
         try change(study) { () throws(DeliveryError) in
             try checkNotErased(consent.person)
             try connection.run(
@@ -132,7 +129,7 @@ extension FleetDatabase {
 
     /// Withdraws all consents of a person, and removes the person's rows from the copy of the study. Without a consent, the person is excluded
     /// from the people of the study's hubs.
-    public func withdraw(_ person: String, from study: String) throws(DeliveryError) {
+    package func withdraw(_ person: String, from study: String) throws(DeliveryError) {
         try change(study) { () throws(DeliveryError) in
             let known = try connection.run(
                 """
@@ -153,17 +150,16 @@ extension FleetDatabase {
     /// Makes or replaces the copy of a study's rows in a schema of its own.
     ///
     /// - Returns: The number of rows.
-    public func copy(_ study: String, to place: String) throws(DeliveryError) -> Int {
+    package func copy(_ study: String, to place: String) throws(DeliveryError) -> Int {
         try change(study) { () throws(DeliveryError) in try StudyCopy(schema: schema).make(of: study, in: place, connection) }
     }
 
-    /// Removes the copy of a study.
-    public func removeCopy(of study: String) throws(DeliveryError) {
+    package func removeCopy(of study: String) throws(DeliveryError) {
         try change(study) { () throws(DeliveryError) in try StudyCopy(schema: schema).remove(of: study, connection) }
     }
 
     /// Returns the identifiers of the stores of all hubs, by name.
-    public func stores() throws(DeliveryError) -> [String: String] {
+    package func stores() throws(DeliveryError) -> [String: String] {
         let rows = try connection.run(
             """
             SELECT coalesce(f.name, h.store), coalesce(f.store, h.store) FROM \(schema).hub h FULL JOIN \(schema).fleet_hub f ON f.store = h.store

@@ -4,7 +4,7 @@ import Pipeline
 import PostgreSQLExport
 
 /// The tables of a fleet (``FleetSchema``).
-public struct FleetDatabase {
+package struct FleetDatabase {
     let connection: PostgreSQLConnection
     let schema: String
 
@@ -12,13 +12,13 @@ public struct FleetDatabase {
     init(_ connection: PostgreSQLConnection, schema: String) { (self.connection, self.schema) = (connection, schema) }
 
     /// Connects and checks the tables.
-    public init(_ settings: PostgreSQLSettings) throws(DeliveryError) {
+    package init(_ settings: PostgreSQLSettings) throws(DeliveryError) {
         self.init(try PostgreSQLConnection(settings), schema: settings.schema)
         try FleetSchema(name: schema).check(connection)
     }
 
     /// Creates the tables, or updates those of an older version. The tables of the readings must exist.
-    public static func create(_ settings: PostgreSQLSettings) throws(DeliveryError) -> [Finding] {
+    package static func create(_ settings: PostgreSQLSettings) throws(DeliveryError) -> [Finding] {
         let isNew = try FleetSchema(name: settings.schema).create(try PostgreSQLConnection(settings))
         return [Finding(.good, "fleet", isNew ? "created its tables" : "its tables are complete")]
     }
@@ -45,7 +45,7 @@ public struct FleetDatabase {
     ///   - seconds: The validity.
     ///   - commandKey: The public key that signs commands with its proof, or `nil` if the center gives no commands.
     ///   - sealingKey: The public key for sealed requests with its proof, or `nil` if the center opens none.
-    public func add(
+    package func add(
         codeWith key: String, name: String, seconds: Int, commandKey: (key: String, proof: String)? = nil,
         sealingKey: (key: String, proof: String)? = nil
     ) throws(DeliveryError) {
@@ -64,7 +64,7 @@ public struct FleetDatabase {
     /// Stores a code with which the store of a known hub can join again, with a new key.
     ///
     /// - Parameter hub: The hub, whose name it keeps.
-    public func add(
+    package func add(
         codeWith key: String, replacing hub: EnrolledHub, seconds: Int, commandKey: (key: String, proof: String)? = nil,
         sealingKey: (key: String, proof: String)? = nil
     ) throws(DeliveryError) {
@@ -99,7 +99,7 @@ public struct FleetDatabase {
     /// - Parameter code: The public key of the code.
     /// - Throws: ``DeliveryError`` of the kind `refused` if the code is unknown, expired, or used by another hub, or if the store is another
     ///   hub's. Then the reports of that hub name the copy.
-    public func join(_ request: JoinRequest, code: String) throws(DeliveryError) -> JoinReply {
+    package func join(_ request: JoinRequest, code: String) throws(DeliveryError) -> JoinReply {
         var copied: (hub: Int, name: String)?
         do throws(DeliveryError) {
             return try transaction { () throws(DeliveryError) in
@@ -165,7 +165,7 @@ public struct FleetDatabase {
     /// Shuts a hub out. The code that it has used is not valid any more, even within its hour.
     ///
     /// - Returns: Whether the fleet has such a hub that is not shut out yet.
-    public func revoke(_ hub: EnrolledHub) throws(DeliveryError) -> Bool {
+    package func revoke(_ hub: EnrolledHub) throws(DeliveryError) -> Bool {
         try transaction { () throws(DeliveryError) in
             try connection.run(
                 "UPDATE \(schema).fleet_code SET expires = now() WHERE used_by = $1 AND expires > now()", [hub.key])
@@ -176,7 +176,7 @@ public struct FleetDatabase {
     }
 
     /// The keys that the broker lets in: those of hubs with their stores, and those of valid codes.
-    public func keys() throws(DeliveryError) -> (hubs: [(key: String, store: String)], codes: [String]) {
+    package func keys() throws(DeliveryError) -> (hubs: [(key: String, store: String)], codes: [String]) {
         let hubs = try connection.run("SELECT key, store FROM \(schema).fleet_hub WHERE revoked IS NULL ORDER BY id")
         let codes = try connection.run("SELECT key FROM \(schema).fleet_code WHERE expires > now() ORDER BY made, key")
         return (hubs.map { ($0[0] ?? "", $0[1] ?? "") }, codes.compactMap { $0[0] })
@@ -185,7 +185,7 @@ public struct FleetDatabase {
     // MARK: Hubs
 
     /// Returns the hubs in the order of their names.
-    public func hubs() throws(DeliveryError) -> [EnrolledHub] {
+    package func hubs() throws(DeliveryError) -> [EnrolledHub] {
         try connection.run(
             """
             WITH seen AS (SELECT f.id, greatest(f.reported, max(p.told)) AS time FROM \(schema).fleet_hub f
@@ -279,7 +279,7 @@ public struct FleetDatabase {
     ///
     /// - Parameter sign: Signs the order, which has its number.
     /// - Returns: Its number.
-    public func add(
+    package func add(
         _ kind: FleetOrder.Kind, _ arguments: [String], for hub: EnrolledHub, sign: (inout FleetOrder) -> Void
     ) throws(DeliveryError) -> Int64 {
         guard let json = try? JSONEncoder().encode(arguments) else { throw DeliveryError(.refused, "the arguments are not text") }
@@ -302,7 +302,7 @@ public struct FleetDatabase {
     }
 
     /// Returns the last orders of a hub, the newest first.
-    public func orders(of hub: EnrolledHub, limit: Int) throws(DeliveryError) -> [RecordedOrder] {
+    package func orders(of hub: EnrolledHub, limit: Int) throws(DeliveryError) -> [RecordedOrder] {
         try connection.run(
             """
             SELECT number, kind, to_char(made, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), to_char(finished, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), code,

@@ -7,16 +7,16 @@ import Pipeline
 ///
 /// The broker stores nothing. A request waits for the receipt that a collector sends after the database has committed. Only the receipt
 /// moves the cursor. Without a collector the broker replies with an error at once.
-public final class FleetExporter: DayCountingExporter, DigestingExporter, ErasingExporter, SourceOrderingExporter {
+package final class FleetExporter: DayCountingExporter, DigestingExporter, ErasingExporter, SourceOrderingExporter {
     /// The number of changes in a block.
-    public let batchLimit = BlockReader.maximumChanges
+    package let batchLimit = BlockReader.maximumChanges
     /// All kinds, because the database has a table for each.
-    public let kinds = Set(SampleKind.allCases)
+    package let kinds = Set(SampleKind.allCases)
     /// True because the database keeps the highest version of a record, from any hub.
-    public let reportsRecords = true
+    package let reportsRecords = true
 
     /// A minute, because a database that was restored from a backup lacks readings that no hub sends again by itself.
-    public let checkInterval = Duration.seconds(60)
+    package let checkInterval = Duration.seconds(60)
 
     private let settings: FleetSettings
     private let context: ExportContext
@@ -29,16 +29,16 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     private var number: Int64?
 
     /// Returns the hub's report, or `nil` if the hub does not report.
-    public var makeReport: (() throws -> HubReport)?
+    package var makeReport: (() throws -> HubReport)?
     /// The order that the last report has brought.
-    public private(set) var order: FleetOrder?
+    package private(set) var order: FleetOrder?
     private var lastReport: Instant?
     /// Whether changes waited at the last report.
     private var hadWaiting = false
     /// Whether an order waits until it can be carried out.
     private var isPostponed = false
     /// The number of an order that the center's key has not signed for this hub. The next report names it.
-    public private(set) var refusedOrder: Int64?
+    package private(set) var refusedOrder: Int64?
     /// The number of such orders since the last good one.
     private var refusals = 0
     private var ring: (@Sendable () -> Void)?
@@ -53,7 +53,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     private let timeout: Int
 
     /// Creates an exporter without connecting.
-    public convenience init(_ settings: FleetSettings, context: ExportContext) {
+    package convenience init(_ settings: FleetSettings, context: ExportContext) {
         self.init(settings, context: context, timeout: Int(FleetRequest.timeout.components.seconds) * 1000)
     }
 
@@ -62,10 +62,10 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     /// The fleet and its brokers. Another broker of the same fleet leads to the same database, so its mark decides.
-    public var address: String { "fleet \(settings.subject.fleet) at \(settings.servers.joined(separator: ", "))" }
+    package var address: String { "fleet \(settings.subject.fleet) at \(settings.servers.joined(separator: ", "))" }
 
     /// Sends a block of changes and waits for the receipt.
-    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+    package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         // A long backlog must not look like silence.
         if isReportDue { try report() }
         guard case .receipt(let leftOut) = try reply(to: .deliver(batch)) else { throw Self.unexpected }
@@ -73,29 +73,29 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     /// Asks a collector for the database's identity and our mark.
-    public func found() throws(DeliveryError) -> FoundMark? {
+    package func found() throws(DeliveryError) -> FoundMark? {
         guard case .found(let mark) = try reply(to: .find) else { throw Self.unexpected }
         return mark
     }
 
     /// Has a collector write a mark.
-    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
+    package func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         guard case .claimed(let isClaimed) = try reply(to: .claim(mark)) else { throw Self.unexpected }
         return isClaimed
     }
 
     /// Has a collector write a test reading and roll it back.
-    public func check() throws(DeliveryError) -> [Finding] {
+    package func check() throws(DeliveryError) -> [Finding] {
         guard case .checked(let findings) = try reply(to: .check) else { throw Self.unexpected }
         return [Finding(.good, "broker", "reached, and a collector of the fleet '\(settings.subject.fleet)' has replied")]
             + findings
     }
 
     /// Contents are compared by the hash of each row in the database.
-    public let contentComparison = ContentComparison.prints
+    package let contentComparison = ContentComparison.prints
 
     /// The hash of a sample in the canonical unit, which the database has.
-    public func print(of sample: Sample) -> UInt64? {
+    package func print(of sample: Sample) -> UInt64? {
         if latest?.origin !== sample.origin {
             latest = (sample.origin, sample.origin.kind == .quantity ? sample.origin.type.canonicalUnit : nil)
         }
@@ -103,7 +103,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     /// Asks a collector to sum up.
-    public func digests(_ body: ([SampleDigest]) throws -> Void) throws {
+    package func digests(_ body: ([SampleDigest]) throws -> Void) throws {
         var last: SampleDigest.Place?
         while true {
             guard case .digests(let some) = try reply(to: .digests(after: last)) else { throw Self.unexpected }
@@ -116,7 +116,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     /// Passes on this hub's samples of some days and types in the database, in the order of their UUIDs.
-    public func contents(of places: [SampleDigest.Place], _ body: ([TargetSample]) throws -> Void) throws {
+    package func contents(of places: [SampleDigest.Place], _ body: ([TargetSample]) throws -> Void) throws {
         for start in stride(from: 0, to: places.count, by: FleetRequest.maximumPlaces) {
             let part = Array(places[start..<min(start + FleetRequest.maximumPlaces, places.count)])
             var last: SampleIdentity?
@@ -133,14 +133,14 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     /// Passes on all of this hub's samples in the database.
-    public func contents(_ body: ([TargetSample]) throws -> Void) throws {
+    package func contents(_ body: ([TargetSample]) throws -> Void) throws {
         var places: [SampleDigest.Place] = []
         try digests { places += $0.map(\.place) }
         try contents(of: places, body)
     }
 
     /// Asks a collector to count.
-    public func dayCounts(zone: String) throws(DeliveryError) -> [DayCount] {
+    package func dayCounts(zone: String) throws(DeliveryError) -> [DayCount] {
         var all: [DayCount] = []
         while true {
             guard case .counts(let some) = try reply(to: .count(zone: zone, after: all.last)) else { throw Self.unexpected }
@@ -150,12 +150,12 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     /// Has a collector withdraw everything that this hub has sent about a person.
-    public func erase(person: String) throws(DeliveryError) {
+    package func erase(person: String) throws(DeliveryError) {
         guard case .receipt = try reply(once: .erase(person)) else { throw Self.unexpected }
     }
 
     /// Has a collector use these orders of sources for the days of this hub's people.
-    public func set(_ orders: [SourceOrder]) throws(DeliveryError) {
+    package func set(_ orders: [SourceOrder]) throws(DeliveryError) {
         do throws(DeliveryError) {
             guard case .receipt = try reply(once: .order(orders)) else { throw Self.unexpected }
         } catch {
@@ -165,7 +165,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     /// Closes the connection.
-    public func finish() { disconnect() }
+    package func finish() { disconnect() }
 
     private func disconnect() {
         nudges?.end()
@@ -175,25 +175,25 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     // MARK: Reports and orders
 
     /// Has a function called, on any thread, when the center asks for a report or when the connection breaks.
-    public func listen(_ ring: @escaping @Sendable () -> Void) { self.ring = ring }
+    package func listen(_ ring: @escaping @Sendable () -> Void) { self.ring = ring }
 
     /// Whether the center has asked for a report.
-    public var isNudged: Bool { nudges?.isNudged ?? false }
+    package var isNudged: Bool { nudges?.isNudged ?? false }
 
     /// The order was carried out, and the next report has its result.
-    public func endOrder() { (order, lastReport, isPostponed) = (nil, nil, false) }
+    package func endOrder() { (order, lastReport, isPostponed) = (nil, nil, false) }
 
     /// The next step reports, even if the last report was a moment ago.
-    public func reportSoon() { lastReport = nil }
+    package func reportSoon() { lastReport = nil }
 
     /// The order cannot be carried out yet. It comes again with a later report.
-    public func postpone() { (order, isPostponed) = (nil, true) }
+    package func postpone() { (order, isPostponed) = (nil, true) }
 
     /// Whether a refused order can be reported now.
-    public var isRefusalDue: Bool { refusedOrder != nil && !isPostponed }
+    package var isRefusalDue: Bool { refusedOrder != nil && !isPostponed }
 
     /// Reports to the center, at most once a minute unless it has asked, or unless changes waited before.
-    public func idle() throws(DeliveryError) -> Duration? {
+    package func idle() throws(DeliveryError) -> Duration? {
         if isReportDue || (hadWaiting && order == nil) { try report() }
         return isPostponed ? Self.pause : nil
     }
@@ -205,7 +205,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
     }
 
     /// Reports to the center at once.
-    public func report() throws(DeliveryError) {
+    package func report() throws(DeliveryError) {
         guard let makeReport else { return }
         var report: HubReport
         do { report = try makeReport() } catch { throw DeliveryError(.unreachable, "\(error)") }
@@ -349,7 +349,7 @@ public final class FleetExporter: DayCountingExporter, DigestingExporter, Erasin
 
 extension DeliveryError {
     /// The error of a broker.
-    public init(_ error: NATSError) {
+    package init(_ error: NATSError) {
         switch error.kind {
         case .noResponders: self.init(.unreachable, "the broker was reached, but no collector is running")
         case .timeout: self.init(.unreachable, "no receipt arrived in time")

@@ -3,36 +3,35 @@ import NATSKit
 import Pipeline
 
 /// The brokers that a hub or a collector connects to, and the fleet it belongs to.
-public struct FleetSettings: ExporterSettings {
+package struct FleetSettings: ExporterSettings {
     /// `servers`, `fleet`, `user`, `password`, `nkey`, `seedFile`, `credentialsFile`, `certificateAuthority`,
     /// `commandKey`, `sealingKey`.
-    public static let settings = Key.settings
+    package static let settings = Key.settings
 
     /// The brokers' URLs.
-    public var servers: [String]
-    /// The fleet.
-    public var subject: FleetSubject
+    package var servers: [String]
+    package var subject: FleetSubject
     /// The user name, for a broker that knows passwords.
-    public var user: String?
+    package var user: String?
     /// The password of ``user``.
-    public var password: Secret?
+    package var password: Secret?
     /// The public NKey.
-    public var key: String?
+    package var key: String?
     /// The path of the file with the seed of ``key``.
-    public var seedFile: String?
+    package var seedFile: String?
     /// The path of a `.creds` file.
-    public var credentialsFile: String?
+    package var credentialsFile: String?
     /// The path of a file with trusted certificates, or `nil` for the system's.
-    public var certificateAuthority: String?
+    package var certificateAuthority: String?
     /// The public key that signs the center's commands. Without it, the hub runs none.
-    public var commandKey: String?
+    package var commandKey: String?
     /// The public key of the collectors for which requests are sealed, or `nil` to send them without a seal.
-    public var sealingKey: String?
+    package var sealingKey: String?
     /// Whether the hub runs the commands of the center.
-    public var runsCommands: Bool { commandKey != nil }
+    package var runsCommands: Bool { commandKey != nil }
 
     /// Settings without credentials.
-    public init(servers: [String], subject: FleetSubject) { (self.servers, self.subject) = (servers, subject) }
+    package init(servers: [String], subject: FleetSubject) { (self.servers, self.subject) = (servers, subject) }
 
     /// The maximum number of servers.
     private static let maximumServers = 32
@@ -50,7 +49,7 @@ public struct FleetSettings: ExporterSettings {
     }
 
     /// - Throws: ``SettingsFault`` if a value is invalid.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         servers = try members.decode([String].self, forKey: .servers)
         guard (1...Self.maximumServers).contains(servers.count), servers.allSatisfy({ NATSSettings.isValid(server: $0) }) else {
@@ -100,7 +99,7 @@ public struct FleetSettings: ExporterSettings {
     /// The settings for a connection.
     ///
     /// - Throws: ``DeliveryError`` if a secret cannot be read.
-    public func broker(name: String) throws(DeliveryError) -> NATSSettings {
+    package func broker(name: String) throws(DeliveryError) -> NATSSettings {
         var credentials = NATSSettings.Credentials.none
         if let user, let password { credentials = .password(user: user, password: try password.read()) }
         if let key, let seedFile {

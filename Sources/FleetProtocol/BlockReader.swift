@@ -2,11 +2,11 @@ import CompressionKit
 import HealthModel
 
 /// Reads a block that a hub sent. The bytes come from outside, so every number, length, and text is checked.
-public struct BlockReader {
+package struct BlockReader {
     /// The maximum number of changes in a block.
-    public static let maximumChanges = 2048
+    package static let maximumChanges = 2048
     /// The maximum length of a block after decompression, in bytes.
-    public static let maximumLength = 40 << 20
+    package static let maximumLength = 40 << 20
     /// The length after decompression up to which a short message is read, in bytes: 4 KiB for each change. Bodies are compressed already,
     /// so a longer block is about as long as its message. Otherwise a message of 600 kB could need a gigabyte of memory.
     static let maximumShortLength = 8 << 20
@@ -18,7 +18,9 @@ public struct BlockReader {
     private var (lastStart, lastReceived) = (Int64(0), Int64(0))
 
     /// Returns the changes of a block, in its order. Their ledger entries and numbers are 0, because only the hub knows them.
-    public static func changes(of block: ArraySlice<UInt8>) throws(BlockFault) -> [SampleChange] { try self.block(block).changes }
+    package static func changes(of block: ArraySlice<UInt8>) throws(BlockFault) -> [SampleChange] {
+        try self.block(block).changes
+    }
 
     /// Returns the changes of a block and its length after decompression.
     static func block(_ block: ArraySlice<UInt8>) throws(BlockFault) -> (changes: [SampleChange], length: Int) {

@@ -7,7 +7,7 @@ import HealthModel
 /// the collector can compute it from the reading (``Sample/identityOrdinal(shift:)``).
 ///
 ///     | count, a varint | each change | , compressed with zlib (RFC 1950)
-public struct BlockWriter {
+package struct BlockWriter {
     private var writer = FleetByteWriter()
     private var origins: [Origin: Int] = [:]
     /// The index of the series before, which is often the next one too.
@@ -17,7 +17,7 @@ public struct BlockWriter {
     private var (lastStart, lastReceived) = (Int64(0), Int64(0))
 
     /// Returns the block of some changes.
-    public static func block(of changes: [SampleChange]) -> [UInt8] { compressed(plain(of: changes)) }
+    package static func block(of changes: [SampleChange]) -> [UInt8] { compressed(plain(of: changes)) }
 
     static func compressed(_ bytes: [UInt8]) -> [UInt8] { BufferCompressor.compress(bytes, .zlib) }
 

@@ -6,22 +6,22 @@ import HealthModel
 /// It is the seed of a key (``key``). The center stores only the public part, and the broker accepts this key for nothing but the join.
 /// The code of a center that opens sealed requests has an `S` at its end, such as `KQ3ZD-7MFPA-XEW2B-CRN5T-S`. So the broker
 /// cannot have the hub send without a seal.
-public struct EnrollmentCode: Sendable {
+package struct EnrollmentCode: Sendable {
     private static let length = 20
     private static let group = 5
     private static let sealingMark = UInt8(ascii: "S")
 
     /// The code, in groups of five characters.
-    public let text: String
+    package let text: String
     /// The key pair of the code.
-    public let key: NKey
+    package let key: NKey
     /// Whether the reply to the hub must be sealed and have the center's key for sealed requests.
-    public let isForSealing: Bool
+    package let isForSealing: Bool
     /// The secret that the center and the hub share. It is not ``key``, with which the hub signs whatever the broker sends.
     private let secret: [UInt8]
 
     /// Reads a code. Hyphens, blanks and lower-case letters make no difference. `nil` if it is not a code.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.utf8.count <= 100 else { return nil }
         let characters = Array(text.uppercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: " ") })
         isForSealing = characters.count == Self.length + 1 && characters.last == Self.sealingMark
@@ -39,14 +39,14 @@ public struct EnrollmentCode: Sendable {
     ///
     /// - Parameter key: the public key that signs the commands of the fleet, or that requests are sealed for, in text form. The first
     ///   letter of this form is the type of the key.
-    public func proof(of key: String, _ fleet: FleetSubject) -> String {
+    package func proof(of key: String, _ fleet: FleetSubject) -> String {
         var writer = FleetByteWriter()
         for text in [fleet.fleet, key] { writer.write(text) }
         return Base32.text(AuthenticationCode.sha256(of: writer.bytes, key: secret))
     }
 
     /// A new code of 100 random bits.
-    public static func random(forSealing: Bool = false) -> EnrollmentCode? {
+    package static func random(forSealing: Bool = false) -> EnrollmentCode? {
         var random = SystemRandomNumberGenerator()
         let bytes = (0..<13).map { _ in UInt8.random(in: 0...255, using: &random) }
         return EnrollmentCode(String(Base32.text(bytes).prefix(length)) + (forSealing ? "S" : ""))
@@ -54,28 +54,27 @@ public struct EnrollmentCode: Sendable {
 }
 
 /// The reply to a hub that has joined.
-public struct JoinReply: Hashable, Sendable {
+package struct JoinReply: Hashable, Sendable {
     /// The hub's name in the fleet.
-    public var name: String
+    package var name: String
     /// The public key that signs the commands of the center, or `nil` if it has none.
-    public var commandKey: String?
+    package var commandKey: String?
     /// ``EnrollmentCode/proof(of:_:)`` of that key.
-    public var proof: String?
+    package var proof: String?
     /// The public key for which the hub seals its requests, or `nil` if the center has none.
-    public var sealingKey: String?
+    package var sealingKey: String?
     /// ``EnrollmentCode/proof(of:_:)`` of that key.
-    public var sealingProof: String?
+    package var sealingProof: String?
     /// The public key with which the center knows the hub from now on.
-    public var hubKey: String?
+    package var hubKey: String?
 
-    /// A reply.
-    public init(name: String, commandKey: String? = nil, proof: String? = nil) {
+    package init(name: String, commandKey: String? = nil, proof: String? = nil) {
         (self.name, self.commandKey, self.proof) = (name, commandKey, proof)
     }
 
     /// Whether each key is valid and comes from the person who made the code, and none is missing that the code asks for. With a code for
     /// sealing, the center must also know the hub by its own key.
-    public func isGenuine(_ code: EnrollmentCode, _ fleet: FleetSubject, hubKey: String) -> Bool {
+    package func isGenuine(_ code: EnrollmentCode, _ fleet: FleetSubject, hubKey: String) -> Bool {
         if let commandKey {
             guard NKey.publicKey(commandKey) != nil, proof == code.proof(of: commandKey, fleet) else { return false }
         }
@@ -86,21 +85,21 @@ public struct JoinReply: Hashable, Sendable {
 }
 
 /// A hub's request to join a fleet, sent with the key of an ``EnrollmentCode``.
-public struct JoinRequest: Sendable, Equatable {
+package struct JoinRequest: Sendable, Equatable {
     /// The identifier of the hub's store.
-    public var store: String
+    package var store: String
     /// The hub's public key in text form.
-    public var key: String
+    package var key: String
 
     /// A request of a hub.
-    public init(store: String, key: String) { (self.store, self.key) = (store, key) }
+    package init(store: String, key: String) { (self.store, self.key) = (store, key) }
 
     private static let version: UInt64 = 1
     /// The longest request in bytes.
-    public static let maximumLength = 1024
+    package static let maximumLength = 1024
 
     /// The request as bytes, signed with the code's key.
-    public func bytes(signedWith code: EnrollmentCode) -> [UInt8] {
+    package func bytes(signedWith code: EnrollmentCode) -> [UInt8] {
         var writer = FleetByteWriter()
         writer.write(Self.version)
         writer.write(store)
@@ -114,7 +113,7 @@ public struct JoinRequest: Sendable, Equatable {
     ///
     /// - Parameter codeKey: the public key of the code, in text form.
     /// - Throws: ``BlockFault`` if the bytes are something else, or if the code's key did not sign them.
-    public init(bytes: [UInt8], codeKey: String) throws(BlockFault) {
+    package init(bytes: [UInt8], codeKey: String) throws(BlockFault) {
         guard bytes.count <= Self.maximumLength else { throw .invalid("it is too long") }
         var reader = FleetByteReader(bytes[...])
         guard try reader.number() == Self.version else {

@@ -2,9 +2,9 @@
 ///
 /// A program prints its reason for people who may read everything on the hub. Here, a quoted text and a word with a digit are replaced by
 /// `…`, unless the center itself wrote them into the order. The place of a crash in the source is left as it is.
-public struct FailureReason: Codable, Hashable, Sendable {
+package struct FailureReason: Codable, Hashable, Sendable {
     /// The reason, not empty.
-    public var reason: String
+    package var reason: String
 
     private static let maximumLength = 512
     /// How Swift reports the end of a program, after the place in the source.
@@ -15,7 +15,7 @@ public struct FailureReason: Codable, Hashable, Sendable {
     /// - Parameters:
     ///   - errors: The standard error output.
     ///   - arguments: The arguments of the order.
-    public init?(errors: String, mentioning arguments: [String] = []) {
+    package init?(errors: String, mentioning arguments: [String] = []) {
         let lines = errors.split(whereSeparator: \.isNewline).filter { $0.contains { !$0.isWhitespace } }
         let crash = lines.last { line in Self.crashes.contains { line.contains(".swift:") && line.contains($0) } }
         guard let line = crash ?? lines.last(where: { $0.hasPrefix("vitalgate") }) ?? lines.last else { return nil }

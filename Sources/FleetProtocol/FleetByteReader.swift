@@ -66,7 +66,7 @@ struct FleetByteReader {
 }
 
 /// The reason why bytes are not a block or a request.
-public enum BlockFault: Error, Hashable, Sendable, CustomStringConvertible {
+package enum BlockFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The bytes end too early.
     case truncated
     /// The bytes are too many after decompression. Half of the changes may be read.
@@ -74,7 +74,7 @@ public enum BlockFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// A value that no hub writes, described without the value.
     case invalid(String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .truncated: "the block is truncated"
         case .tooLong: "the block is too long after decompression"

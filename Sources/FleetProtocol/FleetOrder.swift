@@ -1,9 +1,9 @@
 import CryptographyKit
 
 /// A numbered command that the center has for a hub.
-public struct FleetOrder: Codable, Hashable, Sendable {
+package struct FleetOrder: Codable, Hashable, Sendable {
     /// The commands that a center can give. Each runs one command of the program on the hub.
-    public enum Kind: String, CaseIterable, Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
         /// `devices adopt`
         case adopt
         /// `devices assign`
@@ -20,7 +20,7 @@ public struct FleetOrder: Codable, Hashable, Sendable {
         case profile
 
         /// The options that the center may give. All others, such as `--store`, are refused.
-        public var options: Set<String> {
+        package var options: Set<String> {
             switch self {
             case .adopt: ["--profile", "--person", "--name"]
             case .assign: ["--person", "--range", "--user", "--samples"]
@@ -36,16 +36,16 @@ public struct FleetOrder: Codable, Hashable, Sendable {
     }
 
     /// The number. A hub carries out the orders in the order of their numbers.
-    public var number: Int64
+    package var number: Int64
     /// The name of a ``Kind``, or one that only a newer version knows.
-    public var kind: String
+    package var kind: String
     /// The arguments of the command.
-    public var arguments: [String]
+    package var arguments: [String]
     /// The signature of the center in base 32, or `nil` without one.
-    public var signature: String?
+    package var signature: String?
 
     /// An order without a signature.
-    public init(number: Int64, kind: String, arguments: [String]) {
+    package init(number: Int64, kind: String, arguments: [String]) {
         (self.number, self.kind, self.arguments) = (number, kind, arguments)
     }
 
@@ -53,10 +53,10 @@ public struct FleetOrder: Codable, Hashable, Sendable {
     /// The longest arguments in bytes, together.
     private static let maximumLength = 8192
     /// The longest profile in bytes.
-    public static let maximumProfileLength = 1 << 17
+    package static let maximumProfileLength = 1 << 17
 
     /// A reason why a hub would refuse the order, or `nil`.
-    public var rejectionReason: String? {
+    package var rejectionReason: String? {
         guard let kind = Kind(rawValue: kind) else {
             return "unknown command, expected one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))"
         }
@@ -84,12 +84,12 @@ public struct FleetOrder: Codable, Hashable, Sendable {
 
 extension FleetOrder {
     /// Signs the order for one hub.
-    public mutating func sign(with key: SigningKey, for store: String, of fleet: FleetSubject) {
+    package mutating func sign(with key: SigningKey, for store: String, of fleet: FleetSubject) {
         signature = Base32.text(key.signature(of: signedBytes(store, fleet)))
     }
 
     /// Whether the owner of a public key has signed the order for this hub.
-    public func isSigned(by publicKey: [UInt8], for store: String, of fleet: FleetSubject) -> Bool {
+    package func isSigned(by publicKey: [UInt8], for store: String, of fleet: FleetSubject) -> Bool {
         guard let signature, signature.utf8.count <= 2 * SigningKey.signatureSize, let bytes = Base32.bytes(signature) else {
             return false
         }

@@ -3,7 +3,7 @@ import HealthModel
 import Pipeline
 
 /// A collector's answer. A receipt is sent after the database has committed, so it means that everything is stored.
-public enum FleetReply: Sendable {
+package enum FleetReply: Sendable {
     /// A delivery was stored, except for this number of changes that the database cannot store.
     case receipt(leftOut: Int)
     /// The database's identity and the hub's mark there.
@@ -30,19 +30,19 @@ public enum FleetReply: Sendable {
 
 extension FleetReply {
     /// The number of UUIDs in a reply.
-    public static let maximumIdentities = 5000
+    package static let maximumIdentities = 5000
 
     /// The number of digests in a reply.
-    public static let maximumDigests = 10_000
+    package static let maximumDigests = 10_000
 
     /// The number of counts in a reply.
-    public static let maximumCounts = 5000
+    package static let maximumCounts = 5000
 
     /// The reply as JSON.
-    public var bytes: [UInt8] { (try? JSONEncoder().encode(Form(self))).map(Array.init) ?? [] }
+    package var bytes: [UInt8] { (try? JSONEncoder().encode(Form(self))).map(Array.init) ?? [] }
 
     /// Reads a collector's reply, or returns `nil` if the bytes are something else.
-    public init?(bytes: [UInt8]) {
+    package init?(bytes: [UInt8]) {
         guard let form = try? JSONDecoder().decode(Form.self, from: Data(bytes)), let reply = form.reply else { return nil }
         self = reply
     }

@@ -6,9 +6,9 @@ import Pipeline
 /// ``FleetReply``.
 ///
 /// The hub's store is not part of it. It is in the subject, so that the broker can enforce that a hub uses only its own.
-public struct FleetRequest: Sendable {
+package struct FleetRequest: Sendable {
     /// The functions of ``Exporter`` that a hub can call.
-    public indirect enum Task: Sendable {
+    package indirect enum Task: Sendable {
         /// ``Exporter/found()``
         case find
         /// ``Exporter/claim(_:)``
@@ -37,36 +37,34 @@ public struct FleetRequest: Sendable {
     }
 
     /// The name of the target in the hub's configuration.
-    public var target: String
+    package var target: String
     /// The UUID of the person who owns the hub.
-    public var me: String
+    package var me: String
     /// The function to call.
-    public var task: Task
+    package var task: Task
 
     /// The length of its changes in bytes after decompression, if it was received. They need several times as much memory.
-    public private(set) var length = 0
+    package private(set) var length = 0
 
     /// How long a hub waits for the reply. After that it asks again, so a collector does not carry it out any more.
-    public static let timeout = Duration.seconds(60)
+    package static let timeout = Duration.seconds(60)
 
-    /// A request.
-    public init(target: String, me: String, task: Task) { (self.target, self.me, self.task) = (target, me, task) }
+    package init(target: String, me: String, task: Task) { (self.target, self.me, self.task) = (target, me, task) }
 
     /// The version of the format.
     static let version: UInt8 = 1
     static let (find, claim, check, deliver, contents, digests) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3), UInt8(4), UInt8(5))
     /// The number of days and types in a request for their contents.
-    public static let maximumPlaces = 500
+    package static let maximumPlaces = 500
     static let (report, count, erase, order) = (UInt8(6), UInt8(7), UInt8(8), UInt8(9))
     static let (number, once) = (UInt8(10), UInt8(11))
     /// The largest number of orders of sources. A hub sends the most specific ones.
-    public static let maximumOrders = 1000
+    package static let maximumOrders = 1000
 
     /// The longest name of a target, in bytes.
     static let maximumNameLength = 200
 
-    /// The request as bytes.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = FleetByteWriter()
         writer.write(UInt64(Self.version))
         writer.write(target)
@@ -126,7 +124,7 @@ public struct FleetRequest: Sendable {
     }
 
     /// Reads a request that a hub sent.
-    public init(bytes: [UInt8]) throws(BlockFault) {
+    package init(bytes: [UInt8]) throws(BlockFault) {
         var reader = FleetByteReader(bytes[...])
         guard try reader.number() == UInt64(Self.version) else {
             throw .invalid("its format is of another version: update the hub and the collector")

@@ -1,49 +1,47 @@
 /// A hub's report to the center. It contains no health values and no names of people.
-public struct HubReport: Codable, Hashable, Sendable {
+package struct HubReport: Codable, Hashable, Sendable {
     /// The version of the hub's software.
-    public var version: String
+    package var version: String
     /// The number of the last change in the hub's store.
-    public var lastChange: Int64
+    package var lastChange: Int64
     /// The number of changes that wait for delivery.
-    public var waiting: Int
+    package var waiting: Int
     /// The number of readings in quarantine.
-    public var quarantined: Int
+    package var quarantined: Int
     /// The number of the last order that the hub has carried out, or 0.
-    public var order: Int64
+    package var order: Int64
     /// The result of that order, or `nil` before the first.
-    public var result: OrderResult?
+    package var result: OrderResult?
     /// The number of an order that the hub has refused because its signature is not valid, or `nil`.
-    public var refused: Int64?
+    package var refused: Int64?
     /// The lowest battery level of a device in percent, or `nil` if none is known.
-    public var lowestBattery: Int?
+    package var lowestBattery: Int?
     /// The number of devices without a reading for a day, or `nil` while no hub runs.
-    public var silentDevices: Int?
+    package var silentDevices: Int?
 
     /// The machine and the path of the hub's store, or `nil` if the hub is of an older version. A copy of the store has others.
-    public var machine: Machine?
+    package var machine: Machine?
     /// Whether delivery has stopped until a user acts.
-    public var isStopped: Bool?
+    package var isStopped: Bool?
     /// When the hub noticed that its store or the database was restored from a backup, in microseconds since 1970. `nil` after the
     /// comparison that follows.
-    public var restored: Int64?
+    package var restored: Int64?
 
     /// The machine that feeds the center from a store.
-    public struct Machine: Codable, Hashable, Sendable {
+    package struct Machine: Codable, Hashable, Sendable {
         /// An identifier that reveals nothing.
-        public var id: String
+        package var id: String
         /// The name of the machine and the path of the store.
-        public var name: String
+        package var name: String
 
-        /// A machine.
-        public init(id: String, name: String) { (self.id, self.name) = (id, name) }
+        package init(id: String, name: String) { (self.id, self.name) = (id, name) }
 
         fileprivate var isValid: Bool {
             id.utf8.count <= 64 && name.utf8.count <= 4096 && !id.utf8.contains(0) && !name.utf8.contains(0)
         }
     }
 
-    /// A report.
-    public init(version: String, lastChange: Int64, waiting: Int, quarantined: Int, order: Int64, result: OrderResult?) {
+    package init(version: String, lastChange: Int64, waiting: Int, quarantined: Int, order: Int64, result: OrderResult?) {
         (self.version, self.lastChange, self.waiting) = (version, lastChange, waiting)
         (self.quarantined, self.order, self.result) = (quarantined, order, result)
     }
@@ -62,16 +60,15 @@ public struct HubReport: Codable, Hashable, Sendable {
     }
 }
 
-/// The result of an order.
-public struct OrderResult: Codable, Hashable, Sendable {
+package struct OrderResult: Codable, Hashable, Sendable {
     /// The exit status of the command on the hub, 0 if it succeeded.
-    public var code: Int
+    package var code: Int
     /// One line of JSON, or empty: counts, or the ``FailureReason`` of an order that failed. It contains no values and no names.
-    public var output: String
+    package var output: String
 
     /// The result of a command.
-    public init(code: Int, output: String = "") { (self.code, self.output) = (code, output) }
+    package init(code: Int, output: String = "") { (self.code, self.output) = (code, output) }
 
     /// The longest output in bytes.
-    public static let maximumOutputLength = 4096
+    package static let maximumOutputLength = 4096
 }

@@ -1,9 +1,9 @@
 /// A setting of a hub's configuration that the center may change, such as `hub.commitEvery=10` or `retention.heartRate=90d`.
 ///
 /// No setting reaches targets, paths, secrets, listeners, or access, except the public key for which the hub seals its requests.
-public struct HubSetting: Hashable, Sendable {
+package struct HubSetting: Hashable, Sendable {
     /// The form of a value.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         case text, number
         /// A text for each type: `KEY.TYPE=VALUE`.
         case textsByType
@@ -12,27 +12,26 @@ public struct HubSetting: Hashable, Sendable {
     }
 
     /// The keys with the forms of their values.
-    public static let forms: [String: Form] = [
+    package static let forms: [String: Form] = [
         "locale": .text, "units": .textsByType, "retention": .textsByType, "prune": .text, "page.bloodPressure": .text,
         "hub.readingsPerSecond": .number, "hub.commitEvery": .number, "hub.heartbeats": .text, "sealingKey": .sealingKey,
     ]
 
     /// The keys for a message, such as `hub.commitEvery` and `units.TYPE`.
-    public static var names: [String] {
+    package static var names: [String] {
         forms.sorted { $0.key < $1.key }.map { $0.key + ($0.value == .textsByType ? ".TYPE" : "") }
     }
 
     /// The keys from the outermost object to the value.
-    public private(set) var path: [String]
-    /// The value.
-    public let value: String
+    package private(set) var path: [String]
+    package let value: String
     /// Whether the value is a number instead of a text.
-    public let isNumber: Bool
+    package let isNumber: Bool
 
     private static let maximumValueLength = 100
 
     /// Reads `KEY=VALUE`, or returns `nil` if the center may not change this key, or if the value cannot be valid.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard let sign = text.firstIndex(of: "=") else { return nil }
         let name = String(text[..<sign])
         value = String(text[text.index(after: sign)...])
@@ -56,7 +55,7 @@ public struct HubSetting: Hashable, Sendable {
     }
 
     /// The setting with the complete path of a key that belongs to a target.
-    public func of(target: String) -> HubSetting {
+    package func of(target: String) -> HubSetting {
         guard path.count == 1, Self.forms[path[0]] == .sealingKey else { return self }
         var setting = self
         setting.path = ["targets", target] + path

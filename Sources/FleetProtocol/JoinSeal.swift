@@ -36,13 +36,13 @@ enum JoinSeal {
 
 extension FleetReply {
     /// The reply to a hub that joins with a code. It is sealed if the center opens sealed requests.
-    public func bytes(forCode key: String, _ fleet: FleetSubject) -> [UInt8] {
+    package func bytes(forCode key: String, _ fleet: FleetSubject) -> [UInt8] {
         guard case .joined(let reply) = self, reply.sealingKey != nil else { return bytes }
         return JoinSeal.sealed(bytes, for: key, fleet) ?? []
     }
 
     /// Reads the reply to a hub that joins. With a code for sealing, only a sealed one is accepted, or a failure.
-    public init?(bytes: [UInt8], forCode code: EnrollmentCode, _ fleet: FleetSubject) {
+    package init?(bytes: [UInt8], forCode code: EnrollmentCode, _ fleet: FleetSubject) {
         guard code.isForSealing else {
             self.init(bytes: bytes)
             return

@@ -1,36 +1,35 @@
 import CryptographyKit
 
 /// A key pair of a NATS user, which signs, in the text form of github.com/nats-io/nkeys (``KeyText``).
-public struct NKey: Sendable {
+package struct NKey: Sendable {
     /// The key pair.
-    public let key: SigningKey
+    package let key: SigningKey
 
     /// The key pair of a seed of 32 bytes, or `nil` for any other length.
-    public init?(seed: [UInt8]) {
+    package init?(seed: [UInt8]) {
         guard let key = SigningKey(seed: seed) else { return nil }
         self.key = key
     }
 
     /// A new key pair from the system's random numbers, or `nil` without memory.
-    public static func random() -> NKey? {
+    package static func random() -> NKey? {
         var random = SystemRandomNumberGenerator()
         return NKey(seed: (0..<SigningKey.size).map { _ in UInt8.random(in: 0...255, using: &random) })
     }
 
     /// The secret text.
-    public var seedText: String { KeyText.user.seedText(key.seed) }
+    package var seedText: String { KeyText.user.seedText(key.seed) }
 
-    /// The public text.
-    public var publicText: String { KeyText.user.publicText(key.publicKey) }
+    package var publicText: String { KeyText.user.publicText(key.publicKey) }
 
     /// Reads a secret text.
-    public init?(seedText: String) {
+    package init?(seedText: String) {
         guard let seed = KeyText.user.seed(seedText) else { return nil }
         self.init(seed: seed)
     }
 
     /// Returns the 32 bytes of a public text, or `nil` if it is not the public key of a user.
-    public static func publicKey(_ text: String) -> [UInt8]? { KeyText.user.publicKey(text) }
+    package static func publicKey(_ text: String) -> [UInt8]? { KeyText.user.publicKey(text) }
 }
 
 /// The text form of a type of keys.

@@ -14,7 +14,7 @@ import HealthModel
 /// Each part has its length in front. Agreed is the secret of two keys with X25519, and of a hub without an NKey it is empty. So a request
 /// proves which hub has sealed it, cannot be sent as another hub's, and its reply is of no use for any other request. Each request has
 /// its own one-time key, which the hub forgets after the reply.
-public struct RequestSealer: Sendable {
+package struct RequestSealer: Sendable {
     private let collectors: [UInt8]
     private let own: (key: AgreementKey, publicKey: [UInt8])?
     private let names: [String]
@@ -23,7 +23,7 @@ public struct RequestSealer: Sendable {
     ///   - collectorsKey: The public text of the collectors' key.
     ///   - key: The hub's NKey, or `nil` if the hub has none.
     /// - Returns: `nil` if one of the keys is not valid.
-    public init?(collectorsKey: String, key: NKey?, store: String, fleet: FleetSubject) {
+    package init?(collectorsKey: String, key: NKey?, store: String, fleet: FleetSubject) {
         guard let collectors = SealingKey.publicKey(collectorsKey) else { return nil }
         own = key.flatMap { key in AgreementKey(signingSeed: key.key.seed).map { ($0, key.key.publicKey) } }
         guard (own == nil) == (key == nil) else { return nil }
@@ -31,7 +31,7 @@ public struct RequestSealer: Sendable {
     }
 
     /// The sealed request, and the seal of the reply to it. `nil` if the collectors' key is not valid.
-    public func sealed(_ request: [UInt8]) -> (bytes: [UInt8], reply: ReplySeal)? {
+    package func sealed(_ request: [UInt8]) -> (bytes: [UInt8], reply: ReplySeal)? {
         guard let oneTime = AgreementKey.random(), let agreed = oneTime.agreed(with: collectors) else { return nil }
         let ours = own.map { $0.key.agreed(with: collectors) } ?? []
         guard let ours else { return nil }
@@ -43,31 +43,30 @@ public struct RequestSealer: Sendable {
 }
 
 /// Opens the requests of a fleet's hubs.
-public struct RequestOpener: Sendable {
+package struct RequestOpener: Sendable {
     private let keys: [SealingKey]
     private let fleet: String
     /// Whether requests without a seal are refused.
-    public let isRequired: Bool
+    package let isRequired: Bool
 
     /// - Parameters:
     ///   - keys: The collectors' keys: the current one, and older ones that some hubs still have.
     ///   - isRequired: Whether requests without a seal are refused.
-    public init(_ keys: [SealingKey] = [], isRequired: Bool = false, fleet: FleetSubject) {
+    package init(_ keys: [SealingKey] = [], isRequired: Bool = false, fleet: FleetSubject) {
         (self.keys, self.isRequired, self.fleet) = (keys, isRequired, fleet.fleet)
     }
 
-    /// An opened request.
-    public struct Opened: Sendable {
+    package struct Opened: Sendable {
         /// The request, which ``FleetRequest`` reads.
-        public var bytes: [UInt8]
+        package var bytes: [UInt8]
         /// The hub that has sealed it.
-        public var sender: RequestSender
+        package var sender: RequestSender
         /// The seal of the reply, or `nil` if the reply is not sealed either.
-        public var reply: ReplySeal?
+        package var reply: ReplySeal?
     }
 
     /// Opens a request, or returns one without a seal as it is.
-    public func opened(_ bytes: [UInt8], from store: String) throws(SealFault) -> Opened {
+    package func opened(_ bytes: [UInt8], from store: String) throws(SealFault) -> Opened {
         guard bytes.first == Sealing.version else {
             guard !isRequired else { throw .unsealed }
             return Opened(bytes: bytes, sender: .unsealed)
@@ -95,7 +94,7 @@ public struct RequestOpener: Sendable {
 }
 
 /// The hub that has sealed a request.
-public enum RequestSender: Hashable, Sendable {
+package enum RequestSender: Hashable, Sendable {
     /// The request is not sealed.
     case unsealed
     /// A hub without an NKey.
@@ -105,24 +104,23 @@ public enum RequestSender: Hashable, Sendable {
 }
 
 /// Seals the reply to one request. Only the sender of this request can open it.
-public struct ReplySeal: Sendable {
+package struct ReplySeal: Sendable {
     private let key: [UInt8]
 
     init(key: [UInt8]) { self.key = key }
 
-    /// The sealed reply.
-    public func sealed(_ reply: [UInt8]) -> [UInt8] {
+    package func sealed(_ reply: [UInt8]) -> [UInt8] {
         MessageCipher.encrypted(reply, with: key).map { [Sealing.version] + $0 } ?? []
     }
 
     /// The reply, or `nil` if it is not sealed for this request.
-    public func opened(_ bytes: [UInt8]) -> [UInt8]? {
+    package func opened(_ bytes: [UInt8]) -> [UInt8]? {
         bytes.first == Sealing.version ? MessageCipher.decrypted(bytes.dropFirst(), with: key) : nil
     }
 }
 
 /// The reason why a collector does not carry out a request. The reply is not sealed, so it has no other words than these.
-public enum SealFault: Error, Hashable, Sendable, CaseIterable {
+package enum SealFault: Error, Hashable, Sendable, CaseIterable {
     /// The collector has no key at all.
     case noKey
     /// The collector does not have the key that the hub uses.
@@ -133,7 +131,7 @@ public enum SealFault: Error, Hashable, Sendable, CaseIterable {
     case unsealed
 
     /// The reason and the remedy.
-    public var words: String {
+    package var words: String {
         switch self {
         case .noKey: "the collector has no key for sealed requests: set 'collect.sealing' at the center"
         case .otherKey: "the request is sealed for another center: set 'sealingKey' of the target to the key of this one"

@@ -8,17 +8,17 @@ import HealthModel
 ///
 /// A move ring that counts minutes has `moveTime` instead of `activeEnergyBurned`. A wheelchair user has `rollHours` and `pushCount`
 /// instead of `standHours` and `stepCount`. Fields without samples are `null`.
-public struct ActivityLine: Sendable {
+package struct ActivityLine: Sendable {
     private let zone: TimeZoneRules
     private let me: String
 
     /// - Parameters:
     ///   - zone: The time zone of the days.
     ///   - me: The person that is written as `me`.
-    public init(zone: TimeZoneRules, me: String) { (self.zone, self.me) = (zone, me) }
+    package init(zone: TimeZoneRules, me: String) { (self.zone, self.me) = (zone, me) }
 
     /// The object for a line of NDJSON.
-    public func object(_ day: ActivityDay) -> JSONObject {
+    package func object(_ day: ActivityDay) -> JSONObject {
         var object = JSONObject()
         object.set("kind", SampleKind.activitySummary.name)
         object.set("date", day.date)
@@ -51,13 +51,13 @@ public struct ActivityLine: Sendable {
     private func person(_ day: ActivityDay) -> String { day.person == me ? "me" : day.person }
 
     /// The names of a row's cells.
-    public static let columns = [
+    package static let columns = [
         "date", "zone", "subject", "move", "moveGoal", "moveUnit", "exercise", "exerciseGoal", "exerciseUnit", "stand",
         "standGoal", "steps", "pushes", "derived",
     ]
 
     /// The cells under ``columns``, empty if there is no value.
-    public func cells(_ day: ActivityDay) -> [String] {
+    package func cells(_ day: ActivityDay) -> [String] {
         func text(_ number: Double?) -> String { number.map(\.description) ?? "" }
         func whole(_ number: Double?) -> String { number.map { Int(exactly: $0).map(\.description) ?? $0.description } ?? "" }
         var cells = [day.date, zone.identifier, person(day)]

@@ -2,9 +2,9 @@
 ///
 /// By default, a cell that begins with `=`, `+`, `-` or `@` is written unchanged, since it is data. A spreadsheet would treat it as a
 /// formula. A safe writer therefore prefixes it with `'`, unless it is a number or a zone's offset.
-public struct CSVWriter: Sendable {
+package struct CSVWriter: Sendable {
     /// The end of a row.
-    public enum LineEnding: Sendable, Equatable {
+    package enum LineEnding: Sendable, Equatable {
         /// The usual line ending on Linux.
         case lineFeed
         /// The line ending that RFC 4180 requires for `text/csv`.
@@ -15,13 +15,13 @@ public struct CSVWriter: Sendable {
     private let isSafe: Bool
 
     /// - Parameter safe: Whether cells that a spreadsheet would treat as formulas get a `'` prefix.
-    public init(lineEnding: LineEnding = .lineFeed, safe: Bool = false) {
+    package init(lineEnding: LineEnding = .lineFeed, safe: Bool = false) {
         isSafe = safe
         ending = lineEnding == .lineFeed ? [0x0A] : [0x0D, 0x0A]
     }
 
     /// Appends one row and its line ending, as UTF-8.
-    public func append(row: some Sequence<String>, to buffer: inout [UInt8]) {
+    package func append(row: some Sequence<String>, to buffer: inout [UInt8]) {
         let start = buffer.count
         var isFirst = true
         for cell in row {

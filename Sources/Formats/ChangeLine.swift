@@ -2,14 +2,14 @@ import HealthModel
 
 /// One change as a line of NDJSON: an added sample in the form of ``SampleLine``, or `{"deleted":"UUID",…}`. The last field is the anchor,
 /// which marks the position of the reader.
-public final class ChangeLine {
+package final class ChangeLine {
     private let line: SampleLine
     private let me: String
 
     /// - Parameters:
     ///   - me: The person that is written as `me`.
     ///   - withContent: Whether a line contains all of its object, as in ``SampleLine``.
-    public init(me: String, withContent: Bool = false) {
+    package init(me: String, withContent: Bool = false) {
         (line, self.me) = (SampleLine(me: me, withContent: withContent), me)
     }
 
@@ -18,7 +18,7 @@ public final class ChangeLine {
     /// - Parameters:
     ///   - anchor: The reader's position after this change.
     ///   - quantity: Returns a sample's value in the requested unit. The type's own unit is used by default.
-    public func append(
+    package func append(
         _ change: SampleChange, anchor: String, in quantity: ((Sample) -> (value: Double, unit: Unit)?)? = nil,
         to bytes: inout [UInt8]
     ) {
@@ -45,7 +45,7 @@ public final class ChangeLine {
     }
 
     /// Appends `{"pruned":"heartRate","before":"…",…}`. The named samples are removed permanently, which is not a deletion.
-    public func append(_ pruning: Pruning, anchor: String, to bytes: inout [UInt8]) {
+    package func append(_ pruning: Pruning, anchor: String, to bytes: inout [UInt8]) {
         var object = Self.fields(of: pruning, me: me)
         object.set("ingest", Int(pruning.ingest))
         object.set("seq", Int(pruning.seq))
@@ -56,7 +56,7 @@ public final class ChangeLine {
     /// `{"pruned":"heartRate","before":"…","from":"…","person":"me","source":{"id":"…"},"device":{"key":"…"},"retained":["UUID",…]}`, with
     /// the names of a sample's fields: the samples of this series that started at or after `from` and ended before `before` are removed,
     /// except `retained`.
-    public static func fields(of pruning: Pruning, me: String) -> JSONObject {
+    package static func fields(of pruning: Pruning, me: String) -> JSONObject {
         var (object, source, device) = (JSONObject(), JSONObject(), JSONObject())
         source.set("id", pruning.source)
         device.set("key", pruning.device)

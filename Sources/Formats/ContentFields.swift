@@ -7,7 +7,7 @@ import HealthModel
 ///     ,"octets":"{\"resourceType\":\"Immunization\",…}"
 ///
 /// Bytes that are not valid UTF-8 are written as `octetsBase64`.
-public enum ContentFields {
+package enum ContentFields {
     /// Sets the fields, or none if the sample has no packed content or it cannot be read.
     static func set(of sample: Sample, in object: inout JSONObject) {
         guard let content = sample.body?.content else { return }
@@ -23,7 +23,7 @@ public enum ContentFields {
     }
 
     /// The points of a sample, or `nil` if it has none.
-    public static func points(of sample: Sample) -> Points? {
+    package static func points(of sample: Sample) -> Points? {
         struct Series: Decodable { var points: Points }
         switch sample.origin.kind {
         case .workoutRoute, .heartbeatSeries, .electrocardiogram: return (try? sample.body?.decoded(as: Series.self))?.points

@@ -5,7 +5,7 @@ import HealthModel
 /// {"header":{"id":"…","schema_id":{"namespace":"omh","name":"heart-rate","version":"2.0"},…},"body":{"heart_rate":{"value":72,"unit":"beats/min"},…}}
 ///
 /// Supports only types whose schemas are completely published, without those of IEEE 1752.1 (openmhealth/schemas@36078a8).
-public final class DataPointLine {
+package final class DataPointLine {
     /// The schema of a type.
     private struct Schema {
         var name: String
@@ -41,20 +41,19 @@ public final class DataPointLine {
     private static func schema(of type: SampleType) -> Schema? { type.kind == .workout ? activity : schemas[type.id] }
 
     /// The kinds that include types with schemas.
-    public static let kinds: Set<SampleKind> = [.quantity, .workout]
+    package static let kinds: Set<SampleKind> = [.quantity, .workout]
 
     private var times = ZonedTimeText()
 
     /// A writer without state so far.
-    public init() {}
+    package init() {}
 
-    /// Whether the type has a schema.
-    public static func knows(_ type: SampleType) -> Bool { schema(of: type) != nil }
+    package static func knows(_ type: SampleType) -> Bool { schema(of: type) != nil }
 
     /// Appends the data point of an added sample, or `{"deleted":"UUID",…}` as in ``ChangeLine``, with a newline.
     ///
     /// - Returns: False for a type without a schema, for which nothing is appended.
-    public func append(_ change: SampleChange, to bytes: inout [UInt8]) -> Bool {
+    package func append(_ change: SampleChange, to bytes: inout [UInt8]) -> Bool {
         switch change {
         case .added(let stored):
             guard let schema = Self.schema(of: stored.sample.origin.type) else { return false }

@@ -2,7 +2,7 @@ import HealthModel
 
 extension IngestAccount {
     /// The report as a line of NDJSON, with the number of readings for each outcome.
-    public var object: JSONObject {
+    package var object: JSONObject {
         var object = JSONObject()
         object.set("ingest", Int(id))
         object.set("file", name)
@@ -33,13 +33,13 @@ extension IngestAccount {
     }
 
     /// The names of ``cells``.
-    public static let columns = [
+    package static let columns = [
         "ingest", "kind", "file", "profile", "zone", "received", "finished", "state",
         "read", "stored", "duplicate", "quarantined", "refused", "skipped",
     ]
 
     /// The report as a row of CSV.
-    public var cells: [String] {
+    package var cells: [String] {
         [
             "\(id)", kind.rawValue, name ?? "", profile ?? "", zone ?? "", Instant(microseconds: received).description,
             finished.map { Instant(microseconds: $0).description } ?? "", state, "\(read)", "\(stored)", "\(duplicate)",

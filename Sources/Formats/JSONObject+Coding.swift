@@ -2,7 +2,7 @@ import HealthModel
 
 extension JSONObject {
     /// `{"system":"http://hl7.org/fhir/sid/cvx","code":"94","display":"MMRV"}`
-    public init(_ coding: Coding) {
+    package init(_ coding: Coding) {
         self.init()
         set("system", coding.system)
         set("code", coding.code)

@@ -1,46 +1,45 @@
 import HealthModel
 
 /// Builds one line of NDJSON, field by field.
-public struct JSONObject {
+package struct JSONObject {
     private var bytes: [UInt8] = [UInt8(ascii: "{")]
 
     /// An object without fields.
-    public init() {}
+    package init() {}
 
     /// A text, or `null`.
-    public mutating func set(_ name: String, _ value: String?) {
+    package mutating func set(_ name: String, _ value: String?) {
         key(name)
         if let value { JSONText.append(string: value, to: &bytes) } else { bytes += "null".utf8 }
     }
 
     /// An integer, or `null`.
-    public mutating func set(_ name: String, _ value: Int?) {
+    package mutating func set(_ name: String, _ value: Int?) {
         key(name)
         if let value { JSONText.append(integer: value, to: &bytes) } else { bytes += "null".utf8 }
     }
 
     /// A number, or `null`. Infinities also become `null`, since JSON does not have them.
-    public mutating func set(_ name: String, _ value: Double?) {
+    package mutating func set(_ name: String, _ value: Double?) {
         key(name)
         if let value { JSONText.append(number: value, to: &bytes) } else { bytes += "null".utf8 }
     }
 
     /// `true` or `false`.
-    public mutating func set(_ name: String, _ value: Bool) {
+    package mutating func set(_ name: String, _ value: Bool) {
         key(name)
         JSONText.append(boolean: value, to: &bytes)
     }
 
     /// An object within this one.
-    public mutating func set(_ name: String, _ object: JSONObject) { set(name, raw: object.closed) }
+    package mutating func set(_ name: String, _ object: JSONObject) { set(name, raw: object.closed) }
 
-    /// A list of objects.
-    public mutating func set(_ name: String, _ list: [JSONObject]) {
+    package mutating func set(_ name: String, _ list: [JSONObject]) {
         set(name, raw: [UInt8(ascii: "[")] + list.map(\.closed).joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")])
     }
 
     /// A list of texts.
-    public mutating func set(_ name: String, _ list: [String]) {
+    package mutating func set(_ name: String, _ list: [String]) {
         key(name)
         bytes.append(UInt8(ascii: "["))
         for (index, text) in list.enumerated() {
@@ -51,7 +50,7 @@ public struct JSONObject {
     }
 
     /// A value that is already JSON, including the stored form.
-    public mutating func set(_ name: String, raw: [UInt8]) {
+    package mutating func set(_ name: String, raw: [UInt8]) {
         key(name)
         JSONText.append(json: raw, to: &bytes)
     }
@@ -63,8 +62,8 @@ public struct JSONObject {
     }
 
     /// The object with the fields set so far.
-    public var closed: [UInt8] { bytes + [UInt8(ascii: "}")] }
+    package var closed: [UInt8] { bytes + [UInt8(ascii: "}")] }
 
     /// The line with its newline.
-    public var line: [UInt8] { bytes + [UInt8(ascii: "}"), UInt8(ascii: "\n")] }
+    package var line: [UInt8] { bytes + [UInt8(ascii: "}"), UInt8(ascii: "\n")] }
 }

@@ -1,9 +1,9 @@
 import HealthModel
 
 /// The fields of an object beyond those of every sample, as a separate JSON object: `{"activity":"running","duration":1742.5,…}`.
-public enum ObjectText {
+package enum ObjectText {
     /// The object, or `{}` for a quantity, a category, or a body that cannot be read.
-    public static func json(of sample: Sample) -> [UInt8] {
+    package static func json(of sample: Sample) -> [UInt8] {
         [UInt8(ascii: "{")] + ObjectFields.text(of: sample).dropFirst() + [UInt8(ascii: "}")]
     }
 }

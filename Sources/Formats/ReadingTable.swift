@@ -3,20 +3,20 @@ import HealthModel
 /// A table of readings for people, such as a doctor: a row for each reading, with local times and the numbers and units as received.
 ///
 /// The columns are those of the generic table that `vitalgate import` reads back.
-public struct ReadingTable {
+package struct ReadingTable {
     private static let columns = ["time", "type", "value", "unit", "end", "source", "device"]
     private let zone: TimeZoneRules
     private let writer = CSVWriter(lineEnding: .carriageReturnLineFeed, safe: true)
     private var text = ZonedTimeText()
 
     /// - Parameter zone: the zone of the times. Each time has its offset.
-    public init(zone: TimeZoneRules) { self.zone = zone }
+    package init(zone: TimeZoneRules) { self.zone = zone }
 
     /// Appends the header.
-    public func begin(_ bytes: inout [UInt8]) { writer.append(row: Self.columns, to: &bytes) }
+    package func begin(_ bytes: inout [UInt8]) { writer.append(row: Self.columns, to: &bytes) }
 
     /// Appends a quantity.
-    public mutating func append(_ sample: Sample, to bytes: inout [UInt8]) {
+    package mutating func append(_ sample: Sample, to bytes: inout [UInt8]) {
         let origin = sample.origin
         writer.append(
             row: [

@@ -1,9 +1,9 @@
 import HealthModel
 
 /// One sample as a row of CSV: the fields of its line (``SampleLine``), flat.
-public enum SampleCells {
+package enum SampleCells {
     /// The cells' names, in order.
-    public static let columns = [
+    package static let columns = [
         "uuid", "kind", "type", "value", "unit", "case", "start", "end", "zone", "subject", "source.id", "source.name",
         "source.version",
         "device.key", "device.name", "device.manufacturer", "device.model", "device.serial", "device.hardware", "device.firmware",
@@ -17,7 +17,7 @@ public enum SampleCells {
     ///   - value: The value in `unit`.
     ///   - text: The value of an object without a number of its own, such as `124/79`, in `unit`.
     ///   - me: The person that is written as `me`.
-    public static func cells(_ stored: StoredSample, value: Double, text: String? = nil, unit: Unit, me: String) -> [String] {
+    package static func cells(_ stored: StoredSample, value: Double, text: String? = nil, unit: Unit, me: String) -> [String] {
         let sample = stored.sample
         let (source, device) = (sample.origin.source, sample.origin.device)
         let isAmount = sample.origin.kind == .quantity

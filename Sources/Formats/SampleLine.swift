@@ -9,7 +9,7 @@ import HealthModel
 ///
 /// Text that depends only on the series is rendered once, and text shared with the previous sample is reused, so that a line costs little
 /// more than its numbers.
-public final class SampleLine {
+package final class SampleLine {
     private let me: String
     private let withContent: Bool
     private var fragments: [ObjectIdentifier: Fragment] = [:]
@@ -48,14 +48,14 @@ public final class SampleLine {
     ///   - me: The person that is written as `me`.
     ///   - withContent: Whether a line also contains the packed content of its object, such as points, a resource or a document
     ///     (``ContentFields``), and the parts of its UUID, so that it can be read back (``IdentityFields``).
-    public init(me: String, withContent: Bool = false) { (self.me, self.withContent) = (me, withContent) }
+    package init(me: String, withContent: Bool = false) { (self.me, self.withContent) = (me, withContent) }
 
     /// Appends the line with its newline.
     ///
     /// - Parameters:
     ///   - ingest, seq: The sample's numbers in ledger and change log, or `nil` for a sample that is not in a store.
     ///   - unit: Another unit for `value`, which is then in this unit.
-    public func append(
+    package func append(
         _ sample: Sample, ingest: Int64?, seq: Int64?, value: Double? = nil, unit: Unit? = nil, to bytes: inout [UInt8]
     ) {
         let fragment = fragment(for: sample.origin)

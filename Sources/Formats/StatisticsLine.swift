@@ -3,17 +3,16 @@ import HealthModel
 /// The statistics of one interval as a JSON object or a row of CSV.
 ///
 /// In a gap without samples the figures are `null` or empty, and the count is 0.
-public struct StatisticsLine: Sendable {
-    /// The type of the samples.
-    public let type: SampleType
+package struct StatisticsLine: Sendable {
+    package let type: SampleType
     /// The unit of the numbers. Durations of a category are in seconds.
-    public let unit: Unit
+    package let unit: Unit
     /// The time zone of the days.
-    public let zone: TimeZoneRules
+    package let zone: TimeZoneRules
     /// The figures to write. Includes `separateBySource` if sources are separate.
-    public let shown: StatisticsOptions
+    package let shown: StatisticsOptions
     /// The ranges of `inRange`, in ``unit``.
-    public let ranges: [ValueRange]
+    package let ranges: [ValueRange]
     private let me: String
     /// The LOINC code of laboratory results and their name.
     private let loinc: (code: String, name: String)?
@@ -21,7 +20,7 @@ public struct StatisticsLine: Sendable {
     /// - Parameters:
     ///   - me: The person that is written as `me`.
     ///   - loinc: The LOINC code of laboratory results and their name.
-    public init(
+    package init(
         type: SampleType, unit: Unit, zone: TimeZoneRules, shown: StatisticsOptions, ranges: [ValueRange] = [], me: String,
         loinc: (code: String, name: String)? = nil
     ) {
@@ -35,7 +34,7 @@ public struct StatisticsLine: Sendable {
     }
 
     /// The default figures for a type.
-    public static func defaultOptions(for type: SampleType) -> StatisticsOptions {
+    package static func defaultOptions(for type: SampleType) -> StatisticsOptions {
         switch (type.kind, type.aggregation) {
         case (.category, _): .duration
         case (_, .cumulative): .cumulativeSum
@@ -69,7 +68,7 @@ public struct StatisticsLine: Sendable {
     private var countsSamples: Bool { type.aggregation == .discreteArithmetic || loinc != nil }
 
     /// The object for a line of NDJSON.
-    public func object(_ row: Statistics) -> JSONObject {
+    package func object(_ row: Statistics) -> JSONObject {
         var object = JSONObject()
         object.set("type", type.id)
         if let loinc {
@@ -122,7 +121,7 @@ public struct StatisticsLine: Sendable {
     ///   - ranges: The ranges as requested.
     ///   - hasCases: Whether one of the types is a category.
     ///   - hasCodes: Whether one of them is a LOINC code.
-    public static func columns(
+    package static func columns(
         shown: StatisticsOptions, ranges: [String], hasCases: Bool, hasCodes: Bool = false
     ) -> [String] {
         var columns = ["type"] + (hasCodes ? ["loinc", "name"] : []) + ["start", "end", "subject"]
@@ -136,7 +135,7 @@ public struct StatisticsLine: Sendable {
     }
 
     /// The cells under ``columns(shown:ranges:hasCases:hasCodes:)``.
-    public func cells(
+    package func cells(
         _ row: Statistics, among all: StatisticsOptions, ranges count: Int, hasCases: Bool, hasCodes: Bool = false
     ) -> [String] {
         var cells: [String] = [type.id]

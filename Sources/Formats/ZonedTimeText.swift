@@ -3,14 +3,14 @@ import HealthModel
 /// Writes times in the format of RFC 3339 and FHIR's dateTime, in the local time of the measurement and at their own precision.
 ///
 ///     2026-09-21T15:13:20+01:00
-public struct ZonedTimeText {
+package struct ZonedTimeText {
     private var day: (number: Int64, text: WallTime.Digits)?
 
     /// A writer that caches the date, which most times share with the previous one.
-    public init() {}
+    package init() {}
 
     /// Appends an instant in the local time of a zone, or in UTC if there is none.
-    public mutating func append(_ instant: Instant, _ zone: ZoneOffset?, to bytes: inout [UInt8]) {
+    package mutating func append(_ instant: Instant, _ zone: ZoneOffset?, to bytes: inout [UInt8]) {
         // An offset has no seconds, and FHIR allows at most 14 hours.
         let offset = zone.flatMap { $0.seconds % 60 == 0 && $0.seconds.magnitude <= 14 * 3600 ? $0 : nil } ?? .utc
         let wall = instant.wallTime(at: offset).microseconds

@@ -1,9 +1,9 @@
 /// Base64 of RFC 4648.
-public enum Base64 {
+package enum Base64 {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     /// Encodes bytes as text.
-    public static func text(_ bytes: [UInt8]) -> String {
+    package static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let group = bytes[start..<min(start + 3, bytes.count)]
@@ -15,7 +15,7 @@ public enum Base64 {
     }
 
     /// Decodes a text, or returns `nil` if it contains another character. Padding is ignored.
-    public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count) = (0, 0)
         for digit in text.utf8 where digit != UInt8(ascii: "=") {

@@ -7,20 +7,20 @@ import CCurl
 ///
 /// Certificates are always checked. Redirections are not followed, because they would send health data elsewhere. Every request has a
 /// timeout. Use it from one thread.
-public final class HTTPClient {
+package final class HTTPClient {
     private let handle: UnsafeMutableRawPointer
     private let certificateAuthority: String?
     /// Timeouts in seconds for connecting and for the complete response.
     private static let timeout = (connect: 15, whole: 60)
     /// The maximum length of a stored response in bytes. Longer ones are cut off.
-    public static let maximumAnswerLength = 1 << 20
+    package static let maximumAnswerLength = 1 << 20
 
     // Once in a process, before any other call.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     /// - Parameter certificateAuthority: the path of the accepted CA certificates, or `nil` for those of the system.
     /// - Throws: ``HTTPFailure`` if libcurl cannot be used.
-    public init(certificateAuthority: String? = nil) throws(HTTPFailure) {
+    package init(certificateAuthority: String? = nil) throws(HTTPFailure) {
         guard Self.isReady, let handle = curl_easy_init() else { throw HTTPFailure(.other, "libcurl cannot be used") }
         self.handle = handle
         self.certificateAuthority = certificateAuthority
@@ -40,7 +40,7 @@ public final class HTTPClient {
     ///
     /// - Parameter take: receives the portions of the body instead of the response. Return `false` to abort.
     /// - Throws: ``HTTPFailure`` if there is no response. The server may or may not have executed the request.
-    public func send(_ request: HTTPRequest, take: (([UInt8]) -> Bool)? = nil) throws(HTTPFailure) -> HTTPResponse {
+    package func send(_ request: HTTPRequest, take: (([UInt8]) -> Bool)? = nil) throws(HTTPFailure) -> HTTPResponse {
         guard !request.url.utf8.contains(0), request.url.hasPrefix("http://") || request.url.hasPrefix("https://") else {
             throw HTTPFailure(.address, "the address must begin with http:// or https://")
         }

@@ -1,9 +1,9 @@
 import CCurl
 
 /// A request to a server.
-public struct HTTPRequest: Sendable {
+package struct HTTPRequest: Sendable {
     /// The methods of RFC 9110 that are used.
-    public enum Method: String, Sendable {
+    package enum Method: String, Sendable {
         /// Reads.
         case get = "GET"
         /// Submits data.
@@ -12,31 +12,29 @@ public struct HTTPRequest: Sendable {
         case put = "PUT"
     }
 
-    /// The method.
-    public var method: Method
+    package var method: Method
     /// The complete URL, `http://` or `https://`.
-    public var url: String
+    package var url: String
     /// The headers in order. `Content-Length` and `Host` are added automatically.
-    public var headers: [(name: String, value: String)]
+    package var headers: [(name: String, value: String)]
     /// The body in bytes.
-    public var body: [UInt8]
+    package var body: [UInt8]
     /// Whether the response may take long. It then only times out if no bytes arrive.
-    public var isLong: Bool
+    package var isLong: Bool
 
-    /// Creates a request.
-    public init(
+    package init(
         _ method: Method, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [], isLong: Bool = false
     ) {
         (self.method, self.url, self.headers, self.body, self.isLong) = (method, url, headers, body, isLong)
     }
 
     /// Returns the `Authorization` header for a name and a password (RFC 7617).
-    public static func basic(_ user: String, _ password: String) -> (name: String, value: String) {
+    package static func basic(_ user: String, _ password: String) -> (name: String, value: String) {
         ("Authorization", "Basic " + Base64.text(Array("\(user):\(password)".utf8)))
     }
 
     /// Percent-encodes a text for a query.
-    public static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         var escaped = ""
         for byte in text.utf8 {
             switch byte {
@@ -50,18 +48,18 @@ public struct HTTPRequest: Sendable {
 }
 
 /// The response of a server.
-public struct HTTPResponse: Sendable {
+package struct HTTPResponse: Sendable {
     /// The status code, such as 200.
-    public var status: Int
+    package var status: Int
     /// The headers, with names in lower case.
-    public var headers: [String: String]
+    package var headers: [String: String]
     /// The body, up to ``HTTPClient/maximumAnswerLength``.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// Whether the status is 200 to 299.
-    public var isSuccess: Bool { (200..<300).contains(status) }
+    package var isSuccess: Bool { (200..<300).contains(status) }
     /// The seconds in `Retry-After`, or `nil` if it is missing or a date.
-    public var retryAfter: Int? { headers["retry-after"].flatMap { Int($0) } }
+    package var retryAfter: Int? { headers["retry-after"].flatMap { Int($0) } }
 
     /// Returns the headers of the last head, if there are several, for example after a 100.
     static func headers(of head: [UInt8]) -> [String: String] {
@@ -77,9 +75,8 @@ public struct HTTPResponse: Sendable {
 }
 
 /// The reason why there was no response.
-public struct HTTPFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of failures.
-    public enum Kind: Hashable, Sendable {
+package struct HTTPFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: Hashable, Sendable {
         /// The server cannot be reached, the connection broke, or the time was over.
         case unreachable
         /// The server's certificate is not trusted.
@@ -90,12 +87,11 @@ public struct HTTPFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case other
     }
 
-    /// The kind of the failure.
-    public let kind: Kind
+    package let kind: Kind
     /// A text for the user.
-    public let description: String
+    package let description: String
     /// Whether a retry cannot help, because the address is invalid or the server is not trusted.
-    public var isForAPerson: Bool { kind == .untrusted || kind == .address }
+    package var isForAPerson: Bool { kind == .untrusted || kind == .address }
 
     init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
 

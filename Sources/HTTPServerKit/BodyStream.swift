@@ -1,5 +1,5 @@
 /// A response body that is produced while it is sent. One thread at a time asks for it, at the speed of the client.
-public protocol BodyStream: AnyObject {
+package protocol BodyStream: AnyObject {
     /// Returns the next piece. An error aborts the connection, so that the client cannot mistake the part for the whole.
     func next() throws -> BodyPiece
     /// Called before the first piece is requested.
@@ -15,14 +15,14 @@ public protocol BodyStream: AnyObject {
 }
 
 extension BodyStream {
-    public func begin(wake: @escaping @Sendable () -> Void) {}
-    public func close() {}
-    public var isLive: Bool { false }
-    public func farewell() -> [UInt8] { [] }
+    package func begin(wake: @escaping @Sendable () -> Void) {}
+    package func close() {}
+    package var isLive: Bool { false }
+    package func farewell() -> [UInt8] { [] }
 }
 
 /// The result of asking a stream for more.
-public enum BodyPiece: Sendable {
+package enum BodyPiece: Sendable {
     /// Between one byte and about 64 KiB.
     case bytes([UInt8])
     /// Nothing yet. The stream is asked again when it calls `wake`, or after this time.

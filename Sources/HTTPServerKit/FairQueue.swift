@@ -6,7 +6,7 @@ import Synchronization
 ///
 ///     let queue = FairQueue("vitalgate.looks", lanes: 2, own: 1)
 ///     queue.async(for: .client("a")) { … }
-public final class FairQueue: Sendable {
+package final class FairQueue: Sendable {
     private typealias Work = @Sendable () -> Void
 
     private struct State {
@@ -39,12 +39,12 @@ public final class FairQueue: Sendable {
     /// - Parameters:
     ///   - lanes: The maximum number of works at once.
     ///   - own: The maximum number of works of one payer at once.
-    public convenience init(_ label: String, lanes: Int, own: Int = 1) {
+    package convenience init(_ label: String, lanes: Int, own: Int = 1) {
         self.init((0..<max(1, lanes)).map { DispatchQueue(label: "\(label).\($0)") }, own: own)
     }
 
     /// Creates a queue of one lane, for works that must run on a serial queue.
-    public convenience init(on lane: DispatchQueue) { self.init([lane], own: 1) }
+    package convenience init(on lane: DispatchQueue) { self.init([lane], own: 1) }
 
     private init(_ lanes: [DispatchQueue], own: Int) {
         (self.lanes, self.own) = (lanes, own)
@@ -52,7 +52,7 @@ public final class FairQueue: Sendable {
     }
 
     /// Runs work in the payer's turn.
-    public func async(for payer: Payer, _ work: @escaping @Sendable () -> Void) {
+    package func async(for payer: Payer, _ work: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.waiting[payer, default: []].append(work)
             if !state.turns.contains(payer) { state.turns.append(payer) }

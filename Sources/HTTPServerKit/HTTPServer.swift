@@ -8,9 +8,9 @@ import Glibc
 ///     server.stop()
 ///
 /// The server listens after `init`. ``ServerSettings`` limits the connections, bytes and time of clients. It logs nothing.
-public final class HTTPServer {
+package final class HTTPServer {
     /// The address that it listens on, with the chosen port if 0 was requested.
-    public let address: ListeningAddress
+    package let address: ListeningAddress
     private let core: ServerCore
     private let socket: ListeningSocket
     private var daemon: OpaquePointer?
@@ -21,7 +21,7 @@ public final class HTTPServer {
     /// Starts to listen.
     ///
     /// - Throws: ``ServerError`` if the address is not available, or is reachable from other machines without TLS.
-    public init(_ settings: ServerSettings, _ handler: any HTTPHandler) throws(ServerError) {
+    package init(_ settings: ServerSettings, _ handler: any HTTPHandler) throws(ServerError) {
         guard settings.listening.isLoopback || settings.identity != nil || settings.allowsPlain else {
             throw ServerError(
                 "\(settings.listening) is reachable from other machines, so it needs a certificate and a key, or permission for plain HTTP"
@@ -71,19 +71,19 @@ public final class HTTPServer {
     }
 
     /// The number of open connections.
-    public var connections: Int {
+    package var connections: Int {
         guard let daemon else { return 0 }
         return Int(vitalgate_http_connections(daemon))
     }
 
     /// The numbers of requests that were refused, and of idle connections that were closed, because a share or everything was in use.
-    public var refusals: [LoadBound: Int] { core.refusals }
+    package var refusals: [LoadBound: Int] { core.refusals }
 
     /// Whether exactly this number of connections is suspended until a response is ready.
     func isAnswerAwaited(_ count: Int) -> Bool { core.sleepers.count == count }
 
     /// Accepts no further connections, gives responses in progress some time to finish, and stops.
-    public func stop() {
+    package func stop() {
         guard let daemon else { return }
         self.daemon = nil
         let listening = MHD_quiesce_daemon(daemon)

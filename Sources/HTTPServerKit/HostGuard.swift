@@ -3,7 +3,7 @@ import Glibc
 /// Checks the `Host` header of requests against known names. In a DNS rebinding attack, a foreign page's name suddenly resolves to this
 /// machine, and the requests contain that name. So unknown names are rejected on every address, including loopback. IP addresses cannot
 /// be rebound.
-public struct HostGuard: Sendable {
+package struct HostGuard: Sendable {
     private let names: Set<String>
     private let addresses: Set<String>
     private let takesAnyAddress: Bool
@@ -13,7 +13,7 @@ public struct HostGuard: Sendable {
     ///   - listening: the address that the server listens on.
     ///   - names: additional configured names.
     ///   - key: the key of the configuration with these names.
-    public init(_ listening: ListeningAddress, names: [String] = [], key: String = "api.hosts") {
+    package init(_ listening: ListeningAddress, names: [String] = [], key: String = "api.hosts") {
         self.key = key
         self.names = Set(["localhost"] + names.map { $0.lowercased() })
         switch listening {
@@ -26,7 +26,7 @@ public struct HostGuard: Sendable {
     }
 
     /// Whether a `Host` header contains a name of this server.
-    public func allows(_ header: String) -> Bool {
+    package func allows(_ header: String) -> Bool {
         guard let host = Self.host(header) else { return false }
         if names.contains(host) { return true }
         guard let address = Self.address(host) else { return false }

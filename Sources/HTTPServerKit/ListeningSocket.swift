@@ -1,14 +1,14 @@
 import Glibc
 
 /// The address of a server.
-public enum ListeningAddress: Hashable, Sendable, CustomStringConvertible {
+package enum ListeningAddress: Hashable, Sendable, CustomStringConvertible {
     /// A numeric IP address and a port. Port 0 means any free one.
     case tcp(host: String, port: UInt16)
     /// A Unix socket, accessible to its owner and group.
     case unix(path: String)
 
     /// Parses `127.0.0.1:8642`, `[::1]:8642`, `localhost:8642`, or `unix:/run/vitalgate/api`. Other texts return `nil`.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
             // sun_path has 108 bytes including the final zero.
@@ -24,14 +24,14 @@ public enum ListeningAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether only this machine can reach the address.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         switch self {
         case .unix: true
         case .tcp(let host, _): host == "::1" || host.hasPrefix("127.")
         }
     }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .unix(let path): "unix:\(path)"
         case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -40,13 +40,12 @@ public enum ListeningAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The reason why a server cannot be started, as a sentence for the user.
-public struct ServerError: Error, CustomStringConvertible, Sendable {
+package struct ServerError: Error, CustomStringConvertible, Sendable {
     /// The sentence.
-    public let description: String
+    package let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// A listening socket.
 struct ListeningSocket {
     let descriptor: Int32
     /// The address, with the chosen port if 0 was requested.

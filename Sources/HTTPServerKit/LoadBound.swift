@@ -1,5 +1,5 @@
 /// A limit of the server that several users share. See the table of shares in `docs/explanation/security.md`.
-public enum LoadBound: String, CaseIterable, Hashable, Sendable {
+package enum LoadBound: String, CaseIterable, Hashable, Sendable {
     /// Connections. The oldest idle ones are closed.
     case connections
     /// Requests that wait for their responses.

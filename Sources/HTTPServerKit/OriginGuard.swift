@@ -18,7 +18,7 @@ enum OriginGuard {
 
 extension RequestHead {
     /// Whether a browser navigates to this page, for example when the user clicks a link.
-    public var isLinkFollowed: Bool {
+    package var isLinkFollowed: Bool {
         isSafe && header("sec-fetch-mode") == "navigate" && header("sec-fetch-dest") == "document"
     }
 }

@@ -1,68 +1,67 @@
 /// The settings of a server: its address, its names, and the limits for its clients.
-public struct ServerSettings: Sendable {
-    /// The address to listen on.
-    public var listening: ListeningAddress
+package struct ServerSettings: Sendable {
+    package var listening: ListeningAddress
     /// Names accepted in `Host`, in addition to `localhost` and the server's address.
-    public var hosts: [String] = []
+    package var hosts: [String] = []
     /// The key of the configuration with these names, for messages.
-    public var hostsKey = "api.hosts"
+    package var hostsKey = "api.hosts"
     /// A certificate with its chain, and its key, both as PEM. Without it there is no TLS.
-    public var identity: (certificate: String, key: String)?
+    package var identity: (certificate: String, key: String)?
     /// Whether to listen without TLS on an address that is not loopback.
-    public var allowsPlain = false
+    package var allowsPlain = false
     /// The number of threads that serve connections.
-    public var threads = 2
+    package var threads = 2
     /// The maximum number of connections.
-    public var connections = 512
+    package var connections = 512
     /// The maximum number of connections from one address. If there are more, the oldest one that waits for a request is closed, because
     /// all clients of a reverse proxy have one address.
-    public var connectionsPerAddress = 256
+    package var connectionsPerAddress = 256
     /// The maximum number of live streams, and of those of one client or person.
-    public var streams = 256
-    public var streamsPerPayer = 16
+    package var streams = 256
+    package var streamsPerPayer = 16
     /// The memory of a connection in bytes. A request with a larger head is rejected with 431.
-    public var connectionMemory = 32_768
+    package var connectionMemory = 32_768
     /// The maximum length of a request's target in bytes.
-    public var maximumTargetLength = 8192
+    package var maximumTargetLength = 8192
     /// The maximum number of headers in a request.
-    public var maximumHeaders = 64
+    package var maximumHeaders = 64
     /// The time for a request's head, counted from the connection or the previous response.
-    public var headTime = Duration.seconds(20)
+    package var headTime = Duration.seconds(20)
     /// The time until a request whose body does not continue is hung up.
-    public var bodyIdleTime = Duration.seconds(30)
+    package var bodyIdleTime = Duration.seconds(30)
     /// The time for a request's whole body, counted from its head, in addition to the time of its bytes at ``slowestBody``.
-    public var bodyTime = Duration.seconds(60)
+    package var bodyTime = Duration.seconds(60)
     /// The rate in bytes a second at which a body may still arrive, as from a phone at the edge of the network.
-    public var slowestBody = 2048
+    package var slowestBody = 2048
     /// The maximum number of bytes of bodies, for all requests together.
-    public var bodyMemory = 64 << 20
+    package var bodyMemory = 64 << 20
     /// The maximum number of bytes of finished responses that are not sent yet, for all connections together.
-    public var answerMemory = 64 << 20
+    package var answerMemory = 64 << 20
     /// The maximum number of requests that wait for their responses.
-    public var waitingRequests = 256
+    package var waitingRequests = 256
     /// The maximum number of requests of one client or person that wait for their responses.
-    public var waitingRequestsPerPayer = 64
+    package var waitingRequestsPerPayer = 64
     /// Seconds until a client that reads nothing is dropped.
-    public var idleSeconds = 30
+    package var idleSeconds = 30
     /// The maximum number of unread bytes of a live stream before more is sent.
-    public var maximumUnread = 32_768
+    package var maximumUnread = 32_768
     /// The time until a client that leaves more unread is notified and dropped.
-    public var slowTime = Duration.seconds(30)
+    package var slowTime = Duration.seconds(30)
     /// The time for responses in progress when the server stops.
-    public var drainTime = Duration.seconds(5)
+    package var drainTime = Duration.seconds(5)
 
     /// Called at most once a second with the numbers of requests that were refused for load since the start.
-    public var onRefusal: @Sendable ([LoadBound: Int]) -> Void = { _ in }
+    package var onRefusal: @Sendable ([LoadBound: Int]) -> Void = { _ in }
 
     /// Creates settings with limits that suit a home.
-    public init(listening: ListeningAddress) { self.listening = listening }
+    package init(listening: ListeningAddress) { self.listening = listening }
 
     /// The maximum time for a body of a number of bytes.
     func bodyTime(for bytes: Int) -> Duration { bodyTime + .seconds(Double(bytes) / Double(max(1, slowestBody))) }
 }
 
 /// Answers the requests of a server. It is called on several threads at once.
-public protocol HTTPHandler: Sendable {
+package protocol HTTPHandler: Sendable {
     /// Finds the route of a request, once and before the body is read. Reject unauthorized clients here, before memory is reserved.
     ///
     /// - Throws: ``Problem`` to reject the request at once.
@@ -70,18 +69,16 @@ public protocol HTTPHandler: Sendable {
 }
 
 /// A request whose route is known.
-public struct ResolvedRequest: Sendable {
+package struct ResolvedRequest: Sendable {
     /// The maximum size of the body and whose memory it counts against.
-    public var body = BodyAllowance.none
+    package var body = BodyAllowance.none
     /// The queue for a request that may have to wait. Its connection is suspended until then. `nil` means at once, on the reading thread.
-    public var queue: FairQueue?
+    package var queue: FairQueue?
     /// Returns whose share of memory, streams and turns the request uses.
-    public var payer: @Sendable () -> Payer
-    /// Returns the response.
-    public var answer: @Sendable (HTTPRequest) -> HTTPResponse
+    package var payer: @Sendable () -> Payer
+    package var answer: @Sendable (HTTPRequest) -> HTTPResponse
 
-    /// Creates a resolved request.
-    public init(
+    package init(
         body: BodyAllowance = .none, queue: FairQueue? = nil, payer: @escaping @Sendable () -> Payer = { .unauthenticated },
         answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) {
@@ -90,18 +87,18 @@ public struct ResolvedRequest: Sendable {
 }
 
 /// The limit for the body of a request.
-public struct BodyAllowance: Sendable {
+package struct BodyAllowance: Sendable {
     /// The maximum number of bytes.
-    public var maximum: Int
+    package var maximum: Int
     /// The payer whose memory is used.
-    public var payer: Payer
+    package var payer: Payer
     /// The folder for a large body, or `nil` if the body is kept in memory.
-    public var folder: String?
+    package var folder: String?
 
     /// Creates a limit in bytes for a payer.
-    public init(maximum: Int, payer: Payer, folder: String? = nil) {
+    package init(maximum: Int, payer: Payer, folder: String? = nil) {
         (self.maximum, self.payer, self.folder) = (maximum, payer, folder)
     }
     /// No body is allowed.
-    public static let none = BodyAllowance(maximum: 0, payer: .unauthenticated)
+    package static let none = BodyAllowance(maximum: 0, payer: .unauthenticated)
 }

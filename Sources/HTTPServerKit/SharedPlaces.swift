@@ -2,7 +2,7 @@ import Synchronization
 
 /// Places that payers share, such as for open streams. One payer has at most a number of them, and the last quarter is for payers that have
 /// none yet.
-public final class SharedPlaces: Sendable {
+package final class SharedPlaces: Sendable {
     private let total: Int
     private let own: Int
     /// The taken places of each payer. Each has a check whether its client has left.
@@ -11,10 +11,10 @@ public final class SharedPlaces: Sendable {
     /// - Parameters:
     ///   - total: The places for all payers together.
     ///   - own: The maximum number of places of one payer.
-    public init(total: Int, own: Int) { (self.total, self.own) = (total, own) }
+    package init(total: Int, own: Int) { (self.total, self.own) = (total, own) }
 
     /// A place, which is free again when this object ends.
-    public final class Place: Sendable {
+    package final class Place: Sendable {
         private let places: SharedPlaces
         private let payer: Payer
         private let number: UInt64
@@ -30,7 +30,7 @@ public final class SharedPlaces: Sendable {
     ///
     /// - Parameter hasLeft: Whether the client has left without releasing the place. It is called if no place is free, and the places of
     ///   clients that have left are then given to others.
-    public func take(for payer: Payer, hasLeft: @escaping @Sendable () -> Bool = { false }) -> Place? {
+    package func take(for payer: Payer, hasLeft: @escaping @Sendable () -> Bool = { false }) -> Place? {
         let number = taken.withLock { taken -> UInt64? in
             if !hasRoom(for: payer, in: taken.places) {
                 for (payer, places) in taken.places { taken.places[payer] = places.filter { !$0.value() } }
@@ -50,7 +50,7 @@ public final class SharedPlaces: Sendable {
     }
 
     /// Whether a payer has all places of its share.
-    public func isShareUsed(by payer: Payer) -> Bool { taken.withLock { $0.places[payer]?.count ?? 0 >= own } }
+    package func isShareUsed(by payer: Payer) -> Bool { taken.withLock { $0.places[payer]?.count ?? 0 >= own } }
 
     private func release(_ number: UInt64, of payer: Payer) {
         taken.withLock { taken in

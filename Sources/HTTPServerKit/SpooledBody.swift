@@ -1,11 +1,11 @@
 import Glibc
 
 /// The body of a request in a file without a name. It is deleted with this object, and by the system if the process is killed.
-public final class SpooledBody: Sendable {
+package final class SpooledBody: Sendable {
     private let descriptor: Int32
 
     /// The path under which this process can open the file.
-    public var path: String { "/proc/self/fd/\(descriptor)" }
+    package var path: String { "/proc/self/fd/\(descriptor)" }
 
     /// Creates an empty file that only this user can read.
     ///

@@ -2,20 +2,18 @@ import HealthModel
 import SampleStore
 
 /// The two pressures of a blood pressure correlation (`HKCorrelationTypeIdentifierBloodPressure`), in mm[Hg].
-public struct BloodPressure: Hashable, Sendable {
-    /// The systolic pressure.
-    public let systolic: Double
-    /// The diastolic pressure.
-    public let diastolic: Double
+package struct BloodPressure: Hashable, Sendable {
+    package let systolic: Double
+    package let diastolic: Double
 
     /// The id of the correlation's type.
-    public static let type = "bloodPressure"
+    package static let type = "bloodPressure"
 
     /// The type whose unit a sample is shown in: a blood pressure is shown by its two pressures, any other sample by its own value.
-    public static func measuredType(of type: SampleType) -> SampleType { type.id == Self.type ? .bloodPressureSystolic : type }
+    package static func measuredType(of type: SampleType) -> SampleType { type.id == Self.type ? .bloodPressureSystolic : type }
 
     /// Reads the samples of a correlation. Returns `nil` for another type, and if one of the two is missing.
-    public init?(_ correlation: Sample, in store: SampleStore) throws(StoreError) {
+    package init?(_ correlation: Sample, in store: SampleStore) throws(StoreError) {
         guard correlation.origin.type.id == Self.type,
             let objects = (try? correlation.body?.decoded(as: Correlation.self))?.objects, objects.count <= 16
         else { return nil }
@@ -34,13 +32,13 @@ public struct BloodPressure: Hashable, Sendable {
     /// The limits above which pressures measured at home are high, in mm[Hg].
     ///
     /// Source: Williams et al., 2018 ESC/ESH Guidelines for the management of arterial hypertension, Eur Heart J 2018;39:3021-3104, table 9.
-    public static let homeLimit = BloodPressure(systolic: 135, diastolic: 85)
+    package static let homeLimit = BloodPressure(systolic: 135, diastolic: 85)
 
     private init(systolic: Double, diastolic: Double) { (self.systolic, self.diastolic) = (systolic, diastolic) }
 
     /// A person's blood pressures in a range by time. The two values of each are of one measurement: they have the same time, source, and
     /// device, and the same group if the source has one.
-    public static func readings(
+    package static func readings(
         of person: String, from start: Instant, to end: Instant, in store: SampleStore
     ) throws(StoreError) -> [(time: Instant, pressure: BloodPressure)] {
         struct Measurement: Hashable {
@@ -70,7 +68,7 @@ public struct BloodPressure: Hashable, Sendable {
     /// The pressures as they are written in practice, such as `124/79`, with at most one decimal.
     ///
     /// - Parameter conversion: The conversion from mm[Hg] to the unit of the text.
-    public func text(_ conversion: UnitConversion? = nil) -> String {
+    package func text(_ conversion: UnitConversion? = nil) -> String {
         [systolic, diastolic].map { Self.text(conversion?($0) ?? $0) }.joined(separator: "/")
     }
 

@@ -2,13 +2,13 @@ import HealthModel
 import SampleStore
 
 /// The visible part of a chart: an interval in milliseconds since 1970, and its width in pixels.
-public struct ChartFrame: Hashable, Sendable {
+package struct ChartFrame: Hashable, Sendable {
     /// The start, in milliseconds since 1970.
-    public let from: Int64
+    package let from: Int64
     /// The end, in milliseconds since 1970.
-    public let to: Int64
+    package let to: Int64
     /// The width in pixels.
-    public let width: Int
+    package let width: Int
 
     /// The maximum width in pixels.
     private static let widest = 4000
@@ -17,21 +17,19 @@ public struct ChartFrame: Hashable, Sendable {
     private static let known = -100 * century...100 * century
 
     /// Returns `nil` if the interval is empty or longer than a century. The width is limited to what a screen can show.
-    public init?(from: Int64, to: Int64, width: Int) {
+    package init?(from: Int64, to: Int64, width: Int) {
         guard Self.known.contains(from), Self.known.contains(to), from < to, to - from <= Self.century else { return nil }
         (self.from, self.to, self.width) = (from, to, min(max(width, 50), Self.widest))
     }
 
-    /// The start.
-    public var start: Instant { Instant(microseconds: from * 1000) }
-    /// The end.
-    public var end: Instant { Instant(microseconds: to * 1000) }
+    package var start: Instant { Instant(microseconds: from * 1000) }
+    package var end: Instant { Instant(microseconds: to * 1000) }
     /// The duration in milliseconds.
-    public var span: Int64 { to - from }
+    package var span: Int64 { to - from }
 
     /// The shortest interval that is at least one pixel wide. A sum needs 8 pixels for its bar. It is at most an hour, or else of the
     /// calendar: a clock change would move intervals of several hours against the day.
-    public func step(isSum: Bool) -> CalendarInterval {
+    package func step(isSum: Bool) -> CalendarInterval {
         let pixels = isSum ? max(1, width / 7) : width
         let choices: [(Int64, String)] = [
             (60_000, "1m"), (120_000, "2m"), (300_000, "5m"), (600_000, "10m"), (900_000, "15m"), (1_800_000, "30m"),
@@ -46,19 +44,19 @@ public struct ChartFrame: Hashable, Sendable {
 
 /// The points of a quantity type's chart, in the type's canonical unit: single samples where a pixel is shorter than a minute, and
 /// otherwise the statistics of calendar intervals.
-public struct Chart: Sendable {
+package struct Chart: Sendable {
     /// A point. For a sum, all three values are the sum.
-    public struct Point: Hashable, Sendable {
+    package struct Point: Hashable, Sendable {
         /// The start and end in milliseconds since 1970.
-        public var (start, end): (Int64, Int64)
+        package var (start, end): (Int64, Int64)
         /// The minimum, maximum and average.
-        public var (low, high, middle): (Double, Double, Double)
+        package var (low, high, middle): (Double, Double, Double)
     }
 
     /// The points by start.
-    public private(set) var points: [Point]
+    package private(set) var points: [Point]
     /// Whether the points are sums.
-    public let isSum: Bool
+    package let isSum: Bool
 
     /// The maximum number of samples to read individually. If there are more, the chart uses statistics.
     private static let maximumSamples = 300_000
@@ -69,7 +67,7 @@ public struct Chart: Sendable {
     ///   - zone: The zone of days and longer intervals.
     ///   - priority: Source and device ids or names in the configured order, the best first.
     ///   - source: The id of the only source whose samples count, or `nil` for all.
-    public init(
+    package init(
         _ type: SampleType, person: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String],
         source: String? = nil
     ) throws(StoreError) {
@@ -94,7 +92,7 @@ public struct Chart: Sendable {
     }
 
     /// The longest gap that the line bridges, in milliseconds: four times the median distance between points.
-    public var gap: Int64 {
+    package var gap: Int64 {
         guard points.count > 2 else { return .max / 2 }
         let distances = zip(points.dropFirst(), points).map { $0.start - $1.start }.sorted()
         return max(4 * distances[distances.count / 2], 10_000)
@@ -135,7 +133,7 @@ extension Chart {
     /// measurement. If there are too many for the width, each is the average of an interval.
     ///
     /// The parameters are those of ``init(_:person:in:of:zone:priority:source:)``. An interval is wide enough for a bar.
-    public static func pressures(
+    package static func pressures(
         of person: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String]
     ) throws(StoreError) -> Chart {
         let readings = try BloodPressure.readings(of: person, from: frame.start, to: frame.end, in: store)
@@ -168,7 +166,7 @@ extension Chart {
     private init(points: [Point]) { (self.points, isSum) = (points, false) }
 
     /// The same points, some milliseconds later.
-    public func moved(by milliseconds: Int64) -> Chart {
+    package func moved(by milliseconds: Int64) -> Chart {
         var moved = self
         for index in points.indices {
             moved.points[index].start += milliseconds

@@ -3,14 +3,14 @@ import Pipeline
 import SampleStore
 
 /// A day's total so far, and the usual total at the same time of day.
-public struct DaySoFar: Hashable, Sendable {
+package struct DaySoFar: Hashable, Sendable {
     /// The total since midnight, in the canonical unit.
-    public var sum: Double
+    package var sum: Double
     /// The time that the data of the day reaches.
-    public var until: Instant
+    package var until: Instant
     /// The total of comparable days up to the same time of day. `nil` if there are too few, or if the data ends too long ago to be
     /// compared with the present.
-    public var typical: TypicalRange?
+    package var typical: TypicalRange?
 }
 
 extension DailyFigures {
@@ -24,7 +24,7 @@ extension DailyFigures {
     ///
     /// - Parameter latest: The end of the latest sample.
     /// - Returns: `nil` for types without sums.
-    public func soFar(of type: SampleType, person: String, until latest: Instant, at now: Instant) throws(StoreError)
+    package func soFar(of type: SampleType, person: String, until latest: Instant, at now: Instant) throws(StoreError)
         -> DaySoFar?
     {
         guard type.kind == .quantity, type.aggregation == .cumulative, let hour = CalendarInterval(count: 1, unit: .hour) else {

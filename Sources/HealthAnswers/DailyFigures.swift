@@ -4,7 +4,7 @@ import SampleStore
 
 /// One figure a day of a quantity type: the sum for cumulative types, otherwise the average. Overlapping sources count once, as in
 /// statistics.
-public struct DailyFigures {
+package struct DailyFigures {
     let store: SampleStore
     let days: CalendarIntervals
     let priority: [String]
@@ -12,7 +12,7 @@ public struct DailyFigures {
     /// - Parameters:
     ///   - zone: The zone whose midnights separate the days.
     ///   - priority: Source and device ids or names in the configured order, the best first.
-    public init(_ store: SampleStore, zone: TimeZoneRules, priority: [String]) {
+    package init(_ store: SampleStore, zone: TimeZoneRules, priority: [String]) {
         (self.store, self.priority) = (store, priority)
         days = CalendarIntervals(.day, zone: zone)
     }
@@ -23,7 +23,7 @@ public struct DailyFigures {
     /// The figures of consecutive days in the type's canonical unit, the last day last. Days without data are `nil`.
     ///
     /// - Parameter instant: A time on the last day.
-    public func figures(of type: SampleType, person: String, count: Int, through instant: Instant) throws(StoreError)
+    package func figures(of type: SampleType, person: String, count: Int, through instant: Instant) throws(StoreError)
         -> [Double?]
     {
         try daily(of: type, person: person, count: count, through: instant).map { row in
@@ -59,7 +59,7 @@ public struct DailyFigures {
     ///   - instant: A time on the day.
     ///   - condition: The samples that count, or `nil` for all.
     /// - Returns: The total in the canonical unit, 0 on a day without data, or `nil` for types without sums.
-    public func total(
+    package func total(
         of type: SampleType, person: String, on instant: Instant, where condition: SamplePredicate? = nil
     ) throws(StoreError) -> DayTotal? {
         guard type.kind == .quantity, type.aggregation == .cumulative else { return nil }
@@ -74,7 +74,8 @@ public struct DailyFigures {
     /// Today's total of a sample's type and person, from its device, or from its source if it has no device.
     ///
     /// - Parameter condition: The samples that count, or `nil` for all.
-    public func today(of sample: Sample, at now: Instant, where condition: SamplePredicate? = nil) throws(StoreError) -> DayTotal?
+    package func today(of sample: Sample, at now: Instant, where condition: SamplePredicate? = nil) throws(StoreError)
+        -> DayTotal?
     {
         let origin = sample.origin
         let isHere: SamplePredicate =
@@ -92,7 +93,7 @@ public struct DailyFigures {
     /// - Parameters:
     ///   - known: Figures of the sample's type and person that were read before.
     ///   - instant: A time on the last day of these figures.
-    public func total(of sample: Sample, known: [Double?] = [], through instant: Instant? = nil) throws(StoreError) -> Double? {
+    package func total(of sample: Sample, known: [Double?] = [], through instant: Instant? = nil) throws(StoreError) -> Double? {
         let type = sample.origin.type
         // An interval that ends at midnight belongs to the day before.
         let moment = Instant(microseconds: max(sample.start.microseconds, sample.end.microseconds &- 1))

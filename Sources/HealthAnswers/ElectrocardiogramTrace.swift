@@ -1,19 +1,19 @@
 import HealthModel
 
 /// The voltages of an electrocardiogram.
-public struct ElectrocardiogramTrace: Sendable {
+package struct ElectrocardiogramTrace: Sendable {
     /// The voltages in millivolts, evenly spaced. A missing one is `nil`.
-    public let voltages: [Double?]
+    package let voltages: [Double?]
     /// The number of voltages per second.
-    public let frequency: Double
+    package let frequency: Double
     /// The duration of the whole recording in seconds, which may be longer than ``voltages``.
-    public let seconds: Double
+    package let seconds: Double
 
     /// The maximum number of seconds.
     private static let maximumSeconds = 120.0
 
     /// Returns `nil` for another kind of sample, and without voltages in a known unit.
-    public init?(_ sample: Sample) {
+    package init?(_ sample: Sample) {
         guard sample.origin.kind == .electrocardiogram, let body = sample.body, let content = body.content,
             let reported = try? body.decoded(as: Electrocardiogram.self), let hertz = try? Unit(ucum: "Hz"),
             let millivolt = try? Unit(ucum: "mV"), let frequency = reported.samplingFrequency?.value(in: hertz), frequency > 0,

@@ -3,7 +3,7 @@ import HealthModel
 /// The groups of types in Apple's Health app, in the order of the page.
 ///
 ///     HealthGroup(of: .bodyMass)  // .body
-public enum HealthGroup: String, CaseIterable, Sendable {
+package enum HealthGroup: String, CaseIterable, Sendable {
     /// Movement, the energy that it uses, and workouts.
     case activity
     /// The pulse and its rhythm.
@@ -19,13 +19,12 @@ public enum HealthGroup: String, CaseIterable, Sendable {
     /// Everything else.
     case other
 
-    /// The group of a type.
-    public init(of type: SampleType) {
+    package init(of type: SampleType) {
         self = Self.ranks[type.id]?.group ?? (type.id.hasPrefix("dietary") ? .nutrition : .other)
     }
 
     /// Whether a type is shown before another one of the same group. Types without a rank are sorted by id.
-    public static func precedes(_ one: SampleType, _ other: SampleType) -> Bool {
+    package static func precedes(_ one: SampleType, _ other: SampleType) -> Bool {
         (ranks[one.id]?.rank ?? .max, one.id) < (ranks[other.id]?.rank ?? .max, other.id)
     }
 

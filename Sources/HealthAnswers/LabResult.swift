@@ -4,24 +4,23 @@ import SampleStore
 /// The result of a health record with the time of the test.
 ///
 ///     LabResult(sample, zone: zone)?.result.text  // "5.4 %"
-public struct LabResult: Sendable {
+package struct LabResult: Sendable {
     /// The result with its name and codes.
-    public let measured: ClinicalRecord.Measured
+    package let measured: ClinicalRecord.Measured
     /// The time of the test according to the resource, or else the start of the sample. The start of a day or month without a time.
-    public let time: Instant
+    package let time: Instant
 
-    /// The result.
-    public var result: ClinicalResult { measured.result }
+    package var result: ClinicalResult { measured.result }
 
     /// The code that identifies the measurement in other results: system and code.
-    public var key: String {
+    package var key: String {
         measured.codes.first { $0.code != nil }.map { "\($0.system ?? "")|\($0.code ?? "")" } ?? measured.name
     }
 
     /// Returns `nil` if the sample is not a record with a result.
     ///
     /// - Parameter zone: The zone of dates without one.
-    public init?(_ sample: Sample, zone: TimeZoneRules) {
+    package init?(_ sample: Sample, zone: TimeZoneRules) {
         guard let first = Self.all(of: sample, zone: zone).first else { return nil }
         self = first
     }
@@ -29,7 +28,7 @@ public struct LabResult: Sendable {
     private init(_ measured: ClinicalRecord.Measured, _ time: Instant) { (self.measured, self.time) = (measured, time) }
 
     /// The result of a record, and those of its components.
-    public static func all(of sample: Sample, zone: TimeZoneRules) -> [LabResult] {
+    package static func all(of sample: Sample, zone: TimeZoneRules) -> [LabResult] {
         guard sample.origin.kind == .clinicalRecord, let record = try? sample.body?.decoded(as: ClinicalRecord.self) else {
             return []
         }
@@ -38,7 +37,7 @@ public struct LabResult: Sendable {
     }
 
     /// The earlier and later results of the same measurement in the same unit, by time.
-    public func others(like sample: Sample, in store: SampleStore, zone: TimeZoneRules) throws(StoreError) -> [LabResult] {
+    package func others(like sample: Sample, in store: SampleStore, zone: TimeZoneRules) throws(StoreError) -> [LabResult] {
         let cursor = try store.samples.cursor(
             matching: SampleQuery(types: [sample.origin.type], person: sample.origin.person, descending: true, limit: 2000))
         defer { cursor.close() }

@@ -8,24 +8,23 @@ import SampleStore
 ///
 /// The time of a result is that of the test. Results that are not one number, such as `<5 mg/dL`, are counted in ``without`` and enter no
 /// figure. Results in a unit without a conversion to ``unit`` are counted in ``otherUnits``.
-public struct LabStatistics: Sendable {
+package struct LabStatistics: Sendable {
     /// A result with its person and source.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The result and the time of the test.
-        public let result: LabResult
-        /// The person.
-        public let person: String
+        package let result: LabResult
+        package let person: String
         /// The source's id.
-        public let source: String
+        package let source: String
     }
 
     /// The LOINC code.
-    public let code: String
+    package let code: String
     /// The results by time.
-    public let entries: [Entry]
+    package let entries: [Entry]
 
     /// Whether a text is a LOINC code, such as `2339-0`, alone or after `loinc:`.
-    public static func code(_ text: String) -> String? {
+    package static func code(_ text: String) -> String? {
         let code = text.hasPrefix("loinc:") ? text.dropFirst(6) : text[...]
         let parts = code.split(separator: "-", omittingEmptySubsequences: false)
         let isCode =
@@ -41,7 +40,7 @@ public struct LabStatistics: Sendable {
     ///   - from: The first time of a test that is included.
     ///   - to: The first time of a test that is excluded.
     ///   - zone: The zone of dates without one.
-    public init(
+    package init(
         loinc code: String, in store: SampleStore, matching query: SampleQuery, from: Instant? = nil, to: Instant? = nil,
         zone: TimeZoneRules
     ) throws(StoreError) {
@@ -59,17 +58,16 @@ public struct LabStatistics: Sendable {
         self.entries = entries.sorted { $0.result.time < $1.result.time }
     }
 
-    /// The record types that have results.
-    public static let types = Set(["labResultRecord", "vitalSignRecord"].compactMap { SampleType($0) })
+    package static let types = Set(["labResultRecord", "vitalSignRecord"].compactMap { SampleType($0) })
 
     /// The name of the latest result.
-    public var name: String? { entries.last?.result.measured.name }
+    package var name: String? { entries.last?.result.measured.name }
 
     /// The sample type of the code, if there is one. It may define the molar mass of the substance.
-    public var substance: SampleType? { entries.last?.result.measured.type }
+    package var substance: SampleType? { entries.last?.result.measured.type }
 
     /// The unit of the latest number, or `nil` if there is none. A unit that is not a code of UCUM is an annotation, such as `{K/uL}`.
-    public var unit: Unit? { entries.last { $0.result.result.amount != nil }.flatMap { Self.unit(of: $0) } }
+    package var unit: Unit? { entries.last { $0.result.result.amount != nil }.flatMap { Self.unit(of: $0) } }
 
     private static func unit(of entry: Entry) -> Unit? {
         let result = entry.result.result
@@ -88,10 +86,10 @@ public struct LabStatistics: Sendable {
     }
 
     /// The results without a number.
-    public var without: [LabResult] { entries.map(\.result).filter { $0.result.amount == nil } }
+    package var without: [LabResult] { entries.map(\.result).filter { $0.result.amount == nil } }
 
     /// The number of results whose unit has no conversion.
-    public func otherUnits(than unit: Unit) -> Int {
+    package func otherUnits(than unit: Unit) -> Int {
         entries.count { $0.result.result.amount != nil && Self.value(of: $0, in: unit) == nil }
     }
 
@@ -101,7 +99,7 @@ public struct LabStatistics: Sendable {
     ///   - unit: The unit of the figures and ranges.
     ///   - bySource: Whether sources are separate.
     ///   - includesGaps: Whether intervals without results are included, from the first result to the last.
-    public func rows(
+    package func rows(
         by intervals: CalendarIntervals, unit: Unit, bySource: Bool = false, ranges: [ValueRange] = [], includesGaps: Bool = false
     ) -> [Statistics] {
         struct Key: Hashable {

@@ -2,10 +2,10 @@ import HealthModel
 import SampleStore
 
 /// The latest sample of each type and person.
-public enum LatestSamples {
+package enum LatestSamples {
     /// The maximum time that a sample may be ahead of the hub's clock, in microseconds. Samples further ahead do not describe the
     /// present.
-    public static let leeway: Int64 = 120_000_000
+    package static let leeway: Int64 = 120_000_000
 
     /// Reads the latest samples, sorted by type and person.
     ///
@@ -13,7 +13,7 @@ public enum LatestSamples {
     ///   - types: The types, or `nil` for all.
     ///   - person: The person, or `nil` for everybody.
     ///   - passes: A further condition.
-    public static func all(
+    package static func all(
         in store: SampleStore, of types: Set<SampleType>? = nil, person: String? = nil, at now: Instant,
         where passes: (Sample) -> Bool = { _ in true }
     ) throws(StoreError) -> [StoredSample] {

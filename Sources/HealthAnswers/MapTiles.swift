@@ -1,15 +1,15 @@
 import Glibc
 
 /// A server of map tiles, which the owner of the hub chose.
-public struct MapTiles: Hashable, Sendable {
+package struct MapTiles: Hashable, Sendable {
     /// The server's scheme, host, and port, such as `https://tiles.example.org`.
-    public let origin: String
+    package let origin: String
     /// The text that the server's operator requires beside the map.
-    public let attribution: String
+    package let attribution: String
     private let template: String
 
     /// The maximum lengths in bytes.
-    public static let maximumLength = (url: 500, attribution: 200)
+    package static let maximumLength = (url: 500, attribution: 200)
 
     /// Returns `nil` if a text is not valid.
     ///
@@ -17,7 +17,7 @@ public struct MapTiles: Hashable, Sendable {
     ///   - url: The address of a tile, with `{z}`, `{x}`, and `{y}` once each in its path or query. It begins with `https://`, or with
     ///     `http://` for a host in the local network.
     ///   - attribution: A text in one line.
-    public init?(url: String, attribution: String) {
+    package init?(url: String, attribution: String) {
         let scheme = ["https://", "http://"].first { url.hasPrefix($0) }
         guard let scheme, url.utf8.count <= Self.maximumLength.url, url.utf8.allSatisfy(Self.isAllowed) else { return nil }
         let rest = url.dropFirst(scheme.count)
@@ -36,8 +36,7 @@ public struct MapTiles: Hashable, Sendable {
         (origin, self.attribution, template) = (scheme + authority, attribution, url)
     }
 
-    /// The address of a tile.
-    public func address(zoom: Int, column: Int, row: Int) -> String {
+    package func address(zoom: Int, column: Int, row: Int) -> String {
         var address = template
         for (name, number) in [("{z}", zoom), ("{x}", column), ("{y}", row)] {
             address = address.split(separator: name, omittingEmptySubsequences: false).joined(separator: "\(number)")

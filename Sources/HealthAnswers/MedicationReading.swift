@@ -2,15 +2,14 @@ import HealthModel
 import SampleStore
 
 /// A medication of a person with its doses.
-public struct MedicationReading: Sendable {
-    /// The name.
-    public let name: String
+package struct MedicationReading: Sendable {
+    package let name: String
     /// What the person recorded about it, or `nil` if only doses are known.
-    public let medication: UserAnnotatedMedication?
+    package let medication: UserAnnotatedMedication?
     /// The doses, newest first.
-    public let doses: [Sample]
+    package let doses: [Sample]
     /// The number of doses by status, such as `taken`.
-    public let counts: [String: Int]
+    package let counts: [String: Int]
 
     private static let maximum = 5000
 
@@ -19,7 +18,7 @@ public struct MedicationReading: Sendable {
     /// - Parameters:
     ///   - known: The recorded medications of the person.
     ///   - own: A reader of the person's samples.
-    public static func all(
+    package static func all(
         of person: String, from: Instant, recorded known: [UserAnnotatedMedication], doses own: SampleStore
     ) throws(StoreError) -> [MedicationReading] {
         var doses: [String: [Sample]] = [:]

@@ -5,9 +5,9 @@ import HealthModel
 /// If several sources cover a moment, the one with the highest priority counts, as in statistics. If one source reports several
 /// stages, the first of ``Stage`` counts, since a stage is more specific than just asleep. Time in bed is separate and may overlap
 /// the stages.
-public struct Night: Sendable {
+package struct Night: Sendable {
     /// HealthKit's cases (`HKCategoryValueSleepAnalysis`) except `inBed`, in the order of a hypnogram.
-    public enum Stage: Int, CaseIterable, Sendable {
+    package enum Stage: Int, CaseIterable, Sendable {
         /// Awake during the night.
         case awake
         /// REM sleep.
@@ -20,7 +20,7 @@ public struct Night: Sendable {
         case asleep
 
         /// The stage for the name of a case, or `nil` for time in bed and for other cases.
-        public init?(case name: String?) {
+        package init?(case name: String?) {
             switch name {
             case "awake": self = .awake
             case "asleepREM": self = .rem
@@ -32,17 +32,16 @@ public struct Night: Sendable {
         }
 
         /// The name in English, such as `REM`.
-        public var name: String { self == .rem ? "REM" : "\(self)" }
+        package var name: String { self == .rem ? "REM" : "\(self)" }
     }
 
     /// An interval in microseconds since 1970.
-    public struct Interval: Hashable, Sendable {
-        /// The start.
-        public var start: Int64
+    package struct Interval: Hashable, Sendable {
+        package var start: Int64
         /// The end, after the start.
-        public var end: Int64
+        package var end: Int64
         /// The duration in microseconds.
-        public var length: Int64 { end - start }
+        package var length: Int64 { end - start }
     }
 
     /// One sample.
@@ -56,14 +55,14 @@ public struct Night: Sendable {
     }
 
     /// The start in microseconds since 1970.
-    public private(set) var start: Int64
+    package private(set) var start: Int64
     /// The end in microseconds since 1970.
-    public private(set) var end: Int64
+    package private(set) var end: Int64
     private var entries: [Entry]
     /// The person's UUID.
-    public let person: String
+    package let person: String
     /// The zone of the first sample.
-    public let zone: ZoneOffset?
+    package let zone: ZoneOffset?
 
     /// A longer gap, in microseconds, separates two nights or a nap.
     static let gap: Int64 = 3 * 3_600_000_000
@@ -85,17 +84,17 @@ public struct Night: Sendable {
     var count: Int { entries.count }
 
     /// The time asleep in microseconds, in any stage but awake.
-    public var asleep: Int64 { intervals().stages.filter { $0.key != .awake }.values.joined().reduce(0) { $0 + $1.length } }
+    package var asleep: Int64 { intervals().stages.filter { $0.key != .awake }.values.joined().reduce(0) { $0 + $1.length } }
 
     /// The sources, sorted by priority.
-    public var sources: [String] {
+    package var sources: [String] {
         var seen: [String] = []
         for each in entries.sorted(by: { $0.rank < $1.rank }) where !seen.contains(each.source) { seen.append(each.source) }
         return seen
     }
 
     /// The intervals of each stage and of the time in bed, in order and without overlaps.
-    public func intervals() -> (stages: [Stage: [Interval]], inBed: [Interval]) {
+    package func intervals() -> (stages: [Stage: [Interval]], inBed: [Interval]) {
         // The starts and ends of samples. A `nil` place is time in bed.
         var events: [(time: Int64, place: Int?, step: Int)] = []
         let count = Stage.allCases.count

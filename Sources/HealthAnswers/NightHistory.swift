@@ -11,7 +11,7 @@ extension NightReader {
     /// - Parameters:
     ///   - count: The number of days, at most 400.
     ///   - now: A time on the last day.
-    public func history(
+    package func history(
         of person: String, days count: Int, through now: Instant, zone: TimeZoneRules
     ) throws(StoreError) -> [(date: Instant, night: Night, naps: [Night])] {
         guard let type = SampleType("sleepAnalysis"), count > 0 else { return [] }

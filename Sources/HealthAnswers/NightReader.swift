@@ -2,14 +2,14 @@ import HealthModel
 import SampleStore
 
 /// Combines sleep samples into nights.
-public struct NightReader {
+package struct NightReader {
     private let store: SampleStore
     private let priority: [String]
 
     /// Creates a reader.
     ///
     /// - Parameter priority: Source and device ids or names in the configured order, the best first.
-    public init(_ store: SampleStore, priority: [String]) {
+    package init(_ store: SampleStore, priority: [String]) {
         (self.store, self.priority) = (store, priority)
     }
 
@@ -23,7 +23,7 @@ public struct NightReader {
     ///
     /// - Parameters:
     ///   - from, to: Nights that end after `from` and begin before `to` are returned. They are read completely.
-    public func nights(_ query: SampleQuery, from: Instant?, to: Instant?) throws(StoreError) -> [Night] {
+    package func nights(_ query: SampleQuery, from: Instant?, to: Instant?) throws(StoreError) -> [Night] {
         var ranks: [Origin: Int] = [:]
         for (rank, series) in try store.sources.seriesByPriority(matching: query, priority).enumerated() {
             ranks[Origin(person: series.person, source: series.source, device: series.device)] = rank
@@ -56,7 +56,7 @@ public struct NightReader {
     /// A person's last night, or `nil` if no sleep was recorded. A nap after the night is not the last night.
     ///
     /// - Parameter before: Sleep that begins later does not count.
-    public func lastNight(of person: String, before now: Instant) throws(StoreError) -> Night? {
+    package func lastNight(of person: String, before now: Instant) throws(StoreError) -> Night? {
         guard let type = SampleType("sleepAnalysis") else { return nil }
         let latest = try store.samples.latest(of: [type], person: person) { $0.start <= now }
         guard let newest = latest.map(\.sample.end).max() else { return nil }

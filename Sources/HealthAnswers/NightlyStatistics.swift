@@ -6,7 +6,7 @@ extension SampleStore {
     /// measured over a night, and for shorter intervals, they are the usual ones.
     ///
     /// - Parameter query: A query whose intervals begin at midnight.
-    public func calendarStatistics(_ query: StatisticsQuery) throws(StoreError) -> [Statistics] {
+    package func calendarStatistics(_ query: StatisticsQuery) throws(StoreError) -> [Statistics] {
         let days = query.intervals
         let anchor =
             StatisticsQuery.isNightly(query.type)

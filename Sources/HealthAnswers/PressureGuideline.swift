@@ -4,7 +4,7 @@
 ///
 /// The limits are those for pressures measured in an office. A pressure belongs to the highest category that its systolic or diastolic
 /// pressure reaches.
-public enum PressureGuideline: String, CaseIterable, Sendable {
+package enum PressureGuideline: String, CaseIterable, Sendable {
     /// Whelton et al., J Am Coll Cardiol 2018;71:e127-e248, table 6. https://doi.org/10.1016/j.jacc.2017.11.006
     case accAHA2017 = "acc-aha-2017"
     /// Williams et al., Eur Heart J 2018;39:3021-3104, table 3. https://doi.org/10.1093/eurheartj/ehy339
@@ -13,12 +13,11 @@ public enum PressureGuideline: String, CaseIterable, Sendable {
     case esc2024 = "esc-2024"
 
     /// A category of one of the guidelines.
-    public enum Category: String, CaseIterable, Sendable {
+    package enum Category: String, CaseIterable, Sendable {
         case optimal, normal, nonElevated, elevated, highNormal, stage1, stage2, grade1, grade2, grade3, hypertension
     }
 
-    /// The name of the guideline.
-    public var name: String {
+    package var name: String {
         switch self {
         case .accAHA2017: "ACC/AHA 2017"
         case .escESH2018: "ESC/ESH 2018"
@@ -27,7 +26,7 @@ public enum PressureGuideline: String, CaseIterable, Sendable {
     }
 
     /// The category of two pressures in mm[Hg].
-    public func category(systolic: Double, diastolic: Double) -> Category {
+    package func category(systolic: Double, diastolic: Double) -> Category {
         let (lowest, others) = limits
         return others.last { systolic >= $0.systolic || diastolic >= $0.diastolic }?.category ?? lowest
     }

@@ -11,9 +11,9 @@ import SampleStore
 /// The records are found by their ids when a name is requested, so the order of imports does not matter. A reference is followed to a
 /// record of the same person and source. A resource without a source counts if it came with the same import or if all with its id have
 /// the same name.
-public final class RecordNames {
+package final class RecordNames {
     /// The records to look among.
-    public enum Records: Sendable {
+    package enum Records: Sendable {
         /// The records of the type `referencedRecord`.
         case referenced
         /// All health records.
@@ -34,13 +34,13 @@ public final class RecordNames {
     private var entries: [String: [Entry]]?
 
     /// - Parameter records: The records to look among.
-    public init(_ store: SampleStore, of records: Records = .referenced) { (self.store, self.records) = (store, records) }
+    package init(_ store: SampleStore, of records: Records = .referenced) { (self.store, self.records) = (store, records) }
 
     private static let medication = SampleType("medicationRecord")
     private static let unknownSource = "fhir"
 
     /// The sample with the name of its drug, if only another record has it. Any other sample is returned unchanged.
-    public func named(_ stored: StoredSample) throws -> StoredSample {
+    package func named(_ stored: StoredSample) throws -> StoredSample {
         guard stored.sample.origin.type == Self.medication, let body = stored.sample.body,
             var record = try? body.decoded(as: ClinicalRecord.self), record.displayName == record.resourceType,
             let reference = record.references?.first(where: { $0.element == "medicationReference" }),
@@ -53,7 +53,7 @@ public final class RecordNames {
     }
 
     /// The references of a record, each with the name of the resource and the record in the store.
-    public func references(
+    package func references(
         of sample: Sample
     ) throws -> [(reference: ClinicalReference, name: String?, uuid: SampleIdentity?)] {
         guard sample.origin.kind == .clinicalRecord, let record = try? sample.body?.decoded(as: ClinicalRecord.self) else {

@@ -5,7 +5,7 @@ extension ActivityQuery {
     /// The query for today's rings: the day from midnight to midnight in a zone.
     ///
     /// - Parameter person: The person, or `nil` for everybody.
-    public static func today(
+    package static func today(
         _ now: Instant, zone: TimeZoneRules, person: String? = nil, priority: [String]
     ) -> ActivityQuery {
         let days = CalendarIntervals(.day, zone: zone)

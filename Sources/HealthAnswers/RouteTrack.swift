@@ -4,31 +4,31 @@ import HealthModel
 /// The path of a workout, from the locations of its route alone.
 ///
 ///     RouteTrack(route)?.length  // 10302.4
-public struct RouteTrack: Sendable {
+package struct RouteTrack: Sendable {
     /// One location.
-    public struct Location: Hashable, Sendable {
+    package struct Location: Hashable, Sendable {
         /// The time in microseconds since 1970.
-        public var time: Int64
+        package var time: Int64
         /// The latitude in degrees of WGS 84.
-        public var latitude: Double
+        package var latitude: Double
         /// The longitude in degrees of WGS 84, at most 180 away from that of the first location.
-        public var longitude: Double
+        package var longitude: Double
         /// The altitude in metres.
-        public var altitude: Double?
+        package var altitude: Double?
         /// The distance from the first location along the path, in metres.
-        public var distance: Double
+        package var distance: Double
     }
 
     /// The locations in order of time. Of a long route, only every so many.
-    public let locations: [Location]
+    package let locations: [Location]
     /// The length in metres.
-    public let length: Double
+    package let length: Double
 
     /// The maximum number of locations.
     private static let maximum = 2000
 
     /// Returns `nil` if the sample is not a route or has fewer than two locations.
-    public init?(_ route: Sample) {
+    package init?(_ route: Sample) {
         guard let body = route.body, let content = body.content, let reported = try? body.decoded(as: WorkoutRoute.self),
             var reader = try? PointsReader(reported.points, content)
         else { return nil }
@@ -76,7 +76,7 @@ public struct RouteTrack: Sendable {
     }
 
     /// The distance from the start at a time, interpolated between locations.
-    public func distance(at time: Int64) -> Double {
+    package func distance(at time: Int64) -> Double {
         guard let next = locations.firstIndex(where: { $0.time >= time }) else { return length }
         guard next > 0 else { return locations[next].distance }
         let (before, after) = (locations[next - 1], locations[next])
@@ -85,7 +85,7 @@ public struct RouteTrack: Sendable {
     }
 
     /// The times at which each whole multiple of a distance is passed, in microseconds since 1970. The first is the start.
-    public func passes(every metres: Double) -> [Int64] {
+    package func passes(every metres: Double) -> [Int64] {
         guard metres > 0, let first = locations.first, length / metres < 1000 else { return [] }
         var (times, goal) = ([first.time], metres)
         for (before, after) in zip(locations, locations.dropFirst()) {

@@ -1,21 +1,21 @@
 import Glibc
 
 /// The part of a map around a route, in the projection of map tiles (Web Mercator, EPSG:3857).
-public struct TileFrame: Sendable {
+package struct TileFrame: Sendable {
     /// A tile and its upper left corner in the frame.
-    public struct Tile: Hashable, Sendable {
+    package struct Tile: Hashable, Sendable {
         /// The tile's number from west to east.
-        public let column: Int
+        package let column: Int
         /// The tile's number from north to south.
-        public let row: Int
+        package let row: Int
         /// The corner's distance from the left edge.
-        public let x: Double
+        package let x: Double
         /// The corner's distance from the upper edge.
-        public let y: Double
+        package let y: Double
     }
 
     /// The side of a tile in the frame. Tiles have 256 pixels, so they are sharp on dense screens too.
-    public static let side = 128.0
+    package static let side = 128.0
     /// The latitude at which the map of the world is a square.
     private static let northmost = 85.051_128_78
     /// The levels that tile servers commonly have.
@@ -24,13 +24,13 @@ public struct TileFrame: Sendable {
     private static let equator = 40_075_016.685_6
 
     /// The level of the tiles.
-    public let zoom: Int
+    package let zoom: Int
     /// The height. It is at least 120.
-    public let height: Double
+    package let height: Double
     /// The tiles that cover the frame.
-    public let tiles: [Tile]
+    package let tiles: [Tile]
     /// The length of a unit in the middle of the frame, in metres.
-    public let metresPerUnit: Double
+    package let metresPerUnit: Double
     private let left, top: Double
 
     /// Returns `nil` without locations.
@@ -39,7 +39,7 @@ public struct TileFrame: Sendable {
     ///   - width: The width of the frame, at most 512.
     ///   - tallest: The maximum height, at most 512.
     ///   - margin: The minimum distance of the locations from the edges.
-    public init?(around locations: [RouteTrack.Location], width: Double, tallest: Double, margin: Double) {
+    package init?(around locations: [RouteTrack.Location], width: Double, tallest: Double, margin: Double) {
         guard !locations.isEmpty, width <= 512, tallest <= 512 else { return nil }
         // Positions on the map of the world, from 0 to 1. East of 180 degrees they are above 1.
         let (xs, ys) = (locations.map { Self.x($0.longitude) }, locations.map { Self.y($0.latitude) })
@@ -68,7 +68,7 @@ public struct TileFrame: Sendable {
     }
 
     /// The position of a location in the frame.
-    public func place(_ location: RouteTrack.Location) -> (x: Double, y: Double) {
+    package func place(_ location: RouteTrack.Location) -> (x: Double, y: Double) {
         let scale = Self.side * Double(1 << zoom)
         return (Self.x(location.longitude) * scale - left, Self.y(location.latitude) * scale - top)
     }

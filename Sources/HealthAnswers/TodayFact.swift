@@ -3,7 +3,7 @@ import HealthModel
 /// A fact for the sentence at the top of Today. Each is made only under its conditions, so that no comparison is false.
 ///
 ///     TodayFact.slept(asleep, usual: usual)
-public enum TodayFact: Hashable, Sendable {
+package enum TodayFact: Hashable, Sendable {
     /// The time asleep last night in microseconds, and the difference to the usual one. The difference is 0 if it is as usual, and `nil` if
     /// too few nights are known.
     case slept(Int64, difference: Int64?)
@@ -27,23 +27,21 @@ public enum TodayFact: Hashable, Sendable {
     case silence(since: Instant, source: String)
 
     /// A reading that another one is compared with.
-    public struct Earlier: Hashable, Sendable {
+    package struct Earlier: Hashable, Sendable {
         /// The value in the canonical unit.
-        public let value: Double
-        /// The time.
-        public let time: Instant
+        package let value: Double
+        package let time: Instant
     }
 
-    /// A value with its time.
-    public typealias Reading = (time: Instant, value: Double)
+    package typealias Reading = (time: Instant, value: Double)
 
     private static let minute: Int64 = 60_000_000
     private static let hour: Int64 = 60 * minute
     /// The highest number of facts.
-    public static let maximum = 3
+    package static let maximum = 3
 
     /// The unusual facts, then those of the night and the day, then the usual one. At most ``maximum``.
-    public static func chosen(unusual: [TodayFact?], of day: [TodayFact?], typical: TodayFact?) -> [TodayFact] {
+    package static func chosen(unusual: [TodayFact?], of day: [TodayFact?], typical: TodayFact?) -> [TodayFact] {
         let main = day.compactMap { $0 }
         return Array(
             (unusual.compactMap { $0 } + main.prefix(2) + [typical].compactMap { $0 } + main.dropFirst(2)).prefix(maximum))
@@ -52,14 +50,15 @@ public enum TodayFact: Hashable, Sendable {
     // MARK: The night
 
     /// A night that ended today. A difference below a quarter of an hour is as usual.
-    public static func night(asleep: Int64, end: Instant, typical: TypicalRange?, midnight: Instant, now: Instant) -> TodayFact? {
+    package static func night(asleep: Int64, end: Instant, typical: TypicalRange?, midnight: Instant, now: Instant) -> TodayFact?
+    {
         guard asleep > 0, end > midnight, end <= now else { return nil }
         let difference = typical.map { asleep - Int64($0.median) }
         return .slept(asleep, difference: difference.map { abs($0) < 15 * minute ? 0 : $0 })
     }
 
     /// A missing night, if it is after eleven o'clock and a night was recorded in the last week.
-    public static func missingNight(lastEnd: Instant?, midnight: Instant, now: Instant) -> TodayFact? {
+    package static func missingNight(lastEnd: Instant?, midnight: Instant, now: Instant) -> TodayFact? {
         guard let lastEnd, lastEnd <= midnight, now.microseconds - midnight.microseconds >= 11 * hour,
             midnight.microseconds - lastEnd.microseconds < 7 * 24 * hour
         else { return nil }
@@ -69,14 +68,14 @@ public enum TodayFact: Hashable, Sendable {
     // MARK: The day
 
     /// A day's total: its goal if it is reached, otherwise a comparison if there is one.
-    public static func total(of type: SampleType, _ soFar: DaySoFar, goal: Double?) -> TodayFact? {
+    package static func total(of type: SampleType, _ soFar: DaySoFar, goal: Double?) -> TodayFact? {
         guard soFar.sum > 0 else { return nil }
         if let goal, soFar.sum >= goal { return .goalReached(type, soFar.sum, goal: goal) }
         return .total(type, soFar.sum, until: soFar.until, typical: soFar.typical?.median)
     }
 
     /// The types whose values of today are usual ones.
-    public static func asUsual(_ values: [(type: SampleType, value: Double, typical: TypicalRange)]) -> TodayFact? {
+    package static func asUsual(_ values: [(type: SampleType, value: Double, typical: TypicalRange)]) -> TodayFact? {
         let types = values.filter { $0.typical.contains($0.value) }.map(\.type)
         return types.isEmpty ? nil : .asUsual(types)
     }
@@ -85,7 +84,7 @@ public enum TodayFact: Hashable, Sendable {
     /// needs ten mornings.
     ///
     /// - Parameter days: A figure for each of the last 30 days, or `nil`.
-    public static func trend(of type: SampleType, _ days: [Double?], leastChange: Double) -> TodayFact? {
+    package static func trend(of type: SampleType, _ days: [Double?], leastChange: Double) -> TodayFact? {
         let points = days.enumerated().compactMap { day, value in value.map { (day: day, value: $0) } }
         guard points.count >= 10 else { return nil }
         var slopes: [Double] = []
@@ -101,7 +100,7 @@ public enum TodayFact: Hashable, Sendable {
     /// The average of the mornings: of the last week if it has five, otherwise of the last 30 days if they have ten.
     ///
     /// - Parameter mornings: Each morning's average by the number of days before today.
-    public static func pressure(_ mornings: [(daysAgo: Int, systolic: Double, diastolic: Double)]) -> TodayFact? {
+    package static func pressure(_ mornings: [(daysAgo: Int, systolic: Double, diastolic: Double)]) -> TodayFact? {
         for (days, minimumCount) in [(7, 5), (30, 10)] {
             let found = mornings.filter { $0.daysAgo < days }
             guard found.count >= minimumCount else { continue }
@@ -118,7 +117,7 @@ public enum TodayFact: Hashable, Sendable {
     /// the time.
     ///
     /// - Parameter readings: The readings of one sensor by time, in mg/dL.
-    public static func lowGlucose(_ readings: [Reading], midnight: Instant, now: Instant) -> TodayFact? {
+    package static func lowGlucose(_ readings: [Reading], midnight: Instant, now: Instant) -> TodayFact? {
         let limit = GlucoseInRange.range.low
         let elapsed = now.microseconds - midnight.microseconds
         guard elapsed > 0, Double(covered(readings, until: now)) >= 0.7 * Double(elapsed) else { return nil }
@@ -141,7 +140,7 @@ public enum TodayFact: Hashable, Sendable {
     private static let pause: Int64 = 20 * minute
 
     /// The covered time of readings in microseconds.
-    public static func covered(_ readings: [Reading], until end: Instant) -> Int64 {
+    package static func covered(_ readings: [Reading], until end: Instant) -> Int64 {
         zip(readings, readings.dropFirst().map(\.time) + [end]).reduce(0) { sum, each in
             sum + max(0, min(each.1.microseconds - each.0.time.microseconds, pause))
         }
@@ -151,7 +150,7 @@ public enum TodayFact: Hashable, Sendable {
     ///
     /// - Parameter earlier: The reading before it with the same thermometer at the same site. It is compared if it is at most six hours
     ///   older.
-    public static func temperature(_ latest: Reading, earlier: Reading?, now: Instant) -> TodayFact? {
+    package static func temperature(_ latest: Reading, earlier: Reading?, now: Instant) -> TodayFact? {
         guard latest.value >= 38, now.microseconds - latest.time.microseconds <= 6 * hour else { return nil }
         let compared = earlier.flatMap {
             latest.time.microseconds - $0.time.microseconds <= 6 * hour ? Earlier(value: $0.value, time: $0.time) : nil
@@ -160,7 +159,7 @@ public enum TodayFact: Hashable, Sendable {
     }
 
     /// The time since which nothing was recorded, if that was before today.
-    public static func silence(latest: Instant?, source: String, midnight: Instant) -> TodayFact? {
+    package static func silence(latest: Instant?, source: String, midnight: Instant) -> TodayFact? {
         guard let latest, latest < midnight else { return nil }
         return .silence(since: latest, source: source)
     }

@@ -12,7 +12,7 @@ extension TodayReader {
     ///   - goals: The daily goals in canonical units.
     ///   - isDoubtful: Whether readings of a type need a decision.
     ///   - source: The name of a sample's source.
-    public func facts(
+    package func facts(
         of types: [TypeToday], person: String, at now: Instant, goals: [SampleType: Double], isDoubtful: (SampleType) -> Bool,
         source: (Sample) -> String
     ) throws(StoreError) -> [TodayFact] {

@@ -5,7 +5,7 @@ import SampleStore
 /// Reads what is known about each of a person's types today.
 ///
 ///     for each in try TodayReader(store, zone: zone, priority: []).types(of: person, at: now) { print(each.type, each.week) }
-public struct TodayReader {
+package struct TodayReader {
     let store: SampleStore
     private let zone: TimeZoneRules
     private let priority: [String]
@@ -16,14 +16,14 @@ public struct TodayReader {
     /// - Parameters:
     ///   - zone: The zone whose midnights separate the days.
     ///   - priority: Source and device ids or names in the configured order, the best first.
-    public init(_ store: SampleStore, zone: TimeZoneRules, priority: [String]) {
+    package init(_ store: SampleStore, zone: TimeZoneRules, priority: [String]) {
         (self.store, self.zone, self.priority) = (store, zone, priority)
         figures = DailyFigures(store, zone: zone, priority: priority)
     }
 
     /// All types with data, in the order of ``HealthGroup``. The systolic and the diastolic pressure of one measurement are one blood
     /// pressure. Activity summaries are omitted, since the rings show them.
-    public func types(of person: String, at now: Instant) throws(StoreError) -> [TypeToday] {
+    package func types(of person: String, at now: Instant) throws(StoreError) -> [TypeToday] {
         let latest = try latest(of: person, at: now)
         var types: [TypeToday] = []
         for type in Self.sorted(latest.keys) {
@@ -33,7 +33,7 @@ public struct TodayReader {
     }
 
     /// All types with data in the same order, without their values.
-    public func list(of person: String, at now: Instant) throws(StoreError) -> [SampleType] {
+    package func list(of person: String, at now: Instant) throws(StoreError) -> [SampleType] {
         Self.sorted(try latest(of: person, at: now).keys)
     }
 

@@ -2,48 +2,45 @@ import HealthModel
 import SampleStore
 
 /// What is known about one type of a person today: the latest sample, and how it compares with the days before.
-public struct TypeToday: Sendable {
-    /// The type.
-    public let type: SampleType
-    /// The latest sample.
-    public let latest: StoredSample
+package struct TypeToday: Sendable {
+    package let type: SampleType
+    package let latest: StoredSample
     /// One figure a day of the last seven days and of today, which is last, in the canonical unit: the sum for cumulative types, otherwise
     /// the average. Days without data are `nil`. For blood pressure it is the systolic pressure.
-    public let week: [Double?]
+    package let week: [Double?]
     /// The diastolic pressures of the same days, for blood pressure.
-    public let diastolicWeek: [Double?]
+    package let diastolicWeek: [Double?]
     /// For cumulative types, the total of the latest sample's day, in the canonical unit.
-    public let total: Double?
+    package let total: Double?
     /// For cumulative types with data today, the total and the usual one at this time of day.
-    public let soFar: DaySoFar?
+    package let soFar: DaySoFar?
     /// Today's lowest, highest, and average value, for other quantity types with data today.
-    public let day: Statistics?
+    package let day: Statistics?
     /// A figure for each of the last 30 days, today last, from the readings of the latest sample's source and device at about its time of
     /// day, in the canonical unit. Empty for types that are not compared so.
-    public let alike: [Double?]
+    package let alike: [Double?]
     /// The usual value: for sleep the time asleep in microseconds, for a measurement the ``alike`` figures before today.
-    public let typical: TypicalRange?
+    package let typical: TypicalRange?
     /// The changes over a week and a month, for measurements of the body. Only readings of one source and device at about the same time
     /// of day are compared.
-    public let changes: [ValueChange]
+    package let changes: [ValueChange]
     /// Today's readings in the target range, for blood glucose.
-    public let inRange: GlucoseInRange?
+    package let inRange: GlucoseInRange?
     /// The last night, for sleep.
-    public let night: Night?
+    package let night: Night?
     /// Today's naps, for sleep.
-    public let naps: [Night]
-    /// The pressures, for blood pressure.
-    public let pressure: BloodPressure?
+    package let naps: [Night]
+    package let pressure: BloodPressure?
 }
 
 /// The change of a measurement over some days, from daily averages of comparable readings.
-public struct ValueChange: Hashable, Sendable {
+package struct ValueChange: Hashable, Sendable {
     /// The number of days, 7 or 30.
-    public let days: Int
+    package let days: Int
     /// The earlier figure, in the canonical unit.
-    public let from: Double
+    package let from: Double
     /// The latest figure, in the canonical unit.
-    public let to: Double
+    package let to: Double
 
     /// The compared distances, and how many days earlier the earlier figure may be.
     private static let distances = [(days: 7, slack: 7), (days: 30, slack: 15)]
@@ -68,12 +65,12 @@ public struct ValueChange: Hashable, Sendable {
 ///
 /// Source: Battelino et al., Clinical Targets for Continuous Glucose Monitoring Data Interpretation: Recommendations From the
 /// International Consensus on Time in Range, Diabetes Care 2019;42(8):1593-1603.
-public struct GlucoseInRange: Hashable, Sendable {
+package struct GlucoseInRange: Hashable, Sendable {
     /// The share from 0 to 1.
-    public let fraction: Double
+    package let fraction: Double
     /// The number of readings.
-    public let count: Int
+    package let count: Int
 
     /// The range in mg/dL.
-    public static let range = (low: 70.0, high: 180.0)
+    package static let range = (low: 70.0, high: 180.0)
 }

@@ -3,23 +3,22 @@ import HealthModel
 /// The usual figure of a day: the median of comparable days, and the range of the middle half of them.
 ///
 ///     Usual([7.5, 8, ...])?.median
-public struct TypicalRange: Hashable, Sendable {
+package struct TypicalRange: Hashable, Sendable {
     /// The number of days before today that are compared.
-    public static let reach = 30
+    package static let reach = 30
     /// The lowest number of comparable days.
-    public static let minimumCount = 14
+    package static let minimumCount = 14
 
-    /// The median.
-    public let median: Double
+    package let median: Double
     /// The lower end of the middle half.
-    public let low: Double
+    package let low: Double
     /// The upper end of the middle half.
-    public let high: Double
+    package let high: Double
     /// The number of days.
-    public let count: Int
+    package let count: Int
 
     /// Returns `nil` for fewer than ``minimumCount`` days.
-    public init?(_ values: [Double]) {
+    package init?(_ values: [Double]) {
         guard values.count >= Self.minimumCount else { return nil }
         let sorted = values.sorted()
         func quantile(_ share: Double) -> Double {
@@ -31,12 +30,12 @@ public struct TypicalRange: Hashable, Sendable {
     }
 
     /// Whether a figure is in the middle half.
-    public func contains(_ value: Double) -> Bool { low <= value && value <= high }
+    package func contains(_ value: Double) -> Bool { low <= value && value <= high }
 }
 
 extension CalendarIntervals {
     /// The weekday of a day by its number, 0 for Monday.
-    public func weekday(of day: Int) -> Int {
+    package func weekday(of day: Int) -> Int {
         let start = start(of: day)
         // 1970-01-01 was a Thursday.
         let days = start.wallTime(at: zone.offset(at: start)).microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day)

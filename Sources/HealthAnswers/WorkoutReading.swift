@@ -3,55 +3,55 @@ import Pipeline
 import SampleStore
 
 /// A workout with its figures, laps, path, and heart rate.
-public struct WorkoutReading: Sendable {
+package struct WorkoutReading: Sendable {
     /// A lap, from the workout's own events.
-    public struct Lap: Hashable, Sendable {
+    package struct Lap: Hashable, Sendable {
         /// The start and end in microseconds since 1970.
-        public var (start, end): (Int64, Int64)
+        package var (start, end): (Int64, Int64)
         /// The distance along the route in metres, or `nil` without a route.
-        public var distance: Double?
+        package var distance: Double?
         /// The average heart rate per minute.
-        public var heartRate: Double?
+        package var heartRate: Double?
     }
 
     /// One figure of the workout, such as its distance.
-    public struct Figure: Sendable {
+    package struct Figure: Sendable {
         /// The type, or `nil` if this version does not know it.
-        public var type: SampleType?
+        package var type: SampleType?
         /// The sum, average, lowest, and highest value, in the type's canonical unit.
-        public var (sum, average, lowest, highest): (Double?, Double?, Double?, Double?)
+        package var (sum, average, lowest, highest): (Double?, Double?, Double?, Double?)
         /// The number of samples that the figure is computed from, or `nil` if the workout's source reported it.
-        public var count: Int?
+        package var count: Int?
     }
 
     /// A part of the path with a fixed length.
-    public struct Split: Hashable, Sendable {
+    package struct Split: Hashable, Sendable {
         /// The length in metres.
-        public var metres: Double
+        package var metres: Double
         /// The duration in seconds, without pauses.
-        public var seconds: Double
+        package var seconds: Double
     }
 
     /// The duration in seconds, without pauses.
-    public let seconds: Double
+    package let seconds: Double
     /// Whether the source reported the duration.
-    public let isDurationReported: Bool
+    package let isDurationReported: Bool
     /// The distance in metres as the source reported it.
-    public let distance: Double?
+    package let distance: Double?
     /// The figures that the source reported, then those computed from samples, by type.
-    public let figures: [Figure]
+    package let figures: [Figure]
     /// The laps in order.
-    public let laps: [Lap]
+    package let laps: [Lap]
     /// The paths of its routes.
-    public let tracks: [RouteTrack]
+    package let tracks: [RouteTrack]
     /// The heart rate during the workout.
-    public let heartRate: [Chart.Point]
+    package let heartRate: [Chart.Point]
     private let pauses: [(start: Int64, end: Int64)]
 
     private static let (maximumRoutes, maximumLaps) = (20, 500)
 
     /// Reads a workout. Returns `nil` for another kind of sample, and for a body that cannot be read.
-    public init?(_ sample: Sample, in store: SampleStore, zone: TimeZoneRules, priority: [String]) throws {
+    package init?(_ sample: Sample, in store: SampleStore, zone: TimeZoneRules, priority: [String]) throws {
         guard sample.origin.kind == .workout, let workout = try? sample.body?.decoded(as: Workout.self) else { return nil }
         let (start, end) = (sample.start.microseconds, sample.end.microseconds)
         seconds = workout.seconds(from: sample.start, to: sample.end)
@@ -126,7 +126,7 @@ public struct WorkoutReading: Sendable {
     }
 
     /// The durations of parts of the path, such as of each kilometer. The last part is shorter. Empty unless there is one route.
-    public func splits(every metres: Double) -> [Split] {
+    package func splits(every metres: Double) -> [Split] {
         guard tracks.count == 1, let track = tracks.first, let last = track.locations.last else { return [] }
         let passes = track.passes(every: metres)
         guard !passes.isEmpty else { return [] }

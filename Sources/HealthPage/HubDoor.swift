@@ -3,55 +3,53 @@ import Synchronization
 
 /// The page's interface to the running hub: the state of its devices, and commands that need its radio. The hub's own program runs
 /// these commands, as from a shell.
-public struct HubDoor: Sendable {
+package struct HubDoor: Sendable {
     /// A device and its state.
-    public struct Device: Sendable {
+    package struct Device: Sendable {
         /// The address as in the store.
-        public var address: String
+        package var address: String
         /// The device's display name.
-        public var name: String
+        package var name: String
         /// `live`, or the reason for waiting. `nil` if no hub reports the state.
-        public var state: String?
+        package var state: String?
         /// The time of its last reading.
-        public var last: Instant?
+        package var last: Instant?
         /// The number of readings per minute.
-        public var rate: Double?
+        package var rate: Double?
         /// The time since which the next reading has been overdue.
-        public var silentSince: Instant?
+        package var silentSince: Instant?
         /// The battery level in percent.
-        public var battery: Double?
+        package var battery: Double?
 
-        /// Creates a device.
-        public init(address: String, name: String) { (self.address, self.name) = (address, name) }
+        package init(address: String, name: String) { (self.address, self.name) = (address, name) }
     }
 
     /// The result of a command.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// The exit code, 0 for success.
-        public var code: Int32
+        package var code: Int32
         /// The command's standard output.
-        public var output: String
+        package var output: String
         /// The command's messages for the user.
-        public var words: String
+        package var words: String
 
-        /// Creates an outcome.
-        public init(code: Int32, output: String, words: String) { (self.code, self.output, self.words) = (code, output, words) }
+        package init(code: Int32, output: String, words: String) { (self.code, self.output, self.words) = (code, output, words) }
     }
 
     /// The adopted devices, and whether a running hub reports their state.
-    public var devices: @Sendable () -> (isRunning: Bool, devices: [Device])
+    package var devices: @Sendable () -> (isRunning: Bool, devices: [Device])
     private let program: @Sendable ([String], String?, Int) -> Outcome
     /// Makes the hub read its devices again.
-    public var reload: @Sendable () -> Void
+    package var reload: @Sendable () -> Void
     /// The folder from which the hub imports files, or `nil` if there is none.
-    public var inbox: String?
+    package var inbox: String?
     /// The name under which the hub reads a file in the inbox, or `nil` if it ignores such files.
-    public var readName: @Sendable (String) -> String? = { $0 }
+    package var readName: @Sendable (String) -> String? = { $0 }
 
     /// Creates the interface.
     ///
     /// - Parameter run: Runs the program with arguments, the path of a file on its standard input, and for at most a number of seconds.
-    public init(
+    package init(
         inbox: String?, devices: @escaping @Sendable () -> (isRunning: Bool, devices: [Device]),
         run: @escaping @Sendable ([String], String?, Int) -> Outcome, reload: @escaping @Sendable () -> Void
     ) {

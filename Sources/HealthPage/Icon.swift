@@ -14,7 +14,6 @@ enum Icon: String {
         export
     case program, bell, people, warning, pill, down, right, temperature
 
-    /// The icon of a type.
     init(_ type: SampleType) {
         switch type.id {
         case "bodyTemperature", "basalBodyTemperature": self = .temperature

@@ -4,7 +4,6 @@ import HealthModel
 import HealthServing
 import SampleStore
 
-/// A route of the page.
 struct PageRoute: Sendable {
     /// The required access.
     enum Right: Sendable {

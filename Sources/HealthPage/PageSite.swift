@@ -5,23 +5,22 @@ import HealthServing
 import SampleStore
 import Synchronization
 
-/// The settings of the page.
-public struct PageSettings: Sendable {
+package struct PageSettings: Sendable {
     /// The page's style, scripts and texts.
-    public var files: PageFiles
+    package var files: PageFiles
     /// The page's interface to the hub. Without it, the page shows no devices.
-    public var hub: HubDoor?
+    package var hub: HubDoor?
     /// Returns the preferred unit of a type, or `nil` if none is set.
-    public var units: @Sendable (SampleType) -> Unit? = { _ in nil }
+    package var units: @Sendable (SampleType) -> Unit? = { _ in nil }
     /// The guideline whose categories of blood pressures are shown, or `nil` to show none.
-    public var pressureGuideline: PressureGuideline?
+    package var pressureGuideline: PressureGuideline?
     /// The server of the map below routes, or `nil` to draw routes alone.
-    public var tiles: MapTiles?
+    package var tiles: MapTiles?
     /// Called with the address that sent an invalid page code, at most once a second.
-    public var onWrongCode: @Sendable (_ address: String) -> Void = { _ in }
+    package var onWrongCode: @Sendable (_ address: String) -> Void = { _ in }
 
     /// Creates settings without a hub.
-    public init(files: PageFiles) { self.files = files }
+    package init(files: PageFiles) { self.files = files }
 }
 
 /// The web page. It finds the route and the session of a request.
@@ -39,7 +38,6 @@ package final class PageSite: Site {
     private let quickQueue = FairQueue("vitalgate.page", lanes: 2)
     private let lastReport = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Creates the page of a service.
     package init(_ core: ServiceCore, _ settings: PageSettings) {
         (self.core, self.settings) = (core, settings)
         cookie = PageCookie(store: core.settings.store, owner: core.owner, isSecure: core.settings.server.identity != nil)

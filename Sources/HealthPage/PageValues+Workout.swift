@@ -5,7 +5,6 @@ extension PageValues {
     /// The length of a mile in metres.
     static let mile = 1609.344
 
-    /// Whether distances are in miles.
     var usesMiles: Bool { SampleType("distanceWalkingRunning").map { unit(of: $0).code == "[mi_i]" } ?? false }
 
     /// A distance, such as `10.3 km` or `450 m`.

@@ -39,7 +39,6 @@ struct TypeCard {
         return try call.values.shown(sample, in: reader.store)
     }
 
-    /// The form of a card.
     enum Form: String {
         /// The only large card of Today.
         case hero = "card stat hero w8"

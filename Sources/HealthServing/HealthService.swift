@@ -2,41 +2,40 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// The settings of a service.
-public struct ServiceSettings: Sendable {
+package struct ServiceSettings: Sendable {
     /// The path of the store's file.
-    public var store: String
+    package var store: String
     /// The listening address and the limits of the server.
-    public var server: ServerSettings
+    package var server: ServerSettings
     /// The time zone of requests that name none.
-    public var zone: TimeZoneRules
+    package var zone: TimeZoneRules
     /// Returns the rules of a zone by name, or `nil` if the name is unknown.
-    public var zones: @Sendable (String) -> TimeZoneRules?
+    package var zones: @Sendable (String) -> TimeZoneRules?
     /// Source and device ids or names, the best first.
-    public var priority: [String]
+    package var priority: [String]
     /// The clock.
-    public var now: @Sendable () -> Instant
+    package var now: @Sendable () -> Instant
     /// The interval between heartbeats of a live stream without news.
-    public var heartbeat = Duration.seconds(15)
+    package var heartbeat = Duration.seconds(15)
 
     /// Returns the delay of the answer to an invalid token, from the number of invalid tokens within the last minute.
-    public var delayOfGuess: @Sendable (Int) -> Duration = { GuessCounter.defaultDelay(of: $0) }
+    package var delayOfGuess: @Sendable (Int) -> Duration = { GuessCounter.defaultDelay(of: $0) }
 
     /// Called after each invalid token or code with their number since the start.
-    public var onWrongToken: @Sendable (Int) -> Void = { _ in }
+    package var onWrongToken: @Sendable (Int) -> Void = { _ in }
 
     /// Called serially with whether there are live listeners: when the first one starts, when the last one ends, and after each
     /// commit in between. The writer can then commit early.
-    public var following: @Sendable (Bool) -> Void = { _ in }
+    package var following: @Sendable (Bool) -> Void = { _ in }
 
     /// Imports what a phone posted, and returns the account of this post. All of it is durable then. `nil` if the service accepts no posts.
-    public var intake: (@Sendable (IntakePost) throws -> IngestAccount)?
+    package var intake: (@Sendable (IntakePost) throws -> IngestAccount)?
 
     /// Whether the service checks the alerts. It does not need to if another process does, such as the hub's.
-    public var checksAlerts = true
+    package var checksAlerts = true
 
     /// Creates the settings of a service for a store.
-    public init(
+    package init(
         store: String, server: ServerSettings, zone: TimeZoneRules, zones: @escaping @Sendable (String) -> TimeZoneRules?,
         priority: [String], now: @escaping @Sendable () -> Instant
     ) {
@@ -50,7 +49,7 @@ public struct ServiceSettings: Sendable {
 ///     let service = try HealthService(settings) { try [APISite($0)] }
 ///     // … until it is asked to stop:
 ///     service.stop()
-public final class HealthService {
+package final class HealthService {
     package let server: HTTPServer
     package let core: ServiceCore
 
@@ -66,16 +65,16 @@ public final class HealthService {
     }
 
     /// The listening address, with the actual port if a free one was requested.
-    public var address: ListeningAddress { server.address }
+    package var address: ListeningAddress { server.address }
     /// The number of open connections.
-    public var connections: Int { server.connections }
+    package var connections: Int { server.connections }
     /// The number of requests with invalid tokens or codes.
-    public var wrongTokens: Int { core.guesses.count }
+    package var wrongTokens: Int { core.guesses.count }
     /// The number of lent readers.
     package var readers: Int { core.readers.lent }
 
     /// Ends live streams, gives other answers some time to finish, and stops.
-    public func stop() {
+    package func stop() {
         server.stop()
         core.alerts?.stop()
         core.summarizer.stop()

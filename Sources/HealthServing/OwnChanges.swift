@@ -6,7 +6,6 @@ import SampleStore
 /// page has checked before. The store itself cannot be reached.
 package struct OwnChanges {
     private let store: SampleStore
-    /// The person.
     package let person: String
     /// Whether the owner of the hub makes the changes.
     private let isByOwner: Bool

@@ -5,7 +5,6 @@ import SampleStore
 /// restricted view, so each answer here is limited to the person by its query. Nothing else of the unrestricted reader can be reached.
 package struct OwnRecords {
     private let reader: Reader
-    /// The person.
     package let person: String
 
     init(_ reader: Reader, of person: String) { (self.reader, self.person) = (reader, person) }

@@ -38,7 +38,6 @@ final class ReadTally: Sendable {
         queue.async { [weak self] in self?.enter() }
     }
 
-    /// Adds counts of a client.
     func add(_ counts: [Kind: Int], of client: Client) {
         guard !counts.isEmpty else { return }
         let day = today()

@@ -8,7 +8,6 @@ package final class ServiceCore: Sendable {
     let tally: ReadTally
     package let bell: CommitBell
     package let writer: ClientWriter
-    /// The shares of the disk.
     package let disk: DiskShares
     let summarizer: Summarizer
     let alerts: AlertWatch?

@@ -20,7 +20,6 @@ struct Sites: HTTPHandler {
 }
 
 extension Problem {
-    /// The store is busy.
     package static let busy = Problem(503, "The store is busy. Try again.", headers: ["Retry-After": "1"])
 
     /// The problem of an error. The details of unexpected errors stay inside because they may mention hidden data.

@@ -13,17 +13,16 @@ import Ingestion
 ///         certificate: "/etc/vitalgate/api.pem", key: "/etc/vitalgate/api-key.pem",
 ///         plain: true,                        // another address than loopback without TLS
 ///     }
-public struct APIConfiguration: Decodable, Sendable {
-    /// The address to listen on.
-    public var listen: ListeningAddress
+package struct APIConfiguration: Decodable, Sendable {
+    package var listen: ListeningAddress
     /// Allowed host names besides `localhost` and its own address.
-    public var hosts: [String] = []
+    package var hosts: [String] = []
     /// The path of a certificate with its chain, PEM.
-    public var certificate: String?
+    package var certificate: String?
     /// The path of its key, PEM.
-    public var key: String?
+    package var key: String?
     /// Whether an address other than loopback may be served without TLS.
-    public var isPlain = false
+    package var isPlain = false
 
     /// The key of the configuration that has these settings.
     let section: String
@@ -31,7 +30,7 @@ public struct APIConfiguration: Decodable, Sendable {
     /// The keys of the object `api`.
     static let knownKeys = ["listen", "hosts", "certificate", "key", "plain"]
 
-    public init(from decoder: any Decoder) throws { try self.init(from: decoder, section: "api") }
+    package init(from decoder: any Decoder) throws { try self.init(from: decoder, section: "api") }
 
     /// Decodes the settings of another server that has the same ones.
     ///
@@ -66,7 +65,7 @@ public struct APIConfiguration: Decodable, Sendable {
 
     /// Returns the security problems on this machine, such as a private key that other users can read, or unencrypted access over
     /// the network.
-    public func weaknesses(at now: Instant) -> [Weakness] { weaknesses(at: now, of: "health data and tokens") }
+    package func weaknesses(at now: Instant) -> [Weakness] { weaknesses(at: now, of: "health data and tokens") }
 
     /// - Parameter contents: The data that the server sends and receives, in words.
     func weaknesses(at now: Instant, of contents: String) -> [Weakness] {
@@ -107,13 +106,13 @@ public struct APIConfiguration: Decodable, Sendable {
     private static let expiryWarning: Int64 = 30 * 86_400
 
     /// A security problem.
-    public struct Weakness: Sendable {
+    package struct Weakness: Sendable {
         /// Whether it is an error; else a warning.
-        public let isBroken: Bool
+        package let isBroken: Bool
         /// The description for the user.
-        public let text: String
+        package let text: String
         /// The command that fixes it, if there is one.
-        public var command: String?
+        package var command: String?
     }
 
     /// Returns the settings with expanded paths.

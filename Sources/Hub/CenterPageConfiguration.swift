@@ -3,18 +3,18 @@ import HTTPServerKit
 /// The page of a fleet's center: the key `collect.page` of the configuration.
 ///
 ///     page: { port: 8643 }   // on this machine only
-public struct CenterPageConfiguration: Decodable, Sendable {
+package struct CenterPageConfiguration: Decodable, Sendable {
     /// The address to listen on, which is loopback unless another one is given.
-    public var listen: ListeningAddress
+    package var listen: ListeningAddress
     /// Allowed host names besides `localhost` and its own address.
-    public var hosts: [String]
+    package var hosts: [String]
 
     /// The keys of the object `collect.page`.
     static let knownKeys = ["port", "address", "hosts"]
 
     private enum Key: String, CodingKey { case port, address, hosts }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         let port = try members.decode(Int.self, forKey: .port)
         guard (0...65_535).contains(port) else {

@@ -8,44 +8,43 @@ import PostgreSQLExport
 ///         broker: { fleet: "study", servers: ["tls://broker.example:4222"], credentialsFile: "/etc/vitalgate/collector.creds" },
 ///         database: { host: "db.example", database: "study", user: "collector" },
 ///     }
-public struct CollectorConfiguration: Decodable, Sendable {
-    /// The brokers and the fleet.
-    public var broker: FleetSettings
+package struct CollectorConfiguration: Decodable, Sendable {
+    package var broker: FleetSettings
     /// The database that all hubs are written into.
-    public var database: PostgreSQLSettings
+    package var database: PostgreSQLSettings
     /// The number of requests that are handled at the same time.
-    public var workers = 2
+    package var workers = 2
     /// The file of the broker's users, which the collector writes, or `nil` if it writes none.
-    public var brokerUsers: BrokerUsersFile?
+    package var brokerUsers: BrokerUsersFile?
     /// The path of the key that signs commands, or `nil`. Only the commands of the center read it, and no collector.
-    public var commandSeedFile: String?
+    package var commandSeedFile: String?
 
     /// The keys that open sealed requests, or `nil` if hubs do not seal their requests.
-    public var sealing: SealingFiles?
+    package var sealing: SealingFiles?
 
     /// The roles that `--create` lets read the database.
-    public var readers: DatabaseReaders?
+    package var readers: DatabaseReaders?
 
     /// A part of the broker's configuration that the collector writes.
-    public struct BrokerUsersFile: Decodable, Sendable {
+    package struct BrokerUsersFile: Decodable, Sendable {
         /// The path of the file.
-        public var file: String
+        package var file: String
         /// The path of the file with the broker's process number, or `nil` if something else makes the broker read the file.
-        public var processFile: String?
+        package var processFile: String?
     }
 
     /// The files of the keys that open sealed requests.
-    public struct SealingFiles: Decodable, Sendable {
+    package struct SealingFiles: Decodable, Sendable {
         /// The path of the current key, which hubs get when they join.
-        public var seedFile: String
+        package var seedFile: String
         /// The paths of older keys, which some hubs still use.
-        public var olderSeedFiles: [String]?
+        package var olderSeedFiles: [String]?
         /// Whether requests without a seal are refused.
-        public var required: Bool?
+        package var required: Bool?
     }
 
     /// The page with the table of hubs, or `nil` for none.
-    public var page: CenterPageConfiguration?
+    package var page: CenterPageConfiguration?
 
     private static let maximumWorkers = 64
     /// The keys of the object `collect.brokerUsers`.
@@ -60,7 +59,7 @@ public struct CollectorConfiguration: Decodable, Sendable {
     static let sealingKeys = ["olderSeedFiles", "required", "seedFile"]
     private static let maximumOlderKeys = 8
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
         if let unknown = members.allKeys.first(where: { !Self.knownKeys.contains($0.stringValue) }) {
             throw ConfigurationError(

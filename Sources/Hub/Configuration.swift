@@ -13,51 +13,51 @@ import SampleStore
 ///         hub: { inbox: "/srv/vitalgate/inbox" },
 ///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },
 ///     }
-public struct Configuration: Sendable {
+package struct Configuration: Sendable {
     /// The path of the store. Empty if no option, file or home folder determines it.
-    public var store: String
+    package var store: String
     /// The time zone's name and its origin.
-    public var timeZone: ZoneName
+    package var timeZone: ZoneName
     /// The subject for a new store.
-    public var person: String?
+    package var person: String?
     /// Paths of additional profile folders, with `~/` expanded.
-    public var profiles: [String]
+    package var profiles: [String]
     /// The key `hub`, or the defaults.
-    public var hub: HubConfiguration
+    package var hub: HubConfiguration
     /// Sources and devices by id or name, the best first.
-    public var priority: [String]
+    package var priority: [String]
     /// The units to display, by type.
     private let units: [SampleType: HealthModel.Unit]
     private let regionalUnits: RegionalUnits?
     /// The language of `locale`, such as `de` for `de-AT`, or `nil` if it has none.
-    public let language: String?
+    package let language: String?
     /// How long samples are kept, by type.
-    public var retention: RetentionConfiguration
+    package var retention: RetentionConfiguration
     /// Whether the hub removes samples every day according to ``retention``.
-    public var prunesDaily: Bool
+    package var prunesDaily: Bool
     /// The formulas for estimates of body composition, by a person's name.
     private let bodyComposition: [String: [ImpedanceFormula]]
     /// Whether corrections in profiles are applied automatically.
-    public var appliesCorrections: Bool
+    package var appliesCorrections: Bool
 
     /// The HTTP API's settings, or `nil` if it is off.
-    public var api: APIConfiguration?
+    package var api: APIConfiguration?
     /// The settings of the metrics, or `nil` if they are off.
-    public var metrics: MetricsConfiguration?
+    package var metrics: MetricsConfiguration?
     /// The collector's settings, or `nil` if this machine does not collect.
-    public var collect: CollectorConfiguration?
+    package var collect: CollectorConfiguration?
     /// The web page's settings.
-    public var page: PageConfiguration
+    package var page: PageConfiguration
     /// The path of the file, or `nil` if there is none.
-    public private(set) var file: String?
+    package private(set) var file: String?
 
     /// Where and when the hub makes backups.
-    public var backup: BackupConfiguration
+    package var backup: BackupConfiguration
 
     /// The targets, by name.
-    public var targets: [TargetConfiguration]
+    package var targets: [TargetConfiguration]
     /// The receivers of alerts, by name.
-    public var alerts: [AlertReceiverConfiguration]
+    package var alerts: [AlertReceiverConfiguration]
 
     private static func language(_ locale: String) -> String? {
         let parts = locale.split(whereSeparator: { "-_".contains($0) })
@@ -96,17 +96,17 @@ public struct Configuration: Sendable {
     static let maximumLength = 1 << 20
 
     /// The path of the machine's configuration.
-    public static let systemPath = "/etc/vitalgate/config.json5"
+    package static let systemPath = "/etc/vitalgate/config.json5"
 
     /// The path of the user's configuration, or `nil` without a home folder.
-    public static func userPath(_ machine: Machine) -> String? {
+    package static func userPath(_ machine: Machine) -> String? {
         (machine.folder("XDG_CONFIG_HOME") ?? machine.home.map { $0 + "/.config" }).map { $0 + "/vitalgate/config.json5" }
     }
 
     /// Reads the configuration: the named file, or else the system's, or else the user's.
     ///
     /// - Throws: ``ConfigurationError`` if a named file is missing, or a file is malformed or contains unknown keys.
-    public init(path: String?, machine: Machine) throws(ConfigurationError) {
+    package init(path: String?, machine: Machine) throws(ConfigurationError) {
         let candidates = path.map { [$0] } ?? [Self.systemPath, Self.userPath(machine)].compactMap { $0 }
         let found = candidates.first { access($0, F_OK) == 0 }
         if let found {
@@ -124,7 +124,7 @@ public struct Configuration: Sendable {
     /// Reads a text as the configuration, before it is written to a file.
     ///
     /// - Throws: ``ConfigurationError`` like the file itself.
-    public init(text: [UInt8], of path: String, machine: Machine) throws(ConfigurationError) {
+    package init(text: [UInt8], of path: String, machine: Machine) throws(ConfigurationError) {
         guard text.count <= Self.maximumLength else {
             throw ConfigurationError("\(path): larger than \(Self.maximumLength) bytes")
         }
@@ -174,7 +174,7 @@ public struct Configuration: Sendable {
     }
 
     /// Returns the user's display unit for a type, or `nil` if none is set. It does not affect stored values.
-    public func unit(of type: SampleType) -> HealthModel.Unit? {
+    package func unit(of type: SampleType) -> HealthModel.Unit? {
         units[type] ?? regionalUnits?.unit(of: type)
     }
 
@@ -197,7 +197,7 @@ public struct Configuration: Sendable {
     /// Returns the formulas of `bodyComposition` by the person's UUID.
     ///
     /// - Throws: ``ConfigurationError`` if a person does not exist.
-    public func estimates(in store: SampleStore) throws -> [String: [ImpedanceFormula]] {
+    package func estimates(in store: SampleStore) throws -> [String: [ImpedanceFormula]] {
         var formulas: [String: [ImpedanceFormula]] = [:]
         for (person, names) in bodyComposition {
             do {

@@ -1,16 +1,16 @@
 /// The lines that `vitalgate setup` adds to a configuration file, and removes again. All other text of the file stays as it is.
-public enum ConfigurationBlock {
+package enum ConfigurationBlock {
     private static let begin = "    // Added by 'vitalgate setup', removed by 'vitalgate setup --undo'."
     private static let end = "    // End of 'vitalgate setup'."
 
     /// Whether the text has the lines.
-    public static func isPresent(in text: String) -> Bool { range(in: text) != nil }
+    package static func isPresent(in text: String) -> Bool { range(in: text) != nil }
 
     /// Adds members as the first ones of the outermost object. An empty text becomes an object.
     ///
     /// - Parameter members: lines of JSON5, each with a comma at its end.
     /// - Returns: the new text, or `nil` if the text has no object.
-    public static func adding(_ members: [String], to text: String) -> String? {
+    package static func adding(_ members: [String], to text: String) -> String? {
         let block = ([begin] + members.map { "    " + $0 } + [end]).joined(separator: "\n") + "\n"
         if text.allSatisfy(\.isWhitespace) { return "{\n\(block)}\n" }
         guard let brace = outermostBrace(of: text) else { return nil }
@@ -23,7 +23,7 @@ public enum ConfigurationBlock {
     /// Removes the lines.
     ///
     /// - Returns: the new text, or `nil` if the text does not have them.
-    public static func removed(from text: String) -> String? {
+    package static func removed(from text: String) -> String? {
         guard let range = range(in: text) else { return nil }
         var text = text
         text.removeSubrange(range)

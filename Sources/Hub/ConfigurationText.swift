@@ -4,12 +4,12 @@ import Profiles
 /// Changes members in the text of a configuration. All other text stays as it is, with its comments and its order.
 ///
 /// The text must be a valid configuration.
-public enum ConfigurationText {
+package enum ConfigurationText {
     /// Sets values that the center of a fleet may change.
     ///
     /// - Returns: the new text, which is not checked.
     /// - Throws: ``ConfigurationError`` if a key occurs twice, or if a value is not an object.
-    public static func setting(_ settings: [HubSetting], in bytes: [UInt8]) throws(ConfigurationError) -> [UInt8] {
+    package static func setting(_ settings: [HubSetting], in bytes: [UInt8]) throws(ConfigurationError) -> [UInt8] {
         var bytes = bytes
         for setting in settings {
             let value = setting.isNumber ? "\(Int(setting.value) ?? 0)" : JSON5Text.quoted(setting.value)

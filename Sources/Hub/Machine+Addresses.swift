@@ -2,7 +2,7 @@ import Glibc
 
 extension Machine {
     /// Returns the machine's own network addresses, without link-local and loopback addresses.
-    public static func addresses() -> [String] {
+    package static func addresses() -> [String] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }
         defer { freeifaddrs(first) }

@@ -3,9 +3,8 @@ import HealthModel
 import Ingestion
 
 /// A zone's name and its origin, so that the user can find a wrong setting.
-public struct ZoneName: Hashable, Sendable {
-    /// The origin of a name.
-    public enum Origin: Hashable, Sendable {
+package struct ZoneName: Hashable, Sendable {
+    package enum Origin: Hashable, Sendable {
         /// `--time-zone`.
         case option
         /// The environment's `TZ`, the only origin for which POSIX rules and paths are accepted.
@@ -17,18 +16,17 @@ public struct ZoneName: Hashable, Sendable {
     }
 
     /// The name as given.
-    public var name: String
-    /// The origin of the name.
-    public var origin: Origin
+    package var name: String
+    package var origin: Origin
 
     /// Creates a name without looking it up.
-    public init(_ name: String, from origin: Origin) {
+    package init(_ name: String, from origin: Origin) {
         self.name = name
         self.origin = origin
     }
 
     /// The name if it comes from the configuration.
-    public var configured: String? { if case .configuration = origin { name } else { nil } }
+    package var configured: String? { if case .configuration = origin { name } else { nil } }
 
     /// A prefix for error messages, such as `TZ: `.
     fileprivate var source: String {
@@ -44,7 +42,7 @@ public struct ZoneName: Hashable, Sendable {
 extension Machine {
     /// Returns the rules of a zone: `UTC`, an offset such as `+01:00`, or a tz database name such as `Europe/Berlin`. `TZ` may
     /// also contain a zone file's path or a POSIX rule.
-    public func zone(_ zone: ZoneName) throws(ConfigurationError) -> TimeZoneRules {
+    package func zone(_ zone: ZoneName) throws(ConfigurationError) -> TimeZoneRules {
         let name = zone.name
         if name == "UTC" { return TimeZoneRules(fixed: .utc) }
         if let offset = ZoneOffset(name) { return TimeZoneRules(fixed: offset) }
@@ -83,7 +81,7 @@ extension Machine {
     }
 
     /// The machine's zone: `TZ`, or else /etc/localtime, or else UTC.
-    public var zoneName: ZoneName {
+    package var zoneName: ZoneName {
         if let name = environment["TZ"], !name.isEmpty {
             let name = name.hasPrefix(":") ? String(name.dropFirst()) : name
             // A path into the tz database, or a link to one, is converted to a name that is valid on other machines.

@@ -3,22 +3,21 @@ import HealthModel
 import Pipeline
 
 /// The machine's clock, zone, folders and environment, which are passed to the rest of the program.
-public struct Machine: Sendable {
+package struct Machine: Sendable {
     /// Environment variables by name; ``current()`` takes only those that are used.
-    public var environment: [String: String]
+    package var environment: [String: String]
     /// The hub's clock.
-    public var now: @Sendable () -> Instant
+    package var now: @Sendable () -> Instant
     /// The folder of the compiled tz database.
-    public var zoneDirectory: String
+    package var zoneDirectory: String
 
-    /// The host name.
-    public var hostName: String
+    package var hostName: String
     /// The identity of the system and board. Empty if neither has one.
-    public var identity: String
+    package var identity: String
 
     /// - Parameters: - zoneDirectory: the folder of the compiled tz database. - hostName: the host name. - identity: the identity
     ///   of the system and board.
-    public init(
+    package init(
         environment: [String: String], now: @escaping @Sendable () -> Instant, zoneDirectory: String, hostName: String = "",
         identity: String = ""
     ) {
@@ -29,7 +28,7 @@ public struct Machine: Sendable {
     }
 
     /// Returns the machine that the program runs on.
-    public static func current() -> Machine {
+    package static func current() -> Machine {
         var environment: [String: String] = [:]
         for name in ["HOME", "TZ", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "RUNTIME_DIRECTORY"] {
             if let value = getenv(name) { environment[name] = String(cString: value) }
@@ -62,7 +61,7 @@ public struct Machine: Sendable {
 
     /// Returns the identity of a store's file on this machine, by which targets recognise copies. It reveals neither the path nor
     /// the machine's id.
-    public func holder(ofStore path: String) -> StoreHolder {
+    package func holder(ofStore path: String) -> StoreHolder {
         let place = Self.whole(path)
         let digest = Digest.sha256(Array("vitalgate-holder-1\n\(identity)\n\(place)\n".utf8)).prefix(12)
         return StoreHolder(
@@ -89,7 +88,7 @@ public struct Machine: Sendable {
     }
 
     /// The user's home folder, or `nil`.
-    public var home: String? { folder("HOME") }
+    package var home: String? { folder("HOME") }
 
     /// Returns the folder in a variable. Empty and relative values are ignored (XDG Base Directory, "All paths must be
     /// absolute").
@@ -105,15 +104,15 @@ public struct Machine: Sendable {
 }
 
 /// An error in the configuration, or in a name that is resolved by it.
-public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    public var description: String
+package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var description: String
     /// Whether a number is out of range although the file is well formed.
-    public var isOutOfRange: Bool
+    package var isOutOfRange: Bool
     /// Whether the value comes from the command line or the environment, so that it is a usage error.
-    public var isOfOption: Bool
+    package var isOfOption: Bool
     /// - Parameters: - description: the problem and its solution, for the user. - isOutOfRange: whether a number is out of range.
     ///   - isOfOption: whether the value comes from the command line or the environment.
-    public init(_ description: String, isOutOfRange: Bool = false, isOfOption: Bool = false) {
+    package init(_ description: String, isOutOfRange: Bool = false, isOfOption: Bool = false) {
         (self.description, self.isOfOption) = (description, isOfOption)
         self.isOutOfRange = isOutOfRange
     }

@@ -6,7 +6,7 @@ import Pipeline
 import SampleStore
 
 /// Checks the machine on which a hub runs: the room on the store's disk and its wear, the clock, and the age of the package.
-public struct MachineDoctor {
+package struct MachineDoctor {
     /// The part of the system that is read.
     struct System {
         /// The root of the file system that contains `sys` and `var`.
@@ -31,12 +31,12 @@ public struct MachineDoctor {
     /// - Parameters:
     ///   - store: The path of the store.
     ///   - now: The machine's time.
-    public init(store: String, now: Instant) { self.init(store: store, now: now, system: System()) }
+    package init(store: String, now: Instant) { self.init(store: store, now: now, system: System()) }
 
     init(store: String, now: Instant, system: System) { (self.store, self.now, self.system) = (store, now, system) }
 
     /// The findings. A machine without any problem has none.
-    public func examine() -> [Finding] { room() + wear() + clock() + package() }
+    package func examine() -> [Finding] { room() + wear() + clock() + package() }
 
     /// The folder of the store. `nil` if it does not exist yet.
     private var folder: String? {

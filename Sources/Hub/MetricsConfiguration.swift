@@ -8,17 +8,17 @@ import Pipeline
 ///         listen: "127.0.0.1:9464",                           // the same keys as in `api`
 ///         token: { file: "/etc/vitalgate/metrics.token" },    // needed if other machines can connect
 ///     }
-public struct MetricsConfiguration: Decodable, Sendable {
+package struct MetricsConfiguration: Decodable, Sendable {
     /// The address, the names and the certificate of the server.
-    public var server: APIConfiguration
+    package var server: APIConfiguration
     /// The token that requests must contain, or `nil` if they need none.
-    public var token: Secret?
+    package var token: Secret?
 
     /// The keys of the object `metrics`.
     static let knownKeys = APIConfiguration.knownKeys + [tokenKey]
     private static let tokenKey = "token"
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         server = try APIConfiguration(from: decoder, section: "metrics", others: [Self.tokenKey])
         do {
             token = try decoder.container(keyedBy: SettingKey.self).decodeIfPresent(
@@ -32,7 +32,7 @@ public struct MetricsConfiguration: Decodable, Sendable {
     }
 
     /// Returns the security problems on this machine.
-    public func weaknesses(at now: Instant) -> [APIConfiguration.Weakness] {
+    package func weaknesses(at now: Instant) -> [APIConfiguration.Weakness] {
         server.weaknesses(at: now, of: "the metrics and their token")
     }
 

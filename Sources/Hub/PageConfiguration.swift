@@ -8,11 +8,11 @@ import HealthModel
 ///         bloodPressure: "esc-esh-2018",      // the guideline whose categories are shown
 ///         tiles: { url: "https://tiles.example.org/{z}/{x}/{y}.png", attribution: "© Example" },
 ///     }
-public struct PageConfiguration: Decodable, Sendable {
+package struct PageConfiguration: Decodable, Sendable {
     /// The guideline for blood pressures, or `nil` to show no category.
-    public var bloodPressure: PressureGuideline?
+    package var bloodPressure: PressureGuideline?
     /// The server of map tiles, or `nil` to draw routes without a map.
-    public var tiles: MapTiles?
+    package var tiles: MapTiles?
 
     /// The keys of the object `page`.
     static let knownKeys = ["bloodPressure", "tiles"]
@@ -22,7 +22,7 @@ public struct PageConfiguration: Decodable, Sendable {
     /// Settings without a category and a map.
     init() {}
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
         try Self.check(members, "page", Self.knownKeys)
         if let name = try members.decodeIfPresent(String.self, forKey: SettingKey("bloodPressure")) {

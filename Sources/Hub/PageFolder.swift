@@ -2,11 +2,11 @@ import Glibc
 import HTTPServerKit
 
 /// Finds the page's files on this machine.
-public enum PageFolder {
+package enum PageFolder {
     /// Returns `WebPage` beside a checkout's build, or else the installed folder. `nil` if there is none.
     ///
     /// - Parameter executable: the program's own path.
-    public static func find(executable: String) -> String? {
+    package static func find(executable: String) -> String? {
         var folder = executable
         for _ in 0..<5 {
             guard let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else { break }
@@ -19,10 +19,10 @@ public enum PageFolder {
 
 extension APIConfiguration {
     /// The URL of the page, or `nil` on a socket.
-    public var pageAddress: String? { address.map { $0 + "/page/" } }
+    package var pageAddress: String? { address.map { $0 + "/page/" } }
 
     /// The URL of the API without a path, or `nil` on a socket.
-    public var address: String? {
+    package var address: String? {
         guard case .tcp(let host, let port) = listen else { return nil }
         let scheme = certificate == nil ? "http" : "https"
         let isAny = host == "0.0.0.0" || host == "::"

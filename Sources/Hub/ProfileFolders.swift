@@ -3,14 +3,14 @@ import Pipeline
 import Profiles
 
 /// Finds and loads the device profiles of this machine.
-public struct ProfileFolders: Sendable {
+package struct ProfileFolders: Sendable {
     /// The folders of profiles. If two profiles have the same id, the later folder's is used.
-    public let folders: [String]
+    package let folders: [String]
     /// The folders named in the configuration or by an option.
     private let named: [String]
 
     /// - Parameter executable: the program's own path. A checkout's `DeviceProfiles` is near its build.
-    public init(configuration: Configuration, executable: String) {
+    package init(configuration: Configuration, executable: String) {
         var folders: [String] = []
         // /repository/.build/release/vitalgate: the checkout is a few folders up.
         var folder = executable
@@ -29,7 +29,7 @@ public struct ProfileFolders: Sendable {
     }
 
     /// Returns the program's own path.
-    public static func executable() -> String {
+    package static func executable() -> String {
         var buffer = [CChar](repeating: 0, count: 4096)
         let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
         guard length > 0 else { return "" }
@@ -40,7 +40,7 @@ public struct ProfileFolders: Sendable {
     ///
     /// - Parameter keepsVectors: whether to keep the test vectors of profiles. They use much memory, and a running hub does not
     ///   need them.
-    public func load(keepsVectors: Bool = true) -> (library: ProfileLibrary, problems: [ProfileProblem]) {
+    package func load(keepsVectors: Bool = true) -> (library: ProfileLibrary, problems: [ProfileProblem]) {
         var profiles: [Profile] = []
         var problems: [ProfileProblem] = []
         for folder in folders {
@@ -60,7 +60,7 @@ public struct ProfileFolders: Sendable {
     /// Throws an error if a folder named by the user does not exist. Built-in folders may be missing.
     ///
     /// - Throws: ``SourceError``.
-    public func checkNamed() throws(SourceError) {
+    package func checkNamed() throws(SourceError) {
         for folder in named {
             guard let stream = opendir(folder) else {
                 throw SourceError(.noInput, "\(folder): cannot read profiles: \(String(cString: strerror(errno)))")

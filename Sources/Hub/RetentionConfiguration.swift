@@ -4,16 +4,16 @@ import SampleStore
 /// How long samples are kept: the configuration's `retention`, by type or for `all` others.
 ///
 ///     retention: { heartRate: "90d", all: "10y" }
-public struct RetentionConfiguration: Sendable, Decodable {
+package struct RetentionConfiguration: Sendable, Decodable {
     /// Microseconds, by type.
     private var periods: [SampleType: Int64] = [:]
     /// The period for all other types.
     private var others: Int64?
 
     /// Creates a configuration that keeps everything.
-    public init() {}
+    package init() {}
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         var types: [String: Int64] = [:]
         for (name, text) in try [String: String](from: decoder) {
             guard let period = Self.period(text) else {
@@ -42,7 +42,7 @@ public struct RetentionConfiguration: Sendable, Decodable {
     }
 
     /// Returns the earliest permitted date of each type that has one.
-    public func dates(of types: some Sequence<SampleType>, now: Instant) -> [SampleType: Instant] {
+    package func dates(of types: some Sequence<SampleType>, now: Instant) -> [SampleType: Instant] {
         var dates: [SampleType: Instant] = [:]
         for type in types {
             guard let period = periods[type] ?? others else { continue }
@@ -52,7 +52,7 @@ public struct RetentionConfiguration: Sendable, Decodable {
     }
 
     /// Returns the earliest permitted date of each type of a store that has one.
-    public func dates(in store: SampleStore, now: Instant) throws -> [SampleType: Instant] {
+    package func dates(in store: SampleStore, now: Instant) throws -> [SampleType: Instant] {
         dates(of: try Set(store.samples.series(matching: SampleQuery()).map(\.type)), now: now)
     }
 }

@@ -6,21 +6,21 @@ import Profiles
 import SampleStore
 
 /// Checks the configuration, the store and the profiles. Each finding contains the command that fixes it.
-public struct SettingsDoctor: Sendable {
+package struct SettingsDoctor: Sendable {
     private let configuration: Result<Configuration, ConfigurationError>
     private let machine: Machine
     private let executable: String
 
     /// - Parameters: - configuration: the configuration, or the error from reading it. - executable: the program's own path, to
     ///   find the profiles.
-    public init(configuration: Result<Configuration, ConfigurationError>, machine: Machine, executable: String) {
+    package init(configuration: Result<Configuration, ConfigurationError>, machine: Machine, executable: String) {
         self.configuration = configuration
         self.machine = machine
         self.executable = executable
     }
 
     /// Checks everything without changes. If the configuration cannot be read, that is the only finding.
-    public func examine() -> [Finding] {
+    package func examine() -> [Finding] {
         switch configuration {
         case .failure(let error): return [Finding(.broken, "configuration", error.description)]
         case .success(let configuration):

@@ -3,21 +3,21 @@ import HealthModel
 import SampleStore
 
 /// Opens the store that the configuration names.
-public struct StoreAccess: Sendable {
+package struct StoreAccess: Sendable {
     /// The configuration with the path of the store and the subject of a new one.
-    public var configuration: Configuration
+    package var configuration: Configuration
     /// The machine, whose time is used for a new store.
-    public var machine: Machine
+    package var machine: Machine
 
     /// Creates the object without opening a store.
-    public init(configuration: Configuration, machine: Machine) {
+    package init(configuration: Configuration, machine: Machine) {
         self.configuration = configuration
         self.machine = machine
     }
 
     /// Opens the store for reading and never creates one.
     /// - Throws: ``StoreError`` of the kind `missing` if there is no store or no path is known.
-    public func openForReading() throws(StoreError) -> SampleStore {
+    package func openForReading() throws(StoreError) -> SampleStore {
         try checkPath()
         do throws(StoreError) {
             return try SampleStore(path: configuration.store, access: .read)
@@ -34,14 +34,14 @@ public struct StoreAccess: Sendable {
     /// - Parameters:
     ///   - creating: makes it, and its folder (mode 0700), where there is none.
     ///   - takesStreams: whether a new one is for a hub.
-    public func openForWriting(creating: Bool, takesStreams: Bool = false) throws(StoreError) -> SampleStore {
+    package func openForWriting(creating: Bool, takesStreams: Bool = false) throws(StoreError) -> SampleStore {
         try openForWriting(creating: creating, asDemo: false, takesStreams: takesStreams)
     }
 
     /// Opens a demo store, or makes one: the only kind of store that takes simulated readings.
     ///
     /// - Throws: ``StoreError`` of the kind `invalid` if the existing store is not a demo store.
-    public func openDemo() throws(StoreError) -> SampleStore {
+    package func openDemo() throws(StoreError) -> SampleStore {
         let store = try openForWriting(creating: true, asDemo: true, takesStreams: true)
         guard store.isDemo else {
             throw StoreError(
@@ -66,7 +66,7 @@ public struct StoreAccess: Sendable {
     /// Whether the configured subject can be one: it becomes a part of every sample's identity, for ever.
     ///
     /// - Throws: ``PersonSettingError`` where it is neither a UUID nor the name of a person whom the store knows.
-    public func checkPerson() throws(PersonSettingError) {
+    package func checkPerson() throws(PersonSettingError) {
         guard let person = configuration.person, !UUIDText.isValid(person) else { return }
         if let store = try? openForReading(), let persons = try? store.people.all(),
             persons.contains(where: { $0.name == person })
@@ -98,7 +98,7 @@ public struct StoreAccess: Sendable {
     }
 
     /// Returns the subject for a text: `me`, `unassigned`, a name, or a UUID in lower case.
-    public static func person(_ text: String, in store: SampleStore) throws -> String {
+    package static func person(_ text: String, in store: SampleStore) throws -> String {
         switch text {
         case "me": return store.owner
         case Origin.unassigned: return text
@@ -114,11 +114,11 @@ public struct StoreAccess: Sendable {
 }
 
 /// The error for an invalid configured subject.
-public struct PersonSettingError: Error, CustomStringConvertible {
+package struct PersonSettingError: Error, CustomStringConvertible {
     /// The expected value, for the user.
-    public let description =
+    package let description =
         "configuration: subject: must be a UUID (another hub's 'vitalgate store stats' shows it) or the name of a person in the store: "
         + "leave it out to let a new store create its own"
     /// Says nothing of the configured text, which may be a name.
-    public init() {}
+    package init() {}
 }

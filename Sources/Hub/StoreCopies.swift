@@ -1,14 +1,14 @@
 import Glibc
 
 /// Copies of a store beside it, such as manual backups. They have to be considered when data is erased.
-public enum StoreCopies {
+package enum StoreCopies {
     /// The maximum number of names read in a folder.
     private static let maximum = 10_000
 
     /// Returns the paths of all our databases in the store's folder except the store, sorted by name.
     ///
     /// The application id of a database is at byte 68 of its header (<https://www.sqlite.org/fileformat.html>, application id).
-    public static func companions(_ store: String) -> [String] {
+    package static func companions(_ store: String) -> [String] {
         let folder = store.lastIndex(of: "/").map { $0 == store.startIndex ? "/" : String(store[..<$0]) } ?? "."
         var own = stat()
         guard stat(store, &own) == 0, let directory = opendir(folder) else { return [] }

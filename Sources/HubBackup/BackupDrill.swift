@@ -4,34 +4,34 @@ import Ingestion
 import SampleStore
 
 /// Restores the newest backup of a store to a scratch file and checks it, so that a backup that cannot be restored is noticed in time.
-public struct BackupDrill: Sendable {
+package struct BackupDrill: Sendable {
     /// The name of the location.
-    public let name: String
+    package let name: String
     /// The path of the store.
-    public let store: String
+    package let store: String
     /// Whether the store is restored into a scratch file. Otherwise its data is only read and compared with its digest, which writes
     /// nothing to the card.
-    public let restores: Bool
+    package let restores: Bool
     private let restic: Restic
     private let now: @Sendable () -> Instant
 
     /// Prepares a drill. Nothing is read yet.
-    public init(_ name: String, store: String, restic: Restic, restores: Bool, now: @escaping @Sendable () -> Instant) {
+    package init(_ name: String, store: String, restic: Restic, restores: Bool, now: @escaping @Sendable () -> Instant) {
         (self.name, self.store, self.restic, self.restores, self.now) = (name, store, restic, restores, now)
     }
 
     /// The result of a successful drill.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The list of the backup's contents.
-        public var manifest: BackupManifest
+        package var manifest: BackupManifest
         /// The number of samples in the store now.
-        public var live: Int
+        package var live: Int
         /// Whether it was restored into a file.
-        public var isRestored: Bool
+        package var isRestored: Bool
     }
 
     /// Restores and checks, and writes down how it went.
-    public func run() throws -> Result {
+    package func run() throws -> Result {
         let lock = try BackupLock(store: store)
         return try withExtendedLifetime(lock) {
             guard restic.location.isThere else {

@@ -5,26 +5,26 @@ import Ingestion
 
 /// The small files of a hub beside its store: the configuration and all files that it names, device profiles, and the keys of paired
 /// devices.
-public struct BackupFiles: Sendable {
+package struct BackupFiles: Sendable {
     /// A file to be copied.
-    public struct Item: Hashable, Sendable {
+    package struct Item: Hashable, Sendable {
         /// The purpose of the file.
-        public var role: BackupManifest.File.Role
+        package var role: BackupManifest.File.Role
         /// Where it belongs.
-        public var path: String
+        package var path: String
         /// Where it is read: a copy, if only root can read the original.
-        public var source: String
+        package var source: String
     }
 
     /// The files to copy.
-    public private(set) var items: [Item] = []
+    package private(set) var items: [Item] = []
     /// Paths of files that cannot be copied, each with the reason.
-    public private(set) var leftOut: [String] = []
+    package private(set) var leftOut: [String] = []
 
     /// The largest file, and the number of files.
     static let (maximumLength, maximum) = (1 << 20, 500)
     /// The folder of bluetoothd, which only root can read.
-    public static let bonds = "/var/lib/bluetooth"
+    package static let bonds = "/var/lib/bluetooth"
 
     /// - Parameters:
     ///   - configuration: the path of the configuration, or `nil` if there is none.
@@ -33,7 +33,7 @@ public struct BackupFiles: Sendable {
     ///   - keys: files with keys of locations, so that the restored hub continues to make backups.
     ///   - bonds: the folder with the keys of paired devices, or with a copy of it.
     ///   - excluded: the store and folders with readings, which are not copied again.
-    public init(
+    package init(
         configuration: String?, home: String?, folders: [String], keys: [String], bonds: String?, excluded: [String]
     ) {
         if let configuration {

@@ -6,12 +6,12 @@ import HealthModel
 ///     print(key.words)            // "legal winner thank year wave sausage worth useful legal winner thank yellow"
 ///
 /// restic's password is the words with one space between them. So the backup can be read without Vitalgate.
-public struct BackupKey: Hashable, Sendable {
+package struct BackupKey: Hashable, Sendable {
     /// The words, with one space between them.
-    public let words: String
+    package let words: String
 
     /// The number of words.
-    public static let count = 12
+    package static let count = 12
 
     /// The key of 16 bytes.
     init(entropy: [UInt8]) {
@@ -25,21 +25,21 @@ public struct BackupKey: Hashable, Sendable {
     }
 
     /// A new key of the system's random numbers.
-    public static func random() -> BackupKey {
+    package static func random() -> BackupKey {
         var generator = SystemRandomNumberGenerator()
         return BackupKey(entropy: (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 
     /// A fault in words that a person typed.
-    public struct Fault: Error, Hashable, CustomStringConvertible {
+    package struct Fault: Error, Hashable, CustomStringConvertible {
         /// The fault, for the user, without any of the words.
-        public let description: String
+        package let description: String
     }
 
     /// Reads words that a person typed. Upper case, other separators and words of only four letters are accepted.
     ///
     /// - Throws: ``Fault``, which names the number of the word, and not the word.
-    public init(typed text: String) throws(Fault) {
+    package init(typed text: String) throws(Fault) {
         let typed = text.lowercased().split { !$0.isLetter }.map(String.init)
         guard typed.count == Self.count else { throw Fault(description: "a key has \(Self.count) words, not \(typed.count)") }
         var numbers: [Int] = []

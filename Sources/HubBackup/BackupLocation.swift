@@ -1,17 +1,17 @@
 import Glibc
 
 /// A place for backups: a folder, or an address that restic knows.
-public struct BackupLocation: Hashable, Sendable {
+package struct BackupLocation: Hashable, Sendable {
     /// The address as restic takes it: an absolute path, or `sftp:user@host:/path`, `s3:https://host/bucket`, `rest:https://host/`.
-    public let address: String
+    package let address: String
 
     /// The prefixes of addresses that are not folders.
-    public static let schemes = ["sftp:", "s3:", "rest:"]
+    package static let schemes = ["sftp:", "s3:", "rest:"]
 
     /// Reads an address from a command or the configuration.
     ///
     /// - Parameter folder: the folder for a relative path, or `nil` if paths must be absolute.
-    public init(_ text: String, in folder: String? = nil) throws(BackupFailure) {
+    package init(_ text: String, in folder: String? = nil) throws(BackupFailure) {
         guard !text.isEmpty, text.utf8.count <= 4096, !text.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
             throw BackupFailure(
                 .invalid, "a location is a folder, sftp:USER@HOST:/PATH, s3:https://HOST/BUCKET or rest:https://HOST/")
@@ -42,16 +42,16 @@ public struct BackupLocation: Hashable, Sendable {
     }
 
     /// The folder, or `nil` if it is another place.
-    public var folder: String? { address.hasPrefix("/") ? address : nil }
+    package var folder: String? { address.hasPrefix("/") ? address : nil }
 
     /// Whether the folder has a repository. False as well if its disk is not mounted.
-    public var isThere: Bool {
+    package var isThere: Bool {
         guard let folder else { return true }
         return access(folder + "/config", F_OK) == 0
     }
 
     /// A name for the location: `usb`, `sftp`.
-    public var usualName: String {
+    package var usualName: String {
         guard let folder else { return String(address.prefix { $0 != ":" }) }
         let last = folder.split(separator: "/").last.map(String.init) ?? ""
         let name = last.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
@@ -60,7 +60,7 @@ public struct BackupLocation: Hashable, Sendable {
     }
 
     /// Whether two addresses have the same disk, so that both are lost together.
-    public func isOnDisk(of path: String) -> Bool {
+    package func isOnDisk(of path: String) -> Bool {
         guard let folder else { return false }
         var (own, other) = (stat(), stat())
         var existing = folder
@@ -72,9 +72,9 @@ public struct BackupLocation: Hashable, Sendable {
 }
 
 /// A reason why a backup, a drill or a restoration did not succeed.
-public struct BackupFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package struct BackupFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reasons that callers handle differently.
-    public enum Kind: String, Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable {
         /// restic is not installed.
         case missingProgram
         /// The folder is not there, for example because the disk is not connected. It is waited for.
@@ -102,10 +102,9 @@ public struct BackupFailure: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// The category of the failure.
-    public var kind: Kind
+    package var kind: Kind
     /// The failure, for the user. It contains no key.
-    public var description: String
+    package var description: String
 
-    /// Creates a failure.
-    public init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
+    package init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
 }

@@ -2,51 +2,49 @@ import FoundationEssentials
 import HealthModel
 
 /// The contents of a backup, as `manifest.json` in it. By it the backup is checked, and restored on another machine.
-public struct BackupManifest: Codable, Hashable, Sendable {
+package struct BackupManifest: Codable, Hashable, Sendable {
     /// The form of this file.
-    public var version = 1
+    package var version = 1
     /// When the store was copied, as in all printed lines: `2026-11-20T06:31:00.000000Z`.
-    public var time: String
+    package var time: String
     /// The name of the machine.
-    public var host: String
-    /// The store.
-    public var store: Store
+    package var host: String
+    package var store: Store
     /// All other files.
-    public var files: [File]
+    package var files: [File]
     /// Files that the configuration names and that could not be copied, with the reason.
-    public var leftOut: [String]
+    package var leftOut: [String]
 
     /// The store's file and its contents.
-    public struct Store: Codable, Hashable, Sendable {
+    package struct Store: Codable, Hashable, Sendable {
         /// Where it was.
-        public var path: String
+        package var path: String
         /// The size in bytes.
-        public var bytes: Int
+        package var bytes: Int
         /// In hexadecimal digits.
-        public var sha256: String
+        package var sha256: String
         /// The identifier by which targets recognize the store.
-        public var identifier: String
+        package var identifier: String
         /// The schema version.
-        public var schema: Int
+        package var schema: Int
         /// The number of live samples.
-        public var samples: Int
+        package var samples: Int
         /// The number of tombstones.
-        public var deleted: Int
+        package var deleted: Int
         /// The number of readings in quarantine.
-        public var quarantined: Int
+        package var quarantined: Int
         /// The number of ledger entries.
-        public var ledger: Int
+        package var ledger: Int
         /// The last number of the change log.
-        public var lastChange: Int64
+        package var lastChange: Int64
         /// The number of persons that were erased from the store.
-        public var erasures: Int64
+        package var erasures: Int64
     }
 
     /// A file beside the store.
-    public struct File: Codable, Hashable, Sendable {
+    package struct File: Codable, Hashable, Sendable {
         /// The purpose of a file.
-        public enum Role: String, Codable, Hashable, Sendable {
-            /// The configuration.
+        package enum Role: String, Codable, Hashable, Sendable {
             case configuration
             /// A file that the configuration names, such as one with a password, or one of the store's folder.
             case named
@@ -55,20 +53,19 @@ public struct BackupManifest: Codable, Hashable, Sendable {
         }
 
         /// The purpose of the file.
-        public var role: Role
+        package var role: Role
         /// Where it was.
-        public var path: String
+        package var path: String
         /// The size in bytes.
-        public var bytes: Int
+        package var bytes: Int
         /// Permission bits.
-        public var mode: UInt32
+        package var mode: UInt32
         /// The names of its owner.
-        public var user: String
-        public var group: String
-        public var sha256: String
+        package var user: String
+        package var group: String
+        package var sha256: String
     }
 
-    /// The names in a backup.
     static let (storeName, folder, name) = ("store.db", "hub", "manifest.json")
 
     /// The path of a file within the backup. Paths begin with `/`.

@@ -5,25 +5,25 @@ import Ingestion
 import SampleStore
 
 /// Restores a hub from a backup: its store, configuration, passwords and the keys of paired devices.
-public struct BackupRestore: Sendable {
+package struct BackupRestore: Sendable {
     /// The path of the new store.
-    public let store: String
+    package let store: String
     private let restic: Restic
 
     /// Prepares a restoration. Nothing is changed yet.
-    public init(store: String, restic: Restic) { (self.store, self.restic) = (store, restic) }
+    package init(store: String, restic: Restic) { (self.store, self.restic) = (store, restic) }
 
     /// A verified backup at a location.
-    public struct Choice: Hashable, Sendable {
+    package struct Choice: Hashable, Sendable {
         /// The start of the backup.
-        public var time: Instant
+        package var time: Instant
         /// The hub that made it.
-        public var hub: String
+        package var hub: String
         let id: String
     }
 
     /// The verified backups of all hubs, the oldest first.
-    public func choices() throws(BackupFailure) -> [Choice] {
+    package func choices() throws(BackupFailure) -> [Choice] {
         try restic.snapshots().compactMap { snapshot in
             guard snapshot.isVerified, let time = snapshot.instant else { return nil }
             return Choice(time: time, hub: snapshot.hostname, id: snapshot.id)
@@ -31,15 +31,15 @@ public struct BackupRestore: Sendable {
     }
 
     /// The result of a restoration.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The list of the backup's contents.
-        public var manifest: BackupManifest
+        package var manifest: BackupManifest
         /// Files that were put at their places.
-        public var restored: [String] = []
+        package var restored: [String] = []
         /// Files that were not, with the reason.
-        public var notRestored: [String] = []
+        package var notRestored: [String] = []
         /// Files that had to make way, by their new names.
-        public var retained: [String] = []
+        package var retained: [String] = []
     }
 
     /// Restores a backup. The caller has the hub's lock on the store.
@@ -51,7 +51,7 @@ public struct BackupRestore: Sendable {
     ///   - allowed: folders in which files may be put. Files with another place are put into a folder beside the store, because a hub that
     ///     was broken into could have put anything into its backups.
     ///   - prepare: called with the restored store before it is put in its place.
-    public func restore(
+    package func restore(
         _ choice: Choice, owner: (user: uid_t, group: gid_t)?, replaces: Bool, configuration: String?, restoresFiles: Bool,
         allowed: [String], prepare: (SampleStore) throws -> Void
     ) throws -> Result {

@@ -8,17 +8,17 @@ import SampleStore
 /// The store's file is pinned, and restic reads it directly, so nothing is copied on the card. A snapshot is marked as unverified
 /// until its contents are compared with the manifest. A run that is killed leaves at most such a snapshot, which is never restored and which the
 /// next run removes.
-public struct BackupRun: Sendable {
+package struct BackupRun: Sendable {
     /// The name of the location.
-    public let name: String
+    package let name: String
     /// The path of the store, without links.
-    public let store: String
+    package let store: String
     /// The number of backups that are kept.
-    public let schedule: BackupSchedule
+    package let schedule: BackupSchedule
     /// The files beside the store.
-    public let files: BackupFiles
+    package let files: BackupFiles
     /// The name of the machine, for people.
-    public let machine: String
+    package let machine: String
     private let restic: Restic
     private let now: @Sendable () -> Instant
     private let isStopped: @Sendable () -> Bool
@@ -27,7 +27,7 @@ public struct BackupRun: Sendable {
     private static let maximumLogLength = 256 << 20
 
     /// Prepares a backup. `isStopped` is asked several times a second.
-    public init(
+    package init(
         _ name: String, store: String, restic: Restic, files: BackupFiles, schedule: BackupSchedule, machine: String,
         now: @escaping @Sendable () -> Instant, isStopped: @escaping @Sendable () -> Bool = { false }
     ) {
@@ -41,19 +41,19 @@ public struct BackupRun: Sendable {
     // MARK: The backup
 
     /// A verified backup.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The list of the backup's contents.
-        public var manifest: BackupManifest
+        package var manifest: BackupManifest
         /// The bytes that were added at the location.
-        public var added: Int
+        package var added: Int
         /// Backups that were removed because they were older than an erasure.
-        public var removed = 0
+        package var removed = 0
         /// A problem that did not concern the backup itself.
-        public var warning: String?
+        package var warning: String?
     }
 
     /// Makes a backup and writes down how it went.
-    public func make() throws -> Result {
+    package func make() throws -> Result {
         let lock = try BackupLock(store: store)
         return try withExtendedLifetime(lock) {
             let start = now()

@@ -4,57 +4,57 @@ import HealthModel
 import Ingestion
 
 /// The state of the backups at each location, in a file beside the store. It contains no readings and no keys.
-public struct BackupState: Codable, Hashable, Sendable {
+package struct BackupState: Codable, Hashable, Sendable {
     /// The state of a location.
-    public struct Place: Codable, Hashable, Sendable {
+    package struct Place: Codable, Hashable, Sendable {
         /// When the last backup was tried, in microseconds since 1970.
-        public var tried: Int64?
+        package var tried: Int64?
         /// When the last verified backup was made.
-        public var made: Int64?
+        package var made: Int64?
         /// The number of changes of the store in it.
-        public var lastChange: Int64?
+        package var lastChange: Int64?
         /// How many samples it has.
-        public var samples: Int?
+        package var samples: Int?
         /// The size of its store in bytes.
-        public var bytes: Int?
+        package var bytes: Int?
         /// The bytes that were added at the location.
-        public var added: Int?
+        package var added: Int?
         /// The number of erased persons that are in no backup at the location any more.
-        public var erasures: Int64?
+        package var erasures: Int64?
         /// When backups were last removed and their space freed.
-        public var pruned: Int64?
+        package var pruned: Int64?
         /// When a backup was last restored and checked.
-        public var drilled: Int64?
+        package var drilled: Int64?
         /// The time of the newest backup that was restored and checked.
-        public var proven: Int64?
+        package var proven: Int64?
         /// When the last drill was tried.
-        public var drillTried: Int64?
+        package var drillTried: Int64?
         /// Why the last backup failed, or `nil` if it succeeded.
-        public var failure: String?
+        package var failure: String?
         /// Why the last drill failed.
-        public var drillFailure: String?
+        package var drillFailure: String?
         /// How many backups failed one after another.
-        public var failures: Int?
+        package var failures: Int?
         /// Since when the folder has not been there.
-        public var away: Int64?
+        package var away: Int64?
 
         /// The state before the first backup, or the default schedule.
-        public init() {}
+        package init() {}
     }
 
     /// The states by the names of the locations.
-    public var places: [String: Place] = [:]
+    package var places: [String: Place] = [:]
 
     /// The state before the first backup, or the default schedule.
-    public init() {}
+    package init() {}
 
     /// The path of the state's folder, which has the keys as well.
-    public static func folder(ofStore store: String) -> String { store + "-backup" }
+    package static func folder(ofStore store: String) -> String { store + "-backup" }
 
     private static func path(_ store: String) -> String { folder(ofStore: store) + "/state.json" }
 
     /// Reads the state, which is empty if there is none.
-    public init(ofStore store: String) {
+    package init(ofStore store: String) {
         guard let bytes = SmallFile.read(Self.path(store), limit: 1 << 20),
             let state = try? JSONDecoder().decode(BackupState.self, from: Data(bytes))
         else { return }
@@ -62,14 +62,14 @@ public struct BackupState: Codable, Hashable, Sendable {
     }
 
     /// Changes the state of a location in the file.
-    public static func change(_ name: String, ofStore store: String, _ body: (inout Place) -> Void) throws(BackupFailure) {
+    package static func change(_ name: String, ofStore store: String, _ body: (inout Place) -> Void) throws(BackupFailure) {
         var state = BackupState(ofStore: store)
         body(&state.places[name, default: Place()])
         try state.write(store)
     }
 
     /// Removes the state of a location.
-    public static func remove(_ name: String, ofStore store: String) throws(BackupFailure) {
+    package static func remove(_ name: String, ofStore store: String) throws(BackupFailure) {
         var state = BackupState(ofStore: store)
         state.places[name] = nil
         try state.write(store)
@@ -96,16 +96,16 @@ public struct BackupState: Codable, Hashable, Sendable {
 }
 
 /// When backups are made, and how many are kept.
-public struct BackupSchedule: Hashable, Sendable {
+package struct BackupSchedule: Hashable, Sendable {
     /// Minutes after local midnight.
-    public var times: [Int] = [210]
+    package var times: [Int] = [210]
     /// The numbers of days, weeks, and months whose last backup is kept.
-    public var (daily, weekly, monthly) = (7, 5, 12)
+    package var (daily, weekly, monthly) = (7, 5, 12)
     /// Whether a drill restores into a scratch file. Otherwise it only reads the data and compares it.
-    public var drillRestores = true
+    package var drillRestores = true
 
     /// The state before the first backup, or the default schedule.
-    public init() {}
+    package init() {}
 
     private static let (minute, hour, day): (Int64, Int64, Int64) = (60_000_000, 3_600_000_000, 86_400_000_000)
     /// The longest time between drills.
@@ -114,20 +114,18 @@ public struct BackupSchedule: Hashable, Sendable {
     static let pruneEvery = 7 * day
 
     /// The tasks of a location that are due.
-    public struct Due: Hashable, Sendable {
-        /// Whether a backup is due.
-        public var backup: Bool
-        /// Whether a drill is due.
-        public var drill: Bool
+    package struct Due: Hashable, Sendable {
+        package var backup: Bool
+        package var drill: Bool
         /// Creates the tasks of a location.
-        public init(backup: Bool = false, drill: Bool = false) { (self.backup, self.drill) = (backup, drill) }
+        package init(backup: Bool = false, drill: Bool = false) { (self.backup, self.drill) = (backup, drill) }
 
         /// Whether neither is due.
-        public var isNothing: Bool { !backup && !drill }
+        package var isNothing: Bool { !backup && !drill }
     }
 
     /// - Parameter erasures: the number of erased persons in the store.
-    public func due(_ place: BackupState.Place, erasures: Int64, zone: TimeZoneRules, now: Instant) -> Due {
+    package func due(_ place: BackupState.Place, erasures: Int64, zone: TimeZoneRules, now: Instant) -> Due {
         var due = Due()
         // 15 minutes after a failure, then 30 and so on, up to six hours. A clock that was set back does not delay it for longer.
         let delay = min(15 * Self.minute << Int64(min(max(0, (place.failures ?? 0) - 1), 5)), 6 * Self.hour)

@@ -6,19 +6,19 @@ import HealthModel
 /// arguments. It dies with this process.
 ///
 /// restic 0.14 (Debian 12) and 0.18 (Debian 13) have different exit statuses, so failures are recognized by both the status and the message.
-public struct Restic: Sendable {
+package struct Restic: Sendable {
     /// The result of a run.
-    public struct Output: Sendable {
+    package struct Output: Sendable {
         /// The lines of its standard output.
-        public var lines: [String]
+        package var lines: [String]
         /// The end of its standard error.
-        public var errors: String
+        package var errors: String
         /// The exit status, or 128 and the number of the signal that ended it.
-        public var status: Int32
+        package var status: Int32
     }
 
     /// The repository's location.
-    public let location: BackupLocation
+    package let location: BackupLocation
     private let program: String
     private let key: BackupKey
     /// Variables of the environment with secrets, such as those of S3.
@@ -28,7 +28,7 @@ public struct Restic: Sendable {
     private let isStopped: @Sendable () -> Bool
 
     /// - Parameter isStopped: whether the run has to end early. It is asked several times a second.
-    public init(
+    package init(
         _ location: BackupLocation, key: BackupKey, credentials: [String: String] = [:], cache: String? = nil,
         isStopped: @escaping @Sendable () -> Bool = { false }
     ) throws(BackupFailure) {
@@ -40,13 +40,13 @@ public struct Restic: Sendable {
     }
 
     /// The path of restic, or `nil` if it is not installed.
-    public static var program: String? {
+    package static var program: String? {
         let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
         return folders.split(separator: ":").map { "\($0)/restic" }.first { access($0, X_OK) == 0 }
     }
 
     /// The names of variables that a file with credentials may set.
-    public static let credentialNames = [
+    package static let credentialNames = [
         "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "RESTIC_REST_USERNAME",
         "RESTIC_REST_PASSWORD",
     ]
@@ -55,7 +55,6 @@ public struct Restic: Sendable {
 
     /// The longest output that is kept, in bytes.
     private static let maximumLength = 16 << 20
-    /// The descriptors of the keys in restic.
     private static let (keyDescriptor, newKeyDescriptor): (Int32, Int32) = (3, 4)
 
     /// Runs a command of restic.
@@ -345,12 +344,12 @@ extension Restic {
     }
 
     /// Creates the repository.
-    public func create() throws(BackupFailure) { try run(["init"], within: .seconds(300)) }
+    package func create() throws(BackupFailure) { try run(["init"], within: .seconds(300)) }
 
     // Reading needs no lock: one of a machine that died would keep a new machine out for half an hour.
 
     /// Whether the location has a repository. Throws if that is not known, or if the key does not fit.
-    public func isThere() throws(BackupFailure) -> Bool {
+    package func isThere() throws(BackupFailure) -> Bool {
         do throws(BackupFailure) {
             try run(["cat", "--no-lock", "config"], within: .seconds(300))
             return true
@@ -418,7 +417,7 @@ extension Restic {
 
 extension Restic {
     /// Replaces the key. The new one is added before the old one is removed.
-    public func replaceKey(with key: BackupKey) throws(BackupFailure) {
+    package func replaceKey(with key: BackupKey) throws(BackupFailure) {
         try run(["key", "passwd"], newKey: key, within: .seconds(600))
     }
 }

@@ -18,7 +18,7 @@ extension InfluxExporter {
     private static let measurement = "vitalgate"
 
     /// The mark that the last delivery left at the target; `nil` if the target keeps none.
-    public func found() throws(DeliveryError) -> FoundMark? {
+    package func found() throws(DeliveryError) -> FoundMark? {
         guard case .database(let database, _) = settings.place else {
             return try bucketID().map { FoundMark(identity: $0, mark: nil, mayForget: true) }
         }
@@ -52,7 +52,7 @@ extension InfluxExporter {
     }
 
     /// Writes a mark before the first delivery, so that the target belongs to this store.
-    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
+    package func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         guard case .database(let database, _) = settings.place else { return true }
         try put(mark)
         guard try readMark(in: database, try policy(in: database)) == mark else {

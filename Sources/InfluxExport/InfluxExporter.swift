@@ -6,9 +6,9 @@ import Pipeline
 /// Writes samples as points to InfluxDB version 1 or 2, in line protocol over HTTP.
 ///
 /// A point that is written twice is stored once. A sample is deleted by its measurement, tags and time.
-public final class InfluxExporter: ComparableExporter {
+package final class InfluxExporter: ComparableExporter {
     /// The number of points that InfluxData recommends for one request.
-    public let batchLimit = 5000
+    package let batchLimit = 5000
     let settings: InfluxSettings
     let context: ExportContext
     private let line = LineProtocol()
@@ -17,10 +17,10 @@ public final class InfluxExporter: ComparableExporter {
     private var session: (client: HTTPClient, headers: [(name: String, value: String)])?
 
     /// Creates an exporter without connecting.
-    public init(_ settings: InfluxSettings, context: ExportContext) { (self.settings, self.context) = (settings, context) }
+    package init(_ settings: InfluxSettings, context: ExportContext) { (self.settings, self.context) = (settings, context) }
 
     /// The target's address without credentials. Another address is another target.
-    public var address: String {
+    package var address: String {
         switch settings.place {
         case .database(let name, let policy): "\(settings.url)/\(name)/\(policy ?? "")"
         case .bucket(let name, let org): "\(settings.url)/\(org)/\(name)"
@@ -28,7 +28,7 @@ public final class InfluxExporter: ComparableExporter {
     }
 
     /// Checks that the server answers, accepts our credentials, and accepts a delivery: a point is written, read and deleted.
-    public func check() throws(DeliveryError) -> [Finding] {
+    package func check() throws(DeliveryError) -> [Finding] {
         let ping = try ask(.get, "/ping")
         var findings = [Finding(.good, settings.url, "InfluxDB \(ping.headers["x-influxdb-version"] ?? "of an unknown version")")]
         // An empty write stores no point, but the server checks permissions and the place.
@@ -131,7 +131,7 @@ public final class InfluxExporter: ComparableExporter {
     // MARK: Samples
 
     /// Deletes the deleted samples and then writes the new ones. For each sample the batch's last change counts.
-    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+    package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         if let mark = batch.mark { try expect(before: mark) }
         var last: [SampleIdentity: Int] = [:]
         for (index, change) in batch.changes.enumerated() { last[change.uuid] = index }
@@ -236,19 +236,19 @@ public final class InfluxExporter: ComparableExporter {
     }
 
     /// Whether the target's contents are compared by content or by UUID.
-    public var contentComparison: ContentComparison {
+    package var contentComparison: ContentComparison {
         if case .database = settings.place { .prints } else { .none }
     }
 
     /// Returns a fingerprint of the sample's content as the target stores it.
-    public func print(of sample: Sample) -> UInt64? {
+    package func print(of sample: Sample) -> UInt64? {
         guard case .database = settings.place else { return nil }
         let (value, unit) = context.quantity(of: sample)
         return PointScanner.print(value: value, unit: unit.code)
     }
 
     /// Passes on the UUIDs of all points, with values and units for version 1.
-    public func contents(_ body: ([TargetSample]) throws -> Void) throws {
+    package func contents(_ body: ([TargetSample]) throws -> Void) throws {
         var (points, uuids) = (PointScanner(), UUIDScanner())
         var failure: (any Error)?
         func take(_ bytes: [UInt8]) -> Bool {
@@ -291,5 +291,5 @@ public final class InfluxExporter: ComparableExporter {
     }
 
     /// Closes the connection.
-    public func finish() { (session, markPolicy) = (nil, nil) }
+    package func finish() { (session, markPolicy) = (nil, nil) }
 }

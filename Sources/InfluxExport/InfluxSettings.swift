@@ -1,12 +1,12 @@
 import Pipeline
 
 /// The address and credentials of InfluxDB: version 1 with `database`, version 2 with `bucket`.
-public struct InfluxSettings: ExporterSettings {
+package struct InfluxSettings: ExporterSettings {
     /// `url`, then `database`, `retentionPolicy`, `user`, `password` or `org`, `bucket`, `token`; `certificateAuthority`.
-    public static let settings = Key.settings
+    package static let settings = Key.settings
 
     /// The destination of the points.
-    public enum Place: Hashable, Sendable {
+    package enum Place: Hashable, Sendable {
         /// A version 1 database. `nil` means its default policy.
         case database(String, retentionPolicy: String?)
         /// A version 2 bucket, by name and organisation.
@@ -14,7 +14,7 @@ public struct InfluxSettings: ExporterSettings {
     }
 
     /// The credentials.
-    public enum Entry: Hashable, Sendable {
+    package enum Entry: Hashable, Sendable {
         /// No credentials.
         case anonymous
         /// A version 1 user with a password.
@@ -24,16 +24,16 @@ public struct InfluxSettings: ExporterSettings {
     }
 
     /// The URL without a path, such as `http://localhost:8086`.
-    public var url: String
+    package var url: String
     /// The destination of the points.
-    public var place: Place
+    package var place: Place
     /// The credentials.
-    public var entry: Entry
+    package var entry: Entry
     /// The path of a file with trusted certificates, or `nil` for the system's.
-    public var certificateAuthority: String?
+    package var certificateAuthority: String?
 
     /// Creates settings from a server, a destination and credentials.
-    public init(url: String, place: Place, entry: Entry = .anonymous, certificateAuthority: String? = nil) {
+    package init(url: String, place: Place, entry: Entry = .anonymous, certificateAuthority: String? = nil) {
         (self.url, self.place, self.entry, self.certificateAuthority) = (url, place, entry, certificateAuthority)
     }
 
@@ -49,7 +49,7 @@ public struct InfluxSettings: ExporterSettings {
     }
 
     /// - Throws: ``SettingsFault`` if a value is invalid.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         func text(_ key: Key) throws -> String? { try members.decodeIfPresent(String.self, forKey: key) }
         var url = try members.decode(String.self, forKey: .url)

@@ -1,9 +1,8 @@
 import Glibc
 
 /// Identifies a process uniquely over time: its number, its start time and the boot.
-public enum ProcessIdentity {
-    /// This process.
-    public static func current() -> String { name(of: getpid()) ?? "\(getpid())" }
+package enum ProcessIdentity {
+    package static func current() -> String { name(of: getpid()) ?? "\(getpid())" }
 
     /// Returns `number start boot`, or `nil` if there is no such process.
     private static func name(of process: pid_t) -> String? {

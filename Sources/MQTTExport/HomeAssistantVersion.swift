@@ -1,10 +1,10 @@
 /// A version of Home Assistant, such as 2025.4.
-public struct HomeAssistantVersion: Hashable, Sendable {
+package struct HomeAssistantVersion: Hashable, Sendable {
     let year: Int
     let month: Int
 
     /// The newest version that this code was written for.
-    public static let newest = HomeAssistantVersion(year: 2026, month: 11)
+    package static let newest = HomeAssistantVersion(year: 2026, month: 11)
 
     private init(year: Int, month: Int) { (self.year, self.month) = (year, month) }
 

@@ -10,7 +10,7 @@ import Pipeline
 ///     homeassistant/device/vitalgate-alerts_1a2b3c4d/config    a device with a binary sensor for each alert
 ///
 /// The topics are not below those of the target that sends readings, which removes other messages there.
-public final class MQTTAlertSender: AlertSender {
+package final class MQTTAlertSender: AlertSender {
     private let settings: MQTTSettings
     private let name: String
     private let store: String
@@ -24,7 +24,7 @@ public final class MQTTAlertSender: AlertSender {
     /// - Parameters:
     ///   - name: The receiver's name in the configuration.
     ///   - store: The store's identifier.
-    public init(_ settings: MQTTSettings, name: String, store: String) {
+    package init(_ settings: MQTTSettings, name: String, store: String) {
         (self.settings, self.name) = (settings, name)
         self.store = String(store.filter { $0 != "-" }.prefix(8))
     }
@@ -39,7 +39,7 @@ public final class MQTTAlertSender: AlertSender {
     private var discovery: String? { settings.discovery.isEmpty ? nil : "\(settings.discovery)/device/\(device)/config" }
 
     /// Publishes a message. A test uses its own connection, because the broker would end another one with the same name.
-    public func send(_ message: AlertMessage) throws(DeliveryError) {
+    package func send(_ message: AlertMessage) throws(DeliveryError) {
         var published = MQTTMessage(topic: events, payload: message.json, isRetained: true, expiry: Self.expiry)
         if message.event == .test { (published.isRetained, published.expiry) = (false, nil) }
         guard message.event != .test else {
@@ -52,7 +52,7 @@ public final class MQTTAlertSender: AlertSender {
     }
 
     /// Publishes the differences from the broker's state, and removes alerts that no longer exist.
-    public func show(_ states: [AlertState]) throws(DeliveryError) {
+    package func show(_ states: [AlertState]) throws(DeliveryError) {
         self.states = states
         try connected { (connection, published) throws(DeliveryError) in try publish(connection, &published) }
     }
@@ -81,7 +81,7 @@ public final class MQTTAlertSender: AlertSender {
     }
 
     /// Publishes that we are offline, and disconnects.
-    public func finish() {
+    package func finish() {
         guard let session else { return }
         self.session = nil
         guard session.connection.isConnected else { return }

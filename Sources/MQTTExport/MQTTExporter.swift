@@ -9,11 +9,11 @@ import Pipeline
 /// The broker acknowledges each line before the next batch. A line whose acknowledgement was lost is published again, and
 /// listeners recognise it by its UUID. MQTT states have no time of their own, so they are made from the latest samples in the
 /// store and never from a change. A reading back-dated by a month appears only as a line, and a deleted one in no state.
-public final class MQTTExporter: Exporter {
+package final class MQTTExporter: Exporter {
     /// The maximum number of changes, about half a megabyte.
-    public let batchLimit = 1000
+    package let batchLimit = 1000
     /// All kinds, as lines. Home Assistant shows quantities, whether the person is asleep, and the last workout.
-    public let kinds = Set(SampleKind.allCases)
+    package let kinds = Set(SampleKind.allCases)
     private let settings: MQTTSettings
     private let context: ExportContext
     private let topics: MQTTTopics
@@ -36,7 +36,7 @@ public final class MQTTExporter: Exporter {
     private static let beginning: Int64 = 3_000_000
 
     /// Creates an exporter without connecting.
-    public init(_ settings: MQTTSettings, context: ExportContext) {
+    package init(_ settings: MQTTSettings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         topics = MQTTTopics(settings, context)
         line = ChangeLine(me: context.me)
@@ -44,7 +44,7 @@ public final class MQTTExporter: Exporter {
 
     /// Connects, and checks whether the broker retains messages, accepts our topics and those of Home Assistant, and accepts messages of the
     /// size that the states need.
-    public func check() throws(DeliveryError) -> [Finding] {
+    package func check() throws(DeliveryError) -> [Finding] {
         var shown = try retainedMessages()
         let connection = try MQTTConnection(.init(settings: settings, id: id + "-check", will: nil, birth: birth))
         try connection.demandRetention()
@@ -79,7 +79,7 @@ public final class MQTTExporter: Exporter {
     }
 
     /// Publishes a message for each change.
-    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+    package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         var tooLarge: [Int] = []
         var isShown = true
         try connected { (session: inout Session) throws(DeliveryError) in
@@ -112,14 +112,14 @@ public final class MQTTExporter: Exporter {
     /// Publishes the current state.
     ///
     /// - Returns: the time until the next reading is no longer recent.
-    public func idle() throws(DeliveryError) -> Duration? {
+    package func idle() throws(DeliveryError) -> Duration? {
         var next: Instant?
         try connected { (session: inout Session) throws(DeliveryError) in next = try show(&session) }
         return next.map { .microseconds(max(0, $0.microseconds - context.now().microseconds) + 1000) }
     }
 
     /// Publishes that we are offline, and disconnects.
-    public func finish() throws(DeliveryError) {
+    package func finish() throws(DeliveryError) {
         guard var session else { return }
         self.session = nil
         if session.connection.isConnected, !session.begun.isEmpty { try show(&session, isLast: true) }
@@ -132,10 +132,10 @@ public final class MQTTExporter: Exporter {
 
     // MARK: Marks
 
-    public var address: String { "\(settings.url)/\(settings.topic)" }
+    package var address: String { "\(settings.url)/\(settings.topic)" }
 
     /// Lines contain their units, and states are always made from current samples.
-    public let showsOnlyNow = true
+    package let showsOnlyNow = true
 
     private var markTopic: String { "\(topics.marks)/\(context.name)" }
 
@@ -148,7 +148,7 @@ public final class MQTTExporter: Exporter {
 
     /// Returns the mark at the broker. It uses a separate connection so that two copies of the store do not replace each other's
     /// connection.
-    public func found() throws(DeliveryError) -> FoundMark? {
+    package func found() throws(DeliveryError) -> FoundMark? {
         FoundMark(identity: address, mark: try readMark(looking()), mayForget: true)
     }
 
@@ -170,7 +170,7 @@ public final class MQTTExporter: Exporter {
 
     /// Writes this store's mark. If two copies of a store start at the same moment, the one whose mark is there a moment later
     /// wins.
-    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
+    package func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         let connection = try looking()
         try connection.demandRetention()
         try connection.publish([markMessage(mark)], carefully: false)

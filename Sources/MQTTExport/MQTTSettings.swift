@@ -2,36 +2,36 @@ import HealthModel
 import Pipeline
 
 /// The broker's address, credentials and topics.
-public struct MQTTSettings: ExporterSettings {
+package struct MQTTSettings: ExporterSettings {
     /// `url`, `user`, `password`, `certificateAuthority`, `topic`, `discovery`, `homeAssistant`, `staleAfter`.
-    public static let settings = Key.settings
+    package static let settings = Key.settings
 
     /// The broker's name or address.
-    public var host: String
+    package var host: String
     /// The port. The default is 1883, or 8883 with TLS.
-    public var port: Int
+    package var port: Int
     /// Whether the connection is encrypted, and the broker's certificate checked.
-    public var isEncrypted: Bool
+    package var isEncrypted: Bool
     /// The user name.
-    public var user: String?
+    package var user: String?
     /// The password, or `nil` if the broker needs none.
-    public var password: Secret?
+    package var password: Secret?
     /// The path of a file with trusted certificates, or `nil` for the system's.
-    public var certificateAuthority: String?
+    package var certificateAuthority: String?
     /// The prefix of all topics except those of discovery.
-    public var topic: String
+    package var topic: String
     /// The prefix of Home Assistant's discovery topics. Empty turns discovery off.
-    public var discovery: String
+    package var discovery: String
     /// Home Assistant's version. From 2025.8 on it uses another character for `µ`.
-    public var homeAssistant: HomeAssistantVersion
+    package var homeAssistant: HomeAssistantVersion
     /// Seconds after which a reading is no longer current, by type. `other` applies to all other types.
-    public var staleAfter: [String: Int]
+    package var staleAfter: [String: Int]
 
     /// The default: a day, in seconds.
     private static let stale = 86_400
 
     /// Creates settings. The defaults are for a broker on this machine.
-    public init(
+    package init(
         host: String = "localhost", port: Int? = nil, isEncrypted: Bool = false, user: String? = nil, password: Secret? = nil,
         certificateAuthority: String? = nil, topic: String = "vitalgate", discovery: String = "homeassistant",
         homeAssistant: HomeAssistantVersion = .newest, staleAfter: [String: Int] = [:]
@@ -69,7 +69,7 @@ public struct MQTTSettings: ExporterSettings {
     }
 
     /// - Throws: ``SettingsFault`` if a value is invalid.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         let address = try Self.address(members.decode(String.self, forKey: .url))
         self.init(

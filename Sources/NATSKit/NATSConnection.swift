@@ -4,9 +4,9 @@ import Glibc
 /// A connection to a NATS broker or to a cluster of them.
 ///
 /// The library (nats.c) has its own threads for it, so any thread may use it.
-public final class NATSConnection: @unchecked Sendable {
+package final class NATSConnection: @unchecked Sendable {
     /// What happens when the connection breaks.
-    public enum Persistence: Sendable {
+    package enum Persistence: Sendable {
         /// Every request fails from then on. The caller connects again when it chooses.
         case once
         /// The library reconnects, and subscriptions continue. It also waits for a broker that is not there yet.
@@ -22,7 +22,7 @@ public final class NATSConnection: @unchecked Sendable {
     /// Connects.
     ///
     /// - Throws: ``NATSError``. With ``Persistence/forever`` only invalid settings and refused credentials are errors.
-    public init(_ settings: NATSSettings, _ persistence: Persistence) throws(NATSError) {
+    package init(_ settings: NATSSettings, _ persistence: Persistence) throws(NATSError) {
         var seed: UnsafeMutablePointer<CChar>?
         if case .seed(_, let text) = settings.credentials { seed = strdup(text) }
         do throws(NATSError) {
@@ -47,7 +47,7 @@ public final class NATSConnection: @unchecked Sendable {
     /// A connection that is not renewed (``Persistence/once``).
     ///
     /// A broker that reads its list of users refuses the clients that sign in at the same moment, so a refusal counts only if it repeats.
-    public static func signedIn(_ settings: NATSSettings) throws(NATSError) -> NATSConnection {
+    package static func signedIn(_ settings: NATSSettings) throws(NATSError) -> NATSConnection {
         for _ in 1..<connectionCount {
             do throws(NATSError) {
                 return try NATSConnection(settings, .once)
@@ -128,10 +128,10 @@ public final class NATSConnection: @unchecked Sendable {
     }
 
     /// The longest message that the broker takes, in bytes.
-    public var maximumMessageLength: Int { Int(natsConnection_GetMaxPayload(handle)) }
+    package var maximumMessageLength: Int { Int(natsConnection_GetMaxPayload(handle)) }
 
     /// Sends a request and waits for the reply.
-    public func request(_ subject: String, _ bytes: [UInt8], milliseconds: Int) throws(NATSError) -> [UInt8] {
+    package func request(_ subject: String, _ bytes: [UInt8], milliseconds: Int) throws(NATSError) -> [UInt8] {
         var reply: OpaquePointer?
         let status = bytes.withUnsafeBytes {
             natsConnection_Request(&reply, handle, subject, $0.baseAddress, Int32($0.count), Int64(milliseconds))
@@ -142,18 +142,18 @@ public final class NATSConnection: @unchecked Sendable {
     }
 
     /// Sends a message.
-    public func publish(_ subject: String, _ bytes: [UInt8]) throws(NATSError) {
+    package func publish(_ subject: String, _ bytes: [UInt8]) throws(NATSError) {
         try NATSError.check(
             bytes.withUnsafeBytes { natsConnection_Publish(handle, subject, $0.baseAddress, Int32($0.count)) })
     }
 
     /// Waits until the broker has everything that was sent before.
-    public func flush(milliseconds: Int) throws(NATSError) {
+    package func flush(milliseconds: Int) throws(NATSError) {
         try NATSError.check(natsConnection_FlushTimeout(handle, Int64(milliseconds)))
     }
 
     /// Subscribes. Every subscriber gets each message.
-    public func subscription(_ subject: String) throws(NATSError) -> NATSSubscription {
+    package func subscription(_ subject: String) throws(NATSError) -> NATSSubscription {
         var subscription: OpaquePointer?
         try NATSError.check(natsConnection_SubscribeSync(&subscription, handle, subject))
         guard let subscription else { throw NATSError(NATS_NO_MEMORY) }
@@ -161,7 +161,7 @@ public final class NATSConnection: @unchecked Sendable {
     }
 
     /// Subscribes as a member of a group. The broker passes each message to one member.
-    public func subscription(_ subject: String, group: String) throws(NATSError) -> NATSSubscription {
+    package func subscription(_ subject: String, group: String) throws(NATSError) -> NATSSubscription {
         var subscription: OpaquePointer?
         try NATSError.check(natsConnection_QueueSubscribeSync(&subscription, handle, subject, group))
         guard let subscription else { throw NATSError(NATS_NO_MEMORY) }
@@ -170,7 +170,7 @@ public final class NATSConnection: @unchecked Sendable {
 }
 
 /// A subscription whose messages are taken one at a time. Any number of threads may wait for them.
-public final class NATSSubscription: @unchecked Sendable {
+package final class NATSSubscription: @unchecked Sendable {
     private let handle: OpaquePointer
     private let connection: NATSConnection
 
@@ -181,7 +181,7 @@ public final class NATSSubscription: @unchecked Sendable {
     deinit { natsSubscription_Destroy(handle) }
 
     /// Waits for the next message. Returns `nil` once the subscription has ended.
-    public func next() -> NATSMessage? {
+    package func next() -> NATSMessage? {
         while true {
             var message: OpaquePointer?
             // A day: the library has no endless wait.
@@ -196,7 +196,7 @@ public final class NATSSubscription: @unchecked Sendable {
     }
 
     /// Returns the next message if it has arrived already, or `nil`.
-    public func arrived() -> NATSMessage? {
+    package func arrived() -> NATSMessage? {
         var message: OpaquePointer?
         guard natsSubscription_NextMsg(&message, handle, 0) == NATS_OK else { return nil }
         defer { natsMsg_Destroy(message) }
@@ -204,17 +204,17 @@ public final class NATSSubscription: @unchecked Sendable {
     }
 
     /// Ends the subscription. Messages that have arrived are still returned by ``next()``.
-    public func end() { natsSubscription_Drain(handle) }
+    package func end() { natsSubscription_Drain(handle) }
 }
 
 /// A received message.
-public struct NATSMessage: Sendable {
+package struct NATSMessage: Sendable {
     /// The subject it was sent to.
-    public var subject: String
+    package var subject: String
     /// The subject for the reply, or `nil` if none is expected.
-    public var reply: String?
+    package var reply: String?
     /// The content.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     fileprivate init(_ message: OpaquePointer?) {
         subject = natsMsg_GetSubject(message).map { String(cString: $0) } ?? ""

@@ -1,9 +1,9 @@
 import CNATS
 
 /// The reason why a request to a broker failed.
-public struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reaction that the error needs.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// The broker cannot be reached, or the connection broke.
         case unreachable
         /// The subject has no subscriber. The broker reports this at once.
@@ -19,11 +19,11 @@ public struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The reaction that the error needs.
-    public var kind: Kind
+    package var kind: Kind
     /// The library's words. They contain no secrets and no content of messages.
-    public var reason: String
+    package var reason: String
 
-    public var description: String { reason }
+    package var description: String { reason }
 
     init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
 

@@ -1,7 +1,7 @@
 /// The brokers' addresses and our credentials.
-public struct NATSSettings: Hashable, Sendable {
+package struct NATSSettings: Hashable, Sendable {
     /// How a client proves who it is.
-    public enum Credentials: Hashable, Sendable {
+    package enum Credentials: Hashable, Sendable {
         case none
         case password(user: String, password: String)
         /// The public NKey and the path of the file with its seed.
@@ -13,25 +13,25 @@ public struct NATSSettings: Hashable, Sendable {
     }
 
     /// URLs such as `nats://broker:4222`, or `tls://broker:4222` for an encrypted connection. The servers of a cluster are tried in turn.
-    public var servers: [String]
+    package var servers: [String]
     /// How the client proves who it is.
-    public var credentials: Credentials
+    package var credentials: Credentials
     /// The path of a file with trusted certificates, or `nil` for the system's.
-    public var certificateAuthority: String?
+    package var certificateAuthority: String?
     /// The name of the client in the broker's reports.
-    public var name: String
+    package var name: String
     /// The beginning of the subjects of replies, or `nil` for `_INBOX`. A broker can allow each client only its own.
-    public var replies: String?
+    package var replies: String?
 
     /// Settings without credentials by default.
-    public init(servers: [String], credentials: Credentials = .none, certificateAuthority: String? = nil, name: String) {
+    package init(servers: [String], credentials: Credentials = .none, certificateAuthority: String? = nil, name: String) {
         (self.servers, self.credentials, self.certificateAuthority, self.name) = (
             servers, credentials, certificateAuthority, name
         )
     }
 
     /// Whether a URL is one that ``servers`` may have.
-    public static func isValid(server url: String) -> Bool {
+    package static func isValid(server url: String) -> Bool {
         guard let scheme = ["nats://", "tls://"].first(where: url.hasPrefix) else { return false }
         let rest = url.dropFirst(scheme.count)
         // Credentials do not belong into an address, which logs show.

@@ -7,7 +7,6 @@ import HealthModel
 /// of the identity of a row. So the first to come occupies nobody's UUID. If a row whose UUID follows from its content is there, it represents
 /// the others (``SupersededRows``).
 enum ConflictRows {
-    /// The variant of a sample.
     static func variant(of sample: Sample) -> Int64 {
         guard sample.record != nil || sample.identityOrdinal() == nil else { return 0 }
         let origin = sample.origin

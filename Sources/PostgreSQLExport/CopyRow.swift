@@ -18,7 +18,6 @@ struct CopyRow {
     /// The type numbers of elements in arrays, from PostgreSQL's `pg_type.dat`.
     private static let (integers, doubles): (Int32, Int32) = (23, 701)
 
-    /// Begins a row.
     mutating func begin(fields: Int) { write(Int16(fields)) }
 
     /// Removes all bytes, and keeps the memory.
@@ -92,7 +91,6 @@ struct CopyRow {
         for number in numbers { if let number { add(number) } else { addNull() } }
     }
 
-    /// Adds NULL.
     mutating func addNull() { write(Int32(-1)) }
 
     /// Adds fields that were encoded before.

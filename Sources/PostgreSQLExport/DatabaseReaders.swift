@@ -6,19 +6,19 @@ import Pipeline
 ///
 /// An analyst reads the readings of these studies. An auditor reads which hub sent what and when, of all hubs, but no values.
 /// The role of the collector owns the tables, and sees everything.
-public struct DatabaseReaders: Sendable {
+package struct DatabaseReaders: Sendable {
     /// The role whose members are analysts, or `nil` for none.
-    public var analyst: String?
+    package var analyst: String?
     /// The role whose members are auditors, or `nil` for none.
-    public var auditor: String?
+    package var auditor: String?
 
     /// Roles, which must exist.
-    public init(analyst: String? = nil, auditor: String? = nil) { (self.analyst, self.auditor) = (analyst, auditor) }
+    package init(analyst: String? = nil, auditor: String? = nil) { (self.analyst, self.auditor) = (analyst, auditor) }
 
     private static let tables = ReaderRights.tables + ["hub", "day", "study_participant"]
 
     /// Grants the named roles their rights, and revokes those of roles that are not named any more. The tables must exist.
-    public func create(_ settings: PostgreSQLSettings) throws(DeliveryError) -> [Finding] {
+    package func create(_ settings: PostgreSQLSettings) throws(DeliveryError) -> [Finding] {
         let connection = try PostgreSQLConnection(settings)
         let schema = settings.schema
         var statements: [String] = []

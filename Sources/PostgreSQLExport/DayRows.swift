@@ -32,7 +32,6 @@ struct DayRows {
         """
     }
 
-    /// The tables.
     static let tables = ["day", "day_due", "day_longest"]
 
     /// Whether days of a type are computed: all that add up, and those with a column in the view of days.
@@ -149,7 +148,6 @@ struct DayRows {
             """)
     }
 
-    /// Marks all days of a person.
     func markAll(of person: String, _ connection: PostgreSQLConnection) throws(DeliveryError) {
         try connection.run(
             """

@@ -9,7 +9,6 @@ struct PathReports {
     struct Report {
         /// Its UUID and variant.
         let place: Place
-        /// The hubs that have it.
         var hubs: Set<Int32>
         let origin: Origin
         let trace: ReadingTrace

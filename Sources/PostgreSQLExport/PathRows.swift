@@ -18,7 +18,6 @@ struct PathRows {
     private struct Known {
         var report: PathReports.Report
         let start: String
-        /// Whether it is a row.
         var isRow: Bool
         /// The row that represents it, of some of its hubs.
         var by: String?

@@ -4,7 +4,7 @@ import Pipeline
 /// The database itself: connection, tables, marks and progress.
 extension PostgreSQLExporter {
     /// Checks the connection, the tables and a complete delivery: a test reading is written, read and rolled back.
-    public func check() throws(DeliveryError) -> [Finding] {
+    package func check() throws(DeliveryError) -> [Finding] {
         let connection = try PostgreSQLConnection(settings)
         let server = try connection.run("SELECT current_setting('server_version'), pg_is_in_recovery()")[0]
         guard server[1] == "f" else { throw DeliveryError(.unfit, "it is a standby server, which does not accept changes") }
@@ -126,7 +126,7 @@ extension PostgreSQLExporter {
     }
 
     /// Creates our tables, or updates those of an older version.
-    public func create() throws(DeliveryError) -> [Finding] {
+    package func create() throws(DeliveryError) -> [Finding] {
         let connection = try PostgreSQLConnection(settings, timeout: PostgreSQLConnection.rebuildTimeout)
         let (found, partitions) = try schema.create(connection)
         var findings = [
@@ -240,7 +240,7 @@ extension PostgreSQLExporter {
     // MARK: Marks
 
     /// The mark that the last delivery left at the target; `nil` if the target keeps none.
-    public func found() throws(DeliveryError) -> FoundMark? {
+    package func found() throws(DeliveryError) -> FoundMark? {
         let (connection, hub) = try opened()
         do throws(DeliveryError) {
             let identity = try connection.run("SELECT id FROM \(schema.name).self").first?.first ?? nil
@@ -266,7 +266,7 @@ extension PostgreSQLExporter {
     /// Writes a mark before the first delivery, so that the target belongs to this store.
     ///
     /// The mark must be the next one after the mark in the database. An older request that arrives late must not set it back.
-    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
+    package func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         let (connection, hub) = try opened()
         do throws(DeliveryError) {
             try connection.run(Self.begin(hubLock))

@@ -6,13 +6,13 @@ import Pipeline
 /// The hash of a row's content is in its column `print`. The hub's people lead to its rows, so other hubs do not matter.
 extension PostgreSQLExporter: DigestingExporter {
     /// By hashes, which cover the content of a row.
-    public var contentComparison: ContentComparison { .prints }
+    package var contentComparison: ContentComparison { .prints }
 
     /// The hash of the row of a sample.
-    public func print(of sample: Sample) -> UInt64? { rows.print(of: sample) }
+    package func print(of sample: Sample) -> UInt64? { rows.print(of: sample) }
 
     /// Passes on the digests of this hub's samples.
-    public func digests(_ body: ([SampleDigest]) throws -> Void) throws {
+    package func digests(_ body: ([SampleDigest]) throws -> Void) throws {
         var last: SampleDigest.Place?
         while true {
             let some = try digests(after: last, limit: Self.maximumDigests)
@@ -23,7 +23,7 @@ extension PostgreSQLExporter: DigestingExporter {
     }
 
     /// Passes on this hub's samples of some days and types.
-    public func contents(of places: [SampleDigest.Place], _ body: ([TargetSample]) throws -> Void) throws {
+    package func contents(of places: [SampleDigest.Place], _ body: ([TargetSample]) throws -> Void) throws {
         var last: SampleIdentity?
         while true {
             let some = try contents(of: places, after: last, limit: Self.maximumContents)
@@ -34,7 +34,7 @@ extension PostgreSQLExporter: DigestingExporter {
     }
 
     /// Passes on all samples of this hub, including those that another hub's report represents.
-    public func contents(_ body: ([TargetSample]) throws -> Void) throws {
+    package func contents(_ body: ([TargetSample]) throws -> Void) throws {
         var places: [SampleDigest.Place] = []
         try digests { places += $0.map(\.place) }
         for start in stride(from: 0, to: places.count, by: Self.maximumPlaces) {
@@ -52,7 +52,7 @@ extension PostgreSQLExporter: DigestingExporter {
     private var tables: [String] { (["sample"] + ObjectTable.all.map(\.name)).map { "\(schema.name).\($0)" } }
 
     /// Returns the digests of this hub's samples after a place, in their order.
-    public func digests(after last: SampleDigest.Place?, limit: Int) throws(DeliveryError) -> [SampleDigest] {
+    package func digests(after last: SampleDigest.Place?, limit: Int) throws(DeliveryError) -> [SampleDigest] {
         let (connection, hub) = try opened()
         let day = "'1970-01-01'::date + \(last?.day ?? 0)"
         let people = "ARRAY(SELECT subject FROM \(schema.name).participant WHERE hub = \(hub))"
@@ -94,7 +94,7 @@ extension PostgreSQLExporter: DigestingExporter {
 
     /// Returns this hub's samples of some days and types after a UUID, in the order of UUIDs. The hash is `nil` if the row is another hub's
     /// too, because a hub does not change it then.
-    public func contents(
+    package func contents(
         of places: [SampleDigest.Place], after last: SampleIdentity?, limit: Int
     ) throws(DeliveryError) -> [TargetSample] {
         let (connection, hub) = try opened()

@@ -3,7 +3,7 @@ import Pipeline
 
 /// Withdraws all reports of this hub about a person, also those that the hub does not know any more.
 extension PostgreSQLExporter: ErasingExporter {
-    public func erase(person: String) throws(DeliveryError) {
+    package func erase(person: String) throws(DeliveryError) {
         let (connection, hub) = try opened()
         let name = schema.name
         var locks = hubLock

@@ -25,7 +25,7 @@ extension PostgreSQLExporter: ReadableExporter {
     }
 
     /// Passes on the target's contents as NDJSON lines. Returns the number of samples that cannot be read back, by reason.
-    public func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int] {
+    package func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int] {
         let (connection, hub) = try opened()
         session.end()
         let mine = "WHERE hubs @> ARRAY[\(hub)]"

@@ -5,9 +5,9 @@ import Pipeline
 /// one row, which exists as long as one of them has it.
 ///
 /// A batch is one transaction: COPY into temporary tables, and from there into ours. Repeated changes have no effect.
-public final class PostgreSQLExporter: ComparableExporter {
+package final class PostgreSQLExporter: ComparableExporter {
     /// The maximum number of changes in a transaction, small enough for a short duration and little memory.
-    public let batchLimit = 4096
+    package let batchLimit = 4096
     let context: ExportContext
     let rows: CopyRows
     private let objects: ObjectRows
@@ -27,30 +27,30 @@ public final class PostgreSQLExporter: ComparableExporter {
     /// Creates an exporter without connecting.
     ///
     /// - Parameter days: Computes the statistics of days, or `nil` if another program does.
-    public convenience init(_ settings: PostgreSQLSettings, context: ExportContext, days: DayComputer? = nil) {
+    package convenience init(_ settings: PostgreSQLSettings, context: ExportContext, days: DayComputer? = nil) {
         self.init(PostgreSQLSession(settings, days: days), context: context)
     }
 
     /// Creates an exporter for one of several hubs that share a session.
-    public init(_ session: PostgreSQLSession, context: ExportContext) {
+    package init(_ session: PostgreSQLSession, context: ExportContext) {
         (self.session, self.context) = (session, context)
         rows = CopyRows(context)
         objects = ObjectRows(rows)
     }
 
     /// All kinds. Each has a table.
-    public let kinds = Set(SampleKind.allCases)
+    package let kinds = Set(SampleKind.allCases)
 
     /// True because the database keeps the highest version of a manufacturer's record, from any hub.
-    public let reportsRecords = true
+    package let reportsRecords = true
 
     /// The target's address without credentials. Another address is another target.
-    public var address: String { "postgresql://\(settings.host):\(settings.port)/\(settings.database)/\(settings.schema)" }
+    package var address: String { "postgresql://\(settings.host):\(settings.port)/\(settings.database)/\(settings.schema)" }
 
     // MARK: Samples
 
     /// Delivers a batch in one transaction.
-    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+    package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         try session.deliver([(self, batch)]).first ?? 0
     }
 
@@ -354,12 +354,11 @@ public final class PostgreSQLExporter: ComparableExporter {
     }
 
     /// Computes days that are due. After some time, new changes come first.
-    public func idle() throws(DeliveryError) -> Duration? {
+    package func idle() throws(DeliveryError) -> Duration? {
         guard session.computesDays else { return nil }
         _ = try connection()
         return try session.computeDays(seconds: 20) ? .milliseconds(100) : nil
     }
 
-    /// Ends the session.
-    public func finish() { session.end() }
+    package func finish() { session.end() }
 }

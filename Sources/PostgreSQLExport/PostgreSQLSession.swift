@@ -2,7 +2,7 @@ import HealthModel
 import Pipeline
 
 /// A connection to a database that the exporters of several hubs can share, one after the other.
-public final class PostgreSQLSession {
+package final class PostgreSQLSession {
     let settings: PostgreSQLSettings
     let schema: DatabaseSchema
     /// The checked connection, or `nil` if the next exporter has to open one.
@@ -34,7 +34,7 @@ public final class PostgreSQLSession {
     /// Creates a session without connecting.
     ///
     /// - Parameter days: Computes the statistics of days, or `nil` if another session does.
-    public init(_ settings: PostgreSQLSettings, creation: String? = nil, days: DayComputer? = nil) {
+    package init(_ settings: PostgreSQLSettings, creation: String? = nil, days: DayComputer? = nil) {
         (self.settings, self.creation, self.days) = (settings, creation, days)
         schema = DatabaseSchema(name: settings.schema, people: settings.partitions, years: settings.years)
     }
@@ -112,7 +112,6 @@ public final class PostgreSQLSession {
         participants[hub, default: []].formUnion(new)
     }
 
-    /// Marks the days of new samples.
     func mark(_ samples: [Sample], _ days: DayRows, _ connection: PostgreSQLConnection) throws(DeliveryError) {
         if maximumDuration.count >= Self.maximumHubs { maximumDuration.removeAll() }
         // A delivery that fails forgets them.

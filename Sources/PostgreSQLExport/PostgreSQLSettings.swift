@@ -1,13 +1,13 @@
 import Pipeline
 
 /// The address and credentials of a database.
-public struct PostgreSQLSettings: ExporterSettings {
+package struct PostgreSQLSettings: ExporterSettings {
     /// `host`, `port`, `database`, `user`, `password`, `schema`, `tls`, `certificateAuthority`, `hypertable`,
     /// `partitions`, `years`.
-    public static let settings = Key.settings
+    package static let settings = Key.settings
 
     /// The security of the connection.
-    public enum TLS: String, Sendable, CaseIterable {
+    package enum TLS: String, Sendable, CaseIterable {
         /// Encrypted, and the server's certificate and name are verified.
         case verifyFull = "verify-full"
         /// Encrypted without verification, which protects only against eavesdropping.
@@ -17,27 +17,27 @@ public struct PostgreSQLSettings: ExporterSettings {
     }
 
     /// A name, an address, or the folder of a socket. A primary and its standbys are several of them, separated by commas.
-    public var host: String
+    package var host: String
     /// The port of every host. The default is 5432.
-    public var port: Int
+    package var port: Int
     /// The name of an existing database.
-    public var database: String
+    package var database: String
     /// The user name.
-    public var user: String
+    package var user: String
     /// The password, or `nil` if the server needs none.
-    public var password: Secret?
+    package var password: Secret?
     /// The schema of our tables.
-    public var schema: String
+    package var schema: String
     /// The default is ``TLS/verifyFull``, except on the local machine.
-    public var tls: TLS
+    package var tls: TLS
     /// The path of a file with trusted certificates, or `nil` for the system's.
-    public var certificateAuthority: String?
+    package var certificateAuthority: String?
     /// Whether the table of samples is a TimescaleDB hypertable.
-    public var isHypertable: Bool
+    package var isHypertable: Bool
     /// The number of partitions of the table of samples when it is created, or 0 for a table without.
-    public var partitions: Int
+    package var partitions: Int
     /// The years whose readings get a partition of their own, or `nil` for none.
-    public var years: ClosedRange<Int>?
+    package var years: ClosedRange<Int>?
 
     /// The maximum number of partitions, with those by year. PostgreSQL locks all of them when it creates them.
     private static let maximumPartitions = 1024
@@ -45,7 +45,7 @@ public struct PostgreSQLSettings: ExporterSettings {
     private static let knownYears = 1970...2199
 
     /// Creates settings. The defaults are for a database on this machine.
-    public init(
+    package init(
         host: String = "/var/run/postgresql", port: Int = 5432, database: String, user: String, password: Secret? = nil,
         schema: String = "vitalgate", tls: TLS? = nil, certificateAuthority: String? = nil, isHypertable: Bool = false,
         partitions: Int = 0, years: ClosedRange<Int>? = nil
@@ -80,7 +80,7 @@ public struct PostgreSQLSettings: ExporterSettings {
     }
 
     /// - Throws: ``SettingsFault`` if a value is invalid.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         var tls: TLS?
         if let name = try members.decodeIfPresent(String.self, forKey: .tls) {

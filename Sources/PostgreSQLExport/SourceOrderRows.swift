@@ -81,7 +81,7 @@ struct SourceOrderRows {
 
 extension PostgreSQLExporter: SourceOrderingExporter {
     /// Replaces this hub's orders of sources, and has the days computed again for which they matter.
-    public func set(_ orders: [SourceOrder]) throws(DeliveryError) {
+    package func set(_ orders: [SourceOrder]) throws(DeliveryError) {
         let (connection, hub) = try opened()
         var locks = hubLock
         do throws(DeliveryError) {

@@ -27,10 +27,8 @@ struct WriterLocks {
         """
     }
 
-    /// Adds the lock of a hub.
     mutating func add(store: String) { keys.insert(Self.number("hub", store)) }
 
-    /// Adds the lock of a person.
     mutating func add(person: String) { keys.insert(Self.number("person", person)) }
 
     /// The numbers of the locks of hubs and persons, in the order in which they are taken.

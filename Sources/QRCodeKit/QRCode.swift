@@ -3,17 +3,17 @@ import CQRCode
 /// A QR code (ISO/IEC 18004, model 2), made by libqrcodegen.
 ///
 ///     QRCode("https://hub.local:8642/page/")?.terminalText
-public struct QRCode: Sendable {
+package struct QRCode: Sendable {
     /// The number of modules on each side, without the margin.
-    public let size: Int
+    package let size: Int
     private let modules: [Bool]
 
     /// The number of light modules around a code, which a camera needs.
-    public static let margin = 4
+    package static let margin = 4
 
     /// Encodes a text with the error correction level M, or a higher one if the code stays as small. Returns `nil` if the text does not fit,
     /// which is at most 2,331 bytes of UTF-8.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         // C reads the text up to its first zero byte.
         guard !text.utf8.contains(0), text.utf8.count <= 2331 else { return nil }
         let room = Self.room(version: qrcodegen_VERSION_MAX)
@@ -35,7 +35,7 @@ public struct QRCode: Sendable {
     }
 
     /// Whether a module is dark. Those around the code are light.
-    public func isDark(x: Int, y: Int) -> Bool {
+    package func isDark(x: Int, y: Int) -> Bool {
         guard (0..<size).contains(x), (0..<size).contains(y) else { return false }
         return modules[y * size + x]
     }
@@ -43,7 +43,7 @@ public struct QRCode: Sendable {
     /// The code for a terminal, with its margin, black on white whatever the terminal's colors are. Each character is two modules high.
     ///
     /// The terminal must know the colors of ECMA-48 and the block elements of Unicode, and have ``terminalWidth`` columns.
-    public var terminalText: String {
+    package var terminalText: String {
         let range = -Self.margin..<size + Self.margin
         return stride(from: range.lowerBound, to: range.upperBound, by: 2).map { y in
             let cells = range.map { x in
@@ -59,10 +59,10 @@ public struct QRCode: Sendable {
     }
 
     /// The number of columns of ``terminalText``.
-    public var terminalWidth: Int { size + 2 * Self.margin }
+    package var terminalWidth: Int { size + 2 * Self.margin }
 
     /// The dark modules as the path of an SVG image, in which each module is one unit wide, without the margin.
-    public var path: String {
+    package var path: String {
         var path = ""
         for y in 0..<size {
             var x = 0

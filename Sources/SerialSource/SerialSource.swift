@@ -12,22 +12,22 @@ import Pipeline
 ///     loop.run()
 ///
 /// Everything runs on the loop's thread, and nothing blocks it. No timer runs while nothing is plugged in.
-public final class SerialSource {
+package final class SerialSource {
     /// The receiver of frames, states and notices. The reference is weak.
-    public weak var delegate: (any SerialSourceDelegate)?
+    package weak var delegate: (any SerialSourceDelegate)?
     let loop: EventLoop
     private let plugs: any PlugMonitor
     private var sessions: [String: SerialSession] = [:]
     private var isStarted = false
 
     /// - Parameter plugs: reports ports that are plugged in. The source starts and stops it.
-    public init(loop: EventLoop, plugs: any PlugMonitor) {
+    package init(loop: EventLoop, plugs: any PlugMonitor) {
         self.loop = loop
         self.plugs = plugs
     }
 
     /// - Throws: ``SourceError`` if plugs cannot be monitored.
-    public func start() throws(SourceError) {
+    package func start() throws(SourceError) {
         guard !isStarted else { return }
         try plugs.start { [weak self] change in self?.handle(change) }
         isStarted = true
@@ -35,7 +35,7 @@ public final class SerialSource {
     }
 
     /// Closes all lines.
-    public func stop() {
+    package func stop() {
         guard isStarted else { return }
         isStarted = false
         for session in sessions.values { session.stop() }
@@ -43,7 +43,7 @@ public final class SerialSource {
     }
 
     /// Reads a device from now on. It replaces the device that was adopted under this path before.
-    public func adopt(_ description: SerialDescription) {
+    package func adopt(_ description: SerialDescription) {
         release(description.path)
         let session = SerialSession(description, source: self)
         sessions[description.path] = session
@@ -51,10 +51,10 @@ public final class SerialSource {
     }
 
     /// Stops reading a device.
-    public func release(_ path: String) { sessions.removeValue(forKey: path)?.stop() }
+    package func release(_ path: String) { sessions.removeValue(forKey: path)?.stop() }
 
     /// Returns `live`, `unplugged`, or the reason for waiting.
-    public func state(of path: String) -> String { sessions[path]?.state.rawValue ?? "unknown" }
+    package func state(of path: String) -> String { sessions[path]?.state.rawValue ?? "unknown" }
 
     private func handle(_ change: PlugChange) {
         switch change {

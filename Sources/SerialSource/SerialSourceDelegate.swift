@@ -4,7 +4,7 @@ import Pipeline
 import Wire
 
 /// The receiver of the source's events. All calls are made on the loop's thread. Devices are identified by their paths.
-public protocol SerialSourceDelegate: AnyObject {
+package protocol SerialSourceDelegate: AnyObject {
     /// Receives a frame of an adopted device. Its bytes are valid only during the call.
     func received(_ frame: RawFrame, of path: String)
     /// Receives bytes that are not a frame.

@@ -13,46 +13,46 @@ import Glibc
 ///
 /// The watchdog is fed from the loop and only while ``isWell`` returns true, so a loop that hangs does not feed it. No readings
 /// have to arrive: an idle hub is well (story 12).
-public final class ServiceManager {
+package final class ServiceManager {
     /// Whether a service manager listens.
-    public let isThere: Bool
+    package let isThere: Bool
     /// Called before each watchdog notification.
-    public var isWell: () -> Bool = { true }
+    package var isWell: () -> Bool = { true }
     private let loop: EventLoop
     private var status = ""
     private var timer: EventLoop.Timer?
     private var isHungry = false
 
     /// - Parameter loop: the loop that feeds the watchdog. `NOTIFY_SOCKET` determines whether a service manager listens.
-    public init(loop: EventLoop) {
+    package init(loop: EventLoop) {
         self.loop = loop
         isThere = getenv("NOTIFY_SOCKET") != nil
     }
 
     /// Notifies that the hub has started or has reloaded its settings.
     /// - Parameter status: a line for `systemctl status`, with counts but without values or names.
-    public func ready(_ status: String) {
+    package func ready(_ status: String) {
         self.status = status
         send("READY=1\nSTATUS=\(status)")
         if timer == nil { watch() }
     }
 
     /// Notifies that the hub is reloading its settings. ``ready(_:)`` ends that.
-    public func reloading() {
+    package func reloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         send("RELOADING=1\nMONOTONIC_USEC=\(Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)")
     }
 
     /// Sends STOPPING=1 and stops feeding the watchdog.
-    public func stopping() {
+    package func stopping() {
         timer?.cancel()
         timer = nil
         send("STOPPING=1")
     }
 
     /// Sends the status if it has changed.
-    public func sendStatus(_ status: String) {
+    package func sendStatus(_ status: String) {
         if isHungry { feed() }
         guard isThere, status != self.status else { return }
         self.status = status

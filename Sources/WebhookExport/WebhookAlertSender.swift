@@ -2,16 +2,16 @@ import HealthModel
 import Pipeline
 
 /// Posts each message about an alert to a URL as one JSON object, signed according to Standard Webhooks if there is a secret.
-public final class WebhookAlertSender: AlertSender {
+package final class WebhookAlertSender: AlertSender {
     private let connection: WebhookConnection
 
     /// Creates a sender without connecting.
-    public init(_ settings: WebhookExporter.Settings, now: @escaping () -> Instant) {
+    package init(_ settings: WebhookExporter.Settings, now: @escaping () -> Instant) {
         connection = WebhookConnection(settings, now: now)
     }
 
     /// Posts a message.
-    public func send(_ message: AlertMessage) throws(DeliveryError) {
+    package func send(_ message: AlertMessage) throws(DeliveryError) {
         do throws(DeliveryError) {
             try connection.post(message.json, type: "application/json", id: message.id)
         } catch {
@@ -21,6 +21,5 @@ public final class WebhookAlertSender: AlertSender {
         }
     }
 
-    /// Closes the connection.
-    public func finish() { connection.close() }
+    package func finish() { connection.close() }
 }

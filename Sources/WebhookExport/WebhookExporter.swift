@@ -6,9 +6,9 @@ import Pipeline
 ///
 /// A batch that was sent but not acknowledged is sent again with the same `webhook-id`. Each line has its sample's UUID and the
 /// change's anchor, so the receiver can ignore repetitions.
-public final class WebhookExporter: Exporter {
+package final class WebhookExporter: Exporter {
     /// The format of the body.
-    public enum Form: String, Sendable, CaseIterable {
+    package enum Form: String, Sendable, CaseIterable {
         /// JSON lines as printed by `changes`.
         case lines = "ndjson"
         /// JSON lines, each an Open mHealth data point.
@@ -18,20 +18,19 @@ public final class WebhookExporter: Exporter {
     }
 
     /// The user's settings.
-    public struct Settings: ExporterSettings {
+    package struct Settings: ExporterSettings {
         /// `url`, `format`, `secret`, `certificateAuthority`.
-        public static let settings = Key.settings
+        package static let settings = Key.settings
         /// The URL to post to.
-        public var url: String
+        package var url: String
         /// The format of the body.
-        public var form: Form
+        package var form: Form
         /// The secret for signatures, or `nil` for unsigned requests.
-        public var secret: Secret?
+        package var secret: Secret?
         /// The path of a file with trusted certificates, or `nil` for the system's.
-        public var certificateAuthority: String?
+        package var certificateAuthority: String?
 
-        /// Creates settings from a URL and a secret.
-        public init(url: String, form: Form = .lines, secret: Secret? = nil, certificateAuthority: String? = nil) {
+        package init(url: String, form: Form = .lines, secret: Secret? = nil, certificateAuthority: String? = nil) {
             (self.url, self.form, self.secret, self.certificateAuthority) = (url, form, secret, certificateAuthority)
         }
 
@@ -47,7 +46,7 @@ public final class WebhookExporter: Exporter {
         }
 
         /// - Throws: ``SettingsFault`` if a value is invalid.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: Key.self)
             url = try members.decode(String.self, forKey: .url)
             secret = try members.decodeIfPresent(Secret.self, forKey: .secret)
@@ -70,9 +69,9 @@ public final class WebhookExporter: Exporter {
     }
 
     /// The maximum number of changes, about a megabyte.
-    public let batchLimit = 1000
+    package let batchLimit = 1000
     /// The kinds that the format supports. Our own lines support all.
-    public var kinds: Set<SampleKind> {
+    package var kinds: Set<SampleKind> {
         switch settings.form {
         case .lines: Set(SampleKind.allCases)
         case .openMHealth: DataPointLine.kinds
@@ -80,7 +79,7 @@ public final class WebhookExporter: Exporter {
         }
     }
     /// True because a receiver may keep only the last change.
-    public let isOrdered = true
+    package let isOrdered = true
     private let settings: Settings
     private let context: ExportContext
     private let line: ChangeLine
@@ -88,19 +87,19 @@ public final class WebhookExporter: Exporter {
     private let connection: WebhookConnection
 
     /// Creates an exporter without connecting.
-    public init(_ settings: Settings, context: ExportContext) {
+    package init(_ settings: Settings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         line = ChangeLine(me: context.me)
         connection = WebhookConnection(settings, now: context.now)
     }
 
     /// The URL without query and fragment. It identifies the target because a receiver stores no mark.
-    public var address: String { String(settings.url.prefix { $0 != "?" && $0 != "#" }) }
+    package var address: String { String(settings.url.prefix { $0 != "?" && $0 != "#" }) }
 
-    public var shape: String { settings.form == .lines ? "" : "format=\(settings.form.rawValue)" }
+    package var shape: String { settings.form == .lines ? "" : "format=\(settings.form.rawValue)" }
 
     /// Posts a signed empty body, which a receiver answers like any other.
-    public func check() throws(DeliveryError) -> [Finding] {
+    package func check() throws(DeliveryError) -> [Finding] {
         try post([], id: "check")
         var findings = [Finding(.good, settings.url, "answers")]
         if settings.secret == nil {
@@ -116,7 +115,7 @@ public final class WebhookExporter: Exporter {
     }
 
     /// Sends a batch in one request.
-    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+    package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let (body, leftOut) = try body(of: batch)
         // No change can be represented in the format.
         guard !body.isEmpty else { return leftOut }
@@ -152,6 +151,5 @@ public final class WebhookExporter: Exporter {
         try connection.post(body, type: type, id: id)
     }
 
-    /// Closes the connection.
-    public func finish() { connection.close() }
+    package func finish() { connection.close() }
 }

@@ -1,8 +1,8 @@
 /// Check codes that follow a frame's bytes.
-public enum CheckCode {
+package enum CheckCode {
     /// The E2E-CRC of the Bluetooth health services: CRC-16 with the reflected polynomial 0x8408, from 0xFFFF, without a final
     /// exclusive or (Continuous Glucose Monitoring Service 1.0.2, section 3.11).
-    public static func endToEnd(_ bytes: some Sequence<UInt8>) -> UInt16 {
+    package static func endToEnd(_ bytes: some Sequence<UInt8>) -> UInt16 {
         var code: UInt16 = 0xFFFF
         for byte in bytes {
             code ^= UInt16(byte)

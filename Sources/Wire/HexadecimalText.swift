@@ -1,8 +1,8 @@
 /// Bytes as text with two hexadecimal digits each.
-public enum HexadecimalText {
+package enum HexadecimalText {
     /// The bytes of a text with digits in either case, and optional spaces, colons and hyphens between bytes. Returns `nil` for any other
     /// text and for half a byte.
-    public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?
         for byte in text.utf8 {
@@ -21,7 +21,7 @@ public enum HexadecimalText {
     }
 
     /// The text in lowercase without separators.
-    public static func text(_ data: some Sequence<UInt8>) -> String {
+    package static func text(_ data: some Sequence<UInt8>) -> String {
         var bytes: [UInt8] = []
         for byte in data { bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
         return String(decoding: bytes, as: UTF8.self)

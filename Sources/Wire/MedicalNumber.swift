@@ -4,14 +4,14 @@
 ///
 ///     MedicalNumber(sfloat: 0xF16C)      // .decimal(mantissa: 364, exponent: -1), which is 36.4
 ///     MedicalNumber(float: 0x007FFFFF)   // .special(.notANumber)
-public enum MedicalNumber: Hashable, Sendable {
+package enum MedicalNumber: Hashable, Sendable {
     /// The mantissa times ten to the power of the exponent.
     case decimal(mantissa: Int32, exponent: Int8)
     /// There is no value, for this reason.
     case special(Special)
 
     /// The special values, named as in the test vectors.
-    public enum Special: String, Hashable, Sendable, CaseIterable {
+    package enum Special: String, Hashable, Sendable, CaseIterable {
         /// The device has no value.
         case notANumber = "NaN"
         /// Not at this resolution: the value does not fit the format at the measured precision.
@@ -27,7 +27,7 @@ public enum MedicalNumber: Hashable, Sendable {
     /// SFLOAT (medfloat16): 4 bits of exponent above 12 bits of mantissa, both two's complement.
     ///
     /// The mantissa of a special value is decisive for any exponent. Implementations differ here, and no value is the safe interpretation.
-    @inlinable public init(sfloat raw: UInt16) {
+    @inlinable package init(sfloat raw: UInt16) {
         switch raw & 0x0FFF {
         case 0x07FF: self = .special(.notANumber)
         case 0x0800: self = .special(.notAtThisResolution)
@@ -41,7 +41,7 @@ public enum MedicalNumber: Hashable, Sendable {
     }
 
     /// FLOAT (medfloat32): 8 bits of exponent above 24 bits of mantissa, both two's complement.
-    @inlinable public init(float raw: UInt32) {
+    @inlinable package init(float raw: UInt32) {
         switch raw & 0x00FF_FFFF {
         case 0x007F_FFFF: self = .special(.notANumber)
         case 0x0080_0000: self = .special(.notAtThisResolution)

@@ -1,14 +1,14 @@
 import Glibc
 
 /// A self-signed certificate for `localhost`.
-public struct Certificate {
+package struct Certificate {
     /// The file of the certificate, which is its own authority.
-    public let path: String
+    package let path: String
     /// The file of its key.
-    public let key: String
+    package let key: String
 
     /// - Parameter folder: where both are put.
-    public init(in folder: String) throws {
+    package init(in folder: String) throws {
         (path, key) = (folder + "/certificate.pem", folder + "/key.pem")
         try ServerProcess.run([
             "/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", path, "-days", "3650",

@@ -4,15 +4,15 @@ import Synchronization
 /// A relay between a client and a server, on Unix sockets or local TCP. It cuts a connection after a number of bytes in one direction:
 /// before the server receives anything, in the middle, or when the server has finished and its answer is in transit. It can also pass on
 /// the server's answers a few bytes at a time.
-public final class CuttingRelay: @unchecked Sendable {
+package final class CuttingRelay: @unchecked Sendable {
     /// The direction whose bytes are counted.
-    public enum Direction: CaseIterable, Sendable {
+    package enum Direction: CaseIterable, Sendable {
         case toServer
         case toClient
     }
 
     /// The address of a listener.
-    public enum Address: Sendable {
+    package enum Address: Sendable {
         case unix(String)
         /// A port of 127.0.0.1.
         case tcp(UInt16)
@@ -33,7 +33,7 @@ public final class CuttingRelay: @unchecked Sendable {
     /// - Parameters:
     ///   - address: where the client connects. A port of 0 is a free one, which ``port`` names.
     ///   - server: the server's address.
-    public init(_ address: Address, server: Address) {
+    package init(_ address: Address, server: Address) {
         (self.address, self.server) = (address, server)
         pthread_mutex_init(lock, nil)
         listener = Self.open(address, Glibc.bind)
@@ -50,7 +50,7 @@ public final class CuttingRelay: @unchecked Sendable {
     }
 
     /// Ends it: no connection is taken any more.
-    public func close() {
+    package func close() {
         let isFirst = isClosed.withLock { isClosed in
             defer { isClosed = true }
             return !isClosed
@@ -61,24 +61,24 @@ public final class CuttingRelay: @unchecked Sendable {
     }
 
     /// The port at 127.0.0.1, if it listens there.
-    public var port: UInt16 { FreePort.of(listener) }
+    package var port: UInt16 { FreePort.of(listener) }
 
     /// Cuts the connection after this number of further bytes.
-    public func cut(_ direction: Direction, after bytes: Int) {
+    package func cut(_ direction: Direction, after bytes: Int) {
         locked { fuse = (direction, bytes) }
     }
 
     /// Nothing is cut.
-    public func mend() { locked { fuse = nil } }
+    package func mend() { locked { fuse = nil } }
 
     /// Passes on the server's answers slowly from now on, this number of bytes at a time.
-    public func slow(to bytes: Int) { locked { trickle = bytes } }
+    package func slow(to bytes: Int) { locked { trickle = bytes } }
 
     /// How many such lots have gone by.
-    public var slowLots: Int { locked { lots } }
+    package var slowLots: Int { locked { lots } }
 
     /// How many connections were cut so far.
-    public var count: Int { locked { cuts } }
+    package var count: Int { locked { cuts } }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(lock)

@@ -7,9 +7,9 @@ import Testing
 
 /// Tests that every target must pass: samples are added, deleted, restored and repaired in the store, deliveries fail in every way, and the
 /// exporter is killed between a delivery and its cursor. Few values at few times, so that the same sample occurs again.
-public struct ExportProof {
+package struct ExportProof {
     /// The store.
-    public let test: ExportedStore
+    package let test: ExportedStore
     private let settings: TargetSettings
     /// Makes an exporter as a process that starts does.
     private let make: () throws -> any Exporter
@@ -20,7 +20,7 @@ public struct ExportProof {
     /// - Parameters:
     ///   - objects: other kinds of samples in addition to heart rates.
     ///   - make: creates a new exporter.
-    public init(
+    package init(
         _ test: ExportedStore, _ settings: TargetSettings = TargetSettings(name: "other", batchSize: 7),
         objects: [SampleKind] = [], make: @escaping () throws -> any Exporter
     ) throws {
@@ -32,7 +32,7 @@ public struct ExportProof {
     /// Does `steps` things at random.
     ///
     /// - Parameter misfortune: called before each delivery: may prepare its failure.
-    public func suffer(
+    package func suffer(
         _ steps: Int, using random: inout SeededGenerator, misfortune: (inout SeededGenerator) throws -> Void
     ) throws {
         var current = try test.run(make(), settings)
@@ -86,5 +86,5 @@ public struct ExportProof {
     }
 
     /// Delivers everything that the target lacks, with a new exporter.
-    public func finish() throws { try test.finish(try test.run(make(), settings)) }
+    package func finish() throws { try test.finish(try test.run(make(), settings)) }
 }

@@ -5,16 +5,16 @@ import Testing
 
 extension ExportedStore {
     /// A FHIR resource whose digits and spaces matter.
-    public static let resource = """
+    package static let resource = """
         {"resourceType" : "Observation", "id": "o-1", "status":"final",
           "code":{"coding":[{"system":"http://loinc.org","code":"2339-0"}]}, "valueQuantity":{"value":6.30,"unit":"mmol/l"}, "note": [{"text":"a\\\\b\\t\\u00e9"}]}
         """
     /// A document.
-    public static let document =
+    package static let document =
         "<?xml version=\"1.0\"?>\r\n<ClinicalDocument xmlns=\"urn:hl7-org:v3\">\t<title>Visit \\ é</title></ClinicalDocument>\n"
 
     /// A sample of any kind except quantities, with all of its fields. Different values of `number` give different samples.
-    public func object(_ kind: SampleKind, _ number: Int, at second: Int, seconds: Int64 = 60) throws -> GatedSample {
+    package func object(_ kind: SampleKind, _ number: Int, at second: Int, seconds: Int64 = 60) throws -> GatedSample {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
         let (type, value, body) = try reported(kind, number)
         let reading = Reading(

@@ -6,23 +6,23 @@ import SampleStore
 import Testing
 
 /// A store that is exported: with heart rates, of few values at few times.
-public struct ExportedStore {
-    public let folder: TemporaryFolder
-    public let store: SampleStore
-    public let origin = Origin(
+package struct ExportedStore {
+    package let folder: TemporaryFolder
+    package let store: SampleStore
+    package let origin = Origin(
         person: "11111111-2222-4333-8444-555555555555", type: .heartRate,
         source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
-    public static let received = Instant(seconds: 1_800_000_000)
+    package static let received = Instant(seconds: 1_800_000_000)
 
     /// A new store in its own folder.
-    public init() throws {
+    package init() throws {
         folder = try TemporaryFolder()
         store = try SampleStore(
             path: folder.file("store.db"), access: .write, creation: .init(person: origin.person, time: 0))
     }
 
     /// A heart rate, or a sample of a category.
-    public func sample(
+    package func sample(
         _ value: Int, at second: Int, of name: String = "heartRate", record: RecordIdentifier? = nil
     ) throws -> GatedSample {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
@@ -35,28 +35,28 @@ public struct ExportedStore {
             try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.received).first)
     }
 
-    public func description(_ kind: IngestKind = .import) -> IngestDescription {
+    package func description(_ kind: IngestKind = .import) -> IngestDescription {
         IngestDescription(kind: kind, received: Self.received.microseconds)
     }
 
-    @discardableResult public func add(_ samples: [GatedSample]) throws -> Int64 {
+    @discardableResult package func add(_ samples: [GatedSample]) throws -> Int64 {
         let ingest = try store.beginIngest(description())
         _ = try ingest.store(samples)
         return try ingest.finish(at: 0).id
     }
 
-    public func delete(_ sample: GatedSample) throws {
+    package func delete(_ sample: GatedSample) throws {
         _ = try store.samples.delete([sample.sample.identity], description: description(.delete))
     }
 
-    public func contents() throws -> [SampleIdentity: Double] {
+    package func contents() throws -> [SampleIdentity: Double] {
         var contents: [SampleIdentity: Double] = [:]
         let cursor = try store.samples.cursor(matching: SampleQuery())
         while let stored = try cursor.next() { contents[stored.uuid] = stored.sample.value }
         return contents
     }
 
-    public func run(
+    package func run(
         _ target: any Exporter, _ settings: TargetSettings = TargetSettings(name: "other"), keeping cursor: SampleStore? = nil
     ) throws -> TargetRun {
         try TargetRun(
@@ -64,7 +64,7 @@ public struct ExportedStore {
             generator: SeededGenerator(seed: 1), now: { Self.received })
     }
 
-    public func finish(_ run: TargetRun) throws {
+    package func finish(_ run: TargetRun) throws {
         for _ in 0..<10_000 {
             switch try run.step() {
             case .upToDate: return

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Ports of 127.0.0.1.
-public enum FreePort {
+package enum FreePort {
     /// A port without a listener at this moment.
-    public static func find() -> UInt16 {
+    package static func find() -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         let address = address(0)
@@ -16,7 +16,7 @@ public enum FreePort {
     }
 
     /// Whether the port has a listener.
-    public static func isTaken(_ port: UInt16) -> Bool {
+    package static func isTaken(_ port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         let address = address(port)

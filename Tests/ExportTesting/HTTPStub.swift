@@ -2,22 +2,22 @@ import Glibc
 import Synchronization
 
 /// An HTTP server with answers chosen by the test, for servers that no Debian package provides, such as a webhook's receiver.
-public final class HTTPStub: @unchecked Sendable {
+package final class HTTPStub: @unchecked Sendable {
     /// A request that was received.
-    public struct Request: Sendable {
-        public var method = ""
-        public var path = ""
+    package struct Request: Sendable {
+        package var method = ""
+        package var path = ""
         /// Names in small letters.
-        public var headers: [String: String] = [:]
-        public var body: [UInt8] = []
+        package var headers: [String: String] = [:]
+        package var body: [UInt8] = []
     }
 
     /// The answer. With a status of 0 nothing is answered and the connection is closed.
-    public struct Answer: Sendable {
-        public var status: Int
-        public var headers: [(String, String)]
-        public var body: [UInt8]
-        public init(_ status: Int, headers: [(String, String)] = [], body: [UInt8] = []) {
+    package struct Answer: Sendable {
+        package var status: Int
+        package var headers: [(String, String)]
+        package var body: [UInt8]
+        package init(_ status: Int, headers: [(String, String)] = [], body: [UInt8] = []) {
             (self.status, self.headers, self.body) = (status, headers, body)
         }
     }
@@ -26,11 +26,11 @@ public final class HTTPStub: @unchecked Sendable {
     private let isClosed = Mutex(false)
     private let answer: @Sendable (Request) -> Answer
     /// Where it listens.
-    public var port: UInt16 { FreePort.of(listener) }
-    public var url: String { "http://127.0.0.1:\(port)" }
+    package var port: UInt16 { FreePort.of(listener) }
+    package var url: String { "http://127.0.0.1:\(port)" }
 
     /// - Parameter answer: called on a thread of the connection's own.
-    public init(_ answer: @escaping @Sendable (Request) -> Answer) {
+    package init(_ answer: @escaping @Sendable (Request) -> Answer) {
         self.answer = answer
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         let address = FreePort.address(0)
@@ -50,7 +50,7 @@ public final class HTTPStub: @unchecked Sendable {
     }
 
     /// Stops answering.
-    public func close() {
+    package func close() {
         let isFirst = isClosed.withLock { isClosed in
             defer { isClosed = true }
             return !isClosed

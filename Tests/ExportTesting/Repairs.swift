@@ -9,7 +9,7 @@ extension ExportedStore {
     /// - Parameters:
     ///   - run: delivers to a target that has nothing.
     ///   - compare: is called after each of these, when the target has all.
-    public func repair(_ count: Int = 10_000, delivering run: TargetRun, compare: () throws -> Void) throws {
+    package func repair(_ count: Int = 10_000, delivering run: TargetRun, compare: () throws -> Void) throws {
         let samples = try (0..<count).map { try sample(60 + $0 % 50, at: $0) }
         let ingest = try add(samples)
         func delivered() throws {

@@ -2,11 +2,11 @@ import FoundationEssentials
 import Glibc
 
 /// A server that tests start. It ends when they end, in any way, and leaves nothing behind on disk.
-public final class ServerProcess: @unchecked Sendable {
+package final class ServerProcess: @unchecked Sendable {
     /// Why it is not there.
-    public struct Failure: Error, CustomStringConvertible {
-        public let description: String
-        public init(_ description: String) { self.description = description }
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+        package init(_ description: String) { self.description = description }
     }
 
     /// The shell around it waits for the end of its input, whose other end the tests hold.
@@ -19,12 +19,12 @@ public final class ServerProcess: @unchecked Sendable {
         """
 
     /// Where it keeps its things.
-    public let folder: String
+    package let folder: String
     private var process: pid_t = 0
     private var lifeline: [Int32] = [-1, -1]
 
     /// - Parameter user: the owner of the folder, if the tests run as root.
-    public init(user: String? = nil) throws {
+    package init(user: String? = nil) throws {
         var template = Array("/tmp/vitalgate-server-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure("mkdtemp") }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -39,7 +39,7 @@ public final class ServerProcess: @unchecked Sendable {
     ///
     /// One that was killed may have left something that keeps it from starting for a while, so it is started again, after ever longer
     /// pauses. The limit of five minutes only ends a test that would hang.
-    public func start(_ command: [String], until isThere: () -> Bool) throws {
+    package func start(_ command: [String], until isThere: () -> Bool) throws {
         var next = 0
         for attempt in 0..<6000 {
             if attempt == next {
@@ -74,14 +74,14 @@ public final class ServerProcess: @unchecked Sendable {
     }
 
     /// As a power cut would end it.
-    public func kill() {
+    package func kill() {
         guard process > 0 else { return }
         Glibc.kill(-process, SIGKILL)
         end()
     }
 
     /// Ends it for good.
-    public func stop() {
+    package func stop() {
         for end in lifeline { close(end) }
         lifeline = [-1, -1]
         end()
@@ -96,7 +96,7 @@ public final class ServerProcess: @unchecked Sendable {
     }
 
     /// Runs a program to its end. The failure contains the program's output.
-    public static func run(_ command: [String]) throws {
+    package static func run(_ command: [String]) throws {
         var template = Array("/tmp/vitalgate-output-XXXXXX".utf8CString)
         let output = mkstemp(&template)
         guard output >= 0 else { throw Failure("/tmp: \(String(cString: strerror(errno)))") }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Several things in the same moments, on a thread each.
-public enum Together {
+package enum Together {
     private final class Work {
         let body: () throws -> Void
         var failure: (any Error)?
@@ -11,7 +11,7 @@ public enum Together {
     /// Runs all bodies at the same time and waits for them. They must synchronize shared state themselves.
     ///
     /// - Throws: the error of the first one that failed.
-    public static func run(_ bodies: [() throws -> Void]) throws {
+    package static func run(_ bodies: [() throws -> Void]) throws {
         let works = bodies.map(Work.init)
         var threads: [pthread_t] = []
         for work in works {

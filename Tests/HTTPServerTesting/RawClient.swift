@@ -2,19 +2,19 @@ import Glibc
 import HTTPServerKit
 
 /// A client that sends any bytes, valid or not.
-public final class RawClient {
-    public let descriptor: Int32
+package final class RawClient {
+    package let descriptor: Int32
     private var received: [UInt8] = []
 
-    public struct Answer: Sendable {
-        public var status: Int
-        public var headers: [String: String]
-        public var body: [UInt8]
-        public var text: String { String(decoding: body, as: UTF8.self) }
+    package struct Answer: Sendable {
+        package var status: Int
+        package var headers: [String: String]
+        package var body: [UInt8]
+        package var text: String { String(decoding: body, as: UTF8.self) }
     }
 
     /// - Parameter from: an address of the loopback net to come from.
-    public init?(_ address: ListeningAddress, from: String? = nil, receiveBuffer: Int32? = nil) {
+    package init?(_ address: ListeningAddress, from: String? = nil, receiveBuffer: Int32? = nil) {
         switch address {
         case .tcp(let host, let port):
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -56,10 +56,10 @@ public final class RawClient {
     }
 
     @discardableResult
-    public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
     @discardableResult
-    public func send(_ bytes: [UInt8]) -> Bool {
+    package func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -70,7 +70,7 @@ public final class RawClient {
     }
 
     /// Closes the client's side of the connection. It can still read.
-    public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+    package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Waits for more bytes. `false` at the end, or after two minutes.
     private func receive() -> Bool {
@@ -84,7 +84,7 @@ public final class RawClient {
     }
 
     /// Everything that arrives until the server closes the connection, or is silent for half a second.
-    public func readAll() -> [UInt8] {
+    package func readAll() -> [UInt8] {
         while true {
             var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard Glibc.poll(&poll, 1, 500) > 0, receive() else { break }
@@ -94,13 +94,13 @@ public final class RawClient {
     }
 
     /// Whether the server closes the connection without a further word.
-    public func isClosed() -> Bool {
+    package func isClosed() -> Bool {
         received.removeAll()
         return !receive()
     }
 
     /// Reads until a text has arrived this many times, and returns what was read.
-    public func read(until text: String, times: Int = 1) -> String? {
+    package func read(until text: String, times: Int = 1) -> String? {
         while true {
             let all = String(decoding: received, as: UTF8.self)
             if all.split(separator: text, omittingEmptySubsequences: false).count > times { return all }
@@ -108,13 +108,13 @@ public final class RawClient {
         }
     }
 
-    public func get(_ target: String, _ headers: String = "", method: String = "GET") -> Answer? {
+    package func get(_ target: String, _ headers: String = "", method: String = "GET") -> Answer? {
         send("\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n")
         return answer(toHead: method == "HEAD")
     }
 
     /// Sends a body with its length and type.
-    public func send(
+    package func send(
         _ method: String, _ target: String, _ headers: String = "", _ body: String, type: String = "application/json"
     ) -> Answer? {
         send(
@@ -125,7 +125,7 @@ public final class RawClient {
     }
 
     /// The next answer. `nil` if none arrives.
-    public func answer(toHead: Bool = false) -> Answer? {
+    package func answer(toHead: Bool = false) -> Answer? {
         let blank = Array("\r\n\r\n".utf8)
         while true {
             if let end = received.indices.first(where: { received[$0...].starts(with: blank) }) {

@@ -2,7 +2,7 @@ import Glibc
 
 extension [UInt8] {
     /// Whether these bytes contain other bytes.
-    public func contains(_ needle: [UInt8]) -> Bool {
+    package func contains(_ needle: [UInt8]) -> Bool {
         guard let first = needle.first else { return true }
         return withUnsafeBytes { all in
             needle.withUnsafeBytes { needle in

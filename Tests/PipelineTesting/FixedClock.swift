@@ -1,11 +1,11 @@
 import HealthModel
 
 /// A clock that advances only when the test advances it.
-public struct FixedClock: Sendable {
-    public private(set) var now: Instant
+package struct FixedClock: Sendable {
+    package private(set) var now: Instant
 
     /// The default is 2026-11-20T06:31:00Z.
-    public init(_ now: Instant = Instant(seconds: 1_795_156_260)) { self.now = now }
+    package init(_ now: Instant = Instant(seconds: 1_795_156_260)) { self.now = now }
 
-    public mutating func advance(seconds: Int64) { now = Instant(microseconds: now.microseconds + seconds * 1_000_000) }
+    package mutating func advance(seconds: Int64) { now = Instant(microseconds: now.microseconds + seconds * 1_000_000) }
 }

@@ -2,21 +2,21 @@ import HealthModel
 import Pipeline
 
 /// A sink that keeps samples in memory with the guarantees of the store: each UUID once, and quarantined samples separate.
-public final class MemorySink: SampleSink {
-    public struct Failure: Error, Hashable, Sendable {
-        public init() {}
+package final class MemorySink: SampleSink {
+    package struct Failure: Error, Hashable, Sendable {
+        package init() {}
     }
 
-    public private(set) var samples: [SampleIdentity: Sample] = [:]
-    public private(set) var stored: [SampleIdentity: Sample] = [:]
+    package private(set) var samples: [SampleIdentity: Sample] = [:]
+    package private(set) var stored: [SampleIdentity: Sample] = [:]
     /// Every batch and its outcomes, in order. A failed batch has no outcomes.
-    public private(set) var batches: [(samples: [GatedSample], outcomes: [SampleOutcome]?)] = []
+    package private(set) var batches: [(samples: [GatedSample], outcomes: [SampleOutcome]?)] = []
     /// Which batches fail, counted from 0.
-    public var failing: Set<Int> = []
+    package var failing: Set<Int> = []
 
-    public init() {}
+    package init() {}
 
-    public func store(_ batch: [GatedSample]) throws -> [SampleOutcome] {
+    package func store(_ batch: [GatedSample]) throws -> [SampleOutcome] {
         guard !failing.contains(batches.count) else {
             batches.append((batch, nil))
             throw Failure()

@@ -1,12 +1,12 @@
 import Glibc
 
 /// A separate process for a test that counts the resources of a process (descriptors, memory), because other tests share this one.
-public enum OwnProcess {
+package enum OwnProcess {
     private static let variable = "VITALGATE_TEST_ALONE"
 
     /// Runs only the test of this name, in a new process, and returns its status, 0 if it passed. In that process, runs `body`.
     /// - Throws: the errors of `body`, or `Failure` if no process could be started.
-    public static func run(_ test: String, _ body: () throws -> Void) throws -> Int32 {
+    package static func run(_ test: String, _ body: () throws -> Void) throws -> Int32 {
         if getenv(variable) != nil {
             try body()
             return 0
@@ -24,12 +24,12 @@ public enum OwnProcess {
         return status
     }
 
-    public struct Failure: Error {
-        public let code: Int32
+    package struct Failure: Error {
+        package let code: Int32
     }
 
     /// Open descriptors of this process.
-    public static func openDescriptors() -> Int {
+    package static func openDescriptors() -> Int {
         guard let folder = opendir("/proc/self/fd") else { return -1 }
         defer { closedir(folder) }
         var count = 0

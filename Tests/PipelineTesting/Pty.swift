@@ -1,11 +1,11 @@
 import Glibc
 
 /// A pseudo-terminal: the device's end of a serial line. The hub opens ``path``.
-public final class Pty {
-    public let path: String
+package final class Pty {
+    package let path: String
     private var number: Int32
 
-    public init() throws {
+    package init() throws {
         // posix_openpt(3) and its companions, which Swift does not see: pts(4).
         number = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var unlocked: Int32 = 0
@@ -26,12 +26,12 @@ public final class Pty {
     deinit { pull() }
 
     /// Pulls the plug.
-    public func pull() {
+    package func pull() {
         if number >= 0 { close(number) }
         number = -1
     }
 
-    public func write(_ bytes: some Sequence<UInt8>) {
+    package func write(_ bytes: some Sequence<UInt8>) {
         var rest = Array(bytes)[...]
         while !rest.isEmpty, number >= 0 {
             let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
@@ -45,10 +45,10 @@ public final class Pty {
         }
     }
 
-    public func write(_ text: String) { write(text.utf8) }
+    package func write(_ text: String) { write(text.utf8) }
 
     /// The data that the hub has written. Waits for it at most this long. Empty if the hub has closed the line or writes nothing.
-    public func read(waiting milliseconds: Int32 = 0) -> [UInt8] {
+    package func read(waiting milliseconds: Int32 = 0) -> [UInt8] {
         var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         guard number >= 0, poll(&entry, 1, milliseconds) > 0 else { return [] }
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -61,14 +61,14 @@ public final class Pty {
     }
 
     /// How the hub has set the line up.
-    public var settings: termios {
+    package var settings: termios {
         var line = termios()
         tcgetattr(number, &line)
         return line
     }
 }
 
-public struct PtyError: Error {
-    public var code: Int32
-    public init(code: Int32) { self.code = code }
+package struct PtyError: Error {
+    package var code: Int32
+    package init(code: Int32) { self.code = code }
 }

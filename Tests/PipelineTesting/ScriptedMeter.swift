@@ -1,25 +1,25 @@
 /// A meter at the device's end of a line: answers the commands that it gets.
-public final class ScriptedMeter {
-    public enum Kind: Sendable { case oneTouchUltra2, freeStyleOptium }
+package final class ScriptedMeter {
+    package enum Kind: Sendable { case oneTouchUltra2, freeStyleOptium }
 
-    public let pty: Pty
+    package let pty: Pty
     private let kind: Kind
     /// Its memory, as lines without their ends and sums.
-    public var records: [String]
-    public var serial: String
+    package var records: [String]
+    package var serial: String
     /// The clock's line, without its end and sum.
-    public var clock: String
+    package var clock: String
     /// So many commands are not answered.
-    public var ignores = 0
+    package var ignores = 0
     /// The number of records that it reports. `nil` for the actual number.
-    public var reported: Int?
+    package var reported: Int?
     /// Changes an answer before it is sent. The first argument is the number of the answer, from 1.
-    public var damage: (Int, [UInt8]) -> [UInt8] = { $1 }
-    public private(set) var commands: [String] = []
+    package var damage: (Int, [UInt8]) -> [UInt8] = { $1 }
+    package private(set) var commands: [String] = []
     private var answers = 0
     private var received: [UInt8] = []
 
-    public init(_ kind: Kind, pty: Pty, records: [String], serial: String? = nil) {
+    package init(_ kind: Kind, pty: Pty, records: [String], serial: String? = nil) {
         self.kind = kind
         self.pty = pty
         self.records = records
@@ -28,15 +28,15 @@ public final class ScriptedMeter {
     }
 
     /// `P "THU","01/06/11","15:51:00   ","  106 ","N","11", 00`
-    public static func oneTouchRecord(_ date: String, _ time: String, _ value: String, control: Bool = false) -> String {
+    package static func oneTouchRecord(_ date: String, _ time: String, _ value: String, control: Bool = false) -> String {
         "P \"MON\",\"\(date)\",\"\(time)   \",\"\(control ? "C" : " ") \(value) \",\"N\",\"00\", 00"
     }
 
     /// A line as it is sent, with its checksum and end.
-    public static func oneTouchLine(_ text: String) -> [UInt8] { withSum(text) }
+    package static func oneTouchLine(_ text: String) -> [UInt8] { withSum(text) }
 
     /// Answers the received requests. Waits for the next one at most this long.
-    public func serve(waiting milliseconds: Int32 = 0) {
+    package func serve(waiting milliseconds: Int32 = 0) {
         received += pty.read(waiting: milliseconds)
         while let end = received.firstIndex(of: kind == .oneTouchUltra2 ? 0x0D : 0x0A) {
             let command = String(decoding: received[..<end].filter { $0 > 0x20 }, as: UTF8.self)

@@ -2,28 +2,28 @@ import HealthModel
 import Pipeline
 
 /// A source that delivers the given frames, then fails if it has an error.
-public struct ScriptedSource: FrameSource {
-    public enum Payload: Sendable {
+package struct ScriptedSource: FrameSource {
+    package enum Payload: Sendable {
         case bytes([UInt8])
         case row([String])
     }
 
-    public var frames: [(payload: Payload, place: Place)]
-    public var failure: SourceError?
-    public var received: Instant
+    package var frames: [(payload: Payload, place: Place)]
+    package var failure: SourceError?
+    package var received: Instant
 
-    public init(_ frames: [(payload: Payload, place: Place)], received: Instant, failure: SourceError? = nil) {
+    package init(_ frames: [(payload: Payload, place: Place)], received: Instant, failure: SourceError? = nil) {
         self.frames = frames
         self.received = received
         self.failure = failure
     }
 
     /// Rows of text, on lines from 1.
-    public init(rows: [[String]], received: Instant, failure: SourceError? = nil) {
+    package init(rows: [[String]], received: Instant, failure: SourceError? = nil) {
         self.init(rows.enumerated().map { (.row($1), Place(.line, $0 + 1)) }, received: received, failure: failure)
     }
 
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let row = TextRow()
         for frame in frames {
             switch frame.payload {
@@ -49,8 +49,8 @@ public struct ScriptedSource: FrameSource {
 }
 
 /// An interpreter that looks up the result of a frame by its place.
-public final class ScriptedInterpreter: FrameInterpreter {
-    public enum Answer: Sendable {
+package final class ScriptedInterpreter: FrameInterpreter {
+    package enum Answer: Sendable {
         case readings([Reading])
         case skipped(SkipKind)
         case characteristics([Characteristic])
@@ -60,14 +60,14 @@ public final class ScriptedInterpreter: FrameInterpreter {
 
     private let answers: [Place: Answer]
     /// The requested places, in order.
-    public private(set) var asked: [Place] = []
+    package private(set) var asked: [Place] = []
 
-    public let written: Instant?
+    package let written: Instant?
 
     /// - Parameter written: the time at which the input was written.
-    public init(_ answers: [Place: Answer], written: Instant? = nil) { (self.answers, self.written) = (answers, written) }
+    package init(_ answers: [Place: Answer], written: Instant? = nil) { (self.answers, self.written) = (answers, written) }
 
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         asked.append(frame.place)
         switch answers[frame.place] ?? .notData {
         case .readings(let intended):

@@ -1,14 +1,14 @@
 import Glibc
 
 /// A folder for one test, removed with its content when the last reference is released.
-public final class TemporaryFolder: Sendable {
-    public let path: String
+package final class TemporaryFolder: Sendable {
+    package let path: String
 
-    public struct Failure: Error, Sendable {
-        public var code: Int32
+    package struct Failure: Error, Sendable {
+        package var code: Int32
     }
 
-    public init() throws {
+    package init() throws {
         let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/vitalgate-test-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw Failure(code: errno) }
@@ -18,9 +18,9 @@ public final class TemporaryFolder: Sendable {
     deinit { Self.remove(path) }
 
     /// The path of a file in the folder.
-    public func file(_ name: String) -> String { "\(path)/\(name)" }
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    public func read(_ name: String) throws -> [UInt8] {
+    package func read(_ name: String) throws -> [UInt8] {
         guard let handle = fopen(file(name), "r") else { throw Failure(code: errno) }
         defer { fclose(handle) }
         var bytes: [UInt8] = []
@@ -32,22 +32,22 @@ public final class TemporaryFolder: Sendable {
         }
     }
 
-    public func write(_ bytes: [UInt8], to name: String) throws {
+    package func write(_ bytes: [UInt8], to name: String) throws {
         guard let handle = fopen(file(name), "w") else { throw Failure(code: errno) }
         defer { fclose(handle) }
         guard bytes.isEmpty || fwrite(bytes, 1, bytes.count, handle) == bytes.count else { throw Failure(code: errno) }
     }
 
-    public func copy(_ name: String, to other: String) throws { try write(try read(name), to: other) }
+    package func copy(_ name: String, to other: String) throws { try write(try read(name), to: other) }
 
     /// The permissions of a file. `nil` if it does not exist.
-    public func mode(_ name: String) -> mode_t? {
+    package func mode(_ name: String) -> mode_t? {
         var status = stat()
         return stat(file(name), &status) == 0 ? status.st_mode & 0o777 : nil
     }
 
     /// The names of the files in it, sorted.
-    public func names() -> [String] { Self.names(path).sorted() }
+    package func names() -> [String] { Self.names(path).sorted() }
 
     private static func names(_ path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }

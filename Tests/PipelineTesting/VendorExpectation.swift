@@ -1,59 +1,59 @@
 import FoundationEssentials
 
 /// The result of independent readers for a vendor's file, from `<file>.expected.json`.
-public struct VendorExpectation: Decodable, Sendable {
+package struct VendorExpectation: Decodable, Sendable {
     /// A reading. Its value and unit are the file's, its times are those of the wall.
-    public struct Sample: Decodable, Sendable {
+    package struct Sample: Decodable, Sendable {
         /// The number of its row or record.
-        public var row: Int
-        public var code: String
-        public var value: Double
-        public var unit: String
-        public var time: String
-        public var endTime: String?
-        public var offset: String?
-        public var ambiguous: Bool?
-        public var method: String?
-        public var comparator: String?
-        public var confidence: Int?
-        public var source: String?
-        public var motionContext: String?
-        public var meal: String?
-        public var userEntered: Bool?
-        public var panel: String?
+        package var row: Int
+        package var code: String
+        package var value: Double
+        package var unit: String
+        package var time: String
+        package var endTime: String?
+        package var offset: String?
+        package var ambiguous: Bool?
+        package var method: String?
+        package var comparator: String?
+        package var confidence: Int?
+        package var source: String?
+        package var motionContext: String?
+        package var meal: String?
+        package var userEntered: Bool?
+        package var panel: String?
 
         /// The type's name in HealthKit's terms. `nil` for an unknown code.
-        public var type: String? { VendorExpectation.types[code] }
+        package var type: String? { VendorExpectation.types[code] }
         /// How glucose was measured, as metadata has it.
-        public var glucoseMethod: String? { code == "glucose" ? method.map { VendorExpectation.methods[$0] ?? $0 } : nil }
+        package var glucoseMethod: String? { code == "glucose" ? method.map { VendorExpectation.methods[$0] ?? $0 } : nil }
         /// The metadata key of a value at the limit of the device's range.
-        public var clampedTo: String? {
+        package var clampedTo: String? {
             comparator.map { $0 == "<" ? "quantityClampedToLowerBound" : "quantityClampedToUpperBound" }
         }
     }
 
     /// A row without a reading.
-    public struct Skip: Decodable, Sendable {
-        public var row: Int
-        public var reason: String
+    package struct Skip: Decodable, Sendable {
+        package var row: Int
+        package var reason: String
     }
 
     private struct Assumption: Decodable, Sendable { var timezone: String? }
 
-    public var format: String
-    public var samples: [Sample]
-    public var skipped: [Skip]
+    package var format: String
+    package var samples: [Sample]
+    package var skipped: [Skip]
     private var assume: Assumption?
 
     /// Of the file at a path.
-    public init(of path: String) throws {
+    package init(of path: String) throws {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         self = try decoder.decode(Self.self, from: try Data(contentsOf: URL(filePath: path + ".expected.json")))
     }
 
     /// The zone that local times of the file were read in.
-    public var zone: String { assume?.timezone ?? "Europe/Berlin" }
+    package var zone: String { assume?.timezone ?? "Europe/Berlin" }
 
     private static let types = [
         "weight": "bodyMass", "body_fat": "bodyFatPercentage", "muscle_percentage": "musclePercentage",

@@ -1,7 +1,7 @@
 import EventLoopKit
 
 /// A problem with a device that the user should know about. Each is reported once until it is resolved.
-public enum ConnectionNotice: Hashable, Sendable {
+package enum ConnectionNotice: Hashable, Sendable {
     /// The device answers only a bonded hub, and it has no bond with this one.
     case needsPairing
     /// The device was bonded and does not accept the bond any more (story 8).
@@ -26,7 +26,7 @@ public enum ConnectionNotice: Hashable, Sendable {
     case unanswered(String)
 
     /// The weight. Most notices need the user to act, but slowness and a lost answer may pass.
-    public var weight: SourceNotice.Weight {
+    package var weight: SourceNotice.Weight {
         switch self {
         case .slow: .information
         case .unanswered: .warning
@@ -38,7 +38,7 @@ public enum ConnectionNotice: Hashable, Sendable {
         "D-Bus denies access: run `sudo usermod -aG bluetooth $USER`, log in again, and check with `vitalgate doctor`"
 
     /// The text for users, with the remedy.
-    public func text(for address: BluetoothAddress) -> String {
+    package func text(for address: BluetoothAddress) -> String {
         switch self {
         case .needsPairing:
             "the device requires pairing: put it into pairing mode and run `vitalgate devices pair \(address)`"

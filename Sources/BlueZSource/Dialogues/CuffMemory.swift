@@ -1,9 +1,9 @@
 import HealthModel
 
 /// The layout of an Omron cuff's EEPROM, which differs between models.
-public struct CuffMemory: Hashable, Sendable {
+package struct CuffMemory: Hashable, Sendable {
     /// The packing of a record.
-    public enum Form: String, Hashable, Sendable, CaseIterable {
+    package enum Form: String, Hashable, Sendable, CaseIterable {
         /// 14 bytes, the highest bit first (HEM-7322T, HEM-7600T).
         case big
         /// 16 bytes in reverse order (HEM-7361T).
@@ -11,22 +11,22 @@ public struct CuffMemory: Hashable, Sendable {
     }
 
     /// Two bytes before each frame that identify the model, such as 73 22.
-    public var mark: [UInt8]
+    package var mark: [UInt8]
     /// The packing of its records.
-    public var form: Form
+    package var form: Form
     /// The address of each user's records.
-    public var users: [UInt16]
+    package var users: [UInt16]
     /// The number of records for each user.
-    public var records: Int
+    package var records: Int
     /// The number of bytes in one read, at most 56.
-    public var block: Int
+    package var block: Int
     /// The address of eight bytes with the index of the last written record. If nil, everything is read each time.
-    public var index: UInt16?
+    package var index: UInt16?
     /// The address of month, year, hour, day, second and minute, or nil if it is not known.
-    public var clock: UInt16?
+    package var clock: UInt16?
 
     /// Creates a layout.
-    public init(
+    package init(
         mark: [UInt8], form: Form, users: [UInt16], records: Int, block: Int, index: UInt16? = nil, clock: UInt16? = nil
     ) {
         self.mark = mark

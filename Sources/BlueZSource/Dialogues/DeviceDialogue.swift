@@ -21,7 +21,6 @@ struct DialogueTime: Equatable {
     var wall: WallTime
 }
 
-/// The events for a dialogue.
 enum DialogueEvent: Equatable {
     /// All required notifications are enabled.
     case start

@@ -1,5 +1,5 @@
 /// The dialogue that a device needs, and its parameters.
-public enum DialogueDescription: Hashable, Sendable {
+package enum DialogueDescription: Hashable, Sendable {
     /// The User Data service: the device sends measurements of users who consent.
     case userData([ConsentingUser])
     /// Scales made by QN, such as Renpho's.
@@ -12,12 +12,12 @@ public enum DialogueDescription: Hashable, Sendable {
     case beurerSanitas(high: UInt8)
 
     /// The default key. It is omblepy's, so that a cuff that was already read with omblepy can be read at once.
-    public static let defaultKey: [UInt8] = [
+    package static let defaultKey: [UInt8] = [
         0xDE, 0xAD, 0xBE, 0xAF, 0x12, 0x34, 0x12, 0x34, 0xDE, 0xAD, 0xBE, 0xAF, 0x12, 0x34, 0x12, 0x34,
     ]
 
     /// Whether the dialogue returns stored records together with the device's clock. Records are not accepted until the clock is known.
-    public var reportsRecordsWithClock: Bool {
+    package var reportsRecordsWithClock: Bool {
         switch self {
         case .omronCuff(let memory, _): memory.clock != nil
         case .o2Ring: true
@@ -44,14 +44,14 @@ public enum DialogueDescription: Hashable, Sendable {
 }
 
 /// A user of a device that keeps its measurements for users who consent.
-public struct ConsentingUser: Hashable, Sendable {
+package struct ConsentingUser: Hashable, Sendable {
     /// The device's number of the user.
-    public var number: UInt8
+    package var number: UInt8
     /// The code with which the user was registered, 0 to 9999 on most devices.
-    public var code: UInt16
+    package var code: UInt16
 
     /// - Parameter number: the number on the device, from 1.
-    public init(number: UInt8, code: UInt16) {
+    package init(number: UInt8, code: UInt16) {
         self.number = number
         self.code = code
     }

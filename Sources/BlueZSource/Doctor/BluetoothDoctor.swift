@@ -5,7 +5,7 @@ import SystemdKit
 /// Finds Bluetooth problems on this machine, from the kernel upward. Each finding contains the command that fixes it.
 ///
 ///     BluetoothDoctor(bus: bus).examine { findings in … }
-public final class BluetoothDoctor {
+package final class BluetoothDoctor {
     private let bus: SystemBus
     private let radios: Radios
     private let version: DaemonVersion?
@@ -15,7 +15,7 @@ public final class BluetoothDoctor {
     private var completion: (([Finding]) -> Void)?
 
     /// - Parameter bus: a bus that is not open yet.
-    public convenience init(bus: SystemBus) {
+    package convenience init(bus: SystemBus) {
         self.init(bus: bus, radios: .ofThisMachine(), version: .installed(), user: .current())
     }
 
@@ -27,7 +27,7 @@ public final class BluetoothDoctor {
     }
 
     /// Examines the machine within the time limit, and closes the bus.
-    public func examine(within limit: Duration = .seconds(20), completion: @escaping ([Finding]) -> Void) {
+    package func examine(within limit: Duration = .seconds(20), completion: @escaping ([Finding]) -> Void) {
         self.completion = completion
         let tree = ObjectTree(bus: bus)
         self.tree = tree

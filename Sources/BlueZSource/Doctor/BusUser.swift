@@ -2,9 +2,9 @@ import Glibc
 import Pipeline
 
 /// The user who calls bluetoothd, and their membership in the group that Debian's policy allows.
-public struct BusUser: Hashable, Sendable {
+package struct BusUser: Hashable, Sendable {
     /// The user's membership in the group `bluetooth`.
-    public enum Membership: Hashable, Sendable {
+    package enum Membership: Hashable, Sendable {
         /// The process has the group.
         case member
         /// The account is in the group, but the process is not. The user must log in again.
@@ -14,18 +14,18 @@ public struct BusUser: Hashable, Sendable {
     }
 
     /// The account's name, or its number if it has no name.
-    public var name: String
+    package var name: String
     /// The membership in the group `bluetooth`.
-    public var membership: Membership
+    package var membership: Membership
 
     /// Creates a user for tests. The program uses ``current()``.
-    public init(name: String, membership: Membership) {
+    package init(name: String, membership: Membership) {
         self.name = name
         self.membership = membership
     }
 
     /// Returns the effective user of this process.
-    public static func current() -> BusUser {
+    package static func current() -> BusUser {
         let name = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())"
         guard let group = getgrnam("bluetooth")?.pointee else { return BusUser(name: name, membership: .none) }
         var groups = [gid_t](repeating: 0, count: 1024)

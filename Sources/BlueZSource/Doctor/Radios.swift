@@ -3,36 +3,36 @@ import EventLoopKit
 import Glibc
 
 /// The kernel's Bluetooth controllers and switches. They are read without bluetoothd, so that it may be broken.
-public struct Radios: Sendable {
+package struct Radios: Sendable {
     /// A Bluetooth adapter in the kernel.
-    public struct Controller: Hashable, Sendable {
+    package struct Controller: Hashable, Sendable {
         /// The kernel's name, such as `hci0`.
-        public var name: String
+        package var name: String
         /// Whether the kernel has started it (HCI_UP).
-        public var isUp: Bool
+        package var isUp: Bool
         /// Whether the controller's features include low energy (Core specification, vol 2, part C, 3.3).
-        public var supportsLowEnergy: Bool
+        package var supportsLowEnergy: Bool
     }
 
     /// An rfkill switch for Bluetooth.
-    public struct Switch: Hashable, Sendable {
+    package struct Switch: Hashable, Sendable {
         /// The kernel's name from sysfs, or the name of its folder, such as `rfkill0`, if it has none.
-        public var name: String
+        package var name: String
         /// Whether it is blocked by software: `rfkill unblock bluetooth`.
-        public var isSoftBlocked: Bool
+        package var isSoftBlocked: Bool
         /// Whether it is blocked by a key or a pin of the board.
-        public var isHardBlocked: Bool
+        package var isHardBlocked: Bool
     }
 
     /// The controllers that answered, in the order of their numbers.
-    public var controllers: [Controller]
+    package var controllers: [Controller]
     /// The switches sorted by name, or empty if the kernel has none for Bluetooth.
-    public var switches: [Switch]
+    package var switches: [Switch]
     /// The reason why the controllers could not be read, or nil.
-    public var failure: String?
+    package var failure: String?
 
     /// Creates radios for tests. The program uses ``ofThisMachine(root:)``.
-    public init(controllers: [Controller], switches: [Switch], failure: String? = nil) {
+    package init(controllers: [Controller], switches: [Switch], failure: String? = nil) {
         self.controllers = controllers
         self.switches = switches
         self.failure = failure
@@ -40,7 +40,7 @@ public struct Radios: Sendable {
 
     /// Reads the radios of this machine.
     /// - Parameter root: the root of the sysfs tree, which tests replace.
-    public static func ofThisMachine(root: String = "/sys") -> Radios {
+    package static func ofThisMachine(root: String = "/sys") -> Radios {
         var radios = Radios(controllers: [], switches: switches(root))
         for number in 0..<Int32(HCI_MAX_DEV) {
             var information = hci_dev_info()

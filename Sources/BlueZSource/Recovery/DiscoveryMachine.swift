@@ -1,13 +1,13 @@
 /// The filter for discovery (BlueZ, org.bluez.Adapter1, SetDiscoveryFilter).
-public struct DiscoveryFilter: Hashable, Sendable {
+package struct DiscoveryFilter: Hashable, Sendable {
     /// The services, or empty for devices with any service.
-    public var services: [BluetoothUUID] = []
+    package var services: [BluetoothUUID] = []
     /// Whether each advertisement is reported, even if it repeats the last one. This costs work, so it is set only if adverts contain
     /// readings.
-    public var duplicates = false
+    package var duplicates = false
 
     /// Creates a filter for devices with any service, without repetitions.
-    public init() {}
+    package init() {}
 }
 
 /// Keeps discovery in the wanted state despite contradictory reports from BlueZ. Pure: answers and properties in, calls out.

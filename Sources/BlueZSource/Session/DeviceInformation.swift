@@ -1,9 +1,9 @@
 import HealthModel
 
 /// The Device Information Service (180A), combined into a device and its most durable name.
-public struct DeviceInformation: Sendable {
+package struct DeviceInformation: Sendable {
     /// The characteristics of the service.
-    public static let fields: [BluetoothUUID] = [
+    package static let fields: [BluetoothUUID] = [
         BluetoothUUID(0x2A29), BluetoothUUID(0x2A24), BluetoothUUID(0x2A25), BluetoothUUID(0x2A27), BluetoothUUID(0x2A26),
         BluetoothUUID(0x2A28), BluetoothUUID(0x2A23), BluetoothUUID(0x2B00),
     ]
@@ -18,10 +18,10 @@ public struct DeviceInformation: Sendable {
     private var systemIdentifier: String?
 
     /// Creates an empty description.
-    public init() {}
+    package init() {}
 
     /// Adds the value of one of the ``fields``.
-    public mutating func add(_ field: BluetoothUUID, _ bytes: [UInt8]) {
+    package mutating func add(_ field: BluetoothUUID, _ bytes: [UInt8]) {
         if field == BluetoothUUID(0x2A23) {
             // EUI-64, least significant byte first. Equal bytes mean that the maker did not set it.
             guard bytes.count == 8, Set(bytes).count > 1 else { return }
@@ -35,7 +35,7 @@ public struct DeviceInformation: Sendable {
     }
 
     /// Returns the device. Its key does not change with a new bond, a new battery or another hub (DESIGN, section 4).
-    public func device(name: String?, address: BluetoothAddress, addressIsDurable: Bool, profile: String) -> Device {
+    package func device(name: String?, address: BluetoothAddress, addressIsDurable: Bool, profile: String) -> Device {
         let text = { (number: UInt16) in texts[BluetoothUUID(number)] }
         let (manufacturer, model, serial) = (text(0x2A29), text(0x2A24), text(0x2A25))
         let key: String
@@ -58,7 +58,7 @@ public struct DeviceInformation: Sendable {
 
     /// Whether an address is durable. A public or static random address is, but a resolvable or non-resolvable private one changes every
     /// few minutes (Core specification, vol 6, part B, 1.3.2). For a bonded device BlueZ reports the identity address.
-    public static func isDurable(_ address: BluetoothAddress, type: String?, bonded: Bool) -> Bool {
+    package static func isDurable(_ address: BluetoothAddress, type: String?, bonded: Bool) -> Bool {
         if type != "random" || bonded { return true }
         return UInt8(address.description.prefix(2), radix: 16).map { $0 >= 0xC0 } ?? false
     }

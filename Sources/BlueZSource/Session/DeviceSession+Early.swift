@@ -49,7 +49,6 @@ extension DeviceSession {
 }
 
 extension ObjectTree {
-    /// Returns the characteristic at a path.
     func characteristic(at path: String) -> CharacteristicName? {
         guard let properties = self[path: path, interface: BlueZ.characteristic],
             let uuid = properties["UUID"]?.text.flatMap({ BluetoothUUID($0) }), let service = properties["Service"]?.text,

@@ -3,9 +3,9 @@ import HealthModel
 /// A device's date and time in bytes (GATT Specification Supplement, Current Time and Date Time), little-endian.
 ///
 ///     0..1 year   2 month   3 day   4 hour   5 minute   6 second      7 day of week   8 fractions/256   9 reason
-public enum DeviceTime {
+package enum DeviceTime {
     /// Returns the time on the device's clock, or nil if a part is unknown or invalid.
-    public static func read(_ bytes: [UInt8], layout: DeviceClock.Layout) -> WallTime? {
+    package static func read(_ bytes: [UInt8], layout: DeviceClock.Layout) -> WallTime? {
         guard bytes.count >= (layout == .currentTime ? 9 : 7) else { return nil }
         let year = Int(bytes[0]) | Int(bytes[1]) << 8
         guard Calendar.isValid(year: year, month: Int(bytes[2]), day: Int(bytes[3])), bytes[4] < 24, bytes[5] < 60, bytes[6] < 60

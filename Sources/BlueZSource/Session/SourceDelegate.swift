@@ -3,7 +3,7 @@ import HealthModel
 import Pipeline
 
 /// The receiver of the source's events. All calls are made on the loop's thread.
-public protocol BlueZSourceDelegate: AnyObject {
+package protocol BlueZSourceDelegate: AnyObject {
     /// Receives a frame of the adopted device with this address. Its bytes are valid only during the call. A measurement has the place of
     /// its context, which comes first.
     func received(_ frame: RawFrame, of address: BluetoothAddress)
@@ -19,8 +19,8 @@ public protocol BlueZSourceDelegate: AnyObject {
 }
 
 /// The identifier of one pending commit.
-public struct CommitToken: Hashable, Sendable {
+package struct CommitToken: Hashable, Sendable {
     /// The device whose frames are to be made durable.
-    public let address: BluetoothAddress
+    package let address: BluetoothAddress
     let number: Int
 }

@@ -3,7 +3,7 @@ import SystemdKit
 /// Limits on the mirrored objects. Any radio in range can make BlueZ create objects, and BlueZ itself has no limit.
 extension ObjectTree {
     /// The rank of an object. Each rank has its own limit, so that none uses up another's.
-    public enum Rank: Hashable, Sendable, CaseIterable {
+    package enum Rank: Hashable, Sendable, CaseIterable {
         /// Adapters of this machine.
         case adapter
         /// Adopted devices, with their services.

@@ -4,12 +4,12 @@ import SystemdKit
 /// A mirror of a service's objects. They are read once, then updated by signals, never polled (D-Bus specification, ObjectManager).
 ///
 /// When the service goes away the tree becomes empty. When it comes back the tree is filled again (story 4).
-public final class ObjectTree {
+package final class ObjectTree {
     /// The properties of one interface by name. Values have no variants around them.
-    public typealias Properties = [String: BusValue]
+    package typealias Properties = [String: BusValue]
 
     /// A change of the tree. It is reported after the tree has changed.
-    public enum Change: Equatable {
+    package enum Change: Equatable {
         /// The service answered, and the tree contains its objects.
         case filled
         /// The service or the bus is gone, and all objects with it.
@@ -27,13 +27,13 @@ public final class ObjectTree {
     }
 
     /// The objects by path, then by interface, such as `org.bluez.Device1`. Empty until the service has answered.
-    public private(set) var objects: [String: [String: Properties]] = [:]
+    package private(set) var objects: [String: [String: Properties]] = [:]
     /// Whether the service has returned its objects.
-    public private(set) var isFilled = false
+    package private(set) var isFilled = false
     /// Whether objects were omitted since the service last returned them.
-    public private(set) var isFull = false
+    package private(set) var isFull = false
     /// Called for each change, on the loop's thread.
-    public var onChange: ((Change) -> Void)?
+    package var onChange: ((Change) -> Void)?
     /// Returns the rank of an object with these interfaces, or nil if it has the rank of the object that contains it.
     var rank: ([String: Properties]) -> Rank? = { _ in nil }
 
@@ -50,16 +50,16 @@ public final class ObjectTree {
     /// Creates a tree that is empty before ``start()``.
     ///
     /// - Parameter service: the bus name of the service.
-    public init(bus: SystemBus, service: String = "org.bluez") {
+    package init(bus: SystemBus, service: String = "org.bluez") {
         self.bus = bus
         self.service = service
     }
 
     /// Returns one interface's properties, or nil if the object or the interface does not exist.
-    public subscript(path path: String, interface interface: String) -> Properties? { objects[path]?[interface] }
+    package subscript(path path: String, interface interface: String) -> Properties? { objects[path]?[interface] }
 
     /// Starts the mirror. Call it after each connection of the bus.
-    public func start() {
+    package func start() {
         stop()
         let rules: [(String, (BusSignal) -> Void)] = [
             (
@@ -80,7 +80,7 @@ public final class ObjectTree {
     }
 
     /// Stops the mirror. Call it when the bus is lost.
-    public func stop() {
+    package func stop() {
         subscriptions.removeAll()
         filling?.cancel()
         filling = nil

@@ -13,7 +13,7 @@ import Pipeline
 /// - A digest of the bytes distinguishes documents of the same time, so the same document is stored once.
 /// - The Health app's own `export_cda.xml` is not a clinical document. It repeats the samples of `export.xml` and is counted as
 ///   `exportCDA`.
-public final class DocumentInterpreter: FrameInterpreter {
+package final class DocumentInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
     private let schema: DocumentSchema
     private let keepsInvalid: Bool
@@ -22,7 +22,7 @@ public final class DocumentInterpreter: FrameInterpreter {
     /// - Parameters:
     ///   - keepsInvalid: whether to keep documents that the schema rejects.
     ///   - isOwnExport: whether the file has the name of the Health app's own export.
-    public init(registry: OriginRegistry, schema: DocumentSchema, keepsInvalid: Bool, isOwnExport: Bool = false) {
+    package init(registry: OriginRegistry, schema: DocumentSchema, keepsInvalid: Bool, isOwnExport: Bool = false) {
         (self.registry, self.schema) = (registry, schema)
         (self.keepsInvalid, self.isOwnExport) = (keepsInvalid, isOwnExport)
     }
@@ -30,7 +30,7 @@ public final class DocumentInterpreter: FrameInterpreter {
     /// Reads one document.
     ///
     /// - Throws: ``Refusal`` with the first invalid line.
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         let content: UnsafeRawBufferPointer
         var source = ""
         switch frame.payload {

@@ -3,19 +3,19 @@ import CLibXML2
 /// The text of a clinical document that a person reads: the narrative blocks of its sections (CDA R2, 4.3.4).
 ///
 ///     DocumentNarrative(octets).sections.first?.title  // "Allergies"
-public struct DocumentNarrative: Sendable {
+package struct DocumentNarrative: Sendable {
     /// One section.
-    public struct Section: Hashable, Sendable {
+    package struct Section: Hashable, Sendable {
         /// The title, or empty if it has none.
-        public var title: String
+        package var title: String
         /// The lines: paragraphs, list items, and rows of tables with ` · ` between cells.
-        public var lines: [String]
+        package var lines: [String]
     }
 
     /// The sections in the order of the document, the inner ones after their outer one.
-    public private(set) var sections: [Section] = []
+    package private(set) var sections: [Section] = []
     /// Whether the text is longer than the limit, so that the rest is missing.
-    public private(set) var isCut = false
+    package private(set) var isCut = false
 
     private static let (maximumCharacters, maximumSections) = (500_000, 1000)
     /// Elements that end a line.
@@ -23,7 +23,7 @@ public struct DocumentNarrative: Sendable {
     private static let cells: Set<String> = ["td", "th"]
 
     /// Reads a document. Bytes that are not XML have no sections.
-    public init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in
             guard DocumentProlog.rejectionReason(bytes) == nil, let reader = try? DocumentReader.parser(bytes) else { return }
             defer { xmlFreeTextReader(reader) }

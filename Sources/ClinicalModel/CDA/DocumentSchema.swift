@@ -2,7 +2,7 @@ import CLibXML2
 
 /// HL7's schemas of CDA documents, release 2: the normative one, and the one with HL7's SDTC extensions, which nearly all documents use.
 /// They are loaded with the first document.
-public final class DocumentSchema {
+package final class DocumentSchema {
     /// The folder `CDASchema` of the checkout or the installation.
     private let folder: String?
     private var schemas: [Kind: OpaquePointer?] = [:]
@@ -20,7 +20,7 @@ public final class DocumentSchema {
 
     /// - Parameter folders: the folders of device profiles. `CDASchema` is in one of them, as in an installation, or beside one, as in a
     ///   checkout. The first match is used.
-    public init(folders: [String]) {
+    package init(folders: [String]) {
         let candidates = folders.flatMap { folder -> [String] in ["\(folder)/CDASchema", "\(folder)/../CDASchema"] }
         folder = candidates.first { xmlCheckFilename($0) > 0 }
     }

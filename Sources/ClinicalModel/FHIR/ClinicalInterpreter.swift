@@ -14,7 +14,7 @@ import Pipeline
 /// - Start and end are the time when it was added. Its identity uses `meta.lastUpdated` if present, so that it is the same on every hub.
 /// - The resources that records refer to, such as a Medication, are stored without validation.
 /// - A resource without an id is identified by a digest of its bytes, so the same bytes are the same resource.
-public final class ClinicalInterpreter: FrameInterpreter {
+package final class ClinicalInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
     /// The release of all resources, if the user has chosen one.
     private let release: FHIRRelease?
@@ -28,7 +28,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
     }
 
     /// - Parameter release: the release of all resources, if the user has chosen one.
-    public init(registry: OriginRegistry, release: FHIRRelease? = nil) {
+    package init(registry: OriginRegistry, release: FHIRRelease? = nil) {
         self.registry = registry
         self.release = release
     }
@@ -36,7 +36,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
     /// Reads one resource.
     ///
     /// - Throws: ``Refusal`` with the path of the error.
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .malformed(let reason): throw Refusal(reason, at: frame.place)
         case .bytes(let bytes): return try interpret(bytes, nil, frame, &readings)

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A release of FHIR that health records use.
-public enum FHIRRelease: String, Hashable, Sendable {
+package enum FHIRRelease: String, Hashable, Sendable {
     /// FHIR 1.0.2.
     case dstu2 = "DSTU2"
     /// FHIR 4.0.1.
@@ -11,7 +11,7 @@ public enum FHIRRelease: String, Hashable, Sendable {
     var other: FHIRRelease { self == .dstu2 ? .r4 : .dstu2 }
 
     /// Parses the name of a release, or its number (`1.0.2`, `4.0.1`).
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         switch text {
         case "DSTU2": self = .dstu2
         case "R4": self = .r4

@@ -4,26 +4,25 @@ import HealthModel
 ///
 ///     Immunization.vaccineCode: is missing
 ///     Observation.component[1].valueQuantity: a text is never closed (octet 512)
-public struct ResourceFault: JSONFailure, Hashable, CustomStringConvertible {
+package struct ResourceFault: JSONFailure, Hashable, CustomStringConvertible {
     /// The path from the resource's type to the element, as in FHIRPath. It is empty if the type could not be read.
-    public var path: String
+    package var path: String
     /// The error, without the value.
-    public var reason: String
+    package var reason: String
     /// The index of the invalid byte, or `nil` if the text is well-formed.
-    public var byte: Int?
+    package var byte: Int?
 
-    /// Creates a fault.
-    public init(_ path: String, _ reason: String, byte: Int? = nil) {
+    package init(_ path: String, _ reason: String, byte: Int? = nil) {
         (self.path, self.reason, self.byte) = (path, reason, byte)
     }
 
-    public init(_ fault: JSONFault) {
+    package init(_ fault: JSONFault) {
         let isDepth = fault.kind == .depth
         self.init(
             "", isDepth ? "it is nested more than \(JSONTape.maximumDepth) levels deep" : fault.reason, byte: fault.start)
     }
 
-    public var description: String {
+    package var description: String {
         let place = byte.map { " (byte \($0))" } ?? ""
         return (path.isEmpty ? "" : path + ": ") + reason + place
     }

@@ -1,6 +1,5 @@
 /// The shell's completions for a value.
-public enum Completion: Sendable, Equatable {
-    /// None.
+package enum Completion: Sendable, Equatable {
     case none
     /// Existing files.
     case file

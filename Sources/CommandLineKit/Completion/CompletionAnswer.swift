@@ -1,11 +1,11 @@
 /// The text that may take the place of the last word of a command line that is being typed.
-public enum CompletionAnswer: Sendable, Equatable {
+package enum CompletionAnswer: Sendable, Equatable {
     /// A candidate, with one sentence about it, which may be empty.
-    public struct Candidate: Sendable, Equatable {
-        public var text: String
-        public var help: String
+    package struct Candidate: Sendable, Equatable {
+        package var text: String
+        package var help: String
 
-        public init(_ text: String, help: String = "") { (self.text, self.help) = (text, help) }
+        package init(_ text: String, help: String = "") { (self.text, self.help) = (text, help) }
     }
 
     /// One of these.
@@ -18,7 +18,7 @@ public enum CompletionAnswer: Sendable, Equatable {
     case output(arguments: [String], prefix: String)
 
     /// The first line of the answer to a shell. Candidates follow, one on each line, each with its sentence after a tab.
-    public var heading: String {
+    package var heading: String {
         switch self {
         case .words, .output: "words"
         case .files: "files"
@@ -31,7 +31,7 @@ extension CommandSpecification {
     /// What may take the place of the last word of a command line.
     ///
     /// - Parameter words: The words after the program's name, up to the cursor. The last one may be incomplete or empty.
-    public func completion(of words: [String]) -> CompletionAnswer {
+    package func completion(of words: [String]) -> CompletionAnswer {
         var line = TypedLine(root: self)
         var rest = words.dropLast()[...]
         while let word = rest.popFirst() { line.take(word, &rest) }

@@ -1,10 +1,10 @@
 /// The scripts that connect a shell's completion with the program. The program answers `complete -- WORD...` with the candidates for the last
 /// word (``CompletionAnswer``), so the scripts contain no commands and no options.
-public enum CompletionScript: String, CaseIterable, Sendable {
+package enum CompletionScript: String, CaseIterable, Sendable {
     case bash, zsh, fish
 
     /// The script for a program of this name. Bash 4.4, zsh 5, and fish 3 or later are required.
-    public func text(program: String) -> String {
+    package func text(program: String) -> String {
         let name = String(program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
         return template.replacing("@NAME@", with: name).replacing("@PROGRAM@", with: program)
     }

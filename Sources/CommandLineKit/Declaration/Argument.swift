@@ -1,7 +1,7 @@
 /// A positional argument.
-public struct Argument: Sendable, Equatable {
+package struct Argument: Sendable, Equatable {
     /// The number of values.
-    public enum Arity: Sendable, Equatable {
+    package enum Arity: Sendable, Equatable {
         /// Exactly one.
         case one
         /// One or none.
@@ -13,16 +13,16 @@ public struct Argument: Sendable, Equatable {
     }
 
     /// The name in the help and in ``Invocation/argument(_:)``, in capitals by convention: `FILE`.
-    public var name: String
+    package var name: String
     /// One sentence for the help.
-    public var help: String
+    package var help: String
     /// The number of values.
-    public var arity: Arity
+    package var arity: Arity
     /// The shell's completions.
-    public var completion: Completion
+    package var completion: Completion
 
     /// - Parameter name: in capitals by convention, such as `FILE`.
-    public init(name: String, help: String, arity: Arity = .one, completion: Completion = .none) {
+    package init(name: String, help: String, arity: Arity = .one, completion: Completion = .none) {
         self.name = name
         self.help = help
         self.arity = arity

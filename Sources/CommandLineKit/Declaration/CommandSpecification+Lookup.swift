@@ -69,7 +69,7 @@ struct CommandChain: Sendable {
 extension CommandSpecification {
     /// Errors in the declaration, for a test of the program: duplicate names, names without dashes, ambiguous arguments, missing
     /// sentences.
-    public var declarationProblems: [String] {
+    package var declarationProblems: [String] {
         CommandChain(root: self).family.flatMap { chain in
             Self.problems(of: chain).map { "\(chain.line): \($0)" }
         }

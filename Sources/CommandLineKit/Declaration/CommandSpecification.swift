@@ -15,31 +15,31 @@
 /// A command with subcommands is a group and cannot be run itself. Its options apply to all commands below it, and may be written before
 /// or after their names. So the options of the root are the program's global options. `--help`, `-h`, `--version` and the command `help`
 /// are built in.
-public struct CommandSpecification: Sendable, Equatable {
+package struct CommandSpecification: Sendable, Equatable {
     /// The word on the command line. For the root, the name of the program.
-    public var name: String
+    package var name: String
     /// Former names. They are accepted, and help and completion do not show them.
-    public var formerNames: [String]
+    package var formerNames: [String]
     /// The heading in the help of the command above, or `nil` for none.
-    public var group: String?
+    package var group: String?
     /// One sentence.
-    public var summary: String
+    package var summary: String
     /// Further explanation. An empty line separates paragraphs.
-    public var discussion: String
+    package var discussion: String
     /// The positional arguments in order. At most one of them may repeat.
-    public var arguments: [Argument]
+    package var arguments: [Argument]
     /// The options in the order of the help.
-    public var options: [Option]
+    package var options: [Option]
     /// The subcommands. A command with subcommands cannot be run itself.
-    public var subcommands: [CommandSpecification]
+    package var subcommands: [CommandSpecification]
     /// Examples at the end of the help.
-    public var examples: [Example]
+    package var examples: [Example]
 
     /// - Parameters:
     ///   - name: the word on the command line.
     ///   - formerNames: names that are accepted and not shown.
     ///   - summary: one sentence.
-    public init(
+    package init(
         name: String,
         formerNames: [String] = [],
         summary: String,
@@ -61,16 +61,16 @@ public struct CommandSpecification: Sendable, Equatable {
 }
 
 /// An example of a command line.
-public struct Example: Sendable, Equatable {
+package struct Example: Sendable, Equatable {
     /// The complete command line with the program's name.
-    public var command: String
+    package var command: String
     /// One sentence that explains it.
-    public var explanation: String
+    package var explanation: String
 
     /// - Parameters:
     ///   - command: the complete command line.
     ///   - explanation: one sentence that explains it.
-    public init(_ command: String, _ explanation: String) {
+    package init(_ command: String, _ explanation: String) {
         self.command = command
         self.explanation = explanation
     }

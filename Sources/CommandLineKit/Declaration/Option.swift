@@ -1,25 +1,25 @@
 /// A flag, or an option with a value.
-public struct Option: Sendable, Equatable {
+package struct Option: Sendable, Equatable {
     /// The names with their dashes. Help and messages use the first one.
-    public var names: [String]
+    package var names: [String]
     /// Former names. They are accepted, and help and completion do not show them.
-    public var formerNames: [String]
+    package var formerNames: [String]
     /// The placeholder of the value in the help, in capitals by convention. `nil` makes it a flag.
-    public var value: String?
+    package var value: String?
     /// One sentence for the help.
-    public var help: String
+    package var help: String
     /// Whether it may be given more than once.
-    public var repeating: Bool
+    package var repeating: Bool
     /// Whether it must be given.
-    public var required: Bool
+    package var required: Bool
     /// The shell's completions for its value.
-    public var completion: Completion
+    package var completion: Completion
 
     /// - Parameters:
     ///   - names: the names with their dashes.
     ///   - formerNames: names that are accepted and not shown.
     ///   - value: the placeholder of the value in the help, or `nil` for a flag.
-    public init(
+    package init(
         names: [String],
         formerNames: [String] = [],
         value: String? = nil,

@@ -2,7 +2,7 @@ extension CommandSpecification {
     /// Returns the help of a command below this program, wrapped to a width.
     ///
     /// If the path contains an unknown name, the result is the help of the commands before it.
-    public func help(for path: [String] = [], width: Int = 80) -> String {
+    package func help(for path: [String] = [], width: Int = 80) -> String {
         var chain = CommandChain(root: self)
         for name in path where !chain.descend(to: name) { break }
         // Prevents columns of single words.

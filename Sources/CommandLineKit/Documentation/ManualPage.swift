@@ -6,34 +6,33 @@
 ///     exitStatus: [.init("0", "All went well."), .init("64", "The command line makes no sense.")])
 /// print(page.rendered(), terminator: "")
 /// ```
-public struct ManualPage: Sendable {
+package struct ManualPage: Sendable {
     /// An entry of a list, such as a file and its purpose.
-    public struct Entry: Sendable, Equatable {
+    package struct Entry: Sendable, Equatable {
         /// The file, the variable or the number.
-        public var name: String
+        package var name: String
         /// The explanation.
-        public var text: String
+        package var text: String
 
         /// - Parameter text: the explanation.
-        public init(_ name: String, _ text: String) {
+        package init(_ name: String, _ text: String) {
             self.name = name
             self.text = text
         }
     }
 
     /// An additional section with text, a list, and literal lines.
-    public struct Section: Sendable, Equatable {
+    package struct Section: Sendable, Equatable {
         /// The title in capitals.
-        public var title: String
+        package var title: String
         /// The text. An empty line separates paragraphs.
-        public var text: String
+        package var text: String
         /// The list below the text.
-        public var entries: [Entry]
+        package var entries: [Entry]
         /// Literal lines below the list.
-        public var listing: String
+        package var listing: String
 
-        /// Creates a section.
-        public init(title: String, text: String, entries: [Entry] = [], listing: String = "") {
+        package init(title: String, text: String, entries: [Entry] = [], listing: String = "") {
             self.title = title
             self.text = text
             self.entries = entries
@@ -41,27 +40,26 @@ public struct ManualPage: Sendable {
         }
     }
 
-    /// The program with its commands.
-    public var program: CommandSpecification
+    package var program: CommandSpecification
     /// The section of the manual, 1 for programs.
-    public var section: Int
+    package var section: Int
     /// The version at the foot of the page.
-    public var version: String
+    package var version: String
     /// The date at the foot of the page, such as `2024-05-01`. Without it the page does not depend on the day of the build.
-    public var date: String?
+    package var date: String?
     /// Additional sections before the exit statuses.
-    public var sections: [Section]
+    package var sections: [Section]
     /// The exit statuses and their meanings.
-    public var exitStatus: [Entry]
+    package var exitStatus: [Entry]
     /// The files that the program uses.
-    public var files: [Entry]
+    package var files: [Entry]
     /// The environment variables that the program uses.
-    public var environment: [Entry]
+    package var environment: [Entry]
     /// Related pages, such as `sqlite3(1)`.
-    public var seeAlso: [String]
+    package var seeAlso: [String]
 
     /// - Parameter section: the section of the manual, 1 for programs.
-    public init(
+    package init(
         program: CommandSpecification,
         section: Int = 1,
         version: String = "",
@@ -84,7 +82,7 @@ public struct ManualPage: Sendable {
     }
 
     /// Returns the source of the page.
-    public func rendered() -> String {
+    package func rendered() -> String {
         var roff = Roff()
         let root = CommandChain(root: program)
         let release = version.isEmpty ? program.name : "\(program.name) \(version)"

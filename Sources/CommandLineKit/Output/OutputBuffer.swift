@@ -2,21 +2,21 @@ import Glibc
 import Synchronization
 
 /// The reason why output could not be written.
-public enum OutputError: Error, Sendable, Equatable, CustomStringConvertible {
+package enum OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The reader has closed the pipe, as `head` does. The program should exit quietly.
     case closed
     /// A system error with its `errno`.
     case failed(errno: Int32)
 
     /// The exit status for the error.
-    public var exitCode: ExitCode {
+    package var exitCode: ExitCode {
         switch self {
         case .closed: .success
         case .failed: .ioError
         }
     }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .closed: "the reader has closed the pipe"
         case .failed(let code): "writing failed: \(strerror(code).map { String(cString: $0) } ?? "error \(code)")"
@@ -28,7 +28,7 @@ public enum OutputError: Error, Sendable, Equatable, CustomStringConvertible {
 ///
 /// Call ``flush()`` at the end. Unwritten bytes are lost with the buffer, and only `flush()` reports whether everything was written.
 /// After an error nothing more is written, and every call throws that error again.
-public final class OutputBuffer: Sendable {
+package final class OutputBuffer: Sendable {
     private struct State: Sendable {
         var bytes: [UInt8] = []
         var error: OutputError?
@@ -40,14 +40,14 @@ public final class OutputBuffer: Sendable {
 
     /// The caller owns and closes the descriptor. Ignore `SIGPIPE` to get a closed pipe as an error
     /// (``StandardStreams/ignoreBrokenPipes()``).
-    public init(descriptor: Int32, capacity: Int = 65_536) {
+    package init(descriptor: Int32, capacity: Int = 65_536) {
         self.descriptor = descriptor
         self.capacity = max(1, capacity)
         state = Mutex(State())
     }
 
     /// Appends bytes, and writes when the buffer is full.
-    public func write(_ bytes: [UInt8]) throws(OutputError) {
+    package func write(_ bytes: [UInt8]) throws(OutputError) {
         try state.withLock { (state) throws(OutputError) in
             if let error = state.error { throw error }
             state.bytes.append(contentsOf: bytes)
@@ -56,12 +56,12 @@ public final class OutputBuffer: Sendable {
     }
 
     /// Appends a text as UTF-8.
-    public func write(_ text: String) throws(OutputError) {
+    package func write(_ text: String) throws(OutputError) {
         try write(Array(text.utf8))
     }
 
     /// Writes all buffered bytes.
-    public func flush() throws(OutputError) {
+    package func flush() throws(OutputError) {
         try state.withLock { (state) throws(OutputError) in
             if let error = state.error { throw error }
             try drain(&state)

@@ -7,7 +7,7 @@ import Glibc
 /// progress.update("\(Readable.count(read)) readings")
 /// progress.finish()
 /// ```
-public struct ProgressLine: Sendable {
+package struct ProgressLine: Sendable {
     private static let interval: UInt64 = 100_000_000
 
     private let descriptor: Int32
@@ -17,14 +17,14 @@ public struct ProgressLine: Sendable {
     private var isVisible = false
 
     /// - Parameter clock: returns monotonic nanoseconds.
-    public init(descriptor: Int32 = STDERR_FILENO, terminal: Terminal, clock: @escaping @Sendable () -> UInt64) {
+    package init(descriptor: Int32 = STDERR_FILENO, terminal: Terminal, clock: @escaping @Sendable () -> UInt64) {
         self.descriptor = descriptor
         self.terminal = terminal
         self.clock = clock
     }
 
     /// Draws the text, unless a tenth of a second has not passed since the last one. The text is only evaluated if it is drawn.
-    public mutating func update(_ text: @autoclosure () -> String) {
+    package mutating func update(_ text: @autoclosure () -> String) {
         guard terminal.canRedraw else { return }
         let now = clock()
         if let lastDrawn, now &- lastDrawn < Self.interval { return }
@@ -38,7 +38,7 @@ public struct ProgressLine: Sendable {
     }
 
     /// Erases the line, for example before a note. The next ``update(_:)`` draws it again at once.
-    public mutating func clear() {
+    package mutating func clear() {
         guard isVisible else { return }
         isVisible = false
         lastDrawn = nil
@@ -46,7 +46,7 @@ public struct ProgressLine: Sendable {
     }
 
     /// Erases the line at the end.
-    public mutating func finish() {
+    package mutating func finish() {
         clear()
     }
 

@@ -1,19 +1,19 @@
 import Glibc
 
 /// The output streams of a program: data on stdout, everything else on stderr.
-public struct StandardStreams: Sendable {
+package struct StandardStreams: Sendable {
     /// The buffer for data. Flush it at the end.
-    public let output: OutputBuffer
+    package let output: OutputBuffer
     /// The properties of stdout's terminal.
-    public let outputTerminal: Terminal
+    package let outputTerminal: Terminal
     /// The properties of stderr's terminal.
-    public let errorTerminal: Terminal
+    package let errorTerminal: Terminal
 
     private let errorDescriptor: Int32
     private let isJournal: Bool
 
     /// The priority of a line in the journal (sd-daemon(3)).
-    public enum Priority: Int, Sendable {
+    package enum Priority: Int, Sendable {
         /// A failure.
         case error = 3
         /// Lower priorities: a possible problem, an important event, a normal event, a detail for developers.
@@ -21,7 +21,7 @@ public struct StandardStreams: Sendable {
     }
 
     /// - Parameter journal: the value of `JOURNAL_STREAM`, with the device and inode of the journal's stream (systemd.exec(5)).
-    public init(
+    package init(
         output: Int32 = STDOUT_FILENO, error: Int32 = STDERR_FILENO,
         journal: String? = getenv("JOURNAL_STREAM").map { String(cString: $0) }
     ) {
@@ -38,7 +38,7 @@ public struct StandardStreams: Sendable {
     /// Errors of stderr are ignored, because they cannot be reported. Errors of stdout are thrown by the next call of ``output``.
     ///
     /// - Parameter priority: the priority in the journal, if stderr is connected to it.
-    public func note(_ text: String, priority: Priority? = nil) {
+    package func note(_ text: String, priority: Priority? = nil) {
         if outputTerminal.isTerminal { try? output.flush() }
         var line = TerminalText.sanitized(text, keepingLines: true) + "\n"
         if isJournal, let priority {
@@ -48,7 +48,7 @@ public struct StandardStreams: Sendable {
     }
 
     /// Makes a closed pipe an error of `write(2)` instead of a signal that ends the process. Call it once at the start.
-    public static func ignoreBrokenPipes() {
+    package static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 }

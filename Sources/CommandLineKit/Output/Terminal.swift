@@ -1,22 +1,22 @@
 import Glibc
 
 /// The properties of the terminal that a file descriptor refers to.
-public struct Terminal: Sendable, Equatable {
+package struct Terminal: Sendable, Equatable {
     /// Whether the descriptor is a terminal rather than a file or a pipe.
-    public var isTerminal: Bool
+    package var isTerminal: Bool
     /// Whether the terminal can redraw a line: `TERM` is set and not `dumb`.
-    public var canRedraw: Bool
+    package var canRedraw: Bool
     /// The width in columns, or `nil` if lines may have any width, as in a file.
-    public var width: Int?
+    package var width: Int?
     /// The height in lines, or `nil` if it is unknown.
-    public var height: Int?
+    package var height: Int?
     /// Whether the locale supports more than ASCII.
-    public var isUnicode: Bool
+    package var isUnicode: Bool
     /// Whether to use colors. `NO_COLOR` disables them (no-color.org).
-    public var showsColours = false
+    package var showsColours = false
 
     /// - Parameter width: in columns, or `nil` if lines may have any width.
-    public init(isTerminal: Bool, canRedraw: Bool, width: Int?, height: Int? = nil, isUnicode: Bool) {
+    package init(isTerminal: Bool, canRedraw: Bool, width: Int?, height: Int? = nil, isUnicode: Bool) {
         self.isTerminal = isTerminal
         self.canRedraw = canRedraw
         self.width = width
@@ -25,7 +25,7 @@ public struct Terminal: Sendable, Equatable {
     }
 
     /// Reads the properties from the system and from the variables `TERM`, `COLUMNS`, `LC_ALL`, `LC_CTYPE` and `LANG`.
-    public init(descriptor: Int32) {
+    package init(descriptor: Int32) {
         self.init(descriptor: descriptor) { name in getenv(name).map { String(cString: $0) } }
     }
 

@@ -3,7 +3,7 @@ extension CommandSpecification {
     ///
     /// A value follows its option as `--opt value` or `--opt=value`. `--` ends the options. `-`, and words that look like negative
     /// numbers, are values. `--help` works even if the rest of the line is invalid.
-    public func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
+    package func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
         var parser = CommandParser(root: self, tokens: arguments)
         return try parser.parse()
     }

@@ -1,7 +1,7 @@
 /// A parsed command line: the command with its options and arguments.
-public struct Invocation: Sendable {
+package struct Invocation: Sendable {
     /// The requested action.
-    public enum Action: Sendable, Equatable {
+    package enum Action: Sendable, Equatable {
         /// Run the command.
         case run
         /// Show the help of the command at ``Invocation/path``. The rest of the line was not checked.
@@ -11,13 +11,13 @@ public struct Invocation: Sendable {
     }
 
     /// The requested action.
-    public let action: Action
+    package let action: Action
     /// The names of the command below the program: `["store", "check"]`.
-    public let path: [String]
+    package let path: [String]
     /// The values of each given option, by its first name. A flag has an empty string for each occurrence.
-    public let options: [String: [String]]
+    package let options: [String: [String]]
     /// The positional arguments in order.
-    public let arguments: [String]
+    package let arguments: [String]
 
     private let line: String
     private let declaredOptions: [Option]
@@ -36,17 +36,17 @@ public struct Invocation: Sendable {
     }
 
     /// Whether a flag was given.
-    public func flag(_ name: String) -> Bool {
+    package func flag(_ name: String) -> Bool {
         !strings(name).isEmpty
     }
 
     /// Returns the last value of an option, or `nil` if it was not given.
-    public func string(_ name: String) -> String? {
+    package func string(_ name: String) -> String? {
         strings(name).last
     }
 
     /// Returns all values of an option in order. Any of its names may be used.
-    public func strings(_ name: String) -> [String] {
+    package func strings(_ name: String) -> [String] {
         guard let option = declaredOptions.first(where: { $0.isCalled(name) }) else {
             assertionFailure("\(line) declares no option \(name)")
             return []
@@ -55,30 +55,30 @@ public struct Invocation: Sendable {
     }
 
     /// Returns the value of an option as a whole number, or `nil` if it was not given.
-    public func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
         guard let text = string(name) else { return nil }
         return try integer(text, name: name, in: range)
     }
 
     /// Returns the first value of an argument by its declared name, or `nil` if it was not given.
-    public func argument(_ name: String) -> String? {
+    package func argument(_ name: String) -> String? {
         arguments(name).first
     }
 
     /// Returns all values of a repeating argument.
-    public func arguments(_ name: String) -> [String] {
+    package func arguments(_ name: String) -> [String] {
         assert(argumentsByName[name] != nil, "\(line) declares no argument \(name)")
         return argumentsByName[name] ?? []
     }
 
     /// Returns the value of an argument as a whole number, or `nil` if it was not given.
-    public func integer(argument name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    package func integer(argument name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
         guard let text = argument(name) else { return nil }
         return try integer(text, name: name, in: range)
     }
 
     /// Returns the error for an invalid value that only the command can detect. `expected` completes "expected …".
-    public func invalid(_ name: String, value: String, expected: String) -> UsageError {
+    package func invalid(_ name: String, value: String, expected: String) -> UsageError {
         UsageError(.invalidValue(name: name, value: value, expected: expected), command: line)
     }
 

@@ -1,7 +1,7 @@
 /// Suggestions for mistyped names.
-public enum Suggestion {
+package enum Suggestion {
     /// Returns the nearest candidate, the first if several are equally near, or `nil` if none is near enough.
-    public static func nearest(to word: String, among candidates: [String]) -> String? {
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
         let typed = Array(word.unicodeScalars.prefix(maximumLength))
         var best: (candidate: String, distance: Int)?
         for candidate in candidates {

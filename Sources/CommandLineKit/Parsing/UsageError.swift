@@ -1,7 +1,7 @@
 /// An error in the command line. Its exit code is 64.
-public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of errors.
-    public enum Reason: Sendable, Equatable {
+    package enum Reason: Sendable, Equatable {
         /// No command was given.
         case missingCommand
         /// The command does not exist. The suggestion may be what the user meant.
@@ -25,26 +25,26 @@ public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The kind of the error.
-    public let reason: Reason
+    package let reason: Reason
     /// The command as typed: `vitalgate store check`.
-    public let command: String
+    package let command: String
 
     /// - Parameter command: as typed, such as `vitalgate store check`.
-    public init(_ reason: Reason, command: String) {
+    package init(_ reason: Reason, command: String) {
         self.reason = reason
         self.command = command
     }
 
     /// Always 64.
-    public var exitCode: ExitCode { .usage }
+    package var exitCode: ExitCode { .usage }
 
     /// The error in one line. It is sanitized for terminals.
-    public var message: String {
+    package var message: String {
         TerminalText.sanitized(rawMessage)
     }
 
     /// The command, the error, and how to get help: two lines for stderr.
-    public var description: String {
+    package var description: String {
         "\(command): \(message)\nTry '\(command) --help'."
     }
 

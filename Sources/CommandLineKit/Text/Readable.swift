@@ -1,7 +1,7 @@
 /// Formats numbers for people, independent of the locale. Programs use CSV and JSON instead.
-public enum Readable {
+package enum Readable {
     /// A size in powers of 1000: `512 B`, `1.2 MB`.
-    public static func bytes(_ count: Int) -> String {
+    package static func bytes(_ count: Int) -> String {
         var value = Double(count.magnitude)
         var units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"][...]
         // 999.95 kB would be shown as 1000.0 kB.
@@ -15,7 +15,7 @@ public enum Readable {
     }
 
     /// A whole number in groups of three: `1,234,567`.
-    public static func count(_ count: Int) -> String {
+    package static func count(_ count: Int) -> String {
         let digits = Array(String(count.magnitude))
         var text = count < 0 ? "-" : ""
         for (index, digit) in digits.enumerated() {
@@ -26,10 +26,10 @@ public enum Readable {
     }
 
     /// A number of things: `1 sample`, `1,234 samples`.
-    public static func count(_ count: Int, _ noun: String) -> String { "\(self.count(count)) \(noun)\(count == 1 ? "" : "s")" }
+    package static func count(_ count: Int, _ noun: String) -> String { "\(self.count(count)) \(noun)\(count == 1 ? "" : "s")" }
 
     /// A rate per second: `12,345/s`, or `1.5/s` below ten. Returns `–` if no time has passed.
-    public static func rate(_ count: Int, inNanoseconds nanoseconds: UInt64) -> String {
+    package static func rate(_ count: Int, inNanoseconds nanoseconds: UInt64) -> String {
         guard nanoseconds > 0 else { return "–" }
         let rate = Double(count) * 1e9 / Double(nanoseconds)
         guard rate < 1e15 else { return "–" }
@@ -37,7 +37,7 @@ public enum Readable {
     }
 
     /// A duration: `850 ms`, `3.4 s`, `2 min 05 s`, `1 h 02 min`, `3 d 04 h`.
-    public static func duration(nanoseconds: UInt64) -> String {
+    package static func duration(nanoseconds: UInt64) -> String {
         let milliseconds = rounded(nanoseconds, to: 1_000_000)
         if milliseconds < 1000 { return "\(milliseconds) ms" }
         let seconds = rounded(nanoseconds, to: 1_000_000_000)

@@ -1,12 +1,12 @@
 import Glibc
 
 /// Measures and sanitizes text for a terminal.
-public enum TerminalText {
+package enum TerminalText {
     /// Returns the text without characters that control a terminal or change the direction of writing.
     ///
     /// A device can choose its name, so an escape sequence in it could clear the screen or forge a line. Tabs and line breaks become
     /// spaces. Other control characters become `U+FFFD`, which shows that something was replaced.
-    public static func sanitized(_ text: some StringProtocol, keepingLines: Bool = false) -> String {
+    package static func sanitized(_ text: some StringProtocol, keepingLines: Bool = false) -> String {
         // The most frequent case.
         if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return String(text) }
         var result = String.UnicodeScalarView()
@@ -26,13 +26,13 @@ public enum TerminalText {
     }
 
     /// Returns the number of columns of the text, by `wcwidth(3)`.
-    public static func width(_ text: some StringProtocol) -> Int {
+    package static func width(_ text: some StringProtocol) -> Int {
         if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text.utf8.count }
         return withUnicodeLocale { text.unicodeScalars.reduce(0) { $0 + columns(of: $1) } }
     }
 
     /// Returns the text cut to a width, with an ellipsis if it was cut.
-    public static func truncated(_ text: String, to width: Int, ellipsis: String = "…") -> String {
+    package static func truncated(_ text: String, to width: Int, ellipsis: String = "…") -> String {
         guard self.width(text) > width else { return text }
         let room = width - self.width(ellipsis)
         guard room >= 0 else { return "" }

@@ -5,10 +5,9 @@
 /// table.append(["heartRate", "61.5"])
 /// print(table.rendered(width: 80), terminator: "")
 /// ```
-public struct TextTable: Sendable {
+package struct TextTable: Sendable {
     /// The alignment of the cells in a column.
-    public enum Alignment: Sendable, Equatable {
-        /// For texts.
+    package enum Alignment: Sendable, Equatable {
         case left
         /// For whole numbers.
         case right
@@ -17,16 +16,16 @@ public struct TextTable: Sendable {
     }
 
     /// A column, as wide as its widest cell.
-    public struct Column: Sendable, Equatable {
+    package struct Column: Sendable, Equatable {
         /// The text above the cells.
-        public var header: String
+        package var header: String
         /// The alignment of the cells.
-        public var alignment: Alignment
+        package var alignment: Alignment
         /// The minimum width in a narrow terminal. Only left-aligned columns are cut, because half a number would be wrong.
-        public var minimumWidth: Int
+        package var minimumWidth: Int
 
         /// - Parameter minimumWidth: in columns of the terminal.
-        public init(_ header: String, _ alignment: Alignment = .left, minimumWidth: Int = 8) {
+        package init(_ header: String, _ alignment: Alignment = .left, minimumWidth: Int = 8) {
             self.header = header
             self.alignment = alignment
             self.minimumWidth = minimumWidth
@@ -34,19 +33,19 @@ public struct TextTable: Sendable {
     }
 
     /// The columns in order.
-    public let columns: [Column]
+    package let columns: [Column]
     private var rows: [[String]] = []
 
     /// Creates a table without rows.
-    public init(columns: [Column]) {
+    package init(columns: [Column]) {
         self.columns = columns
     }
 
     /// Whether the table has no rows.
-    public var isEmpty: Bool { rows.isEmpty }
+    package var isEmpty: Bool { rows.isEmpty }
 
     /// Appends a row. Missing cells are empty, and surplus cells are dropped.
-    public mutating func append(_ cells: [String]) {
+    package mutating func append(_ cells: [String]) {
         rows.append(
             columns.indices.map { index in
                 index < cells.count ? TerminalText.sanitized(cells[index]) : ""
@@ -59,7 +58,7 @@ public struct TextTable: Sendable {
     ///   - width: the columns of the terminal, or `nil` to cut nothing.
     ///   - unicode: whether the ellipsis may be `…`.
     ///   - header: whether to include the header. Omit it to continue a table.
-    public func rendered(width: Int? = nil, unicode: Bool = true, header: Bool = true) -> String {
+    package func rendered(width: Int? = nil, unicode: Bool = true, header: Bool = true) -> String {
         let body = columns.indices.map { index in alignedCells(of: index) }
         let headers = columns.map { TerminalText.sanitized($0.header) }
         let natural = columns.indices.map { index in
@@ -118,7 +117,7 @@ public struct TextTable: Sendable {
     /// Returns a bar that fills a fraction of a width, in steps of an eighth of a column, padded with spaces.
     ///
     /// Without Unicode the steps are whole columns of `#`. NaN and negative numbers give an empty bar.
-    public static func bar(_ fraction: Double, width: Int, unicode: Bool = true) -> String {
+    package static func bar(_ fraction: Double, width: Int, unicode: Bool = true) -> String {
         let width = max(0, width)
         let part = fraction.isNaN ? 0 : min(1, max(0, fraction))
         guard unicode else {

@@ -4,14 +4,14 @@ import CCrypto
 ///
 ///     let certificate = try Certificate(pem: text)
 ///     print(certificate.names, certificate.expires)
-public final class Certificate {
+package final class Certificate {
     let handle: OpaquePointer
 
     /// Takes ownership of the handle.
     init(owning handle: OpaquePointer) { self.handle = handle }
 
     /// Reads the first certificate in a PEM text.
-    public convenience init(pem: String) throws(CertificateError) {
+    package convenience init(pem: String) throws(CertificateError) {
         guard let handle = reading(pem, { PEM_read_bio_X509($0, nil, nil, nil) }) else {
             throw CertificateError("it is not a certificate in PEM format")
         }
@@ -21,7 +21,7 @@ public final class Certificate {
     deinit { X509_free(handle) }
 
     /// The names and addresses that the certificate is valid for.
-    public var names: Set<HostName> {
+    package var names: Set<HostName> {
         guard let list = X509_get_ext_d2i(handle, NID_subject_alt_name, nil, nil) else { return [] }
         let all = OpaquePointer(list)
         defer { vitalgate_free_names(all) }
@@ -41,7 +41,7 @@ public final class Certificate {
     }
 
     /// The end of its validity in seconds since 1970.
-    public var expires: Int64 {
+    package var expires: Int64 {
         var (days, seconds): (Int32, Int32) = (0, 0)
         guard let epoch = ASN1_TIME_set(nil, 0) else { return 0 }
         defer { ASN1_STRING_free(epoch) }
@@ -49,8 +49,7 @@ public final class Certificate {
         return Int64(days) * 86_400 + Int64(seconds)
     }
 
-    /// Returns the certificate as PEM.
-    public func pem() throws(CertificateError) -> String {
+    package func pem() throws(CertificateError) -> String {
         try written { PEM_write_bio_X509($0, handle) }
     }
 }

@@ -7,27 +7,27 @@ import CCrypto
 ///
 /// Its name constraints permit only the given names and addresses of private networks. A thief of its key can imitate the hub, but no
 /// site on the internet.
-public final class CertificateAuthority {
+package final class CertificateAuthority {
     /// A certificate and its key, as PEM.
-    public struct Identity {
+    package struct Identity {
         /// The certificate. For a server, the authority's certificate follows it.
-        public let certificate: String
+        package let certificate: String
         /// The private key.
-        public let key: String
+        package let key: String
 
         /// Creates an identity from PEM texts.
-        public init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
+        package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
     }
 
     /// The validity of a server's certificate in days. Apple's browsers reject more than 398 days (support.apple.com/102028).
-    public static let days: Int64 = 397
+    package static let days: Int64 = 397
     /// The validity of the authority in days.
     private static let authorityDays: Int64 = 3650
     /// Certificates are valid from an hour before now, because clocks differ.
     private static let slack: Int64 = 3600
 
     /// The authority's certificate.
-    public let certificate: Certificate
+    package let certificate: Certificate
     private let key: OpaquePointer
 
     private init(_ certificate: Certificate, _ key: OpaquePointer) { (self.certificate, self.key) = (certificate, key) }
@@ -40,7 +40,7 @@ public final class CertificateAuthority {
     ///   - name: the name that phones show.
     ///   - names: the names that it may certify, in addition to addresses of private networks.
     ///   - now: seconds since 1970.
-    public convenience init(named name: String, for names: Set<HostName>, at now: Int64) throws(CertificateError) {
+    package convenience init(named name: String, for names: Set<HostName>, at now: Int64) throws(CertificateError) {
         let key = try Self.makeKey()
         do throws(CertificateError) {
             let certificate = try Self.unsigned(name, key, from: now - Self.slack, until: now + Self.authorityDays * 86_400)
@@ -62,7 +62,7 @@ public final class CertificateAuthority {
     }
 
     /// Restores an existing authority.
-    public convenience init(_ identity: Identity) throws(CertificateError) {
+    package convenience init(_ identity: Identity) throws(CertificateError) {
         let certificate = try Certificate(pem: identity.certificate)
         guard let key = reading(identity.key, { PEM_read_bio_PrivateKey($0, nil, nil, nil) }) else {
             throw CertificateError("its key is not in PEM format")
@@ -75,7 +75,7 @@ public final class CertificateAuthority {
     }
 
     /// Returns its certificate and its key.
-    public func identity() throws(CertificateError) -> Identity {
+    package func identity() throws(CertificateError) -> Identity {
         Identity(certificate: try certificate.pem(), key: try Self.pem(of: key))
     }
 
@@ -85,7 +85,7 @@ public final class CertificateAuthority {
     ///   - names: the names and addresses of the server.
     ///   - now: seconds since 1970.
     /// - Throws: ``CertificateError`` if the authority does not permit the names, or expires before the certificate.
-    public func certify(_ names: Set<HostName>, at now: Int64) throws(CertificateError) -> Identity {
+    package func certify(_ names: Set<HostName>, at now: Int64) throws(CertificateError) -> Identity {
         let sorted = names.map(\.alternativeName).sorted()
         guard let first = names.map(\.description).sorted().first else { throw CertificateError("it contains no name") }
         let end = now + Self.days * 86_400

@@ -1,7 +1,7 @@
 /// The reason why a certificate cannot be created or read.
-public struct CertificateError: Error, CustomStringConvertible {
+package struct CertificateError: Error, CustomStringConvertible {
     /// A text for the user.
-    public let description: String
+    package let description: String
 
     init(_ description: String) { self.description = description }
 }

@@ -1,14 +1,14 @@
 import Glibc
 
 /// A subject name of a certificate: a DNS name or an IP address.
-public enum HostName: Hashable, Sendable, CustomStringConvertible {
+package enum HostName: Hashable, Sendable, CustomStringConvertible {
     case name(String)
     /// 4 or 16 bytes.
     case address([UInt8])
 
     /// Parses a name or an address, or returns `nil` for other texts. A name has only letters, digits, dashes and dots (RFC 1123), so it
     /// contains no syntax of OpenSSL's configuration.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &bytes) == 1 {
             self = .address(Array(bytes[..<4]))
@@ -30,7 +30,7 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .name(let name): return name
         case .address(let bytes):

@@ -4,16 +4,15 @@ import Pipeline
 /// Encodes a sample as a FHIR R4 Observation in JSON.
 ///
 /// The parts that depend only on the series are encoded once.
-public final class ObservationEncoder {
+package final class ObservationEncoder {
     /// The side that chooses resource ids: the client, with the sample's UUID, or the server.
-    public enum IDs: String, Sendable, CaseIterable {
+    package enum IDs: String, Sendable, CaseIterable {
         /// `PUT Observation/{UUID}`: a repeated reading is stored once.
         case client
         /// Resources are found by their identifier.
         case server
     }
 
-    /// The state of the sample.
     enum SampleState {
         case live
         /// Deleted, or replaced by the sample with this UUID.
@@ -44,14 +43,14 @@ public final class ObservationEncoder {
 
     /// - Parameters:
     ///   - patients: references such as `Patient/7` by subject.
-    public init(_ context: ExportContext, patients: [String: String], ids: IDs) {
+    package init(_ context: ExportContext, patients: [String: String], ids: IDs) {
         self.patients = patients
         self.ids = ids
         quantities = QuantityText(context)
     }
 
     /// Whether the sample can be represented: it is about a person who has a patient on the server.
-    public func hasPlace(for sample: Sample) -> Bool {
+    package func hasPlace(for sample: Sample) -> Bool {
         let origin = sample.origin
         guard patients[origin.person] != nil else { return false }
         if DocumentResource.kinds.contains(origin.kind) { return DocumentResource.hasPlace(for: sample) }

@@ -121,9 +121,9 @@ final class OutputFile {
 }
 
 /// The reason why a file could not be written.
-public struct ExportFileError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ExportFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path, and the system's words.
-    public let description: String
+    package let description: String
     init(_ description: String) { self.description = description }
     init(_ path: String, _ code: Int32) { description = "\(path): \(String(cString: strerror(code)))" }
 }

@@ -9,9 +9,9 @@ import Pipeline
 ///     let counts = try writer.finish()
 ///
 /// An existing file is not overwritten, and an unfinished file is removed.
-public final class SampleFileWriter {
+package final class SampleFileWriter {
     /// The format of the file.
-    public enum Form: String, Sendable, CaseIterable {
+    package enum Form: String, Sendable, CaseIterable {
         /// A line of JSON each, as `query` prints it, and with all that its object carries: points, resources, documents.
         case ndjson
         /// A row each, as `query --format csv` prints it.
@@ -25,19 +25,19 @@ public final class SampleFileWriter {
     }
 
     /// The results for the samples.
-    public struct Counts: Hashable, Sendable {
+    package struct Counts: Hashable, Sendable {
         /// The number of samples in the file.
-        public var written = 0
+        package var written = 0
         /// The number of samples that the format cannot represent, by reason.
-        public var reasons: [String: Int] = [:]
+        package var reasons: [String: Int] = [:]
         /// The total of these numbers.
-        public var leftOut: Int { reasons.values.reduce(0, +) }
+        package var leftOut: Int { reasons.values.reduce(0, +) }
     }
 
     /// Returns a sample, or `nil` if it does not exist.
-    public typealias Lookup = (SampleIdentity) throws -> StoredSample?
+    package typealias Lookup = (SampleIdentity) throws -> StoredSample?
     /// Returns the value of an object that has no number of its own, such as `124/79`, with its unit. `nil` for other samples.
-    public typealias Value = (Sample) throws -> (text: String, unit: Unit)?
+    package typealias Value = (Sample) throws -> (text: String, unit: Unit)?
 
     private let file: OutputFile
     private let text: any SampleText
@@ -50,7 +50,7 @@ public final class SampleFileWriter {
     ///   - value: the values of objects, for ``Form/csv``.
     ///   - member: finds what belongs to a correlation or workout, which ``Form/appleHealth`` writes into it.
     /// - Throws: ``ExportFileError``.
-    public init(
+    package init(
         path: String, form: Form, context: ExportContext, types: [SampleType], characteristics: [Characteristic] = [],
         value: @escaping Value = { _ in nil }, member: @escaping Lookup = { _ in nil }
     ) throws(ExportFileError) {
@@ -76,7 +76,7 @@ public final class SampleFileWriter {
     }
 
     /// Returns the format that a file's name suggests, or `nil`.
-    public static func form(of path: String) -> Form? {
+    package static func form(of path: String) -> Form? {
         let name = path.hasSuffix(".zst") ? path.dropLast(4) : path[...]
         if name.hasSuffix(".ndjson") || name.hasSuffix(".jsonl") { return .ndjson }
         if name.hasSuffix(".csv") { return .csv }
@@ -86,7 +86,7 @@ public final class SampleFileWriter {
     /// Adds a sample. Samples come in the order of their start.
     ///
     /// - Throws: ``ExportFileError``, or an error of the member lookup.
-    public func append(_ stored: StoredSample) throws {
+    package func append(_ stored: StoredSample) throws {
         var outcome = Result<WriteOutcome, any Error>.success(.written)
         try file.write { bytes in outcome = Result { try text.append(stored, to: &bytes, spill: file.spill) } }
         count(try outcome.get(), 1)
@@ -103,7 +103,7 @@ public final class SampleFileWriter {
     /// Gives the file its name once it is complete and on the disk.
     ///
     /// - Throws: ``ExportFileError``, or an error of the member lookup.
-    public func finish() throws -> Counts {
+    package func finish() throws -> Counts {
         try file.write { text.end(&$0) }
         for (outcome, number) in text.late { count(outcome, number) }
         try text.writeMembers(into: file)

@@ -2,13 +2,13 @@ import HealthModel
 import Pipeline
 
 /// Recognizes ZIP archives of activity files, such as the archive of an account at Strava (`activities/1234.fit.gz`).
-public enum ActivityArchive {
+package enum ActivityArchive {
     /// The channel of rows that are not from an activity file: `file, name` before each file, and `skip, name, count`.
     static let channel = "activity-archive"
     static let file: StaticString = "file"
 
     /// Whether an open file is a ZIP archive with activity files and without an XML file, which every export of Apple Health has.
-    public static func recognises(_ file: InputFile) -> Bool {
+    package static func recognises(_ file: InputFile) -> Bool {
         guard file.begins(4, AppleHealthExport.isArchive),
             let directory = try? ZipDirectory(file, limit: ZipArchive.Limits().directory)
         else { return false }
@@ -37,7 +37,7 @@ public enum ActivityArchive {
 ///
 /// The archive is refused as a whole if a checksum is wrong. A file in it that cannot be read is refused alone. Other files are counted by
 /// the suffix of their names.
-public struct ActivityArchiveSource: FrameSource {
+package struct ActivityArchiveSource: FrameSource {
     private let file: InputFile
     private let received: Instant
     private let meter: ReadMeter?
@@ -45,12 +45,12 @@ public struct ActivityArchiveSource: FrameSource {
     /// - Parameters:
     ///   - received: the time of the import.
     ///   - meter: counts the bytes that are read.
-    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
     /// Passes the rows of each file to `handle`, in the order of the archive.
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let limits = ZipArchive.Limits()
         let directory = try ZipDirectory(file, limit: limits.directory)
         let check = ZipArchive(directory, limits: limits)
@@ -135,7 +135,7 @@ public struct ActivityArchiveSource: FrameSource {
 }
 
 /// Interprets the files of an archive of activities. Each file is read as if it were alone, and errors name the file.
-public final class ActivityArchiveInterpreter: FrameInterpreter {
+package final class ActivityArchiveInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
     /// The interpreter of the current file, or `nil` before its first row.
     private var current: (any FrameInterpreter)?
@@ -145,10 +145,10 @@ public final class ActivityArchiveInterpreter: FrameInterpreter {
     private var leftOut = LeftOut()
 
     /// - Parameter registry: the registry of the person who did the activities.
-    public init(registry: OriginRegistry) { self.registry = registry }
+    package init(registry: OriginRegistry) { self.registry = registry }
 
     /// Reads a row of the current file, or begins the next one.
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         if frame.channel == ActivityArchive.channel {
             guard case .row(let row) = frame.payload else {
                 guard case .malformed(let reason) = frame.payload else { return .notData }
@@ -176,7 +176,7 @@ public final class ActivityArchiveInterpreter: FrameInterpreter {
     }
 
     /// Returns the parts of the files that were not stored.
-    public func takeLeftOut() -> LeftOut? {
+    package func takeLeftOut() -> LeftOut? {
         if let rest = current?.takeLeftOut() {
             leftOut.refusals += rest.refusals.map(inFile)
             for (kind, count) in rest.skipped { leftOut.skipped[names.kind(kind.name), default: 0] += count }

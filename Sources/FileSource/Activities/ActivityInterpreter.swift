@@ -12,17 +12,17 @@ import Pipeline
 ///   average of a single lap is kept. For several laps it is left out, because a mean of means was never measured.
 /// - A point's distance is cumulative from the start. It is not split into differences, which were never measured.
 /// - An invalid point, position, number or lap is rejected alone. Everything else that is read and not stored is counted by name.
-public final class ActivityInterpreter: FrameInterpreter {
+package final class ActivityInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
     private var recording: ActivityRecording?
     private var names = SkipNames()
     private var leftOut = LeftOut()
 
     /// - Parameter registry: the registry of the person who did the activities.
-    public init(registry: OriginRegistry) { self.registry = registry }
+    package init(registry: OriginRegistry) { self.registry = registry }
 
     /// Reads a row. The last row of an activity returns its workout and its route.
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         guard case .row(let row) = frame.payload else { throw Refusal("not a row of an activity file", at: frame.place) }
         let texts = ActivityTexts(row: row, place: frame.place, isXML: frame.channel == ActivityRow.tcx)
         let element = row[ActivityRow.element]
@@ -47,7 +47,7 @@ public final class ActivityInterpreter: FrameInterpreter {
     }
 
     /// Returns the parts of activities that were not stored.
-    public func takeLeftOut() -> LeftOut? { leftOut.take() }
+    package func takeLeftOut() -> LeftOut? { leftOut.take() }
 
     private func point(
         _ texts: ActivityTexts, received: Instant, into readings: inout [Reading]

@@ -3,19 +3,19 @@ import Pipeline
 /// Recognizes the file that Apple's Health app creates with “Export All Health Data”: `export.xml`, or the ZIP archive around it.
 ///
 ///     if AppleHealthExport.recognises(file) { … }
-public enum AppleHealthExport {
+package enum AppleHealthExport {
     /// The number of bytes to pass to ``recognises(_:)``.
-    public static let decidingLength = 64 << 10
+    package static let decidingLength = 64 << 10
 
     /// Whether an open file is an export, or a ZIP archive that may contain one. A file that cannot be read returns `false`.
-    public static func recognises(_ file: InputFile) -> Bool {
+    package static func recognises(_ file: InputFile) -> Bool {
         file.begins(decidingLength, recognises)
     }
 
     /// Whether a file that begins with these bytes is an export, or a ZIP archive that may contain one.
     ///
     /// UTF-16 is recognized too, so that reading the file can report the problem.
-    public static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
+    package static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
         if isArchive(beginning) { return true }
         switch ExportProlog(beginning) {
         case .found: return true

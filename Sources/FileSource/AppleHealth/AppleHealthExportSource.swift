@@ -15,7 +15,7 @@ import Pipeline
 ///
 ///     let source = AppleHealthExportSource(InputFile(path: "export.zip"), received: now)
 ///     try source.forEachFrame { frame in … }
-public struct AppleHealthExportSource: FrameSource {
+package struct AppleHealthExportSource: FrameSource {
     private let file: InputFile
     /// The folder of the files that a plain export names.
     private let folder: ExportFiles.Folder
@@ -29,7 +29,7 @@ public struct AppleHealthExportSource: FrameSource {
     ///   - path: the path of the file, which locates the files that it names. `nil` or `-` if it is unknown.
     ///   - received: the time of the import, for all frames.
     ///   - meter: counts the bytes that are read.
-    public init(_ file: InputFile, path: String? = nil, received: Instant, meter: ReadMeter? = nil) {
+    package init(_ file: InputFile, path: String? = nil, received: Instant, meter: ReadMeter? = nil) {
         self.init(file, path: path, received: received, meter: meter, limits: ZipArchive.Limits())
     }
 
@@ -44,7 +44,7 @@ public struct AppleHealthExportSource: FrameSource {
     }
 
     /// Passes each record of the export to `handle`, in file order.
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let input = PrefixedInput(FileInput(file, meter: meter))
         if try input.look(at: 4, AppleHealthExport.isArchive) {
             let archive = try ExportArchive(file, limits: limits, meter: meter)

@@ -2,5 +2,5 @@ import HealthModel
 
 extension AppleHealthInterpreter {
     /// The date of the export, or `nil` if it is unknown.
-    public var written: Instant? { exported == 0 ? nil : Instant(seconds: exported) }
+    package var written: Instant? { exported == 0 ? nil : Instant(seconds: exported) }
 }

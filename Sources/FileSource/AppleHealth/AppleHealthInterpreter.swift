@@ -23,7 +23,7 @@ import Pipeline
 ///   before their files are read. It also refers to rejected routes, because a later export may contain the file.
 /// - The attributes of `Me` become characteristics.
 /// - `HKMetadataKeySyncIdentifier` and `…SyncVersion` become the reading's record id instead of metadata.
-public final class AppleHealthInterpreter: FrameInterpreter {
+package final class AppleHealthInterpreter: FrameInterpreter {
     typealias Texts = UnsafeBufferPointer<UnsafeRawBufferPointer>
 
     let registry: OriginRegistry
@@ -83,7 +83,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     private static let correlationRecord = SkipKind("correlationRecord")
 
     /// - Parameter registry: the registry of the person whose export it is.
-    public init(registry: OriginRegistry) {
+    package init(registry: OriginRegistry) {
         self.registry = registry
         electrocardiograms = ElectrocardiogramInterpreter(registry: registry)
         origins = .allocate(capacity: Self.originCapacity)
@@ -98,7 +98,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     /// Converts a record to its reading, or returns the outcome without one.
     ///
     /// - Throws: ``Refusal`` if the record is invalid.
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         received = frame.received
         guard frame.channel.isEmpty, case .row(let row) = frame.payload else {
             return try interpret(file: frame, into: &readings)
@@ -125,7 +125,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     }
 
     /// Returns the rejected locations of routes, and elements that were not stored.
-    public func takeLeftOut() -> LeftOut? {
+    package func takeLeftOut() -> LeftOut? {
         guard !leftOut.isEmpty else { return routes.takeLeftOut() }
         var rest = routes.takeLeftOut() ?? LeftOut()
         rest.skipped.merge(leftOut.skipped) { $0 + $1 }

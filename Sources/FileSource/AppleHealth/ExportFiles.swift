@@ -16,7 +16,6 @@ final class ExportFiles {
     enum Folder {
         /// The archive, with the hashes of its members' names relative to the export's folder.
         case archive(folder: [UInt8], members: Set<UInt64>)
-        /// The folder of the export.
         case path(String)
         /// No place, because the export came through a pipe.
         case none

@@ -10,7 +10,7 @@ import Pipeline
 ///     original length (4)   included length (4)   flags (4)   drops (4)   µs since the year 0 (8)   data      for each packet
 ///
 /// Datalink 1001 is HCI, 1002 is HCI with a UART packet type (H4), and 2001 is the kernel's monitor (BlueZ, doc/btsnoop.txt).
-public final class BTSnoopFile {
+package final class BTSnoopFile {
     /// A packet between the host and the controller.
     struct Packet {
         enum Kind { case event, data, other }
@@ -33,27 +33,26 @@ public final class BTSnoopFile {
     }
 
     /// The path for messages.
-    public let path: String
+    package let path: String
     /// The packet in which the file ends, if it is truncated.
-    public private(set) var cut: Place?
+    package private(set) var cut: Place?
     private let file: InputFile
     private let datalink: Datalink
 
     static let mark = Array("btsnoop\0".utf8)
     /// Microseconds from the year 0 to 1970.
     private static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
-    /// The maximum length of a packet.
     private static let maximumPacketLength = 1 << 17
     private static let latest: Int64 = 253_402_300_799_999_999
 
     /// Whether the file is a btsnoop file.
-    public static func isOne(_ file: InputFile) -> Bool {
+    package static func isOne(_ file: InputFile) -> Bool {
         var head = [UInt8](repeating: 0, count: mark.count)
         return pread(file.descriptor, &head, head.count, 0) == head.count && head == mark
     }
 
     /// - Throws: ``SourceError`` if it is not a btsnoop file, or has an unsupported datalink.
-    public init(_ file: InputFile, path: String) throws(SourceError) {
+    package init(_ file: InputFile, path: String) throws(SourceError) {
         (self.file, self.path) = (file, path)
         var head = [UInt8](repeating: 0, count: 16)
         guard pread(file.descriptor, &head, 16, 0) == 16, head.starts(with: Self.mark), Self.number(head, 8, 4) == 1 else {

@@ -4,29 +4,28 @@ import Pipeline
 /// The advertisements and characteristic values of Bluetooth LE devices in a recording of a controller's traffic.
 ///
 /// Core specification 5.4: vol 4, part E, 5.4 (packets) and 7.7 (events), vol 3, part A, 3 (L2CAP) and part F, 3.4 (ATT).
-public final class BluetoothTraffic {
+package final class BluetoothTraffic {
     /// A device, identified by its address at the time.
-    public struct Peer: Hashable, Sendable {
+    package struct Peer: Hashable, Sendable {
         /// The address, such as `C0:01:02:03:04:01`.
-        public var address: String
+        package var address: String
         /// Whether the address is random and may change. Public and resolved addresses do not change.
-        public var isRandom: Bool
+        package var isRandom: Bool
     }
 
     /// A part of an advertisement (Core Specification Supplement, part A).
-    public enum Advertised {
+    package enum Advertised {
         case service(String)
         case name(String)
-        /// The data of a service.
         case serviceData(String, [UInt8])
         case manufacturerData(UInt16, [UInt8])
     }
 
     /// The way in which a value was sent.
-    public enum Way: Hashable, Sendable { case notified, read, written }
+    package enum Way: Hashable, Sendable { case notified, read, written }
 
     /// An event in the recording.
-    public enum Event {
+    package enum Event {
         case advert(Peer, [Advertised])
         case connected(Peer)
         case disconnected(Peer)
@@ -62,10 +61,10 @@ public final class BluetoothTraffic {
     }
 
     /// - Parameter file: the recording.
-    public init(_ file: BTSnoopFile) { self.file = file }
+    package init(_ file: BTSnoopFile) { self.file = file }
 
     /// Passes all events to `body` in order.
-    public func forEachEvent(_ body: (Event, Instant, Place) throws -> Void) throws {
+    package func forEachEvent(_ body: (Event, Instant, Place) throws -> Void) throws {
         (links, tables, longAdverts) = ([:], [:], [:])
         try file.forEachPacket { packet, place in
             guard packet.kind != .other else { return }

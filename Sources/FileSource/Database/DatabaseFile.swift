@@ -11,11 +11,11 @@ import SQLiteKit
 /// - If the database's log lies beside it (`NAME-wal`, `NAME-journal`), both are copied to a temporary folder, where SQLite applies the log.
 ///   The originals are never changed.
 /// - A database that uses a write-ahead log may have lost its last rows if the log is not there. A note reports it.
-public final class DatabaseFile {
+package final class DatabaseFile {
     /// The path of the database, which no program changes while this object exists.
     let path: String
     /// Facts about the file that the user should know.
-    public let notes: [String]
+    package let notes: [String]
     /// The temporary folder of the copies, or `nil` if the file itself is read.
     private let folder: String?
 
@@ -23,17 +23,17 @@ public final class DatabaseFile {
     private static let logSuffixes = ["-wal", "-journal"]
 
     /// Whether an open file begins with SQLite's header. A file that cannot be read returns `false`.
-    public static func recognises(_ file: InputFile) -> Bool {
+    package static func recognises(_ file: InputFile) -> Bool {
         file.begins(mark.count) { $0.elementsEqual(mark) }
     }
 
     /// Whether an open file is the write-ahead log of a database, by its magic number (https://sqlite.org/fileformat2.html#walformat).
-    public static func recognisesLog(_ file: InputFile) -> Bool {
+    package static func recognisesLog(_ file: InputFile) -> Bool {
         file.begins(4) { $0.elementsEqual([0x37, 0x7F, 0x06, 0x82]) || $0.elementsEqual([0x37, 0x7F, 0x06, 0x83]) }
     }
 
     /// - Throws: ``SourceError`` if the file is truncated, or if its log cannot be applied.
-    public init(_ file: InputFile) throws(SourceError) {
+    package init(_ file: InputFile) throws(SourceError) {
         guard let own = file.currentPath else {
             throw SourceError(.noInput, "a database is read from a file, not from a pipe")
         }

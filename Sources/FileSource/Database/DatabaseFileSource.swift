@@ -10,9 +10,9 @@ import Pipeline
 /// values are counted by name.
 ///
 /// The file is opened read-only as an immutable file. Its schema is not trusted, so only tables are read, and no views.
-public final class DatabaseFileSource: FrameSource {
+package final class DatabaseFileSource: FrameSource {
     /// The maximum size of a value in bytes. A longer value ends the reading with an error.
-    public static let maximumValue = 1 << 20
+    package static let maximumValue = 1 << 20
 
     enum Origin {
         case file(DatabaseFile)
@@ -23,31 +23,31 @@ public final class DatabaseFileSource: FrameSource {
     private let wanted: ForeignDatabase
     private let received: Instant
     private var tables: [ForeignTable] { wanted.tables }
-    public private(set) var unread = Unread()
+    package private(set) var unread = Unread()
 
     /// Creates a source that reads a file.
-    public init(_ file: DatabaseFile, wanted: ForeignDatabase, received: Instant) {
+    package init(_ file: DatabaseFile, wanted: ForeignDatabase, received: Instant) {
         (origin, self.wanted, self.received) = (.file(file), wanted, received)
     }
 
     /// Creates a source that runs an SQL script in memory, for test vectors and tests.
-    public init(script: [UInt8], wanted: ForeignDatabase, received: Instant) {
+    package init(script: [UInt8], wanted: ForeignDatabase, received: Instant) {
         (origin, self.wanted, self.received) = (.script(script), wanted, received)
     }
 
     /// The channel of the wanted table with this index.
-    public static func channel(_ index: Int) -> String { "sqlite:\(index)" }
+    package static func channel(_ index: Int) -> String { "sqlite:\(index)" }
 
     /// The indices of the wanted tables that exist in the file.
     /// - Throws: ``SourceError`` if the file cannot be read.
-    public func present() throws -> [Int] {
+    package func present() throws -> [Int] {
         let database = try ForeignConnection(origin)
         var found: [Int] = []
         for (index, table) in tables.enumerated() where try database.plan(of: table) != nil { found.append(index) }
         return found
     }
 
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let database = try ForeignConnection(origin)
         try refuseSeveralPersons(database)
         var number = 0

@@ -8,12 +8,12 @@ import Pipeline
 ///     try source.forEachFrame { frame in … }   // .row(TextRow), or .malformed(reason) where a row breaks the rules
 ///
 /// The place of a row is the physical line on which it starts, from 1. An invalid row does not stop the others.
-public final class DelimitedFileSource: FrameSource {
+package final class DelimitedFileSource: FrameSource {
     /// The maximum length of a row in bytes. A longer row is rejected and skipped without being kept.
-    public static let maximumRow = 1 << 20
+    package static let maximumRow = 1 << 20
 
     /// Assumptions about the text, for stderr and the ledger. They are complete after the file was read.
-    public private(set) var notes: [String] = []
+    package private(set) var notes: [String] = []
 
     private let open: () -> any ByteInput
     private let delimiter: UInt8?
@@ -24,12 +24,12 @@ public final class DelimitedFileSource: FrameSource {
     /// - Parameters:
     ///   - delimiter: the delimiter of the matching profile, or `nil` to detect it in the first line.
     ///   - received: the time of the import by the hub's clock.
-    public convenience init(_ file: InputFile, delimiter: UInt8? = nil, received: Instant, meter: ReadMeter? = nil) {
+    package convenience init(_ file: InputFile, delimiter: UInt8? = nil, received: Instant, meter: ReadMeter? = nil) {
         self.init(delimiter: delimiter, received: received) { FileInput(file, meter: meter) }
     }
 
     /// Reads rows from memory, for vectors and tests.
-    public convenience init(bytes: [UInt8], delimiter: UInt8? = nil, received: Instant) {
+    package convenience init(bytes: [UInt8], delimiter: UInt8? = nil, received: Instant) {
         self.init(delimiter: delimiter, received: received) { MemoryInput(bytes) }
     }
 
@@ -41,7 +41,7 @@ public final class DelimitedFileSource: FrameSource {
     }
 
     /// Passes each row to `handle`, in file order.
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let buffer = try TextBuffer(open(), maximum: Self.maximumRow)
         notes = buffer.encoding == .utf8 ? [] : ["the text is \(buffer.encoding.rawValue)"]
         let head = UnsafeRawBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start)

@@ -9,14 +9,14 @@ import Pipeline
 ///
 /// Each element is a row with one cell for each path, numbered from 1. A malformed element is rejected, and the next one is read. If the
 /// array itself is malformed, the rest cannot be read.
-public final class JSONArrayFileSource: FrameSource {
+package final class JSONArrayFileSource: FrameSource {
     /// The maximum length of an element in bytes.
-    public static let maximumElement = 1 << 20
+    package static let maximumElement = 1 << 20
 
     /// Assumptions about the text, for the user.
-    public private(set) var notes: [String] = []
+    package private(set) var notes: [String] = []
     /// Members with values that no path reads.
-    public private(set) var unread = Unread()
+    package private(set) var unread = Unread()
 
     private let open: () -> any ByteInput
     private let paths: [[UInt8]]
@@ -34,7 +34,7 @@ public final class JSONArrayFileSource: FrameSource {
     ///   - paths: the members that become cells, such as `value.bpm` or `values[0].bpm`.
     ///   - rows: the member of the file's object that contains the array, or `nil` if the file is the array.
     ///   - ignored: members that are not counted as unread. A path with `.*` includes everything in a member.
-    public convenience init(
+    package convenience init(
         _ file: InputFile, paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant,
         meter: ReadMeter? = nil
     ) {
@@ -42,7 +42,7 @@ public final class JSONArrayFileSource: FrameSource {
     }
 
     /// Reads elements from memory, for vectors and tests.
-    public convenience init(
+    package convenience init(
         bytes: [UInt8], paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant
     ) {
         self.init(paths: paths, rows: rows, ignored: ignored, received: received) { MemoryInput(bytes) }
@@ -60,7 +60,7 @@ public final class JSONArrayFileSource: FrameSource {
     }
 
     /// Passes each element to `handle`, in file order.
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let buffer = try TextBuffer(open(), maximum: Self.maximumElement)
         notes = buffer.encoding == .utf8 ? [] : ["the text is \(buffer.encoding.rawValue)"]
         var members = UnreadMembers(ignored: ignored)

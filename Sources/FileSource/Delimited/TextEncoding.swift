@@ -1,7 +1,7 @@
 import HealthModel
 
 /// The encoding of a text file.
-public enum TextEncoding: String, Hashable, Sendable {
+package enum TextEncoding: String, Hashable, Sendable {
     /// Also used for a file without a byte order mark that is plain ASCII.
     case utf8 = "UTF-8"
     /// UTF-16 with the lower byte first, as spreadsheets on Windows write it.

@@ -2,22 +2,20 @@ import HealthModel
 import Pipeline
 
 /// The beginning of a text file, from which profiles recognize it.
-public struct TextFileHead: Sendable {
+package struct TextFileHead: Sendable {
     /// Up to 64 KiB, converted to UTF-8.
-    public var text: String
-    /// Whether it is the whole file.
-    public var isWhole: Bool
-    /// The encoding of the file.
-    public var encoding: TextEncoding
+    package var text: String
+    package var isWhole: Bool
+    package var encoding: TextEncoding
 
     /// - Throws: ``SourceError`` if the file does not exist or is not a text.
-    public static func read(path: String) throws(SourceError) -> TextFileHead { try read(InputFile(path: path)) }
+    package static func read(path: String) throws(SourceError) -> TextFileHead { try read(InputFile(path: path)) }
 
     /// Reads the head of an open file.
-    public static func read(_ file: InputFile) throws(SourceError) -> TextFileHead { try read(FileInput(file)) }
+    package static func read(_ file: InputFile) throws(SourceError) -> TextFileHead { try read(FileInput(file)) }
 
     /// Reads the head of bytes in memory.
-    public static func read(bytes: [UInt8]) throws(SourceError) -> TextFileHead {
+    package static func read(bytes: [UInt8]) throws(SourceError) -> TextFileHead {
         try read(MemoryInput(bytes))
     }
 

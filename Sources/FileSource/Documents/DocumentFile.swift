@@ -7,32 +7,32 @@ import Pipeline
 ///     let source = DocumentFile(file, received: now)
 ///
 /// Reading stops within 256 KiB after ``ResourceRow/maximumLength``. The contents are not examined.
-public final class DocumentFile: FrameSource {
+package final class DocumentFile: FrameSource {
     private let file: InputFile
     private let received: Instant
     private let meter: ReadMeter?
 
     /// The number of bytes that are examined to recognize a file.
-    public static let decidingLength = 64 << 10
+    package static let decidingLength = 64 << 10
 
     /// Reads an open file.
-    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
     /// Whether an open file begins as XML with the root ClinicalDocument. A file that cannot be read returns `false`.
-    public static func recognises(_ file: InputFile) -> Bool {
+    package static func recognises(_ file: InputFile) -> Bool {
         file.begins(decidingLength, recognises)
     }
 
     /// Whether a file that begins with these bytes is a CDA document, in any encoding.
-    public static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
+    package static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
         let text = beginning.lazy.filter { $0 != 0 }
         guard text.first(where: { $0 > 0x20 && $0 < 0x80 }) == UInt8(ascii: "<") else { return false }
         return String(decoding: text, as: UTF8.self).firstMatch(of: /<(?:[A-Za-z_][\w.-]*:)?ClinicalDocument[\s>\/]/) != nil
     }
 
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         // A text beyond the limit shows the interpreter that the document is too long.
         let bytes = try FileInput(file, meter: meter).bytes(limit: ResourceRow.maximumLength)
         let row = TextRow()

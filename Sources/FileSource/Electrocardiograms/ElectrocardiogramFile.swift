@@ -2,14 +2,14 @@ import HealthModel
 import Pipeline
 
 /// Recognizes and reads the CSV files of electrocardiograms in an export of the Health app (`electrocardiograms/ecg_….csv`).
-public enum ElectrocardiogramFile {
+package enum ElectrocardiogramFile {
     /// The maximum length of a line.
     static let maximumLine = 4096
     /// The number of bytes that are examined to recognize a file.
     private static let decidingLength = 8 << 10
 
     /// Whether a file begins with the header of an electrocardiogram, in any language, and continues with numbers.
-    public static func recognises(_ file: InputFile) -> Bool {
+    package static func recognises(_ file: InputFile) -> Bool {
         file.begins(decidingLength) { recognises($0) }
     }
 
@@ -100,7 +100,7 @@ struct ElectrocardiogramLines {
 }
 
 /// Reads the CSV file of an electrocardiogram line by line, for ``ElectrocardiogramInterpreter``.
-public struct ElectrocardiogramFileSource: FrameSource {
+package struct ElectrocardiogramFileSource: FrameSource {
     private let file: InputFile
     private let received: Instant
     private let meter: ReadMeter?
@@ -108,12 +108,12 @@ public struct ElectrocardiogramFileSource: FrameSource {
     /// - Parameters:
     ///   - received: the time of the import.
     ///   - meter: counts the bytes that are read.
-    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
     /// Passes each line to `handle`, and then a row for the end. Without a final line break, the last voltage may be truncated.
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let isWhole = try ElectrocardiogramFile.forEachLine(
             in: FileInput(file, meter: meter), received: received, handle)
         let row = TextRow()

@@ -2,7 +2,7 @@ import HealthModel
 import Pipeline
 
 /// Interprets the lines of an electrocardiogram's file as a sample.
-public final class ElectrocardiogramInterpreter: FrameInterpreter {
+package final class ElectrocardiogramInterpreter: FrameInterpreter {
     /// The maximum number of voltages, more than half an hour of the watch's rate. A recording takes 30 seconds.
     static let maximumVoltages = 1 << 20
 
@@ -17,10 +17,10 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
     private var file = ""
 
     /// - Parameter registry: the registry of the person who was recorded.
-    public init(registry: OriginRegistry) { self.registry = registry }
+    package init(registry: OriginRegistry) { self.registry = registry }
 
     /// Reads a line. The row after the last line returns the electrocardiogram.
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .bytes(let bytes):
             read(Array(bytes)[...], at: frame.place)

@@ -4,17 +4,17 @@ import Pipeline
 /// Recognizes files of FHIR resources: one resource, a Bundle, or one resource per line.
 ///
 ///     if ResourceFile.recognises(file) { … }
-public enum ResourceFile {
+package enum ResourceFile {
     /// The number of bytes that are examined to recognize a file.
-    public static let decidingLength = 64 << 10
+    package static let decidingLength = 64 << 10
 
     /// Whether an open file begins with a JSON object that has a `resourceType`. A file that cannot be read returns `false`.
-    public static func recognises(_ file: InputFile) -> Bool {
+    package static func recognises(_ file: InputFile) -> Bool {
         file.begins(decidingLength, recognises)
     }
 
     /// Whether a file that begins with these bytes contains FHIR resources.
-    public static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
+    package static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
         let text = beginning.dropFirst(ByteOrderMark.lengthUTF8(beginning))
         guard let first = text.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{") else { return false }
         let name = Array("\"resourceType\"".utf8)

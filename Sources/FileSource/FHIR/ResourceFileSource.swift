@@ -8,18 +8,18 @@ import Pipeline
 ///
 /// Each resource is a row of ``ResourceRow`` with the unchanged bytes of the file. Its place is its line, or in a Bundle the index of its
 /// first byte. An invalid line is rejected, and the next one is read. If a Bundle is malformed, the rest cannot be read.
-public final class ResourceFileSource: FrameSource {
+package final class ResourceFileSource: FrameSource {
     private let open: () -> any ByteInput
     private let received: Instant
 
     /// Reads an open file.
-    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         open = { FileInput(file, meter: meter) }
         self.received = received
     }
 
     /// Reads bytes from memory, for tests.
-    public init(bytes: [UInt8], received: Instant) {
+    package init(bytes: [UInt8], received: Instant) {
         open = { MemoryInput(bytes) }
         self.received = received
     }
@@ -30,7 +30,7 @@ public final class ResourceFileSource: FrameSource {
         self.received = received
     }
 
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         try ResourceWalk(ResourceText(open()), received: received).run(handle)
     }
 }

@@ -5,7 +5,6 @@ import Pipeline
 final class ResourceText {
     /// The reason why a value is incomplete.
     enum Break: Error {
-        /// The text ends.
         case end
         /// A line ends that must contain the complete value.
         case lineEnd

@@ -8,11 +8,11 @@ import Pipeline
 /// A file can also contain the headers of the request beside its body, because only a header has the length of the periods:
 ///
 ///     {"headers": {"automation-aggregation": "Days"}, "body": {"data": {…}}}
-public enum HealthAutoExportFile {
+package enum HealthAutoExportFile {
     /// The header with the length of the periods.
-    public static let groupingHeader = "automation-aggregation"
+    package static let groupingHeader = "automation-aggregation"
     /// The number of bytes that are examined to recognize a file.
-    public static let decidingLength = 64 << 10
+    package static let decidingLength = 64 << 10
     /// The lists of an export.
     static let sections: Set<String> = [
         metrics, workouts, "stateOfMind", "medications", "symptoms", "cycleTracking", "ecg", "heartRateNotifications",
@@ -23,10 +23,10 @@ public enum HealthAutoExportFile {
     static let deleted = "deleted"
 
     /// Whether an open file begins like an export. A file that cannot be read returns `false`.
-    public static func recognises(_ file: InputFile) -> Bool { file.begins(decidingLength, recognises) }
+    package static func recognises(_ file: InputFile) -> Bool { file.begins(decidingLength, recognises) }
 
     /// Whether the bytes begin like an export. They may end within it.
-    public static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
+    package static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
         var reader = JSONReader<JSONFault>(
             beginning, from: ByteOrderMark.lengthUTF8(beginning), checks: .structure, maximumDepth: JSONStream.maximumDepth)
         reader.skipBlanks()
@@ -70,28 +70,28 @@ enum HealthAutoExportRow {
 ///
 /// The members of an object come in any order, so a metric's name can follow its points. The text is therefore read twice. The first pass
 /// checks all of it: an export that is cut or malformed is refused as a whole, so that a request is stored completely or not at all.
-public final class HealthAutoExportFileSource: FrameSource {
+package final class HealthAutoExportFileSource: FrameSource {
     /// Members that are not read, and deletions, which are not applied.
-    public private(set) var unread = Unread()
+    package private(set) var unread = Unread()
 
     private let open: () -> any ByteInput
     private let received: Instant
     private var surveyed: HealthAutoExportWalk?
 
     /// Reads an open file.
-    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         open = { FileInput(file, meter: meter) }
         self.received = received
     }
 
     /// Reads bytes from memory, for tests.
-    public init(bytes: [UInt8], received: Instant) {
+    package init(bytes: [UInt8], received: Instant) {
         open = { MemoryInput(bytes) }
         self.received = received
     }
 
     /// Passes the facts about the export and each of its elements to `handle`.
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let survey = try surveyed ?? survey()
         unread = survey.unread
         unread.count(HealthAutoExportFile.deleted, as: .member, survey.deletions)
@@ -122,7 +122,7 @@ public final class HealthAutoExportFileSource: FrameSource {
     /// Checks the whole text, without which no frame is delivered.
     ///
     /// - Throws: ``SourceError`` if the text is cut or malformed.
-    public func survey() throws { surveyed = try survey() as HealthAutoExportWalk }
+    package func survey() throws { surveyed = try survey() as HealthAutoExportWalk }
 
     private func survey() throws -> HealthAutoExportWalk {
         let walk = try HealthAutoExportWalk(open())

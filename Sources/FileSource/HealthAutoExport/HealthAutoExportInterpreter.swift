@@ -13,12 +13,12 @@ import Pipeline
 ///   types that are counted over time, such as steps.
 /// - A night that contains only totals is kept as time in bed, with the totals in its metadata. No stage is derived from them.
 /// - Units and names are looked up in ``HealthAutoExportNames``. An unknown unit is refused, an unknown name is counted in the account.
-public final class HealthAutoExportInterpreter: FrameInterpreter {
+package final class HealthAutoExportInterpreter: FrameInterpreter {
     /// The id of the source of statistics. For readings, the names of their sources follow.
-    public static let source = "health-auto-export"
+    package static let source = "health-auto-export"
 
     /// The types of the samples that an export can contain.
-    public static var types: [SampleType] { HealthAutoExportNames.sampleTypes }
+    package static var types: [SampleType] { HealthAutoExportNames.sampleTypes }
 
     let registry: OriginRegistry
     let zone: TimeZoneRules?
@@ -26,7 +26,7 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
     private(set) var grouping: PeriodGrouping?
     private let isGroupingGiven: Bool
     /// Whether a UUID is that of a sample of this hub, which Vitalgate's webhook sent and which comes back.
-    public var isOwn: (SampleIdentity) -> Bool = { _ in false }
+    package var isOwn: (SampleIdentity) -> Bool = { _ in false }
 
     var names = SkipNames()
     var leftOut = LeftOut()
@@ -48,13 +48,13 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
     /// - Parameters:
     ///   - grouping: the length of the periods, or `nil` if the export contains it or it is unknown.
     ///   - zone: the person's zone, for the ends of days.
-    public init(registry: OriginRegistry, grouping: PeriodGrouping? = nil, zone: TimeZoneRules? = nil) {
+    package init(registry: OriginRegistry, grouping: PeriodGrouping? = nil, zone: TimeZoneRules? = nil) {
         (self.registry, self.grouping, self.zone) = (registry, grouping, zone)
         isGroupingGiven = grouping != nil
     }
 
     /// Assumptions and missing facts, for the account.
-    public var notes: [String] {
+    package var notes: [String] {
         var notes: [String] = []
         if daysElsewhere > 0 {
             notes.append(
@@ -73,7 +73,7 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
     }
 
     /// Interprets a row of an export.
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         received = frame.received
         guard case .row(let row) = frame.payload else {
             guard case .malformed(let reason) = frame.payload else { throw Refusal("not a row of an export", at: frame.place) }
@@ -100,7 +100,7 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
         }
     }
 
-    public func takeLeftOut() -> LeftOut? { leftOut.take() }
+    package func takeLeftOut() -> LeftOut? { leftOut.take() }
 
     private func point(
         _ json: UnsafeRawBufferPointer, at place: Place, into readings: inout [Reading]
@@ -120,7 +120,7 @@ public final class HealthAutoExportInterpreter: FrameInterpreter {
     }
 
     /// A sample of this hub that its webhook sent and that came back.
-    public static let ownReading = SkipKind("own reading")
+    package static let ownReading = SkipKind("own reading")
     static let noValue = SkipKind("no-value")
 
     /// Appends the readings of a point, or returns the kind under which it is skipped.

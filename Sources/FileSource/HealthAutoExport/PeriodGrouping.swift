@@ -3,14 +3,14 @@ import HealthModel
 /// The length of the periods whose sums and averages an export contains.
 ///
 ///     PeriodGrouping(header: "Days")?.end(of: start, offset: offset, zone: berlin)
-public enum PeriodGrouping: String, Hashable, Sendable, CaseIterable {
+package enum PeriodGrouping: String, Hashable, Sendable, CaseIterable {
     /// Single samples.
     case none
     case seconds, minutes, hours, days, weeks, months, years
 
     /// The grouping of a request's header. The app has written the same word with and without capitals and spaces. Returns `nil` for an
     /// unknown word.
-    public init?(header: String) {
+    package init?(header: String) {
         let word = header.lowercased().filter { $0 != " " && $0 != "\u{A0}" }
         guard word != "default" else {
             self = .none
@@ -26,7 +26,7 @@ public enum PeriodGrouping: String, Hashable, Sendable, CaseIterable {
     ///
     /// - Parameter zone: the person's zone.
     /// - Returns: the end, and whether the rules of the zone do not apply to it.
-    public func end(of start: Instant, offset: ZoneOffset, zone: TimeZoneRules?) -> (instant: Instant, isElsewhere: Bool)? {
+    package func end(of start: Instant, offset: ZoneOffset, zone: TimeZoneRules?) -> (instant: Instant, isElsewhere: Bool)? {
         func after(_ seconds: Int64) -> (Instant, Bool) {
             (Instant(microseconds: start.microseconds &+ seconds * 1_000_000), false)
         }

@@ -8,11 +8,11 @@ protocol ByteInput: AnyObject {
 }
 
 /// Counts the bytes read from a file, for progress.
-public final class ReadMeter {
+package final class ReadMeter {
     /// The number of bytes of the file itself. For an archive, they are compressed.
-    public internal(set) var bytes: Int64 = 0
+    package internal(set) var bytes: Int64 = 0
     /// Creates a meter at 0.
-    public init() {}
+    package init() {}
 }
 
 /// An open file that is read once, from front to back.
@@ -51,7 +51,6 @@ final class FileInput: ByteInput {
     }
 }
 
-/// Bytes in memory.
 final class MemoryInput: ByteInput {
     private let bytes: [UInt8]
     private var offset = 0

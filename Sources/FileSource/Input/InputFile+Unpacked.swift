@@ -8,7 +8,7 @@ extension InputFile {
     /// Returns the file, or its uncompressed content if it is compressed with gzip.
     ///
     /// - Throws: ``SourceError`` if the compressed file is damaged. Nothing of it is returned then, because its checksum is at its end.
-    public func unpacked() throws(SourceError) -> InputFile {
+    package func unpacked() throws(SourceError) -> InputFile {
         guard isGzip else { return self }
         let input = GzipInput(FileInput(self), size: size)
         return try InputFile(in: spoolFolders) { append throws(SourceError) in
@@ -19,7 +19,7 @@ extension InputFile {
     /// Returns the file, or its text in UTF-8 if it is an activity or a route in UTF-16.
     ///
     /// Documents are not converted, because they are stored byte for byte.
-    public func inUTF8() throws(SourceError) -> InputFile {
+    package func inUTF8() throws(SourceError) -> InputFile {
         let isWide = begins(4096) { head in
             guard ExportProlog.isWide(head) else { return false }
             let narrow = String(decoding: head.lazy.filter { $0 != 0 }, as: UTF8.self)

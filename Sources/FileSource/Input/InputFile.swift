@@ -7,18 +7,18 @@ import Pipeline
 ///
 ///     let file = try InputFile(path: "weight.csv")
 ///     let head = try TextFileHead.read(file)
-public final class InputFile: Sendable {
+package final class InputFile: Sendable {
     /// Used only for reads with an explicit offset, because several readers share it.
     let descriptor: Int32
     /// The size in bytes.
-    public let size: Int64
+    package let size: Int64
     /// The folders for copies of this file. The first that works is used.
     let spoolFolders: [String]
 
     /// The name of standard input on a command line.
-    public static let standardInput = "-"
+    package static let standardInput = "-"
     /// The folders for temporary copies. The first that works is used.
-    public static let spoolFolders = ["/var/tmp", "/tmp"]
+    package static let spoolFolders = ["/var/tmp", "/tmp"]
 
     /// Opens a file. `-` is standard input.
     ///
@@ -28,7 +28,7 @@ public final class InputFile: Sendable {
     ///   - spoolFolders: folders for the copy of a pipe. The first that works is used.
     ///   - isCancelled: called while waiting for a pipe.
     /// - Throws: ``SourceError`` if nothing can be read.
-    public init(
+    package init(
         path: String, bytes: [UInt8]? = nil, onlyFile: Bool = false, spoolFolders: [String] = InputFile.spoolFolders,
         isCancelled: () -> Bool = { false }
     ) throws(SourceError) {

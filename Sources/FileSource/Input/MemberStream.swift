@@ -15,7 +15,6 @@ final class MemberStream {
         case rows(Cut)
     }
 
-    /// The content of a member.
     enum Content {
         case bytes(any ByteInput)
         case rows(any RowInput)

@@ -28,35 +28,11 @@ struct LineBody {
     // MARK: As a store keeps it
 
     private func whole() throws(LineFault) -> SampleBody? {
-        switch type.kind {
-        case .quantity, .category: return nil
-        case .correlation:
-            var correlation = try decoded(Correlation.self)
-            correlation.objects = correlation.objects.map(renamed)
-            return try encoded(correlation)
-        case .workout:
-            var workout = try decoded(Workout.self)
-            workout.routes = workout.routes.map(renamed)
-            return try encoded(workout)
-        case .activitySummary: return try encoded(try decoded(ActivitySummary.self))
-        case .workoutRoute:
-            var route = try decoded(WorkoutRoute.self)
-            route.workout = route.workout.map(renamed)
-            return try encoded(route, try points(route.points))
-        case .heartbeatSeries:
-            let series = try decoded(HeartbeatSeries.self)
-            return try encoded(series, try points(series.points))
-        case .electrocardiogram:
-            let recording = try decoded(Electrocardiogram.self)
-            return try encoded(recording, try points(recording.points))
-        case .audiogram: return try encoded(try decoded(Audiogram.self))
-        case .visionPrescription: return try encoded(try decoded(VisionPrescription.self))
-        case .stateOfMind: return try encoded(try decoded(StateOfMind.self))
-        case .medicationDoseEvent: return try encoded(try decoded(MedicationDoseEvent.self))
-        case .scoredAssessment: return try encoded(try decoded(ScoredAssessment.self))
-        case .clinicalRecord: return try encoded(try decoded(ClinicalRecord.self), try bytes())
-        case .document: return try encoded(try decoded(ClinicalDocument.self), try bytes())
-        }
+        guard let bodyType = type.kind.bodyType else { return nil }
+        var object: any ObjectBody = try decoded(bodyType)
+        object.references = object.references.map(renamed)
+        if let points = object.packedPoints { return try encoded(object, try self.points(points)) }
+        return try encoded(object, bodyType.hasDocument ? try bytes() : nil)
     }
 
     private func renamed(_ name: String) -> String { SampleIdentity(name).map { named($0).description } ?? name }

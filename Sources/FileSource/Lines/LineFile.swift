@@ -4,14 +4,14 @@ import Pipeline
 /// Recognizes Vitalgate's own NDJSON lines, which `export` and file targets write and people can write by hand.
 ///
 ///     if LineFile.recognises(file) { … }
-public enum LineFile {
+package enum LineFile {
     /// The maximum length of a line. A document of 32 MiB in base64 fits with its metadata.
     static let maximumLine = 48 << 20
     /// The number of bytes that are examined to recognize a file.
     private static let decidingLength = 64 << 10
 
     /// Whether an open file begins with a line that is a sample or a deletion. A sample has a type, a start and a known kind.
-    public static func recognises(_ file: InputFile) -> Bool {
+    package static func recognises(_ file: InputFile) -> Bool {
         file.begins(decidingLength, recognises)
     }
 
@@ -41,7 +41,7 @@ public enum LineFile {
 }
 
 /// Reads our own lines one by one, for ``LineInterpreter``.
-public struct LineFileSource: FrameSource {
+package struct LineFileSource: FrameSource {
     private let file: InputFile
     private let received: Instant
     private let meter: ReadMeter?
@@ -49,12 +49,12 @@ public struct LineFileSource: FrameSource {
     /// - Parameters:
     ///   - received: the time of the import.
     ///   - meter: counts the bytes that are read.
-    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
     /// Passes each line to `handle`. A line that is too long becomes a malformed frame.
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         var lines = LineBuffer()
         var (number, isTooLong) = (1, false)
         func give(_ line: ArraySlice<UInt8>) throws {

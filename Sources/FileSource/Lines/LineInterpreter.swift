@@ -10,7 +10,7 @@ import Pipeline
 ///   to a person.
 /// - The UUID of a repaired sample follows from a sample that no longer exists. It is read as a separate reading.
 /// - If a line contains a number both as measured and converted, the two must agree.
-public final class LineInterpreter: FrameInterpreter {
+package final class LineInterpreter: FrameInterpreter {
     let registry: OriginRegistry
     /// The number of repaired samples that got new UUIDs.
     private var repaired = 0
@@ -21,7 +21,7 @@ public final class LineInterpreter: FrameInterpreter {
     private let sender: SourceRevision?
 
     /// - Parameter registry: the registry of the person who is `me`.
-    public init(registry: OriginRegistry) { (self.registry, sender) = (registry, nil) }
+    package init(registry: OriginRegistry) { (self.registry, sender) = (registry, nil) }
 
     /// Creates an interpreter for lines that a client sends. The client is their source.
     init(registry: OriginRegistry, sender: SourceRevision) { (self.registry, self.sender) = (registry, sender) }
@@ -38,12 +38,12 @@ public final class LineInterpreter: FrameInterpreter {
     }
 
     /// Notes for the user. They are complete after the file was read.
-    public var notes: [String] {
+    package var notes: [String] {
         guard repaired > 0 else { return [] }
         return ["\(repaired) of its samples had been repaired: they have UUIDs of their own here"]
     }
 
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .malformed(let reason): throw Refusal(reason, at: frame.place)
         case .row: throw Refusal("it is not a line", at: frame.place)
@@ -70,7 +70,7 @@ public final class LineInterpreter: FrameInterpreter {
     /// or a route refers to have other UUIDs here.
     ///
     /// - Throws: ``SourceError`` if the file cannot be read.
-    public func survey(_ source: some FrameSource) throws {
+    package func survey(_ source: some FrameSource) throws {
         var names: Set<SampleIdentity> = []
         guard try isAnotherPersons(source) else { return }
         try source.forEachFrame { frame in

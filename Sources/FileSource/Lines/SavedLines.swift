@@ -7,15 +7,15 @@ import Pipeline
 ///
 /// A client may not set a source or a UUID, because it is the source itself. `syncIdentifier` and `syncVersion` in the metadata make an
 /// object an edition of a record.
-public enum SavedLines {
+package enum SavedLines {
     /// The maximum number of objects in a request.
-    public static let maximum = 10_000
+    package static let maximum = 10_000
 
     /// Returns all readings, each with its place: a line, or its index in the list.
     ///
     /// - Parameter isJSON: whether the text is one object, or one with a list `samples`. If not, each line is an object.
     /// - Throws: `Refusal` for the first object that cannot be read.
-    public static func readings(
+    package static func readings(
         of bytes: [UInt8], isJSON: Bool, by source: SourceRevision, registry: OriginRegistry
     ) throws(Refusal) -> [Reading] {
         let result: Result<[Reading], Refusal> = bytes.withUnsafeBytes { bytes in

@@ -2,11 +2,11 @@ import HealthModel
 import Pipeline
 
 /// Recognizes and reads GPX files, which contain recorded tracks (GPX 1.0 and 1.1, https://www.topografix.com/GPX/1/1/).
-public enum GPXFile {
+package enum GPXFile {
     static let root = "gpx"
 
     /// Whether a file's root element is `gpx`.
-    public static func recognises(_ file: InputFile) -> Bool { ElementFile.recognises(file, root: root) }
+    package static func recognises(_ file: InputFile) -> Bool { ElementFile.recognises(file, root: root) }
 
     /// Passes the rows of a file (``GPXRow``) to `body`.
     ///
@@ -28,7 +28,7 @@ public enum GPXFile {
 /// Reads a GPX file row by row, for ``GPXInterpreter``.
 ///
 ///     let source = GPXFileSource(try InputFile(path: "run.gpx"), received: now)
-public struct GPXFileSource: FrameSource {
+package struct GPXFileSource: FrameSource {
     private let file: InputFile
     private let received: Instant
     private let meter: ReadMeter?
@@ -36,12 +36,12 @@ public struct GPXFileSource: FrameSource {
     /// - Parameters:
     ///   - received: the time of the import.
     ///   - meter: counts the bytes that are read.
-    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
     /// Passes each row to `handle`, in file order.
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         try GPXFile.forEachRow(in: PrefixedInput(FileInput(file, meter: meter))) { row, place in
             try handle(RawFrame(payload: .row(row), place: place, received: received, channel: GPXRow.channel))
         }
@@ -49,15 +49,15 @@ public struct GPXFileSource: FrameSource {
 }
 
 /// Interprets GPX files. Each track becomes a route, and the measurements of its locations become samples.
-public final class GPXInterpreter: FrameInterpreter {
+package final class GPXInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
     private var reader = RouteReader()
 
     /// - Parameter registry: the registry of the person who recorded the tracks.
-    public init(registry: OriginRegistry) { self.registry = registry }
+    package init(registry: OriginRegistry) { self.registry = registry }
 
     /// Reads a row. The row after a track's locations returns the route.
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         guard case .row(let row) = frame.payload else { throw Refusal("not a row of a GPX file", at: frame.place) }
         let first = readings.count
         switch try reader.read(row, of: frame, registry, into: &readings) {
@@ -71,7 +71,7 @@ public final class GPXInterpreter: FrameInterpreter {
     }
 
     /// Returns the rejected locations, and elements that were not stored.
-    public func takeLeftOut() -> LeftOut? { reader.takeLeftOut() }
+    package func takeLeftOut() -> LeftOut? { reader.takeLeftOut() }
 
     /// The program that wrote the file, as a source.
     static func source(_ creator: String) -> SourceRevision {

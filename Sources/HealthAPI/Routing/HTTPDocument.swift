@@ -2,9 +2,9 @@ import Formats
 import HTTPServerKit
 
 /// The OpenAPI 3.1 document of all routes, generated from the same declarations as the routing.
-public enum HTTPDocument {
+package enum HTTPDocument {
     /// The document as JSON, with a line ending.
-    public static var json: [UInt8] {
+    package static var json: [UInt8] {
         var document = JSONObject()
         document.set("openapi", "3.1.0")
         document.set("info", info)

@@ -10,7 +10,6 @@ struct Parameter: Sendable {
         case number(ClosedRange<Int>)
         case flag
         case words([String])
-        /// The name of a type.
         case name(TypeNames)
         /// Several names of types, separated by commas.
         case names(TypeNames)
@@ -79,7 +78,6 @@ struct Parameter: Sendable {
 /// Sets of type names, each with its own schema in the document. A route may also accept others: HealthKit's identifiers, and types
 /// that are known from files only.
 enum TypeNames: String, CaseIterable, Sendable {
-    /// Types of samples.
     case samples = "SampleType"
     /// Types with statistics.
     case amounts = "AmountType"

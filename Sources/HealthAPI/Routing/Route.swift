@@ -1,6 +1,5 @@
 import HTTPServerKit
 
-/// The body of a request.
 struct RequestBody: Sendable {
     /// The accepted formats, by `Content-Type`.
     let forms: [AnswerForm]
@@ -55,7 +54,6 @@ struct Route: Sendable {
     var acceptsKeyHeader = false
     let answer: @Sendable (Call) throws -> HTTPResponse
 
-    /// The parts of the path.
     var parts: [Substring] { path.split(separator: "/") }
 
     /// All parameters, including the one for the format if there is a choice. Original files are always returned in their own

@@ -22,3 +22,9 @@ public struct ActivitySummary: Hashable, Sendable, Codable {
     /// A day without data.
     public init(date: String) { self.date = date }
 }
+
+extension ActivitySummary: ObjectBody {
+    public func check(as type: SampleType, document: [UInt8]) throws(InvalidObject) {
+        guard Characteristic(.dateOfBirth, date) != nil else { throw InvalidObject("body: date", "it is not a calendar date") }
+    }
+}

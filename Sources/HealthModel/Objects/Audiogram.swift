@@ -39,3 +39,5 @@ public struct Audiogram: Hashable, Sendable, Codable {
     /// An audiogram of these points.
     public init(sensitivity: [Point]) { self.sensitivity = sensitivity }
 }
+
+extension Audiogram: ObjectBody {}

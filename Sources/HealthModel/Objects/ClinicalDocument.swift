@@ -19,3 +19,13 @@ public struct ClinicalDocument: Hashable, Sendable, Codable {
         (self.valid, self.reason) = (valid, reason)
     }
 }
+
+extension ClinicalDocument: ObjectBody {
+    public static var hasDocument: Bool { true }
+
+    public func check(as type: SampleType, document: [UInt8]) throws(InvalidObject) {
+        guard let root = XMLOutline.root(of: document), root == "ClinicalDocument" else {
+            throw InvalidObject("octets", "they are not a clinical document in well-formed XML")
+        }
+    }
+}

@@ -37,3 +37,31 @@ public struct ClinicalRecord: Hashable, Sendable, Codable {
         "Medication", "Practitioner", "PractitionerRole", "Organization", "Location", "Encounter",
     ]
 }
+
+extension ClinicalRecord: ObjectBody {
+    public static var hasDocument: Bool { true }
+
+    /// The resource types of each sample type, as the FHIR reader distinguishes them. A type of a later HealthKit may have any.
+    private static let resources: [String: Set<String>] = [
+        "allergyRecord": ["AllergyIntolerance"], "conditionRecord": ["Condition"], "immunizationRecord": ["Immunization"],
+        "procedureRecord": ["Procedure"], "coverageRecord": ["Coverage"], "vitalSignRecord": ["Observation"],
+        "medicationRecord": ["MedicationStatement", "MedicationOrder", "MedicationRequest", "MedicationDispense"],
+        "labResultRecord": ["DiagnosticReport", "Observation"], "clinicalNoteRecord": ["DocumentReference"],
+        "referencedRecord": referencedResources,
+    ]
+
+    public func check(as type: SampleType, document: [UInt8]) throws(InvalidObject) {
+        guard let found = JSONOutline.text("resourceType", of: document) else {
+            throw InvalidObject("octets", "they are not a FHIR resource in JSON")
+        }
+        guard found == resourceType else {
+            throw InvalidObject("octets", "the type of the resource differs from the body's")
+        }
+        guard Self.resources[type.id]?.contains(resourceType) ?? true else {
+            throw InvalidObject("body: resourceType", "it is not a resource type of \(type.id)")
+        }
+        guard !identifier.isEmpty, !version.isEmpty else {
+            throw InvalidObject("body", "the resource's identifier or version is empty")
+        }
+    }
+}

@@ -26,3 +26,11 @@ public struct Electrocardiogram: Hashable, Sendable, Codable {
         (self.symptomsStatus, self.symptoms, self.lead) = (symptomsStatus, symptoms, lead)
     }
 }
+
+extension Electrocardiogram: ObjectBody {
+    public var packedPoints: Points? { points }
+
+    public func check(as type: SampleType, document: [UInt8]) throws(InvalidObject) {
+        try InvalidObject.checkName(symptomsStatus, in: ObjectValues.symptomsStatus, "body: symptomsStatus")
+    }
+}

@@ -9,3 +9,7 @@ public struct HeartbeatSeries: Hashable, Sendable, Codable {
     /// A series of these beats.
     public init(points: Points) { self.points = points }
 }
+
+extension HeartbeatSeries: ObjectBody {
+    public var packedPoints: Points? { points }
+}

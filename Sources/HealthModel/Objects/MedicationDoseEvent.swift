@@ -39,3 +39,12 @@ public struct Coding: Hashable, Sendable, Codable {
         (self.system, self.code, self.display) = (system, code, display)
     }
 }
+
+extension MedicationDoseEvent: ObjectBody {
+    public func check(as type: SampleType, document: [UInt8]) throws(InvalidObject) {
+        guard !medication.isEmpty else { throw InvalidObject("medication", "it is empty") }
+        guard medication.isFitName else { throw InvalidObject("medication", Sample.badName) }
+        try InvalidObject.checkName(scheduleType, in: ObjectValues.medicationScheduleType, "scheduleType")
+        try InvalidObject.checkTimes([scheduled], "scheduled")
+    }
+}

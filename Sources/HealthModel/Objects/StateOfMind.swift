@@ -12,3 +12,13 @@ public struct StateOfMind: Hashable, Sendable, Codable {
         (self.kind, self.labels, self.associations) = (kind, labels, associations)
     }
 }
+
+extension StateOfMind: ObjectBody {
+    public func check(as type: SampleType, document: [UInt8]) throws(InvalidObject) {
+        try InvalidObject.checkName(kind, in: ObjectValues.stateOfMindKind, "stateOfMindKind")
+        for label in labels { try InvalidObject.checkName(label, in: ObjectValues.stateOfMindLabel, "labels") }
+        for association in associations {
+            try InvalidObject.checkName(association, in: ObjectValues.stateOfMindAssociation, "associations")
+        }
+    }
+}

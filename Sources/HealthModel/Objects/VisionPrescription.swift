@@ -27,3 +27,15 @@ public struct VisionPrescription: Hashable, Sendable, Codable {
         self.attachments = attachments
     }
 }
+
+extension VisionPrescription: ObjectBody {
+    public func check(as type: SampleType, document: [UInt8]) throws(InvalidObject) {
+        try InvalidObject.checkTimes([expiration], "expiration")
+        for (side, eye) in [("leftEye", leftEye), ("rightEye", rightEye)] {
+            guard eye?.keys.allSatisfy(Self.names.contains) ?? true else {
+                throw InvalidObject(side, "a lens has no such number")
+            }
+        }
+        guard leftEye != nil || rightEye != nil else { throw InvalidObject("leftEye", "both eyes are missing") }
+    }
+}

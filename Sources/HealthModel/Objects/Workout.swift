@@ -142,3 +142,21 @@ public struct Workout: Hashable, Sendable, Codable {
         (self.activities, self.statistics, self.routes) = (activities, statistics, routes)
     }
 }
+
+extension Workout: ObjectBody {
+    public static var referenceRole: ReferenceRole { .part }
+    public var references: [String] {
+        get { routes }
+        set { routes = newValue }
+    }
+
+    public func check(as type: SampleType, document: [UInt8]) throws(InvalidObject) {
+        for event in events + activities.flatMap(\.events) {
+            try InvalidObject.checkTimes([event.start, event.end], "body: events")
+        }
+        for activity in activities { try InvalidObject.checkTimes([activity.start, activity.end], "body: activities") }
+        guard routes.allSatisfy({ SampleIdentity($0) != nil }) else {
+            throw InvalidObject("body: routes", "one is not the UUID of a sample")
+        }
+    }
+}

@@ -20,3 +20,18 @@ public struct WorkoutRoute: Hashable, Sendable, Codable {
         (self.points, self.workout, self.name) = (points, workout, name)
     }
 }
+
+extension WorkoutRoute: ObjectBody {
+    public static var referenceRole: ReferenceRole { .whole }
+    public var references: [String] {
+        get { [workout].compactMap { $0 } }
+        set { workout = newValue.first }
+    }
+    public var packedPoints: Points? { points }
+
+    public func check(as type: SampleType, document: [UInt8]) throws(InvalidObject) {
+        guard workout.map({ SampleIdentity($0) != nil }) ?? true else {
+            throw InvalidObject("body: workout", "it is not the UUID of a sample")
+        }
+    }
+}

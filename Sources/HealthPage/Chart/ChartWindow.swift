@@ -27,7 +27,6 @@ struct ChartWindow {
     let range: Range?
     /// The number of ranges before the one that ends today.
     let back: Int
-    /// The start.
     let start: Instant
     /// The end, which is not included.
     let end: Instant
@@ -64,7 +63,6 @@ struct ChartWindow {
         }
     }
 
-    /// The frame of a chart with this width.
     func frame(width: Int) -> ChartFrame? {
         ChartFrame(from: start.microseconds / 1000, to: end.microseconds / 1000, width: width)
     }

@@ -12,7 +12,6 @@ enum EntryPage {
         PageRoute(method: "POST", path: "add", body: 4096, answer: save),
     ]
 
-    /// The link to this page.
     static func link(_ call: PageCall, _ type: SampleType? = nil) -> HTML {
         let type = type.map { EntryForm.pressures.contains($0) ? BloodPressure.type : $0.id }
         guard type.flatMap({ SampleType($0) }).map({ EntryForm(of: $0, call) != nil }) ?? true else { return "" }

@@ -44,7 +44,6 @@ struct FormFields {
         errors[name].map { "<p class=\"problem\" id=\"\(name)-error\">\(call.texts($0))</p>" } ?? ""
     }
 
-    /// Hidden fields.
     static func hidden(_ fields: [(name: String, value: String)]) -> HTML {
         let inputs: [HTML] = fields.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">" }
         return "\(inputs)"

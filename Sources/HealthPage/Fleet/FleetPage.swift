@@ -3,7 +3,7 @@ import HTTPServerKit
 /// The page of a fleet's center: one table of the hubs. It has no person and no health value, and changes nothing.
 ///
 ///     let server = try HTTPServer(ServerSettings(listening: address), FleetPage(files, fleet: "study") { try rows() })
-public struct FleetPage: HTTPHandler {
+package struct FleetPage: HTTPHandler {
     private let files: PageFiles
     private let fleet: String
     private let hubs: @Sendable () throws -> [FleetRow]
@@ -15,11 +15,11 @@ public struct FleetPage: HTTPHandler {
     private static let styles = ["page.css", "icon.svg"]
 
     /// - Parameter hubs: Returns the hubs in the order of their names. It may wait for the database.
-    public init(_ files: PageFiles, fleet: String, hubs: @escaping @Sendable () throws -> [FleetRow]) {
+    package init(_ files: PageFiles, fleet: String, hubs: @escaping @Sendable () throws -> [FleetRow]) {
         (self.files, self.fleet, self.hubs) = (files, fleet, hubs)
     }
 
-    public func resolve(_ head: RequestHead) throws(Problem) -> ResolvedRequest {
+    package func resolve(_ head: RequestHead) throws(Problem) -> ResolvedRequest {
         guard head.method == "GET" || head.method == "HEAD" else {
             throw Problem(405, "This page only reads.", headers: ["Allow": "GET, HEAD"])
         }

@@ -1,28 +1,26 @@
 /// A hub on the page of a fleet's center.
-public struct FleetRow: Sendable {
+package struct FleetRow: Sendable {
     /// The state of a hub.
-    public enum State: String, Sendable, CaseIterable {
+    package enum State: String, Sendable, CaseIterable {
         case enrolled, revoked, stopped, copied
     }
 
-    /// Its name in the fleet.
-    public var name: String
-    /// Its state.
-    public var state: State
+    package var name: String
+    package var state: State
     /// The time since its last report or delivery in seconds, or `nil` before the first.
-    public var silence: Int?
+    package var silence: Int?
     /// The number of changes that waited for delivery, or `nil` before the first report. The following members are from the same report.
-    public var waiting: Int?
+    package var waiting: Int?
     /// The number of readings in quarantine.
-    public var quarantined: Int?
+    package var quarantined: Int?
     /// The lowest battery level of its devices in percent.
-    public var battery: Int?
+    package var battery: Int?
     /// The number of its devices without a reading for a day.
-    public var silentDevices: Int?
+    package var silentDevices: Int?
     /// The version of its software.
-    public var version: String?
+    package var version: String?
     /// The number of commands without a result.
-    public var orders = 0
+    package var orders = 0
 
     /// The silence after which a hub is marked, in seconds. A connected hub reports at least once a day.
     private static let longSilence = 2 * 86_400
@@ -30,7 +28,7 @@ public struct FleetRow: Sendable {
     private static let lowBattery = 15
 
     /// A hub.
-    public init(name: String, state: State) { (self.name, self.state) = (name, state) }
+    package init(name: String, state: State) { (self.name, self.state) = (name, state) }
 
     func html(_ texts: PageTexts) -> HTML {
         func cell(_ text: String, _ isBad: Bool = false) -> HTML {

@@ -71,7 +71,6 @@ enum GoalsPage {
         } ?? ""
     }
 
-    /// The goal of a type on its card.
     static func cardNote(of type: SampleType, _ call: PageCall) -> HTML {
         guard let goal = try? goal(of: type, call) else { return "" }
         return "<p class=\"src\">\(call.texts("goals.goal")): \(text(goal, call))</p>"

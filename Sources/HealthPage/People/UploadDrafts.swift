@@ -27,10 +27,8 @@ struct UploadDrafts {
         var person: String
     }
 
-    /// The path of a draft.
     func path(of upload: String) -> String { "\(inbox)/\(Self.prefix)\(person)-\(upload.lowercased())" }
 
-    /// The names in a folder.
     static func names(in folder: String) -> [String] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }

@@ -15,7 +15,6 @@ enum ReportPage {
         },
     ]
 
-    /// The link to this page.
     static func link(_ call: PageCall, _ type: SampleType? = nil) -> HTML {
         guard type.map({ $0.kind == .quantity || $0.id == BloodPressure.type }) ?? true else { return "" }
         return

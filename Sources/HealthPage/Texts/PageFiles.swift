@@ -4,7 +4,7 @@ import Glibc
 /// The page's files (style, scripts and texts), read once from a folder.
 ///
 ///     let files = try PageFiles(folder: "/usr/share/vitalgate/WebPage")
-public struct PageFiles: Sendable {
+package struct PageFiles: Sendable {
     struct File: Sendable {
         var type: String
         var bytes: [UInt8]
@@ -25,7 +25,7 @@ public struct PageFiles: Sendable {
     /// Reads a folder with the page's files, and the texts by language in its subfolder `texts`.
     ///
     /// - Throws: ``PageFilesError`` if a file is missing or too long, or if a file of texts is invalid.
-    public init(folder: String) throws {
+    package init(folder: String) throws {
         for name in try Self.names(in: folder) {
             guard let type = name.split(separator: ".").last.flatMap({ Self.types[String($0)] }) else { continue }
             let bytes = try Self.read(folder + "/" + name)
@@ -102,7 +102,6 @@ public struct PageFiles: Sendable {
 }
 
 /// An error in the page's files.
-public struct PageFilesError: Error, CustomStringConvertible {
-    /// The file and the error.
-    public let description: String
+package struct PageFilesError: Error, CustomStringConvertible {
+    package let description: String
 }

@@ -27,7 +27,6 @@ extension PageTexts {
             ] + ClinicalRecord.referencedResources.sorted()
     }
 
-    /// The display name of a type.
     func name(of type: SampleType) -> String { self["type." + type.id] ?? type.displayName }
 
     /// The name of a value, such as `Calm` for the mood `calm`.

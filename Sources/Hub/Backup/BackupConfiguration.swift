@@ -9,18 +9,18 @@ import Pipeline
 ///         drill: "restore",                           // or "read"
 ///         locations: { usb: { location: "/media/usb/vitalgate" } },
 ///     }
-public struct BackupConfiguration: Decodable, Sendable {
-    public var schedule = BackupSchedule()
-    public var locations: [BackupLocationConfiguration] = []
+package struct BackupConfiguration: Decodable, Sendable {
+    package var schedule = BackupSchedule()
+    package var locations: [BackupLocationConfiguration] = []
 
     /// The keys of the object `backup`, and of `keep`.
     static let knownKeys = ["at", "keep", "drill", "locations"]
     static let keepKeys = ["daily", "weekly", "monthly"]
     static let key = "backup"
 
-    public init() {}
+    package init() {}
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
         try members.refuseUnknown(Self.knownKeys, at: Self.key)
         if let times = try members.decodeIfPresent([String].self, forKey: SettingKey("at")) {
@@ -64,11 +64,11 @@ public struct BackupConfiguration: Decodable, Sendable {
 }
 
 /// A location for backups, by its name in commands.
-public struct BackupLocationConfiguration: Sendable, NamedSetting {
-    public let name: String
-    public let location: BackupLocation
+package struct BackupLocationConfiguration: Sendable, NamedSetting {
+    package let name: String
+    package let location: BackupLocation
     /// The path of a file with the variables that the location needs, or `nil`.
-    public let credentials: String?
+    package let credentials: String?
 
     static let key = "backup.locations"
     static let knownKeys = ["location", "credentials"]
@@ -95,8 +95,7 @@ public struct BackupLocationConfiguration: Sendable, NamedSetting {
         }
     }
 
-    /// Whether a name is valid.
-    public static func isValid(name: String) -> Bool { isName(name) }
+    package static func isValid(name: String) -> Bool { isName(name) }
 }
 
 extension KeyedDecodingContainer<SettingKey> {
@@ -107,12 +106,12 @@ extension KeyedDecodingContainer<SettingKey> {
 }
 
 /// Adds locations to the text of a configuration, or removes them. All other text stays as it is.
-public enum BackupText {
+package enum BackupText {
     /// Adds a location after the others.
     ///
     /// - Returns: the new text.
     /// - Throws: ``ConfigurationError`` if the text has no object for it.
-    public static func adding(
+    package static func adding(
         _ name: String, _ location: BackupLocation, credentials: String?, to bytes: [UInt8]
     ) throws(ConfigurationError) -> [UInt8] {
         var settings = [(key: "location", value: JSON5Text.quoted(location.address))]
@@ -142,7 +141,7 @@ public enum BackupText {
     /// Removes a location.
     ///
     /// - Returns: the new text, or `nil` if it has no such location.
-    public static func removing(_ name: String, from bytes: [UInt8]) throws(ConfigurationError) -> [UInt8]? {
+    package static func removing(_ name: String, from bytes: [UInt8]) throws(ConfigurationError) -> [UInt8]? {
         let root = try ConfigurationText.members(of: bytes)
         guard let backup = try ConfigurationText.only(BackupConfiguration.key, of: root) else { return nil }
         let object = try ConfigurationText.members(of: bytes, at: backup.value.lowerBound, BackupConfiguration.key)

@@ -6,7 +6,7 @@ import SampleStore
 
 /// Makes the backups of the configuration in a process beside the hub (`vitalgate backup run --due`), when one is due and its location
 /// is there.
-public final class BackupProcess {
+package final class BackupProcess {
     private let loop: EventLoop
     private let store: SampleStore
     private let isClockRight: () -> Bool
@@ -14,19 +14,19 @@ public final class BackupProcess {
     private var timer: EventLoop.Timer?
     private var process: SupervisedProcess?
     /// Called with notices for the log.
-    public var onNotice: (SourceNotice) -> Void = { _ in }
+    package var onNotice: (SourceNotice) -> Void = { _ in }
 
     private static let first = Duration.seconds(120)
     private static let tick = Duration.seconds(300)
     private static let timeout = Duration.milliseconds(1500)
 
     /// - Parameter isClockRight: whether the machine's clock can be right, checked before each run. Backups are kept by their dates.
-    public init(loop: EventLoop, store: SampleStore, isClockRight: @escaping () -> Bool) {
+    package init(loop: EventLoop, store: SampleStore, isClockRight: @escaping () -> Bool) {
         (self.loop, self.store, self.isClockRight) = (loop, store, isClockRight)
     }
 
     /// Sets the command, with its program's path first. Without locations, nothing runs.
-    public func run(_ command: [String], _ configuration: BackupConfiguration, zone: TimeZoneRules) {
+    package func run(_ command: [String], _ configuration: BackupConfiguration, zone: TimeZoneRules) {
         plan = configuration.locations.isEmpty ? nil : (command, configuration, zone)
         if plan == nil {
             timer?.cancel()
@@ -37,7 +37,7 @@ public final class BackupProcess {
     }
 
     /// Ends the running process. An unfinished backup is removed by the next one.
-    public func stop() {
+    package func stop() {
         plan = nil
         timer?.cancel()
         timer = nil

@@ -4,17 +4,17 @@ import Pipeline
 
 extension HubStatus {
     /// The backups at a location.
-    public struct Backup: Codable, Hashable, Sendable {
+    package struct Backup: Codable, Hashable, Sendable {
         /// The name of the location.
-        public var name: String
+        package var name: String
         /// The last verified backup.
-        public var made: Instant?
+        package var made: Instant?
         /// The newest backup that was restored and checked.
-        public var proven: Instant?
+        package var proven: Instant?
         /// Since when the location is not connected.
-        public var away: Instant?
+        package var away: Instant?
         /// Why the last backup or drill failed.
-        public var failure: String?
+        package var failure: String?
     }
 
     /// Reads the state of the backups beside a store.

@@ -4,7 +4,6 @@ import Glibc
 /// One `vitalgate import` in its own process. A large file does not delay the devices or keep memory in use, and a file that
 /// crashes the reader does not crash the hub.
 final class ImportProcess {
-    /// The result of the process.
     struct Result {
         /// The status from waitpid(2).
         var status: Int32

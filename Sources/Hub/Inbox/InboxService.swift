@@ -9,11 +9,11 @@ import Pipeline
 /// A file is imported when its writer has closed it or moved it there (inotify(7)). Files that exist at the start are imported at
 /// once. Files are read one at a time, oldest first. After a crash between import and move the file is imported again, which
 /// stores nothing twice.
-public final class InboxService: HubSource {
+package final class InboxService: HubSource {
     /// `inbox`.
-    public let name = "inbox"
+    package let name = "inbox"
     /// Receives notices on files, and the failure if the folder is removed or renamed.
-    public weak var host: (any HubSourceHost)?
+    package weak var host: (any HubSourceHost)?
     private let loop: EventLoop
     private let live: LiveIngest
     private var settings: InboxSettings?
@@ -42,17 +42,17 @@ public final class InboxService: HubSource {
     private static let timeout = Duration.milliseconds(1500)
 
     /// - Parameter live: the ingest whose store receives the files.
-    public init(live: LiveIngest) {
+    package init(live: LiveIngest) {
         self.live = live
         loop = live.loop
     }
 
     /// Whether no file is being imported or waits.
-    public var isDone: Bool { current == nil && queue.isEmpty && putOffs.isEmpty }
+    package var isDone: Bool { current == nil && queue.isEmpty && putOffs.isEmpty }
 
     /// Applies new settings. A running source watches a new folder at once, and reports a failure to the host if that is
     /// impossible.
-    public func apply(_ settings: HubSettings) {
+    package func apply(_ settings: HubSettings) {
         let isSame = settings.inbox?.folder == self.settings?.folder
         self.settings = settings.inbox
         guard isStarted, !isSame else { return }
@@ -66,7 +66,7 @@ public final class InboxService: HubSource {
 
     /// Watches the folder and imports the files in it. Does nothing if the settings have no folder.
     /// - Throws: ``SourceError`` if the folder cannot be used or watched.
-    public func start() throws(SourceError) {
+    package func start() throws(SourceError) {
         isStarted = true
         guard let path = settings?.folder else { return }
         do throws(SystemFailure) {
@@ -82,7 +82,7 @@ public final class InboxService: HubSource {
     }
 
     /// Stops watching and ends the current import. Its file stays and is read again the next time.
-    public func stop() {
+    package func stop() {
         isStarted = false
         watch = nil
         folder = nil
@@ -228,15 +228,14 @@ public final class InboxService: HubSource {
     private func notify(_ weight: SourceNotice.Weight, _ text: String) { host?.didReceive(SourceNotice(weight, name, text)) }
 }
 
-/// The settings of the inbox.
-public struct InboxSettings: Sendable {
+package struct InboxSettings: Sendable {
     /// The path of the folder.
-    public var folder: String
+    package var folder: String
     /// The program and its arguments. The file's path is sent to its standard input.
-    public var command: [String]
+    package var command: [String]
 
     /// - Parameter command: the program and its arguments. The file's path is sent to its standard input.
-    public init(folder: String, command: [String]) {
+    package init(folder: String, command: [String]) {
         self.folder = folder
         self.command = command
     }

@@ -1,7 +1,7 @@
 /// Names that programs give to a file until it is whole, and names of files that no person put into the inbox.
 ///
 /// One table, by how a name begins or ends. Letters count as their lower case: Windows writes `.TMP`.
-public enum TemporaryName {
+package enum TemporaryName {
     /// How names end.
     ///
     /// | ending | writer | source |
@@ -44,7 +44,7 @@ public enum TemporaryName {
 
     /// The name under which a whole file of such a name is read, without what marks it as one that is not whole; `nil` where nothing is left of it,
     /// or is not meant to be read.
-    public static func read(as name: String) -> String? {
+    package static func read(as name: String) -> String? {
         var name = name
         while isOne(name) {
             let lower = name.lowercased()

@@ -6,7 +6,7 @@ import Ingestion
 ///
 /// The first run is ten minutes after the start, when the work of the start is done. If the clock is not right, it is checked
 /// again an hour later.
-public final class DailyProcess {
+package final class DailyProcess {
     private let name: String
     private let loop: EventLoop
     private let isClockRight: () -> Bool
@@ -14,7 +14,7 @@ public final class DailyProcess {
     private var timer: EventLoop.Timer?
     private var process: SupervisedProcess?
     /// Called with notices for the log.
-    public var onNotice: (SourceNotice) -> Void = { _ in }
+    package var onNotice: (SourceNotice) -> Void = { _ in }
 
     private static let first = Duration.seconds(600)
     private static let hour = Duration.seconds(3600)
@@ -24,14 +24,14 @@ public final class DailyProcess {
     /// Creates the process without starting it.
     /// - Parameters: - name: the name in the log. - isClockRight: whether the machine's clock is synchronised, checked before
     ///   each run.
-    public init(
+    package init(
         _ name: String, loop: EventLoop, isClockRight: @escaping () -> Bool = { ClockSteps.isSynchronised }
     ) {
         (self.name, self.loop, self.isClockRight) = (name, loop, isClockRight)
     }
 
     /// Sets the daily command, with its program's path first. `nil` ends the daily runs. A running process continues.
-    public func run(_ command: [String]?) {
+    package func run(_ command: [String]?) {
         let ran = self.command != nil
         self.command = command
         if command == nil {
@@ -43,7 +43,7 @@ public final class DailyProcess {
     }
 
     /// Ends the running process. The store stays consistent, and the rest is done the next time.
-    public func stop() {
+    package func stop() {
         run(nil)
         process?.end(within: Self.timeout)
         process = nil

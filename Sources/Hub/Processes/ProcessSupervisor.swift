@@ -3,27 +3,27 @@ import Ingestion
 
 /// Keeps one process running for each target in the configuration (`vitalgate export`). A slow,
 /// failed or misled process affects neither the radio nor the others, and one that ends is started again.
-public final class ProcessSupervisor {
+package final class ProcessSupervisor {
     private let loop: EventLoop
     private var running: [String: SupervisedProcess] = [:]
     private var pauses: [String: EventLoop.Timer] = [:]
     private var attempts: [String: Int] = [:]
     private var commands: [String: [String]] = [:]
     /// Called with notices for the log.
-    public var onNotice: (SourceNotice) -> Void = { _ in }
+    package var onNotice: (SourceNotice) -> Void = { _ in }
 
     /// A process that ends sooner than this is restarted at growing intervals.
     private static let recovered = Duration.seconds(300)
     private static let timeout = Duration.milliseconds(1500)
 
     /// Creates the object without starting a process.
-    public init(loop: EventLoop) { self.loop = loop }
+    package init(loop: EventLoop) { self.loop = loop }
 
     /// Runs exactly these commands, by their names in the log, such as `target archive`. Processes with an unchanged command
     /// continue.
     ///
     /// - Parameter restarts: whether to restart all because the configuration behind their commands has changed.
-    public func run(_ commands: [String: [String]], restarts: Bool = false) {
+    package func run(_ commands: [String: [String]], restarts: Bool = false) {
         for name in self.commands.keys where restarts || self.commands[name] != commands[name] {
             pauses.removeValue(forKey: name)?.cancel()
             attempts[name] = nil
@@ -34,7 +34,7 @@ public final class ProcessSupervisor {
     }
 
     /// Ends all processes. Delivered changes are not lost.
-    public func stop() {
+    package func stop() {
         commands = [:]
         for timer in pauses.values { timer.cancel() }
         pauses.removeAll()

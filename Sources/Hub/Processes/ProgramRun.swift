@@ -2,14 +2,14 @@ import EventLoopKit
 import Glibc
 
 /// Runs a program to its end and returns its output.
-public enum ProgramRun {
+package enum ProgramRun {
     private static let maximumLength = 1 << 20
 
     /// - Parameters: - arguments: the program's path and its arguments. - input: a short text for its standard input. - seconds: the
     ///   time after which the program is killed.
     /// - Returns: the exit code, or 70 if it did not start or exit by itself, and its output and errors, at most 1 MiB each. If
     ///   it printed no error, the errors are the reason of the 70.
-    public static func run(_ arguments: [String], input: [UInt8] = [], seconds: Int) -> (
+    package static func run(_ arguments: [String], input: [UInt8] = [], seconds: Int) -> (
         code: Int32, output: String, words: String
     ) {
         var (out, err): ([Int32], [Int32]) = ([-1, -1], [-1, -1])

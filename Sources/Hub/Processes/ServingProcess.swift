@@ -5,15 +5,15 @@ import Pipeline
 
 /// Runs `vitalgate api serve` beside the hub, so that no request can stop the radio. The process has its own memory limit, is
 /// restarted like a source, and always ends with the hub.
-public final class ServingProcess: HubSource {
-    public let name = "api"
-    public weak var host: (any HubSourceHost)?
+package final class ServingProcess: HubSource {
+    package let name = "api"
+    package weak var host: (any HubSourceHost)?
     /// The number of requests with an invalid token since the process was started.
-    public private(set) var wrongTokens: Int? = 0
+    package private(set) var wrongTokens: Int? = 0
     /// The number of requests that were refused for load since the process was started.
-    public var refusedForLoad: Int? { refusals.reduce(0) { $0 + $1.count } }
+    package var refusedForLoad: Int? { refusals.reduce(0) { $0 + $1.count } }
     /// The refused requests by bound, with the time of the first.
-    public private(set) var refusals: [LoadRefusals] = []
+    package private(set) var refusals: [LoadRefusals] = []
     private let command: [String]
     private let loop: EventLoop
     private let settings: () -> [[UInt8]]
@@ -29,13 +29,13 @@ public final class ServingProcess: HubSource {
     ///   its standard output, one on each line, and the number of requests refused for load after the word `refused` and the
     ///   name of the bound. - settings: returns the contents of files that the process reads only once, such
     ///   as the configuration.
-    public init(_ command: [String], loop: EventLoop, settings: @escaping () -> [[UInt8]]) {
+    package init(_ command: [String], loop: EventLoop, settings: @escaping () -> [[UInt8]]) {
         (self.command, self.loop, self.settings) = (command, loop, settings)
     }
 
     /// Restarts the process if these files have changed. It reads devices from the store, so a change of a device does not
     /// interrupt it.
-    public func apply(_ settings: HubSettings) {
+    package func apply(_ settings: HubSettings) {
         guard process != nil, self.settings() != known else { return }
         stop()
         do throws(SourceError) {
@@ -45,7 +45,7 @@ public final class ServingProcess: HubSource {
         }
     }
 
-    public func start() throws(SourceError) {
+    package func start() throws(SourceError) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw SourceError(.inputOutput, String(cString: strerror(errno))) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -62,7 +62,7 @@ public final class ServingProcess: HubSource {
         loop.watch(words.number) { [weak self] _ in self?.readOutput() }
     }
 
-    public func stop() {
+    package func stop() {
         process?.end(within: Self.timeout)
         process = nil
         unwatchOutput()

@@ -4,14 +4,14 @@ import Glibc
 import HealthModel
 
 /// The machine's clocks, for the event loop.
-public final class MachineClock: SourceClock {
+package final class MachineClock: SourceClock {
     private let machine: Machine
 
     /// - Parameter machine: the machine whose time ``now`` returns.
-    public init(_ machine: Machine) { self.machine = machine }
+    package init(_ machine: Machine) { self.machine = machine }
 
     /// CLOCK_BOOTTIME, which includes sleep, so timers that became due during sleep run at once.
-    public var uptime: Duration { Self.uptime() }
+    package var uptime: Duration { Self.uptime() }
 
     /// The time since boot.
     @Sendable static func uptime() -> Duration {
@@ -21,5 +21,5 @@ public final class MachineClock: SourceClock {
     }
 
     /// The machine's date and time. It can jump when the clock is set.
-    public var now: Instant { machine.now() }
+    package var now: Instant { machine.now() }
 }

@@ -5,13 +5,13 @@ import Pipeline
 import SystemdKit
 
 /// The radio of this machine for commands: an event loop and its Bluetooth source.
-public final class Radio: BlueZSourceDelegate {
+package final class Radio: BlueZSourceDelegate {
     /// The source's loop, run by ``run(limit:_:)``.
-    public let loop: EventLoop
+    package let loop: EventLoop
     /// The Bluetooth source on the system bus, with this object as its delegate.
-    public let source: BlueZSource
+    package let source: BlueZSource
     /// The zone of the local time that devices' clocks are compared with or set to, from the next comparison on.
-    public var zone: TimeZoneRules {
+    package var zone: TimeZoneRules {
         get { clocks.zone }
         set { clocks.zone = newValue }
     }
@@ -24,10 +24,10 @@ public final class Radio: BlueZSourceDelegate {
     }
 
     /// Called with notices for the log.
-    public var onNotice: (SourceNotice) -> Void = { _ in }
+    package var onNotice: (SourceNotice) -> Void = { _ in }
 
     /// - Parameter zone: the zone of the local time that devices' clocks are compared with or set to.
-    public init(machine: Machine, zone: TimeZoneRules) {
+    package init(machine: Machine, zone: TimeZoneRules) {
         loop = EventLoop(clock: MachineClock(machine))
         let clocks = Clocks(zone)
         self.clocks = clocks
@@ -38,7 +38,7 @@ public final class Radio: BlueZSourceDelegate {
     }
 
     /// Runs the loop until `body` calls its argument, at most for the limit. Returns the passed value, or `nil` after a timeout.
-    public func run<Answer>(limit: Duration, _ body: (@escaping (Answer) -> Void) -> Void) -> Answer? {
+    package func run<Answer>(limit: Duration, _ body: (@escaping (Answer) -> Void) -> Void) -> Answer? {
         var answer: Answer?
         let timer = loop.after(limit) { [loop] in loop.stop() }
         body { [loop] given in
@@ -51,7 +51,7 @@ public final class Radio: BlueZSourceDelegate {
     }
 
     /// Waits for an adapter. Returns false after a timeout.
-    public func waitForAdapter(limit: Duration = .seconds(5)) -> Bool {
+    package func waitForAdapter(limit: Duration = .seconds(5)) -> Bool {
         run(limit: limit) { self.lookForAdapter(then: $0) } ?? false
     }
 
@@ -62,13 +62,13 @@ public final class Radio: BlueZSourceDelegate {
 
     // Without adopted devices there are no frames.
     /// Does nothing: there is no adopted device.
-    public func received(_ frame: RawFrame, of address: BluetoothAddress) {}
+    package func received(_ frame: RawFrame, of address: BluetoothAddress) {}
     /// Does nothing: there is nothing to make durable.
-    public func commit(_ token: CommitToken, memory: DeviceMemory) {}
+    package func commit(_ token: CommitToken, memory: DeviceMemory) {}
     /// Does nothing: nothing is kept of a device.
-    public func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {}
+    package func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {}
     /// Does nothing: no clock is compared.
-    public func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {}
+    package func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {}
     /// Passes the notice to ``onNotice``.
-    public func didReceive(_ notice: SourceNotice) { onNotice(notice) }
+    package func didReceive(_ notice: SourceNotice) { onNotice(notice) }
 }

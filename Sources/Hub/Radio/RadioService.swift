@@ -7,7 +7,7 @@ import Profiles
 import SampleStore
 
 /// The source's interface for the service.
-public protocol RadioSource: AnyObject {
+package protocol RadioSource: AnyObject {
     /// Reads a device from now on. It replaces the device adopted under the same address.
     func adopt(_ description: DeviceDescription, memory: DeviceMemory)
     /// Stops reading a device. Its bond stays.
@@ -28,18 +28,18 @@ public protocol RadioSource: AnyObject {
 
 extension RadioSource {
     /// `nil` by default.
-    public func waitsFor(_ address: BluetoothAddress) -> String? { nil }
+    package func waitsFor(_ address: BluetoothAddress) -> String? { nil }
 }
 
 extension BlueZSource: RadioSource {}
 
 /// The radio as a source of the hub. It passes the frames of adopted Bluetooth devices to the live ingest, and its confirmations
 /// back.
-public final class RadioService: HubSource, BlueZSourceDelegate {
+package final class RadioService: HubSource, BlueZSourceDelegate {
     /// `radio`.
-    public let name = "radio"
+    package let name = "radio"
     /// Receives notices and changes of devices.
-    public weak var host: (any HubSourceHost)?
+    package weak var host: (any HubSourceHost)?
     private let live: LiveIngest
     private let source: any RadioSource
     private var known: [BluetoothAddress: Known] = [:]
@@ -58,28 +58,28 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     }
 
     /// - Parameter source: the Bluetooth source, whose delegate must be this object.
-    public init(live: LiveIngest, source: any RadioSource) {
+    package init(live: LiveIngest, source: any RadioSource) {
         self.live = live
         self.source = source
     }
 
     /// Whether the expected readings of each adopted Bluetooth device are durable.
-    public var isDone: Bool { known.values.allSatisfy { live.isComplete($0.device) } }
+    package var isDone: Bool { known.values.allSatisfy { live.isComplete($0.device) } }
 
     /// A text if there are devices to read but no adapter. `doctor` finds the cause.
-    public var waitsFor: String? {
+    package var waitsFor: String? {
         isOpen && !source.hasAdapter ? "no Bluetooth adapter responds: run `vitalgate doctor`" : nil
     }
 
     /// Adopted Bluetooth devices by address. Their state is `live` or `waiting`.
-    public var devices: [HubDevice] {
+    package var devices: [HubDevice] {
         known.sorted { $0.key < $1.key }.map {
             HubDevice($1.device, state: source.isLive($0) ? "live" : "waiting", reason: source.waitsFor($0))
         }
     }
 
     /// Adopts new and changed Bluetooth devices at the source, and releases removed ones.
-    public func apply(_ settings: HubSettings) {
+    package func apply(_ settings: HubSettings) {
         let assembly = DeviceAssembly(library: settings.library)
         var found: Set<BluetoothAddress> = []
         for adopted in settings.devices where adopted.bluetoothAddress != nil {
@@ -159,7 +159,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     }
 
     /// Starts the source if there is an adopted device. It never throws.
-    public func start() throws(SourceError) {
+    package func start() throws(SourceError) {
         isStarted = true
         open()
     }
@@ -172,7 +172,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     }
 
     /// Stops the source and settles the held readings of each device.
-    public func stop() {
+    package func stop() {
         isStarted = false
         if isOpen { source.stop() }
         isOpen = false
@@ -182,7 +182,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     // MARK: Events of the source
 
     /// Passes a frame to the ingest. Frames of unknown devices are dropped.
-    public func received(_ frame: RawFrame, of address: BluetoothAddress) {
+    package func received(_ frame: RawFrame, of address: BluetoothAddress) {
         guard let device = known[address]?.device else { return }
         live.receive(frame, of: device)
         if !shared.isEmpty { reportSharedKey(device, address) }
@@ -190,7 +190,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     }
 
     /// Stores the facts about the device, commits, and confirms the token when that is durable.
-    public func commit(_ token: CommitToken, memory: DeviceMemory) {
+    package func commit(_ token: CommitToken, memory: DeviceMemory) {
         guard let device = known[token.address]?.device else { return }
         if device.adopted.learn(memory) {
             live.remember(device.adopted)
@@ -200,21 +200,21 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
     }
 
     /// Stores new facts about a device with the next commit.
-    public func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {
+    package func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {
         guard let device = known[address]?.device, device.adopted.learn(memory) else { return }
         live.remember(device.adopted)
         findShared()
     }
 
     /// Passes on a comparison of the device's clock. Its times are corrected if it is off.
-    public func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {
+    package func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {
         guard let device = known[address]?.device else { return }
         live.learn(
             ahead: evidence.ahead, ofUTC: evidence.shown.microseconds &- evidence.received.microseconds, of: device)
     }
 
     /// Passes the notice to the hub and reports a change.
-    public func didReceive(_ notice: SourceNotice) {
+    package func didReceive(_ notice: SourceNotice) {
         host?.didReceive(notice)
         host?.changed(self)
     }

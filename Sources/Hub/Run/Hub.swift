@@ -15,30 +15,30 @@ import SampleStore
 ///     try hub.stop()
 ///
 /// Sources start in the order in which they were added and stop in the reverse order. The ingest is closed last.
-public final class Hub: HubSourceHost {
+package final class Hub: HubSourceHost {
     /// The ingest that stores the readings of all sources.
-    public let live: LiveIngest
+    package let live: LiveIngest
     /// The sources in the order in which they were added and are started.
-    public private(set) var sources: [SupervisedSource] = []
+    package private(set) var sources: [SupervisedSource] = []
     private var isRunning = false
     private var isChanged = false
 
     /// Called with notices for the log.
-    public var onNotice: (SourceNotice) -> Void = { _ in }
+    package var onNotice: (SourceNotice) -> Void = { _ in }
     /// Called after a visible change, once for all changes in one turn of the loop. `nil` while no client watches.
-    public var onChange: (() -> Void)?
+    package var onChange: (() -> Void)?
 
     /// - Parameter live: the ingest of the sources. ``stop()`` ends it.
-    public init(live: LiveIngest) { self.live = live }
+    package init(live: LiveIngest) { self.live = live }
 
     /// Adds a source, before the start.
-    public func add(_ source: any HubSource, policy: StartPolicy) {
+    package func add(_ source: any HubSource, policy: StartPolicy) {
         source.host = self
         sources.append(SupervisedSource(source, policy: policy))
     }
 
     /// Passes new settings to all sources.
-    public func apply(_ settings: HubSettings) {
+    package func apply(_ settings: HubSettings) {
         if isRunning, live.zone != settings.zone {
             let text = "local times are now read in \(settings.zone.identifier) instead of \(live.zone.identifier)"
             didReceive(SourceNotice(.information, "zone", text))
@@ -51,7 +51,7 @@ public final class Hub: HubSourceHost {
 
     /// Starts the sources.
     /// - Throws: the ``SourceError`` of a required source that cannot start. The sources before it have been stopped.
-    public func start() throws {
+    package func start() throws {
         isRunning = true
         for each in sources {
             do throws(SourceError) {
@@ -68,16 +68,16 @@ public final class Hub: HubSourceHost {
     }
 
     /// Stops the sources, last first, and commits the remaining readings.
-    public func stop() throws {
+    package func stop() throws {
         stopSources()
         try live.stop()
     }
 
     /// Whether all expected readings have been delivered. Ignored sources are not waited for.
-    public var isDone: Bool { sources.allSatisfy { $0.state == .ignored || ($0.state == .running && $0.source.isDone) } }
+    package var isDone: Bool { sources.allSatisfy { $0.state == .ignored || ($0.state == .running && $0.source.isDone) } }
 
     /// Returns one line for the service manager, with counts but without values or names.
-    public func summary(devices: Int) -> String {
+    package func summary(devices: Int) -> String {
         let running = sources.count { $0.state == .running }
         let line =
             "\(running) of \(sources.count) sources running, \(devices) \(devices == 1 ? "device" : "devices") adopted, "
@@ -122,17 +122,17 @@ public final class Hub: HubSourceHost {
     // MARK: Events of sources
 
     /// Passes a source's notice to ``onNotice``.
-    public func didReceive(_ notice: SourceNotice) { onNotice(notice) }
+    package func didReceive(_ notice: SourceNotice) { onNotice(notice) }
 
     /// Restarts a failed source later. A source that has run is always retried because the policy is only for the first start.
-    public func failed(_ source: any HubSource, _ error: SourceError) {
+    package func failed(_ source: any HubSource, _ error: SourceError) {
         guard isRunning, let each = sources.first(where: { $0.source === source }), each.state == .running else { return }
         putOff(each, error)
         changed()
     }
 
     /// Calls ``onChange`` in the next turn of the loop, once for all changes until then.
-    public func changed(_ source: any HubSource) { changed() }
+    package func changed(_ source: any HubSource) { changed() }
 
     private func changed() {
         guard onChange != nil, !isChanged else { return }
@@ -145,9 +145,9 @@ public final class Hub: HubSourceHost {
 }
 
 /// A source and its state.
-public final class SupervisedSource {
+package final class SupervisedSource {
     /// The state. Its raw values appear in the status: `stopped`, `running`, `waiting`, `ignored`.
-    public enum State: String, Sendable {
+    package enum State: String, Sendable {
         /// Not started or stopped again by the hub; or started, and no failure since.
         case stopped, running
         /// It failed, and is tried again.
@@ -157,17 +157,17 @@ public final class SupervisedSource {
     }
 
     /// The source that is started and stopped.
-    public let source: any HubSource
+    package let source: any HubSource
     /// The policy if the source cannot start together with the hub.
-    public let policy: StartPolicy
+    package let policy: StartPolicy
     /// The current state, `stopped` before the hub's start.
-    public private(set) var state = State.stopped
+    package private(set) var state = State.stopped
     /// When it started last.
-    public private(set) var started: Instant?
+    package private(set) var started: Instant?
     /// The reason why it does not run.
-    public private(set) var error: SourceError?
+    package private(set) var error: SourceError?
     /// The uptime of the next attempt, or `nil` if it does not wait.
-    public fileprivate(set) var retriesAt: Duration?
+    package fileprivate(set) var retriesAt: Duration?
     fileprivate var retry: EventLoop.Timer?
     private var attempts = 0
     private var startedAt: Duration?

@@ -13,20 +13,19 @@ import SampleStore
 ///
 /// If the power fails before the clock is set, the error of that boot is unknown. That boot stays open until a later one knows the time:
 /// if the machine keeps no time while it is off, the samples of the open boots are withdrawn into quarantine.
-public final class HubClock {
+package final class HubClock {
     /// The machine's clock functions.
-    public struct Questions {
+    package struct Questions {
         /// The kernel's id of this boot.
-        public var boot: String
-        /// Whether the clock is synchronised.
-        public var isSynchronised: () -> Bool
+        package var boot: String
+        package var isSynchronised: () -> Bool
         /// Whether the machine keeps the time while it is off.
-        public var keepsTime: Bool
+        package var keepsTime: Bool
         /// Calls the handler whenever the clock is set, as long as the result is retained.
-        public var watch: (@escaping () -> Void) -> AnyObject?
+        package var watch: (@escaping () -> Void) -> AnyObject?
 
         /// - Parameter watch: registers the handler for clock changes. Returns `nil` if they cannot be watched.
-        public init(
+        package init(
             boot: String, isSynchronised: @escaping () -> Bool, keepsTime: Bool = true,
             watch: @escaping (@escaping () -> Void) -> AnyObject?
         ) {
@@ -37,7 +36,7 @@ public final class HubClock {
         }
 
         /// The functions of this machine.
-        public static func machine(_ loop: EventLoop, _ clock: SteadyClock) -> Questions {
+        package static func machine(_ loop: EventLoop, _ clock: SteadyClock) -> Questions {
             let name = SmallFile.read("/proc/sys/kernel/random/boot_id", limit: 100) ?? []
             return Questions(
                 boot: String(decoding: name.filter { $0 > 0x20 }, as: UTF8.self),
@@ -61,7 +60,7 @@ public final class HubClock {
     private static let retained: Int64 = 60_000_000
 
     /// - Parameter questions: the machine's clock functions, first used in ``start()``.
-    public init(hub: Hub, questions: Questions) {
+    package init(hub: Hub, questions: Questions) {
         self.hub = hub
         self.questions = questions
     }
@@ -76,7 +75,7 @@ public final class HubClock {
     private var began: Int64 { live.loop.clock.now.microseconds - uptime }
 
     /// Starts before the sources. It also corrects a step of the clock from before the hub's start.
-    public func start() throws {
+    package func start() throws {
         let before = try live.store.clock.unset()
         known = before.flatMap { $0.boot == questions.boot ? $0 : nil }
         if known == nil, let before { try live.store.clock.keepOpen(before) }

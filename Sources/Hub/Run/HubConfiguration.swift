@@ -2,21 +2,21 @@ import FoundationEssentials
 import Ingestion
 
 /// The hub's settings: the key `hub` of the configuration.
-public struct HubConfiguration: Decodable, Sendable {
+package struct HubConfiguration: Decodable, Sendable {
     /// The folder whose files are imported, or `nil` for no inbox.
-    public var inbox: String?
+    package var inbox: String?
     /// The policies by source. The default is ``StartPolicy/retry``.
-    public var policies: [String: StartPolicy] = [:]
+    package var policies: [String: StartPolicy] = [:]
 
     /// The maximum number of readings per second from one device's advertisements, averaged over a minute.
-    public var readingsPerSecond = FloodCap.defaultLimit
+    package var readingsPerSecond = FloodCap.defaultLimit
 
     /// The seconds that readings of streams, such as a strap's, wait for a common commit. A power cut can lose that much. Smaller
     /// values wear out an SD card sooner.
-    public var commitEvery = LiveIngest.defaultCommitSeconds
+    package var commitEvery = LiveIngest.defaultCommitSeconds
 
     /// The form in which intervals between heartbeats are stored.
-    public enum Heartbeats: String, CaseIterable, Sendable {
+    package enum Heartbeats: String, CaseIterable, Sendable {
         /// Each interval as a `heartbeatInterval` sample.
         case samples
         /// One `heartbeatSeries` for each minute.
@@ -24,7 +24,7 @@ public struct HubConfiguration: Decodable, Sendable {
     }
 
     /// The form of heartbeats. With series, a power cut can also lose the beats of a minute.
-    public var heartbeats = Heartbeats.samples
+    package var heartbeats = Heartbeats.samples
 
     /// The keys of the object `hub`.
     static let knownKeys = ["inbox", "sources", "readingsPerSecond", "commitEvery", "heartbeats"]
@@ -33,9 +33,9 @@ public struct HubConfiguration: Decodable, Sendable {
     static let sources = ["radio", "serial", "inbox"]
 
     /// The defaults: no inbox, ``StartPolicy/retry`` for all sources.
-    public init() {}
+    package init() {}
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
         for key in members.allKeys where !Self.knownKeys.contains(key.stringValue) {
             throw Self.fault(key, in: members, "unknown key, expected one of \(Self.knownKeys.joined(separator: ", "))")
@@ -68,7 +68,7 @@ public struct HubConfiguration: Decodable, Sendable {
     }
 
     /// Returns the policy of a source such as `radio`. The default is ``StartPolicy/retry``.
-    public func policy(of source: String) -> StartPolicy { policies[source] ?? .retry }
+    package func policy(of source: String) -> StartPolicy { policies[source] ?? .retry }
 
     private static func number(
         _ name: String, in members: KeyedDecodingContainer<SettingKey>, _ range: ClosedRange<Int>, _ description: String

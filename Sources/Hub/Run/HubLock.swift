@@ -4,14 +4,14 @@ import SampleStore
 /// A lock that prevents a second hub on a store. Two hubs would read the same devices and take each other's records.
 ///
 /// It is an flock(2) lock on a file beside the store. The kernel releases it when the process ends for any reason.
-public final class HubLock {
+package final class HubLock {
     private let descriptor: Int32
 
     /// The number of attempts, 20 ms each.
     private static let maximumAttempts = 250
 
     /// - Throws: ``StoreError`` of the kind `busy` if another hub holds the lock.
-    public init(store: String) throws(StoreError) {
+    package init(store: String) throws(StoreError) {
         let path = store + "-hub"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {

@@ -17,7 +17,7 @@ import SampleStore
 ///
 /// All calls come on the loop's thread, and none may block. A source passes its data to the ``LiveIngest`` that it was created
 /// with, which reports when the data is durable.
-public protocol HubSource: AnyObject {
+package protocol HubSource: AnyObject {
     /// The source's name in the configuration, the log and the status, such as `radio`.
     var name: String { get }
     /// The host of the source, set before the first call.
@@ -48,31 +48,31 @@ public protocol HubSource: AnyObject {
 
 extension HubSource {
     /// True by default, so that the source is not waited for.
-    public var isDone: Bool { true }
+    package var isDone: Bool { true }
     /// Empty by default.
-    public var devices: [HubDevice] { [] }
+    package var devices: [HubDevice] { [] }
     /// `nil` by default.
-    public var waitsFor: String? { nil }
+    package var waitsFor: String? { nil }
     /// `nil` by default.
-    public var wrongTokens: Int? { nil }
+    package var wrongTokens: Int? { nil }
     /// `nil` by default.
-    public var refusedForLoad: Int? { nil }
+    package var refusedForLoad: Int? { nil }
     /// Empty by default.
-    public var refusals: [LoadRefusals] { [] }
+    package var refusals: [LoadRefusals] { [] }
 }
 
 /// Requests that were refused because a share of a bound was used up.
-public struct LoadRefusals: Codable, Hashable, Sendable {
+package struct LoadRefusals: Codable, Hashable, Sendable {
     /// The name of the bound, such as `streams`.
-    public var bound: String
+    package var bound: String
     /// The number of requests.
-    public var count: Int
+    package var count: Int
     /// The time of the first one since the start of the process.
-    public var since: Instant
+    package var since: Instant
 }
 
 /// The hub's interface for its sources.
-public protocol HubSourceHost: AnyObject {
+package protocol HubSourceHost: AnyObject {
     /// Reports a notice for the log and the user. It must not contain a value or a name.
     func didReceive(_ notice: SourceNotice)
     /// Reports that a source cannot go on. The hub stops it and starts it again later. A missing device is not a failure of its
@@ -83,29 +83,29 @@ public protocol HubSourceHost: AnyObject {
 }
 
 /// The user's settings for the sources.
-public struct HubSettings: Sendable {
+package struct HubSettings: Sendable {
     /// All profiles.
-    public var library: ProfileLibrary
+    package var library: ProfileLibrary
     /// The adopted devices of all sources. A source recognises its own by the address.
-    public var devices: [AdoptedDevice]
+    package var devices: [AdoptedDevice]
     /// Merged device keys and their replacements.
-    public var aliases: [String: String]
+    package var aliases: [String: String]
     /// The zone of local times.
-    public var zone: TimeZoneRules
+    package var zone: TimeZoneRules
     /// The inbox settings, or `nil` for no inbox.
-    public var inbox: InboxSettings?
+    package var inbox: InboxSettings?
     /// The maximum number of readings per second from one device's advertisements, averaged over a minute.
-    public var readingsPerSecond = FloodCap.defaultLimit
+    package var readingsPerSecond = FloodCap.defaultLimit
     /// The seconds that readings of streams wait for a common commit.
-    public var commitEvery = LiveIngest.defaultCommitSeconds
+    package var commitEvery = LiveIngest.defaultCommitSeconds
 
     /// Whether the intervals between heartbeats are stored as one series a minute instead of single samples.
-    public var gathersHeartbeats = false
+    package var gathersHeartbeats = false
     /// The formulas for estimates from impedances, by person.
-    public var estimates: [String: [ImpedanceFormula]] = [:]
+    package var estimates: [String: [ImpedanceFormula]] = [:]
 
     /// Creates settings with default values for ``readingsPerSecond`` and ``commitEvery``. Without `inbox`, no folder is watched.
-    public init(
+    package init(
         library: ProfileLibrary, devices: [AdoptedDevice], aliases: [String: String], zone: TimeZoneRules,
         inbox: InboxSettings? = nil
     ) {
@@ -118,16 +118,16 @@ public struct HubSettings: Sendable {
 }
 
 /// A device with its state at the source.
-public struct HubDevice {
+package struct HubDevice {
     /// The device with its activity.
-    public let device: LiveDevice
+    package let device: LiveDevice
     /// The state in a word or two: `live`, or the event that it waits for.
-    public let state: String
+    package let state: String
     /// The reason for waiting, for the user, or `nil`.
-    public let reason: String?
+    package let reason: String?
 
     /// - Parameters: - state: `live`, or the event that the device waits for, in a word or two. - reason: the reason for waiting.
-    public init(_ device: LiveDevice, state: String, reason: String? = nil) {
+    package init(_ device: LiveDevice, state: String, reason: String? = nil) {
         self.device = device
         self.state = state
         self.reason = reason
@@ -135,7 +135,7 @@ public struct HubDevice {
 }
 
 /// The reaction of the hub to a source that cannot start.
-public enum StartPolicy: String, CaseIterable, Sendable {
+package enum StartPolicy: String, CaseIterable, Sendable {
     /// The hub ends with the error.
     case error
     /// The source is started again, at growing intervals.

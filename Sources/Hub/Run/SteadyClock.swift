@@ -7,7 +7,7 @@ import Synchronization
 /// The kernel's word that its clock is synchronised proves nothing: a wrong answer of a time server sets it years ahead, for seconds or an
 /// hour. Such a time is doubted (``PlausibleClock``), and the time since boot continues the time before the leap. Readings, alerts and
 /// devices' clocks are then right, and nothing is removed for its age. The doubt ends when the machine's time is plausible again.
-public final class SteadyClock: Sendable {
+package final class SteadyClock: Sendable {
     /// The state of the machine's time, in microseconds.
     private struct State {
         /// The boot's time by the last time that was believed.
@@ -31,7 +31,7 @@ public final class SteadyClock: Sendable {
     ///   - uptime: the time since boot, which cannot.
     ///   - last: a time that has certainly passed. A leap since then is doubted as well, because a wrong answer of a time server may have set
     ///     the clock before the hub started.
-    public init(
+    package init(
         now: @escaping @Sendable () -> Instant, uptime: @escaping @Sendable () -> Duration, after last: Instant? = nil
     ) {
         (self.now, self.uptime) = (now, uptime)
@@ -40,7 +40,7 @@ public final class SteadyClock: Sendable {
     }
 
     /// The time, which is the machine's unless that is doubted.
-    public func time() -> Instant {
+    package func time() -> Instant {
         let (now, passed) = (now(), uptime().microseconds)
         return state.withLock { Self.time(now, passed, &$0) }
     }
@@ -72,7 +72,7 @@ public final class SteadyClock: Sendable {
     }
 
     /// Whether the machine's present time is doubted.
-    public var isUntrusted: Bool {
+    package var isUntrusted: Bool {
         _ = time()
         return state.withLock { $0.isUntrusted }
     }
@@ -87,7 +87,7 @@ extension Machine {
     /// The same machine with a clock that does not leap, and that clock.
     ///
     /// - Parameter last: a time that has certainly passed.
-    public func steady(after last: Instant?) -> (machine: Machine, clock: SteadyClock) {
+    package func steady(after last: Instant?) -> (machine: Machine, clock: SteadyClock) {
         let clock = SteadyClock(now: now, uptime: MachineClock.uptime, after: last)
         var machine = self
         machine.now = { clock.time() }

@@ -3,7 +3,7 @@ import EventLoopKit
 /// Detects a change of the machine's time zone while the hub runs, as by `timedatectl set-timezone`.
 ///
 /// It watches the folder of `localtime` because the file is replaced and not written.
-public final class ZoneWatch {
+package final class ZoneWatch {
     private var watch: FolderWatch?
     private var timer: EventLoop.Timer?
 
@@ -12,7 +12,7 @@ public final class ZoneWatch {
 
     /// - Parameter handler: called shortly after a change, once for several changes. The zone may still be the same.
     /// - Returns: `nil` if the folder cannot be watched.
-    public init?(loop: EventLoop, folder: String = "/etc", name: String = "localtime", handler: @escaping () -> Void) {
+    package init?(loop: EventLoop, folder: String = "/etc", name: String = "localtime", handler: @escaping () -> Void) {
         let name = Array(name.utf8)
         do throws(SystemFailure) {
             watch = try FolderWatch(folder, [.created, .movedIn, .written, .deleted], loop: loop) { [weak self] event in

@@ -35,7 +35,7 @@ extension DeviceAssembly {
     }
 
     /// Returns the profiles for devices with this plug. The plug of a shared adapter may belong to any device.
-    public func profiles(for plug: SerialPlug) -> (own: [Profile], shared: [Profile]) {
+    package func profiles(for plug: SerialPlug) -> (own: [Profile], shared: [Profile]) {
         func matches(_ profile: Profile, shared: Bool) -> Bool {
             profile.match.usb.contains {
                 $0.vendor == plug.vendor && $0.product == plug.product && $0.isShared == shared
@@ -45,7 +45,7 @@ extension DeviceAssembly {
     }
 
     /// Returns the address in the store's form, `serial:/dev/serial/by-id/…`.
-    public static func storedAddress(serial path: String) -> String { AdoptedDevice.serial + path }
+    package static func storedAddress(serial path: String) -> String { AdoptedDevice.serial + path }
 }
 
 extension AdoptedDevice {
@@ -53,5 +53,5 @@ extension AdoptedDevice {
     static let serial = "serial:"
 
     /// The path `/dev/serial/by-id/…`, or `nil` for other devices.
-    public var serialPath: String? { address.hasPrefix(Self.serial) ? String(address.dropFirst(Self.serial.count)) : nil }
+    package var serialPath: String? { address.hasPrefix(Self.serial) ? String(address.dropFirst(Self.serial.count)) : nil }
 }

@@ -9,11 +9,11 @@ import Wire
 
 /// The serial ports as a source of the hub. It passes the frames of adopted devices to the live ingest, and releases a meter when
 /// its memory is durable.
-public final class SerialService: HubSource, SerialSourceDelegate {
+package final class SerialService: HubSource, SerialSourceDelegate {
     /// `serial`.
-    public let name = "serial"
+    package let name = "serial"
     /// Receives notices and changes of devices.
-    public weak var host: (any HubSourceHost)?
+    package weak var host: (any HubSourceHost)?
     private let live: LiveIngest
     private let source: SerialSource
     private var known: [String: Known] = [:]
@@ -29,22 +29,22 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     }
 
     /// Becomes the delegate of `source`.
-    public init(live: LiveIngest, source: SerialSource) {
+    package init(live: LiveIngest, source: SerialSource) {
         self.live = live
         self.source = source
         source.delegate = self
     }
 
     /// Whether the expected readings of each adopted serial device are durable.
-    public var isDone: Bool { known.values.allSatisfy { live.isComplete($0.device) } }
+    package var isDone: Bool { known.values.allSatisfy { live.isComplete($0.device) } }
 
     /// Adopted serial devices by path, with the state from the source.
-    public var devices: [HubDevice] {
+    package var devices: [HubDevice] {
         known.sorted { $0.key < $1.key }.map { HubDevice($1.device, state: source.state(of: $0)) }
     }
 
     /// Adopts new and changed serial devices at the source, and releases removed ones.
-    public func apply(_ settings: HubSettings) {
+    package func apply(_ settings: HubSettings) {
         assembly = DeviceAssembly(library: settings.library)
         zone = settings.zone
         var found: Set<String> = []
@@ -80,7 +80,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     }
 
     /// Starts the source and checks the connected ports. It throws only if a device is adopted.
-    public func start() throws(SourceError) {
+    package func start() throws(SourceError) {
         do throws(SourceError) {
             try source.start()
         } catch {
@@ -91,7 +91,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     }
 
     /// Stops the source and settles the held readings of each device.
-    public func stop() {
+    package func stop() {
         source.stop()
         for each in known.values { live.finishStream(of: each.device) }
     }
@@ -99,14 +99,14 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     // MARK: Events of the source
 
     /// Passes a frame to the ingest. Frames of unknown devices are dropped.
-    public func received(_ frame: RawFrame, of path: String) {
+    package func received(_ frame: RawFrame, of path: String) {
         guard let device = known[path]?.device else { return }
         live.receive(frame, of: device)
         host?.changed(self)
     }
 
     /// Records skipped bytes. A truncated frame counts as an unreadable reading, and noise is only counted in bytes.
-    public func skipped(_ bytes: SkippedBytes, of path: String) {
+    package func skipped(_ bytes: SkippedBytes, of path: String) {
         guard known[path] != nil else { return }
         live.skip(SkipKind("noise-octets"), count: bytes.count)
         guard bytes.containsLostFrame else { return }
@@ -114,7 +114,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     }
 
     /// Stores the meter's description of itself if it is new.
-    public func identified(_ device: Device, of path: String) {
+    package func identified(_ device: Device, of path: String) {
         guard let known = known[path]?.device, known.adopted.device != device else { return }
         known.adopted.device = device
         known.adopted.key = device.key
@@ -122,7 +122,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     }
 
     /// Compares the meter's clock with the hub's local time. Its times are corrected if it is off.
-    public func learned(_ shown: WallTime, at received: Instant, of path: String) {
+    package func learned(_ shown: WallTime, at received: Instant, of path: String) {
         guard let device = known[path]?.device, let zone else { return }
         let right = received.wallTime(at: zone.offset(at: received))
         live.learn(
@@ -130,23 +130,23 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     }
 
     /// Starts reading the meter's whole memory, in order.
-    public func beginsRecords(of path: String) {
+    package func beginsRecords(of path: String) {
         if let device = known[path]?.device { live.beginRecords(of: device) }
     }
 
     /// Commits the meter's readings and then calls `done`. Calls it at once if the device is no longer adopted.
-    public func collected(_ path: String, done: @escaping () -> Void) {
+    package func collected(_ path: String, done: @escaping () -> Void) {
         guard let device = known[path]?.device else { return done() }
         live.commit(device, confirm: done)
     }
 
     /// Settles the held readings of the device.
-    public func ended(_ path: String) {
+    package func ended(_ path: String) {
         if let device = known[path]?.device { live.finishStream(of: device) }
     }
 
     /// Suggests adopting a device that its plug identifies. A common adapter identifies nothing.
-    public func plugged(_ plug: SerialPlug) {
+    package func plugged(_ plug: SerialPlug) {
         let paths = plug.links + [plug.node]
         guard !paths.contains(where: { known[$0] != nil }), let profile = assembly.profiles(for: plug).own.first,
             let path = plug.durablePath
@@ -155,9 +155,9 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     }
 
     /// Passes the notice to the hub.
-    public func didReceive(_ notice: SourceNotice) { host?.didReceive(notice) }
+    package func didReceive(_ notice: SourceNotice) { host?.didReceive(notice) }
     /// Reports a change of a device's state to the hub.
-    public func changed() { host?.changed(self) }
+    package func changed() { host?.changed(self) }
 
     private func notify(_ weight: SourceNotice.Weight, _ component: String, _ text: String) {
         didReceive(SourceNotice(weight, component, text))

@@ -7,11 +7,11 @@ import SampleStore
 
 /// Simulated sensors as a source of the hub, to try it without devices. Their frames take the usual path. Device, manufacturer
 /// and source mark the readings as simulated, and only a demo store accepts them.
-public final class SimulatedSensors: HubSource {
+package final class SimulatedSensors: HubSource {
     /// `simulation`.
-    public let name = "simulation"
+    package let name = "simulation"
     /// Receives changes of devices.
-    public weak var host: (any HubSourceHost)?
+    package weak var host: (any HubSourceHost)?
     private let live: LiveIngest
     private var running: [Running] = []
     private var isStarted = false
@@ -29,13 +29,13 @@ public final class SimulatedSensors: HubSource {
     }
 
     /// - Throws: ``StoreError`` of the kind `invalid` if it is not a demo store.
-    public init(live: LiveIngest) throws(StoreError) {
+    package init(live: LiveIngest) throws(StoreError) {
         guard live.store.isDemo else { throw StoreError(.invalid, "\(live.store.path) is not a demo store") }
         self.live = live
     }
 
     /// Adopts the sensors, so that they are listed and read like other devices.
-    public static func adopt(in store: SampleStore, at time: Instant) throws {
+    package static func adopt(in store: SampleStore, at time: Instant) throws {
         let known = Set(try store.devices.adopted().map(\.address))
         for sensor in SimulatedSensor.all {
             let device = sensor.adopted(person: store.owner, at: time)
@@ -44,13 +44,13 @@ public final class SimulatedSensors: HubSource {
     }
 
     /// Whether the expected readings of each simulated sensor are durable.
-    public var isDone: Bool { running.allSatisfy { live.isComplete($0.device) } }
+    package var isDone: Bool { running.allSatisfy { live.isComplete($0.device) } }
 
     /// The adopted simulated sensors. Their state is `live` or `stopped`.
-    public var devices: [HubDevice] { running.map { HubDevice($0.device, state: $0.timer == nil ? "stopped" : "live") } }
+    package var devices: [HubDevice] { running.map { HubDevice($0.device, state: $0.timer == nil ? "stopped" : "live") } }
 
     /// Creates the adopted sensors again. They start with their first frame.
-    public func apply(_ settings: HubSettings) {
+    package func apply(_ settings: HubSettings) {
         end()
         running = SimulatedSensor.all.compactMap { sensor in
             let address = AdoptedDevice.simulated + sensor.id
@@ -65,13 +65,13 @@ public final class SimulatedSensors: HubSource {
     }
 
     /// Starts the sensors. Each sends at once and then at its own interval. It never throws.
-    public func start() throws(SourceError) {
+    package func start() throws(SourceError) {
         isStarted = true
         begin()
     }
 
     /// Stops sending and settles the held readings.
-    public func stop() {
+    package func stop() {
         isStarted = false
         end()
     }

@@ -6,24 +6,24 @@ import SampleStore
 ///
 /// It has no measured values and no names of people or devices. The labels are fixed words, addresses of adopted devices (at most
 /// ``HubStatus/maximumDevices``) and names of targets in the configuration (at most 64).
-public struct HubMetrics {
+package struct HubMetrics {
     /// The state of the hub, or of the store if no hub runs.
-    public var status: HubStatus
+    package var status: HubStatus
     /// The targets of the configuration.
-    public var targets: [TargetStatus]
+    package var targets: [TargetStatus]
     /// The quarantined readings by rule.
-    public var quarantine: [QuarantineSummary]
+    package var quarantine: [QuarantineSummary]
     /// The memory of the hub's processes.
-    public var memory: [ProcessMemory]
+    package var memory: [ProcessMemory]
     /// The version of the program.
-    public var version: String
+    package var version: String
 
     /// Reads the metrics.
     ///
     /// - Parameters:
     ///   - status: The answer of the hub, or the state of the store.
     ///   - targets: The targets of the configuration.
-    public init(
+    package init(
         _ status: HubStatus, targets: [TargetConfiguration], store: SampleStore, version: String, at now: Instant
     ) throws {
         self.status = status
@@ -34,7 +34,7 @@ public struct HubMetrics {
     }
 
     /// The metrics as Prometheus reads them.
-    public var text: String {
+    package var text: String {
         var text = PrometheusText()
         addHub(to: &text)
         addReadings(to: &text)

@@ -37,7 +37,7 @@ extension HubStatus {
     }
 
     /// Creates the status of a store on which no hub runs.
-    public init(of store: SampleStore, zone: TimeZoneRules, at now: Instant) throws(StoreError) {
+    package init(of store: SampleStore, zone: TimeZoneRules, at now: Instant) throws(StoreError) {
         self.init(time: now, store: Store(path: store.path, bytes: 0), zone: zone, store)
         let (adopted, aliases) = (try store.devices.adopted(), try store.devices.aliases())
         devicesLeftOut = max(0, adopted.count - Self.maximumDevices)

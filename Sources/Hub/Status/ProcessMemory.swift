@@ -2,9 +2,9 @@ import Glibc
 import Ingestion
 
 /// The resident memory of a part of the hub.
-public struct ProcessMemory: Hashable, Sendable {
+package struct ProcessMemory: Hashable, Sendable {
     /// A part of the hub.
-    public enum Process: String, Sendable {
+    package enum Process: String, Sendable {
         /// The hub itself.
         case hub
         /// The server of the API, the page and the metrics.
@@ -14,14 +14,14 @@ public struct ProcessMemory: Hashable, Sendable {
     }
 
     /// The part.
-    public var process: Process
+    package var process: Process
     /// The size in bytes.
-    public var bytes: Int
+    package var bytes: Int
 
     /// Returns the memory of this process, which serves the API, and of the hub with its other processes.
     ///
     /// - Parameter hub: The process id of the hub, or `nil` if none runs.
-    public static func all(ofHub hub: Int32?) -> [ProcessMemory] {
+    package static func all(ofHub hub: Int32?) -> [ProcessMemory] {
         let own = getpid()
         var all = [resident(own).map { ProcessMemory(process: .api, bytes: $0) }].compactMap { $0 }
         guard let hub, let bytes = resident(hub) else { return all }

@@ -9,7 +9,7 @@
 ///     }
 ///
 /// The hub commits waiting readings at once. Without a hub, or without permission to ask it, the reader sees the usual commits.
-public final class PromptCommits {
+package final class PromptCommits {
     private let store: String
     private let machine: Machine
     private var client: StatusClient?
@@ -22,13 +22,13 @@ public final class PromptCommits {
     private static let rested = Duration.seconds(10)
 
     /// - Parameter store: the path of the store.
-    public init(store: String, machine: Machine) {
+    package init(store: String, machine: Machine) {
         self.store = store
         self.machine = machine
     }
 
     /// Asks the hub if it was not asked yet or another hub runs now. Otherwise it costs almost nothing.
-    public func reconnectIfNeeded() {
+    package func reconnectIfNeeded() {
         if client?.isOpen == true { return }
         client = nil
         if let pause, pause > .now { return }
@@ -42,5 +42,5 @@ public final class PromptCommits {
     }
 
     /// Ends the request, so that the hub commits at its usual interval.
-    public func rest() { client = nil }
+    package func rest() { client = nil }
 }

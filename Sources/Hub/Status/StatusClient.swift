@@ -6,9 +6,9 @@ import HealthModel
 ///
 ///     let (client, status) = try StatusClient.ask(store: path, machine: machine, follows: true)
 ///     while true { for status in try client.read() { … } }
-public final class StatusClient {
+package final class StatusClient {
     /// The reason for a missing answer.
-    public enum Failure: Error, Hashable, Sendable {
+    package enum Failure: Error, Hashable, Sendable {
         /// No hub runs on the store.
         case noHub
         /// This user may not use the socket.
@@ -20,9 +20,9 @@ public final class StatusClient {
     }
 
     /// The descriptor for poll(2).
-    public let descriptor: Int32
+    package let descriptor: Int32
     /// The maximum time for an answer, from its first byte to its last. For the first answer it starts with the request.
-    public let timeout: Duration
+    package let timeout: Duration
     private var received = LineBuffer()
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     /// The time by which the current answer has to be complete, or `nil`.
@@ -31,7 +31,7 @@ public final class StatusClient {
     /// The maximum length in characters. A hub's own messages are below a hundred.
     private static let maximumMessageLength = 500
     /// The usual time for an answer.
-    public static let defaultTimeout = Duration.seconds(10)
+    package static let defaultTimeout = Duration.seconds(10)
 
     /// Takes ownership of a connection on which an answer is expected.
     init(owning descriptor: Int32, timeout: Duration = defaultTimeout) {
@@ -48,7 +48,7 @@ public final class StatusClient {
     ///   - follows: whether to receive later changes.
     ///   - timeout: the maximum time for an answer.
     /// - Returns: the connection and the first answer.
-    public static func ask(
+    package static func ask(
         store: String, machine: Machine, follows: Bool = false, timeout: Duration = defaultTimeout
     ) throws(Failure) -> (client: StatusClient, status: HubStatus) {
         try ask(follows ? .follow : .status, store: store, machine: machine, timeout: timeout)
@@ -107,12 +107,12 @@ public final class StatusClient {
     }
 
     /// Whether an answer was received in part.
-    public var isInMidst: Bool { !received.rest.isEmpty }
+    package var isInMidst: Bool { !received.rest.isEmpty }
 
     /// Waits for data and returns the complete answers, oldest first. There is no time limit between two answers.
     ///
     /// - Throws: ``Failure``. It is also `ended` if the connection ended within a line.
-    public func read() throws(Failure) -> [HubStatus] {
+    package func read() throws(Failure) -> [HubStatus] {
         guard try wait() else { return [] }
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         guard count > 0 else {

@@ -9,7 +9,7 @@ import Pipeline
 ///     try server.start()
 ///
 /// Followers receive changes at most once a second. The server has no timer and observes nothing until a follower connects.
-public final class StatusServer {
+package final class StatusServer {
     private let hub: Hub
     private let loop: EventLoop
     private let path: String
@@ -23,14 +23,14 @@ public final class StatusServer {
     private var pause: EventLoop.Timer?
 
     /// Called when the first follower has come, and when the last one has gone.
-    public var onInterest: (Bool) -> Void = { _ in }
+    package var onInterest: (Bool) -> Void = { _ in }
     /// Called when the first client wants commits within a second, and when the last one has gone.
-    public var onHurry: (Bool) -> Void = { _ in }
+    package var onHurry: (Bool) -> Void = { _ in }
 
     private var accepted = 0
 
     /// The maximum number of followers. Further ones are rejected as `busy`.
-    public static let maximumFollowers = 8
+    package static let maximumFollowers = 8
     private static let maximumConnections = 24
     private static let interval = Duration.seconds(1)
     /// The maximum wait for a request.
@@ -39,7 +39,7 @@ public final class StatusServer {
     private static let stuckLimit = Duration.seconds(60)
 
     /// - Parameter machine: determines the path of the socket. ``start()`` creates it.
-    public init(hub: Hub, machine: Machine) {
+    package init(hub: Hub, machine: Machine) {
         self.hub = hub
         loop = hub.live.loop
         path = StatusSocket.path(store: hub.live.store.path, machine: machine)
@@ -47,7 +47,7 @@ public final class StatusServer {
 
     /// Begins to listen.
     /// - Throws: ``SourceError`` where there can be no socket; the hub works without.
-    public func start() throws(SourceError) {
+    package func start() throws(SourceError) {
         started = loop.clock.uptime
         do throws(SystemFailure) {
             let descriptor = Descriptor(owning: try StatusSocket.listen(path))
@@ -59,7 +59,7 @@ public final class StatusServer {
     }
 
     /// Ends all connections, and removes the socket.
-    public func stop() {
+    package func stop() {
         guard let listener else { return }
         loop.unwatch(listener.number)
         self.listener = nil
@@ -69,7 +69,7 @@ public final class StatusServer {
     }
 
     /// Notifies the followers of a change soon.
-    public func changed() {
+    package func changed() {
         guard isFollowed else { return }
         let now = loop.clock.uptime
         guard let lastSentTime, now < lastSentTime + Self.interval else { return sendStatus() }

@@ -11,9 +11,8 @@ import WebhookExport
 ///         lamp: { kind: "command", command: ["/usr/local/bin/lamp"] },
 ///         home: { kind: "mqtt", url: "mqtt://localhost" },
 ///     }
-public struct AlertReceiverConfiguration: Sendable, NamedSetting {
-    /// A kind of receiver.
-    public enum Kind: String, CaseIterable, Sendable {
+package struct AlertReceiverConfiguration: Sendable, NamedSetting {
+    package enum Kind: String, CaseIterable, Sendable {
         case command, webhook, mqtt
 
         /// The keys of the target of the same kind that also apply to alerts.
@@ -27,13 +26,11 @@ public struct AlertReceiverConfiguration: Sendable, NamedSetting {
     }
 
     /// The name in commands: lower-case letters, digits, `-`.
-    public let name: String
-    /// The kind of the receiver.
-    public let kind: Kind
+    package let name: String
+    package let kind: Kind
     private let make: @Sendable (_ store: String, _ now: @escaping () -> Instant) -> any AlertSender
 
     static let key = "alerts"
-    /// The keys of all kinds.
     static let keys = Set(["kind"] + Kind.allCases.flatMap(\.keys))
 
     init(name: String, from decoder: any Decoder) throws {
@@ -64,5 +61,5 @@ public struct AlertReceiverConfiguration: Sendable, NamedSetting {
     /// Returns the sender. It has not connected yet.
     ///
     /// - Parameter store: The store's identifier.
-    public func sender(store: String, now: @escaping () -> Instant) -> any AlertSender { make(store, now) }
+    package func sender(store: String, now: @escaping () -> Instant) -> any AlertSender { make(store, now) }
 }

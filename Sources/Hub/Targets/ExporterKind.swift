@@ -10,7 +10,7 @@ import SampleStore
 import WebhookExport
 
 /// The kinds of targets there are: a new one is a line here, and its own package target.
-public enum ExporterKind: String, CaseIterable, Sendable {
+package enum ExporterKind: String, CaseIterable, Sendable {
     case files
     case postgresql
     case influxdb
@@ -35,7 +35,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
     }
 
     /// The keys that a kind has beside those that all have.
-    public var settings: [ExporterSetting] {
+    package var settings: [ExporterSetting] {
         switch self {
         case .files: FileExporter.Settings.settings
         case .influxdb: InfluxSettings.settings

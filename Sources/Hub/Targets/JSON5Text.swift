@@ -1,6 +1,5 @@
 /// Keys and texts as a person writes them in JSON5.
 enum JSON5Text {
-    /// A text in quotes.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

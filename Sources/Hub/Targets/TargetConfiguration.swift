@@ -15,11 +15,10 @@ import SampleStore
 ///             batch: 1000,                               // changes at once; what suits the kind without it
 ///         },
 ///     }
-public struct TargetConfiguration: Sendable, NamedSetting {
+package struct TargetConfiguration: Sendable, NamedSetting {
     /// The name in commands: lower-case letters, digits, `-`.
-    public let name: String
-    /// The kind of the target.
-    public let kind: ExporterKind
+    package let name: String
+    package let kind: ExporterKind
     private let types: Set<SampleType>?
     private let condition: TargetCondition?
     private let ownSources: [String]
@@ -28,7 +27,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
     private let make: @Sendable (ExportContext) throws -> any Exporter
 
     /// The keys that all targets have.
-    public static let settings = [
+    package static let settings = [
         ExporterSetting("kind"), ExporterSetting("types", .list), ExporterSetting("where"), ExporterSetting("units", .texts),
         ExporterSetting("batch", .number), ExporterSetting("ownSources", .list),
     ]
@@ -67,7 +66,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
     ///
     /// - Parameter holder: the machine and file that feed the target.
     /// - Throws: ``ConfigurationError`` if the condition is invalid.
-    public func settings(in store: SampleStore, zone: TimeZoneRules, holder: StoreHolder) throws -> TargetSettings {
+    package func settings(in store: SampleStore, zone: TimeZoneRules, holder: StoreHolder) throws -> TargetSettings {
         var parts: [SamplePredicate] = types.map { [.types($0)] } ?? []
         var text = types.map { [$0.map(\.id).sorted().joined(separator: ",")] } ?? []
         if let condition = try condition?.resolved(in: store, zone: zone, types: types ?? Set(SampleType.all)) {
@@ -88,7 +87,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
     /// - Parameters:
     ///   - settings: those of this target in this store.
     ///   - priority: source and device ids or names in the configured order, the best first.
-    public func exporter(
+    package func exporter(
         _ settings: TargetSettings, for store: SampleStore, zone: TimeZoneRules, priority: [String],
         now: @escaping () -> Instant
     ) throws -> any Exporter {

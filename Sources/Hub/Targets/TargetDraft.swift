@@ -6,33 +6,32 @@ import Pipeline
 ///     draft.object  // { kind: "mqtt", url: "mqtt://localhost", staleAfter: { heartRate: 300 } }
 ///
 /// It knows which keys there are and the forms of their values. Whether a value is valid is decided by the configuration's reader.
-public struct TargetDraft {
-    /// The kind of the target.
-    public let kind: ExporterKind
+package struct TargetDraft {
+    package let kind: ExporterKind
     /// The secrets to read from the user (`KEY=-`), in the given order.
-    public private(set) var askedSecrets: [String] = []
+    package private(set) var askedSecrets: [String] = []
     /// The values in JSON5, by key. An object or a list has several.
     private var values: [(key: String, form: ExporterSetting.Form, parts: [(key: String, value: String)])] = []
 
     /// The keys of a kind on the command line, without the kind itself.
-    public static func settings(of kind: ExporterKind) -> [ExporterSetting] {
+    package static func settings(of kind: ExporterKind) -> [ExporterSetting] {
         kind.settings + TargetConfiguration.settings.filter { $0.key != "kind" }
     }
 
     /// - Parameter settings: texts `KEY=VALUE`, or `KEY.PART=VALUE` for a part of an object.
     /// - Throws: ``SettingsFault`` if a key is unknown, or a value does not have its form.
-    public init(kind: ExporterKind, settings: [String]) throws(SettingsFault) {
+    package init(kind: ExporterKind, settings: [String]) throws(SettingsFault) {
         self.kind = kind
         for setting in settings { try add(setting) }
     }
 
     /// Sets the location of a secret.
-    public mutating func set(_ key: String, secretIn path: String) {
+    package mutating func set(_ key: String, secretIn path: String) {
         values.append((key, .secret, [("file", JSON5Text.quoted(path))]))
     }
 
     /// The target in JSON5.
-    public var object: String {
+    package var object: String {
         var members = [(key: "kind", value: JSON5Text.quoted(kind.rawValue))]
         for (key, form, parts) in values {
             switch form {

@@ -3,29 +3,29 @@ import Pipeline
 import SampleStore
 
 /// The state of a target: what the store knows of it, and what it still has to receive.
-public struct TargetStatus {
+package struct TargetStatus {
     /// The name in the configuration.
-    public var name: String
+    package var name: String
     /// The kind, or `nil` if the target is no longer in the configuration.
-    public var kind: ExporterKind?
+    package var kind: ExporterKind?
     /// The progress, or `nil` before the first delivery.
-    public var progress: Target?
+    package var progress: Target?
     /// The number of changes that it does not have yet.
-    public var waiting: Int
+    package var waiting: Int
     /// The number of samples that it rejected.
-    public var setAside: Int
+    package var setAside: Int
     /// The target's message for the last change that it rejected.
-    public var refusal: String?
+    package var refusal: String?
     /// The seconds since the oldest waiting change was received.
-    public var lag: Int
+    package var lag: Int
 
     /// Whether it is in the configuration and delivers.
-    public var isDelivering: Bool { kind != nil && (progress?.state ?? .delivering) == .delivering }
+    package var isDelivering: Bool { kind != nil && (progress?.state ?? .delivering) == .delivering }
 
     /// Returns the state of targets of the configuration, in their order.
     ///
     /// - Parameter removed: Whether to add targets that are no longer in the configuration.
-    public static func all(
+    package static func all(
         _ configured: [TargetConfiguration], in store: SampleStore, withRemoved removed: Bool = false, at now: Instant
     ) throws -> [TargetStatus] {
         let known = try store.targets.all()

@@ -3,13 +3,13 @@ import Profiles
 /// Adds a target to the text of a configuration, or removes it. All other text stays as it is, with its comments and its order.
 ///
 /// The text must be a valid configuration.
-public enum TargetText {
+package enum TargetText {
     /// Adds a target after the others.
     ///
     /// - Parameter object: its settings in JSON5.
     /// - Returns: the new text.
     /// - Throws: ``ConfigurationError`` if the text has no object for the target.
-    public static func adding(_ name: String, _ object: String, to bytes: [UInt8]) throws(ConfigurationError) -> [UInt8] {
+    package static func adding(_ name: String, _ object: String, to bytes: [UInt8]) throws(ConfigurationError) -> [UInt8] {
         let member = "\(JSON5Text.key(name)): \(object)"
         guard !ConfigurationText.isBlank(bytes) else {
             return Array("{\n    \(TargetConfiguration.key): {\n        \(member),\n    },\n}\n".utf8)
@@ -26,7 +26,7 @@ public enum TargetText {
     /// Removes a target, and a comment after it on its last line.
     ///
     /// - Returns: the new text, or `nil` if it has no such target.
-    public static func removing(_ name: String, from bytes: [UInt8]) throws(ConfigurationError) -> [UInt8]? {
+    package static func removing(_ name: String, from bytes: [UInt8]) throws(ConfigurationError) -> [UInt8]? {
         let root = try ConfigurationText.members(of: bytes)
         guard let targets = root.all.last(where: { $0.key == TargetConfiguration.key }) else { return nil }
         let found = try members(of: targets, in: bytes).all.filter { $0.key == name }

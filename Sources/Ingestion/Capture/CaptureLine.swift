@@ -6,26 +6,26 @@ import SampleStore
 /// The first line of each part of a capture, which describes the lines after it.
 ///
 ///     {"capture":1,"demo":false,"holds":"…","id":"…","part":1,"subject":"…","zone":"Europe/Berlin"}
-public struct CaptureHead: Codable, Hashable, Sendable {
+package struct CaptureHead: Codable, Hashable, Sendable {
     /// The format version. It increases when an old program could misread a new file. Additional keys do not change it.
-    public static let version = 1
+    package static let version = 1
     /// The explanation for a person who finds the file.
-    public static let sentence = "health readings as the devices sent them, with the devices' addresses and serial numbers"
+    package static let sentence = "health readings as the devices sent them, with the devices' addresses and serial numbers"
 
     /// The format version of the file.
-    public var capture: Int
+    package var capture: Int
     /// Identifies one run of a hub.
-    public var id: String
+    package var id: String
     /// The number of the part, from 1. The older of two files has the lower number.
-    public var part: Int
+    package var part: Int
     /// The UUID of the store's own person.
-    public var person: String
+    package var person: String
     /// The time zone of local times.
-    public var zone: String
+    package var zone: String
     /// Whether the store was made for simulated readings.
-    public var demo: Bool
+    package var demo: Bool
     /// ``sentence``.
-    public var content: String
+    package var content: String
 
     private enum CodingKeys: String, CodingKey {
         case capture, id, part, zone, demo
@@ -40,7 +40,7 @@ public struct CaptureHead: Codable, Hashable, Sendable {
     }
 
     /// Creates the head for a capture of the readings that a store receives.
-    public init(of store: SampleStore, zone: TimeZoneRules) {
+    package init(of store: SampleStore, zone: TimeZoneRules) {
         (capture, part, content) = (Self.version, 1, Self.sentence)
         (id, person, demo) = (UUIDText.random(), store.owner, store.isDemo)
         self.zone = zone.identifier

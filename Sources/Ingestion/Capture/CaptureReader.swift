@@ -4,7 +4,7 @@ import Pipeline
 import Wire
 
 /// Reads a capture, after the preceding part if that exists. Each line is validated before it is used.
-public final class CaptureReader: ReplayFeed {
+package final class CaptureReader: ReplayFeed {
     private struct Part {
         var path: String
         var descriptor: Int32
@@ -15,9 +15,9 @@ public final class CaptureReader: ReplayFeed {
 
     private var parts: [Part] = []
     /// The first line of the requested file.
-    public private(set) var head: CaptureHead
+    package private(set) var head: CaptureHead
     /// Notes for the user about missing parts.
-    public private(set) var notes: [String] = []
+    package private(set) var notes: [String] = []
     /// The line after the last complete one if the file is cut off in it.
     private(set) var cut: Place?
 
@@ -29,7 +29,7 @@ public final class CaptureReader: ReplayFeed {
 
     /// Opens a capture, and `FILE.1` if it is the preceding part.
     /// - Throws: ``SourceError`` if there is no file or it is not a capture.
-    public init(path: String) throws(SourceError) {
+    package init(path: String) throws(SourceError) {
         let last = try Self.open(path)
         head = last.head
         parts = [last]

@@ -10,14 +10,14 @@ import Wire
 ///     live.onEvent = { capture.record($0) }
 ///
 /// If the capture fails, it ends with one notice, and the hub continues.
-public final class CaptureWriter {
+package final class CaptureWriter {
     /// The default limit for both files together, in bytes.
-    public static let defaultLimit = 16 << 20
+    package static let defaultLimit = 16 << 20
     /// The range of limits that can be requested.
-    public static let limits = 64 << 10...1 << 30
+    package static let limits = 64 << 10...1 << 30
 
     /// Called once if the capture ends early. The reason contains no measured value.
-    public var onNotice: (SourceNotice) -> Void = { _ in }
+    package var onNotice: (SourceNotice) -> Void = { _ in }
     private let clock: any SourceClock
     let file: CaptureFile
     private var head: CaptureHead
@@ -45,24 +45,22 @@ public final class CaptureWriter {
 
     /// - Parameters: - limit: the limit for both files together, in bytes. - head: the first line.
     /// - Throws: ``SourceError`` if the file cannot be written or something else than a capture exists there.
-    public init(path: String, limit: Int, head: CaptureHead, clock: any SourceClock) throws(SourceError) {
+    package init(path: String, limit: Int, head: CaptureHead, clock: any SourceClock) throws(SourceError) {
         self.clock = clock
         self.head = head
         file = try CaptureFile(path: path, limit: limit / 2)
         try file.append(CaptureText.line(head))
     }
 
-    /// The path of the capture.
-    public var path: String { file.path }
+    package var path: String { file.path }
 
-    /// Records an event.
-    public func record(_ event: LiveEvent) {
+    package func record(_ event: LiveEvent) {
         guard isOpen else { return }
         write { lines(of: event) }
     }
 
     /// Records a log line, for the person who reads the file.
-    public func note(_ notice: SourceNotice) {
+    package func note(_ notice: SourceNotice) {
         guard isOpen else { return }
         var line = line(.notice)
         line.text = String(notice.description.prefix(1000))
@@ -70,7 +68,7 @@ public final class CaptureWriter {
     }
 
     /// Ends the file with a final line when the hub stops.
-    public func close() {
+    package func close() {
         guard isOpen else { return }
         isOpen = false
         _ = try? file.append(CaptureText.line(line(.end)))

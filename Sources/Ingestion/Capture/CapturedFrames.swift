@@ -1,11 +1,11 @@
 import Pipeline
 
 /// The frames of one device in a capture, for drafting a profile.
-public struct CapturedFrames: Sendable {
+package struct CapturedFrames: Sendable {
     /// The name that the device reported, or `nil`. A name given by the user is not included.
-    public private(set) var name: String?
+    package private(set) var name: String?
     /// The frames by channel, in order of arrival.
-    public private(set) var channels: [String: [[UInt8]]] = [:]
+    package private(set) var channels: [String: [[UInt8]]] = [:]
 
     /// The maximum number of frames of one channel.
     private static let maximum = 2000
@@ -14,7 +14,7 @@ public struct CapturedFrames: Sendable {
     ///
     /// - Parameter device: the address or name of the device, needed if the capture contains several.
     /// - Throws: ``SourceError`` if the file is not a capture, or contains several devices and none is named.
-    public init(path: String, device wanted: String?) throws {
+    package init(path: String, device wanted: String?) throws {
         var devices: [Int: CapturedDevice] = [:]
         var frames: [Int: [String: [[UInt8]]]] = [:]
         try CaptureReader(path: path).forEachLine { line in

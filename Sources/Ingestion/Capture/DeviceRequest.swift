@@ -8,9 +8,9 @@ import Pipeline
 /// It does not identify the owner. The address is replaced, also within frames, and so is the name unless it is requested. The
 /// report contains no store, person or time of day. The measured values are in the frames and cannot be removed because the
 /// format is unknown. ``sentence`` warns of that.
-public struct DeviceRequest: Sendable {
+package struct DeviceRequest: Sendable {
     /// The explanation for a person who receives the report.
-    public static let sentence =
+    package static let sentence =
         "frames of one device as it sent them, with its measurements. Its address and name are replaced, and there is no other personal data"
     private static let address = "00:00:00:00:00:00"
     private static let name = "device"
@@ -24,12 +24,12 @@ public struct DeviceRequest: Sendable {
 
     /// - Parameters: - address: the device's address, which is replaced. - keepsName: whether to keep the name. Many devices can
     ///   only be distinguished by name.
-    public init(_ survey: DeviceSurvey, of address: BluetoothAddress, keepsName: Bool) {
+    package init(_ survey: DeviceSurvey, of address: BluetoothAddress, keepsName: Bool) {
         (self.survey, own, self.keepsName) = (survey, address, keepsName)
     }
 
     /// The lines of the report, in the form that ``CapturedFrames`` reads.
-    public var lines: [String] {
+    package var lines: [String] {
         var head = CaptureHead(person: Self.placeholderPerson, zone: TimeZoneRules(fixed: .utc))
         head.content = Self.sentence
         var lines = [CaptureText.line(head)]

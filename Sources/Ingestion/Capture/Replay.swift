@@ -12,22 +12,21 @@ import SampleStore
 ///     let account = try replay.run(into: store, name: "field.ndjson")
 ///
 /// The devices need not be adopted in the store, and the store remembers nothing about them.
-public final class Replay {
+package final class Replay {
     /// The inputs besides the capture.
-    public struct Settings {
+    package struct Settings {
         /// The profiles that read the devices.
-        public var library: ProfileLibrary
+        package var library: ProfileLibrary
         /// Returns the zone with a name.
-        public var zone: (String) -> TimeZoneRules?
+        package var zone: (String) -> TimeZoneRules?
         /// Keys of encrypted advertisements, by device address. A capture contains none.
-        public var keys: [String: String]
+        package var keys: [String: String]
         /// The machine's time, for the ledger.
-        public var now: @Sendable () -> Instant
+        package var now: @Sendable () -> Instant
         /// Whether the user asked to stop.
-        public var isCancelled: () -> Bool
+        package var isCancelled: () -> Bool
 
-        /// Creates the settings.
-        public init(
+        package init(
             library: ProfileLibrary, keys: [String: String], now: @escaping @Sendable () -> Instant,
             zone: @escaping (String) -> TimeZoneRules?,
             isCancelled: @escaping () -> Bool = { false }
@@ -50,9 +49,9 @@ public final class Replay {
     }
 
     /// Notes for the user about differences from the recorded hub.
-    public private(set) var notes: [String] = []
+    package private(set) var notes: [String] = []
     /// Called with the notices that the hub would log.
-    public var onNotice: (SourceNotice) -> Void = { _ in }
+    package var onNotice: (SourceNotice) -> Void = { _ in }
     private let reader: any ReplayFeed
     private let settings: Settings
     private let clock = Clock()
@@ -65,14 +64,14 @@ public final class Replay {
     private static let maximumAttempts = 300
 
     /// Creates a replay of a capture. Nothing is read yet.
-    public init(reader: CaptureReader, settings: Settings) { (self.reader, self.settings) = (reader, settings) }
+    package init(reader: CaptureReader, settings: Settings) { (self.reader, self.settings) = (reader, settings) }
 
     /// Creates a replay of Bluetooth traffic. Nothing is read yet.
-    public init(traffic: TrafficReader, settings: Settings) { (self.reader, self.settings) = (traffic, settings) }
+    package init(traffic: TrafficReader, settings: Settings) { (self.reader, self.settings) = (traffic, settings) }
 
     /// Reads the whole capture before anything is stored, so that a damaged one is not replayed at all.
     /// - Throws: ``SourceError`` with file and line.
-    public func check() throws {
+    package func check() throws {
         notes = reader.notes
         known.removeAll()
         guard settings.zone(reader.head.zone) != nil else { throw Self.noZone(reader.head.zone) }
@@ -85,7 +84,7 @@ public final class Replay {
 
     /// Replays the capture as one ledger entry and returns its account. A last line that is cut off is rejected there.
     /// - Throws: ``StoreError`` if the store fails. Committed samples are retained, and the account's state is `failed`.
-    public func run(into store: SampleStore, name: String) throws -> IngestAccount {
+    package func run(into store: SampleStore, name: String) throws -> IngestAccount {
         if stepsClock, try store.clock.unset() != nil {
             throw StoreError(
                 .busy, "the capture was made with a set clock, but this hub's clock is not set yet: replay it later")

@@ -10,7 +10,7 @@ import Wire
 /// devices.
 ///
 /// It is read several times. The first pass finds the devices because a device reports its serial number late.
-public final class TrafficReader: ReplayFeed {
+package final class TrafficReader: ReplayFeed {
     /// The facts about a device in the recording.
     struct Seen {
         var peer: BluetoothTraffic.Peer
@@ -52,7 +52,7 @@ public final class TrafficReader: ReplayFeed {
 
     /// Reads the recording once to find its devices.
     /// - Parameters: - subject: the UUID of the person who is measured. - zone: the zone of the devices' local times.
-    public init(_ file: BTSnoopFile, person: String, zone: TimeZoneRules) throws {
+    package init(_ file: BTSnoopFile, person: String, zone: TimeZoneRules) throws {
         (self.file, self.zone) = (file, zone)
         head = CaptureHead(person: person, zone: zone)
         try survey()
@@ -124,7 +124,7 @@ public final class TrafficReader: ReplayFeed {
     /// Chooses the adopted and named devices.
     /// - Throws: ``SourceError`` if none of them is in the recording or no profile reads one. The message lists the devices that
     ///   are in it.
-    public func choose(_ adopted: [AdoptedDevice], _ named: [Named], _ library: ProfileLibrary) throws(SourceError) {
+    package func choose(_ adopted: [AdoptedDevice], _ named: [Named], _ library: ProfileLibrary) throws(SourceError) {
         chosen.removeAll()
         for device in adopted {
             if let address = device.bluetoothAddress, let seen = seen[address] { choose(device, seen, library) }

@@ -6,13 +6,13 @@ import SampleStore
 ///
 /// Each sample has `estimated` in its metadata, with the formula and all its inputs. If a scale reports body fat itself, nothing
 /// is estimated. If a fact about the person is missing, nothing is assumed (Decisions/0039).
-public struct BodyEstimates {
+package struct BodyEstimates {
     /// A fact about the person that is needed besides the weighing.
-    public enum Missing: String, Hashable, Sendable, CaseIterable {
+    package enum Missing: String, Hashable, Sendable, CaseIterable {
         case dateOfBirth, biologicalSex, height
 
         /// The missing fact and the command that sets it.
-        public var advice: String {
+        package var advice: String {
             switch self {
             case .dateOfBirth: "the date of birth: 'vitalgate characteristics set dateOfBirth DATE'"
             case .biologicalSex: "the biological sex, female or male: 'vitalgate characteristics set biologicalSex …'"
@@ -22,24 +22,24 @@ public struct BodyEstimates {
     }
 
     /// The results for the impedances.
-    public struct Account: Equatable, Sendable {
+    package struct Account: Equatable, Sendable {
         /// The number of samples that were estimated now.
-        public var stored = 0
+        package var stored = 0
         /// The number of weighings whose estimate exists, or existed and was deleted.
-        public var known = 0
+        package var known = 0
         /// The number of weighings for which the scale reports more than an impedance.
-        public var measured = 0
+        package var measured = 0
         /// The number of impedances without a weight within two minutes.
-        public var withoutWeight = 0
+        package var withoutWeight = 0
         /// The number of weighings of a person who still grows, whose height at that time is not known.
-        public var withoutHeight = 0
+        package var withoutHeight = 0
         /// The number of weighings outside of the formula's range: another age, or an impossible result.
-        public var outside = 0
+        package var outside = 0
         /// The missing facts about the person. If there are any, the rest was not estimated.
-        public var missing: Set<Missing> = []
+        package var missing: Set<Missing> = []
 
         /// Creates an account with all counts zero.
-        public init() {}
+        package init() {}
     }
 
     private let store: SampleStore
@@ -59,15 +59,15 @@ public struct BodyEstimates {
         })
 
     /// - Parameters: - subject: the person's UUID. - zone: the zone of the days on which ages change.
-    public init(store: SampleStore, person: String, formula: ImpedanceFormula, zone: TimeZoneRules) {
+    package init(store: SampleStore, person: String, formula: ImpedanceFormula, zone: TimeZoneRules) {
         (self.store, self.person, self.formula, self.zone) = (store, person, formula, zone)
     }
 
     /// Returns the id of the source of the estimated samples.
-    public static func source(of formula: ImpedanceFormula) -> String { "estimate." + formula.rawValue }
+    package static func source(of formula: ImpedanceFormula) -> String { "estimate." + formula.rawValue }
 
     /// Returns the facts about the person that are missing on a date.
-    public func missing(on date: String) throws -> Set<Missing> {
+    package func missing(on date: String) throws -> Set<Missing> {
         var missing: Set<Missing> = []
         let history = try store.people.characteristics(of: person)
         if history.value(of: .dateOfBirth, on: date) == nil { missing.insert(.dateOfBirth) }
@@ -80,7 +80,7 @@ public struct BodyEstimates {
     ///
     /// - Parameters: - range: the times of the impedances. - now: the time for the ledger, and the day whose characteristics are
     ///   used. They are applied to earlier days too.
-    public func make(in range: ClosedRange<Instant>, now: Instant) throws -> Account {
+    package func make(in range: ClosedRange<Instant>, now: Instant) throws -> Account {
         var account = Account()
         var readings: [Reading] = []
         var sources: [[SampleIdentity]] = []

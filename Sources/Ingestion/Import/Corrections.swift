@@ -3,22 +3,22 @@ import Profiles
 import SampleStore
 
 /// The corrections in a machine's profiles, as repairs of a store.
-public struct Corrections {
+package struct Corrections {
     /// One correction.
-    public struct Entry {
+    package struct Entry {
         /// `profile/id`.
-        public var name: String
+        package var name: String
         /// An explanation of the error, as written in the profile.
-        public var note: String
+        package var note: String
         /// The repair request for the store.
-        public var request: RepairRequest
+        package var request: RepairRequest
     }
 
     /// The corrections of all profiles, by name.
-    public let all: [Entry]
+    package let all: [Entry]
 
     /// - Parameter now: the time of the requests.
-    public init(library: ProfileLibrary, now: Instant) {
+    package init(library: ProfileLibrary, now: Instant) {
         all = library.profiles.flatMap { profile in
             profile.corrections.map { correction in
                 Entry(
@@ -30,14 +30,14 @@ public struct Corrections {
     }
 
     /// Returns the corrections that would change something, with their plans.
-    public func pending(in store: SampleStore) throws -> [(entry: Entry, plan: RepairPlan)] {
+    package func pending(in store: SampleStore) throws -> [(entry: Entry, plan: RepairPlan)] {
         try all.map { ($0, try store.repairs.plan($0.request)) }.filter { $0.1.repaired + $0.1.merged > 0 }
     }
 
     /// Applies all corrections except those that would reduce the number of readings. These need the user's consent.
     ///
     /// - Returns: the corrections that changed something, with the repair's number, and those that need consent, without one.
-    public func apply(to store: SampleStore) throws -> [(entry: Entry, plan: RepairPlan, repairID: Int64?)] {
+    package func apply(to store: SampleStore) throws -> [(entry: Entry, plan: RepairPlan, repairID: Int64?)] {
         try all.compactMap { entry in
             do {
                 let (plan, repairID) = try store.repairs.apply(

@@ -5,20 +5,20 @@ import Profiles
 import SampleStore
 
 /// The user's options for reading a file.
-public struct ReadingOptions: Sendable {
+package struct ReadingOptions: Sendable {
     /// The profile's id, or `nil` to detect it from the file's header.
-    public var profile: String?
+    package var profile: String?
     /// Facts about the file that it does not contain itself.
-    public var interpreter: InterpreterOptions
+    package var interpreter: InterpreterOptions
     /// Whether to keep a document that violates its schema.
-    public var keepsInvalidDocuments: Bool
+    package var keepsInvalidDocuments: Bool
     /// The length of the periods in an export that does not contain it.
-    public var grouping: PeriodGrouping?
+    package var grouping: PeriodGrouping?
     /// The person's zone, for the ends of days of which a file contains only the start.
-    public var zone: TimeZoneRules?
+    package var zone: TimeZoneRules?
 
     /// - Parameter profile: the profile's id, or `nil` to detect it from the file's header.
-    public init(
+    package init(
         profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions(), keepsInvalidDocuments: Bool = false,
         grouping: PeriodGrouping? = nil, zone: TimeZoneRules? = nil
     ) {
@@ -38,27 +38,26 @@ public struct ReadingOptions: Sendable {
 }
 
 /// A file with its source and interpreter.
-public struct FileReading {
-    /// The path of the file.
-    public let path: String
+package struct FileReading {
+    package let path: String
     /// The profile's id.
-    public let profile: String
+    package let profile: String
     /// The UUID of the person who is measured.
-    public let person: String
+    package let person: String
     /// Measures how much of the file has been read.
-    public let meter = ReadMeter()
+    package let meter = ReadMeter()
     /// The size in bytes of the input, which for a compressed file is its content.
-    public let size: Int64
+    package let size: Int64
     /// The source that splits the file into frames.
-    public let source: any FrameSource
+    package let source: any FrameSource
     /// The interpreter that makes readings from the frames.
-    public let interpreter: any FrameInterpreter
+    package let interpreter: any FrameInterpreter
     private let table: ProfileInterpreter?
     private let text: DelimitedFileSource?
     private let sourceNotes: [String]
 
     /// Creates a reading from its parts.
-    public init(
+    package init(
         path: String, profile: String, person: String, source: any FrameSource, interpreter: any FrameInterpreter
     ) {
         (self.path, self.profile, self.person) = (path, profile, person)
@@ -70,7 +69,7 @@ public struct FileReading {
     /// Detects the format of a file.
     ///
     /// - Throws: ``SourceError`` if it cannot be read, ``ProfileMatchError`` if no profile or more than one reads it.
-    public init(
+    package init(
         path: String, options: ReadingOptions, library: ProfileLibrary, registry: OriginRegistry, received: Instant
     ) throws {
         try self.init(
@@ -78,7 +77,7 @@ public struct FileReading {
     }
 
     /// Detects the format of an open file that is named by `path`.
-    public init(
+    package init(
         path: String, file: InputFile, options: ReadingOptions, library: ProfileLibrary, registry: OriginRegistry,
         received: Instant
     ) throws {
@@ -134,20 +133,20 @@ public struct FileReading {
     }
 
     /// Whether a device profile reads it, so that another profile could be chosen.
-    public var isOfProfile: Bool { table != nil || interpreter is DatabaseInterpreter }
+    package var isOfProfile: Bool { table != nil || interpreter is DatabaseInterpreter }
 
     /// Whether it is the database of another program.
-    public var isOfDatabase: Bool { interpreter is DatabaseInterpreter }
+    package var isOfDatabase: Bool { interpreter is DatabaseInterpreter }
 
     /// Parts of the file that are not read. Complete once the file has been read.
-    public var unread: Unread {
+    package var unread: Unread {
         var unread = source.unread
         unread.add(interpreter.unread)
         return unread
     }
 
     /// The assumptions that were made. Complete once the file has been read.
-    public var notes: [String] {
+    package var notes: [String] {
         var notes = sourceNotes
         notes += text?.notes ?? []
         notes += table?.notes ?? []
@@ -158,7 +157,7 @@ public struct FileReading {
     }
 
     /// Returns a source for text in memory of the given form, as `profile test` needs it.
-    public static func source(of bytes: [UInt8], form: ProfileMatch.Form) -> any FrameSource {
+    package static func source(of bytes: [UInt8], form: ProfileMatch.Form) -> any FrameSource {
         switch form {
         case .delimited(let delimiter): DelimitedFileSource(bytes: bytes, delimiter: delimiter, received: Instant(seconds: 0))
         case .jsonArray(let paths, let rows, let ignored):

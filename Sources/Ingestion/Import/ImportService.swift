@@ -5,19 +5,18 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// The progress of an import.
-public struct ImportProgress: Sendable {
+package struct ImportProgress: Sendable {
     /// Frames delivered so far.
-    public var frames: Int
+    package var frames: Int
     /// The number of samples passed to the store so far, whether stored or not.
-    public var readings: Int
+    package var readings: Int
     /// The place of a recent frame in the file, or `nil` before the first update.
-    public var place: Place?
+    package var place: Place?
 }
 
 /// Imports a file in batches through source, interpreter, normaliser, gate and store. While one batch is written, the next is
 /// read.
-public struct ImportService {
+package struct ImportService {
     private let store: SampleStore
     private let now: @Sendable () -> Instant
     private let zone: TimeZoneRules
@@ -39,7 +38,7 @@ public struct ImportService {
     ///   reading is. - trustsOpenEnds: whether a table without a final line break is complete. If not, the readings of its last
     ///   row are held. - isDiskUsedUp: whether the import has to stop, because others need the rest of the disk. - onlyPerson: whether
     ///   a member brings the file, whose own readings alone are stored.
-    public init(
+    package init(
         store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules,
         isCancelled: @escaping () -> Bool = { false }, isDiskUsedUp: @escaping () -> Bool = { false },
         comparesPaths: Bool = true, trustsOpenEnds: Bool = false, onlyPerson: Bool = false, sender: ImportSender? = nil
@@ -56,15 +55,15 @@ public struct ImportService {
     }
 
     /// The result of an import.
-    public struct Outcome {
+    package struct Outcome {
         /// The ledger's totals: all readings that came in, and their results.
-        public var account: IngestAccount
+        package var account: IngestAccount
         /// The reason why the file was not read to its end, if any.
-        public var failure: SourceError?
+        package var failure: SourceError?
         /// Whether the user, or the limit of the disk, stopped the import.
-        public var isInterrupted = false
+        package var isInterrupted = false
         /// Runs of imported readings that fit another unit far better.
-        public var suspicions: [Suspicion] = []
+        package var suspicions: [Suspicion] = []
     }
 
     private struct Cancelled: Error {
@@ -77,7 +76,7 @@ public struct ImportService {
     /// Everything before a read error or the user's stop is stored and in the ledger.
     ///
     /// - Throws: ``StoreError`` if the store fails. Earlier batches are kept.
-    public func run(
+    package func run(
         _ reading: FileReading, received: Instant, progress: (ImportProgress) -> Void = { _ in }
     ) throws -> Outcome {
         let (ingest, earlier) = try begin(reading, received)

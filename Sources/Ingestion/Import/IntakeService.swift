@@ -9,12 +9,12 @@ import SampleStore
 ///     let account = try intake.run("health-auto-export", file: path, grouping: "Days", by: client)
 ///
 /// A post that is cut or malformed stores nothing. Everything that is not refused is durable when ``run(_:file:grouping:by:)`` returns.
-public struct IntakeService: Sendable {
+package struct IntakeService: Sendable {
     /// The formats.
-    public static let kinds = [HealthAutoExportInterpreter.source]
+    package static let kinds = [HealthAutoExportInterpreter.source]
 
     /// The reason why nothing of a post was stored.
-    public enum Failure: Error, Hashable, Sendable {
+    package enum Failure: Error, Hashable, Sendable {
         /// The format is not known.
         case unknownKind
         /// The text is cut or malformed.
@@ -34,19 +34,19 @@ public struct IntakeService: Sendable {
     /// - Parameters:
     ///   - store: the path of the store.
     ///   - zone: the person's zone, for the ends of days.
-    public init(store: String, zone: TimeZoneRules, now: @escaping @Sendable () -> Instant) {
+    package init(store: String, zone: TimeZoneRules, now: @escaping @Sendable () -> Instant) {
         (self.store, self.zone, self.now) = (store, zone, now)
     }
 
     /// The name of a client's posts in the ledger.
-    public static func name(of client: Client) -> String { "\(client.name) (\(client.source))" }
+    package static func name(of client: Client) -> String { "\(client.name) (\(client.source))" }
 
     /// Imports a post.
     ///
     /// - Parameter grouping: the app's header with the length of the periods, if there is one.
     /// - Returns: the account of this post.
     /// - Throws: ``Failure``, ``StoreError``.
-    public func run(_ kind: String, file path: String, grouping: String?, by client: Client) throws -> IngestAccount {
+    package func run(_ kind: String, file path: String, grouping: String?, by client: Client) throws -> IngestAccount {
         guard kind == HealthAutoExportInterpreter.source else { throw Failure.unknownKind }
         let store = try SampleStore(path: store, access: .write)
         let granted = try Self.writable(client, store)

@@ -2,17 +2,17 @@ import HealthModel
 import SampleStore
 
 /// The sender of an import that arrives in many small parts, such as the posts of a phone.
-public struct ImportSender {
+package struct ImportSender {
     /// The name in the ledger. All posts of a day are one entry.
-    public var name: String
+    package var name: String
     /// The day, in microseconds since 1970.
-    public var day: Range<Int64>
+    package var day: Range<Int64>
     /// The client that sends them.
-    public var client: Client
+    package var client: Client
     /// The types that the sender may write. Other readings are refused.
-    public var types: Set<ObjectType>
+    package var types: Set<ObjectType>
     /// Called in each transaction. It throws if the sender may write less than before.
-    public var confirm: () throws -> Void
+    package var confirm: () throws -> Void
 }
 
 extension IngestAccount {

@@ -1,18 +1,18 @@
 import HealthModel
 
 /// When and how often a device delivers, and its battery level, but never its measurements.
-public struct DeviceActivity: Sendable {
+package struct DeviceActivity: Sendable {
     /// The time of its last reading by the hub's clock, and by the uptime, which does not jump.
-    public private(set) var last: (time: Instant, uptime: Duration)?
+    package private(set) var last: (time: Instant, uptime: Duration)?
     /// The battery level in percent.
-    public var battery: Double?
+    package var battery: Double?
     /// The number of readings for each of the last minutes of uptime.
     private var minutes: [(minute: Int64, readings: Int)] = []
 
     private static let window: Int64 = 5
 
     /// Creates the activity of a device that has not delivered yet.
-    public init() {}
+    package init() {}
 
     mutating func count(_ readings: Int, at time: Instant, uptime: Duration) {
         last = (time, uptime)
@@ -27,7 +27,7 @@ public struct DeviceActivity: Sendable {
 
     /// Returns the readings per minute over the last five minutes, or since the first of them with a reading. `nil` if there were
     /// no readings.
-    public func rate(at uptime: Duration) -> Double? {
+    package func rate(at uptime: Duration) -> Double? {
         let now = uptime.components.seconds / 60
         let recent = minutes.filter { $0.minute > now - Self.window }
         guard let first = recent.first else { return nil }
@@ -36,13 +36,13 @@ public struct DeviceActivity: Sendable {
     }
 
     /// Whether the device has been silent for three expected intervals and at least 30 seconds.
-    public func isSilent(expecting interval: Duration?, at uptime: Duration) -> Bool {
+    package func isSilent(expecting interval: Duration?, at uptime: Duration) -> Bool {
         guard let end = silence(expecting: interval) else { return false }
         return uptime >= end
     }
 
     /// Returns the uptime from which the device counts as silent if nothing arrives.
-    public func silence(expecting interval: Duration?) -> Duration? {
+    package func silence(expecting interval: Duration?) -> Duration? {
         guard let interval, let last else { return nil }
         return last.uptime + max(interval * 3, .seconds(30))
     }

@@ -7,7 +7,7 @@ import SampleStore
 /// connected.
 extension DeviceAssembly {
     /// Returns the profiles that read a device's frames: its own, and those that accompany a connected device.
-    public func readers(of device: AdoptedDevice) -> [Profile] {
+    package func readers(of device: AdoptedDevice) -> [Profile] {
         let own = device.profiles.compactMap { library[$0] }
         guard device.bluetoothAddress != nil, own.contains(where: { $0.connection.presence != .adverts }) else { return own }
         return own + library.profiles.filter { $0.connection.accompanies && !device.profiles.contains($0.id) }

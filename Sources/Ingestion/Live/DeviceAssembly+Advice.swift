@@ -2,16 +2,16 @@ import BlueZSource
 import Profiles
 
 /// The steps to read a device that was detected but is not read yet.
-public struct DeviceAdvice: Hashable, Sendable {
+package struct DeviceAdvice: Hashable, Sendable {
     /// The names of the profiles that read it.
-    public var names: [String]
+    package var names: [String]
     /// The commands in order. Values that the user has to fill in are in capital letters.
-    public var commands: [String]
+    package var commands: [String]
 }
 
 extension DeviceAssembly {
     /// Returns the steps to read a device, or `nil` if no profile reads it.
-    public func advice(for device: NearbyDevice) -> DeviceAdvice? {
+    package func advice(for device: NearbyDevice) -> DeviceAdvice? {
         let all = profiles(for: device)
         // A battery alone is not a device to adopt.
         guard all.contains(where: { !$0.describesOnlyDevice }) else { return nil }

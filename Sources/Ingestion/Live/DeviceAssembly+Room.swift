@@ -9,7 +9,7 @@ extension DeviceAssembly {
     /// advertisement formats (BTHome, MiBeacon) are used by both scales and thermometers, and only the readings show which it is.
     ///
     /// - Parameter bindKey: 32 hexadecimal digits if its advertisements are encrypted. Without the key they cannot be read.
-    public func measuresOnlyRoom(_ device: NearbyDevice?, profiles ids: [String], bindKey: String?) -> Bool {
+    package func measuresOnlyRoom(_ device: NearbyDevice?, profiles ids: [String], bindKey: String?) -> Bool {
         let profiles = ids.compactMap { library[$0] }.filter { !$0.describesOnlyDevice }
         guard !profiles.isEmpty else { return false }
         if profiles.allSatisfy(\.measuresOnlyRoom) { return true }

@@ -5,16 +5,16 @@ import SampleStore
 import Wire
 
 /// Matches devices with profiles.
-public struct DeviceAssembly: Sendable {
+package struct DeviceAssembly: Sendable {
     /// The profiles to match with.
-    public let library: ProfileLibrary
+    package let library: ProfileLibrary
 
     /// - Parameter library: the profiles to match with.
-    public init(library: ProfileLibrary) { self.library = library }
+    package init(library: ProfileLibrary) { self.library = library }
 
     /// Returns the profiles that match a device's advertisements and produce readings. The first one names the device if nothing
     /// else does, so profiles for common services such as the battery come last.
-    public func profiles(for device: NearbyDevice) -> [Profile] {
+    package func profiles(for device: NearbyDevice) -> [Profile] {
         let matches = library.profiles.filter { profile in
             guard profile.hasBinaryReadings || profile.connection.dialogue != nil else { return false }
             if profile.match.readable, Self.reads(profile, device) == true { return true }
@@ -65,7 +65,7 @@ public struct DeviceAssembly: Sendable {
 
     /// Returns the source's description of an adopted device. `nil` if it has no Bluetooth address or none of its profiles
     /// exists.
-    public func description(of device: AdoptedDevice) -> DeviceDescription? {
+    package func description(of device: AdoptedDevice) -> DeviceDescription? {
         let all = readers(of: device)
         let profiles = all.filter { !Self.isAccompaniment($0, all) }
         guard let address = Self.address(of: device), let first = device.profiles.lazy.compactMap({ library[$0] }).first else {
@@ -178,10 +178,10 @@ public struct DeviceAssembly: Sendable {
     // MARK: Addresses
 
     /// Returns the address in the store's form, `bluetooth:C0:01:02:03:04:01`.
-    public static func storedAddress(_ address: BluetoothAddress) -> String { AdoptedDevice.bluetooth + address.description }
+    package static func storedAddress(_ address: BluetoothAddress) -> String { AdoptedDevice.bluetooth + address.description }
 
     /// Returns the Bluetooth address for the source, or `nil` if the device has none.
-    public static func address(of device: AdoptedDevice) -> BluetoothAddress? {
+    package static func address(of device: AdoptedDevice) -> BluetoothAddress? {
         device.bluetoothAddress.flatMap { BluetoothAddress($0) }
     }
 }

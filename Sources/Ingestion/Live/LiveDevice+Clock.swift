@@ -221,7 +221,7 @@ extension LiveDevice {
     }
 
     /// Starts reading the device's whole memory, until the next settling.
-    public func beginRecords() { records = RecordOrdinals() }
+    package func beginRecords() { records = RecordOrdinals() }
 
     /// Settles the readings held for their time.
     func finishStream(into output: inout Normaliser.Output) {

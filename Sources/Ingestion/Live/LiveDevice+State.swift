@@ -37,7 +37,7 @@ extension LiveDevice {
     }
 
     /// The state for a later run of the hub, or `nil` before the first frame.
-    public var state: DeviceState? {
+    package var state: DeviceState? {
         guard let lastReceived else { return nil }
         let state = State(
             trust: trust, order: order, repeats: repeats, joins: joins, adverts: lastAdverts.filter(\.value.wasRead),

@@ -5,22 +5,22 @@ import Profiles
 import SampleStore
 
 /// An adopted device in the path from frames to samples: its interpreters, one for each channel, its clock and its activity.
-public final class LiveDevice {
+package final class LiveDevice {
     /// The stored facts about the device. A source that learns something changes them and calls ``LiveIngest/remember(_:)``.
-    public var adopted: AdoptedDevice
+    package var adopted: AdoptedDevice
     /// The interval between its deliveries while it works, if its profile defines one.
-    public var expectedInterval: Duration?
+    package var expectedInterval: Duration?
     /// The person who was weighed last, if the device is shared, and when.
     var lastWeighing: (start: Instant, person: String)?
     /// If the last frame repeated a weight: the time of that weight, and the receive time of the frame's other readings.
     var weightAgain: (taken: Instant, received: Instant)?
     /// Its deliveries since this object was created, and its battery level.
-    public internal(set) var activity = DeviceActivity()
+    package internal(set) var activity = DeviceActivity()
     var profiles: [Profile]
     let registry: OriginRegistry
     let aliases: [String: String]
     /// The zone of local times.
-    public let zone: TimeZoneRules
+    package let zone: TimeZoneRules
     let path: ReadingPath
     var normaliser: Normaliser { path.normaliser }
     /// The frames' sender, as last reported by the source.
@@ -59,7 +59,7 @@ public final class LiveDevice {
     /// Whether it advertises, so that it has no stored readings to deliver one by one.
     var isAdvertiser = false
     /// Whether it delivers records of its memory, whose times cannot be trusted until its clock is known.
-    public var hasRecords = false
+    package var hasRecords = false
     /// Returns the last stored comparison of its clock with ours, by device key. Called once.
     var lastComparison: ((String) -> ClockComparison?)?
     /// Whether it delivers continuously and stores nothing, so that it does not wait for an acknowledgement.
@@ -82,7 +82,7 @@ public final class LiveDevice {
     var isLearnedFromStamps = false
 
     /// - Parameter profiles: the profiles of the device that exist.
-    public init(_ adopted: AdoptedDevice, profiles: [Profile], aliases: [String: String], zone: TimeZoneRules) {
+    package init(_ adopted: AdoptedDevice, profiles: [Profile], aliases: [String: String], zone: TimeZoneRules) {
         self.adopted = adopted
         self.profiles = profiles
         self.aliases = aliases
@@ -101,7 +101,7 @@ public final class LiveDevice {
     }
 
     /// Returns the same device in another zone with its state. Readings held for their time have to be settled before.
-    public func moved(to zone: TimeZoneRules) -> LiveDevice {
+    package func moved(to zone: TimeZoneRules) -> LiveDevice {
         let other = LiveDevice(adopted, profiles: profiles, aliases: aliases, zone: zone)
         (other.expectedInterval, other.hasRecords, other.activity) = (expectedInterval, hasRecords, activity)
         (other.readingsPerSecond, other.gathersHeartbeats) = (readingsPerSecond, gathersHeartbeats)
@@ -114,7 +114,7 @@ public final class LiveDevice {
     }
 
     /// Replaces the profiles from the next frame on.
-    public func read(by profiles: [Profile]) {
+    package func read(by profiles: [Profile]) {
         self.profiles = profiles
         interpreters.removeAll()
     }
@@ -127,7 +127,7 @@ public final class LiveDevice {
     }
 
     /// The maximum number of readings accepted per second from its advertisements, averaged over a minute.
-    public var readingsPerSecond: Int {
+    package var readingsPerSecond: Int {
         get { flood.perSecond }
         set {
             flood.perSecond = newValue
@@ -136,7 +136,7 @@ public final class LiveDevice {
     }
 
     /// Whether the intervals between heartbeats are stored as one series a minute instead of single samples.
-    public var gathersHeartbeats = false
+    package var gathersHeartbeats = false
 
     /// The receive time of the last beats if some wait for their minute to end.
     var lastHeartbeatReceived: Instant? { beats.isEmpty ? nil : beats.lastReceived }

@@ -2,7 +2,7 @@ import HealthModel
 import Pipeline
 
 /// An event at ``LiveIngest``. Replaying all events in this order and at these times makes the same samples.
-public enum LiveEvent {
+package enum LiveEvent {
     /// A received frame of a device. Its bytes are valid only during the call.
     case frame(RawFrame, LiveDevice)
     /// The readings of a device that were held for their time are settled.

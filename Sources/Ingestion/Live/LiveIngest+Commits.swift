@@ -6,7 +6,7 @@ import SampleStore
 /// Commits, their timers, and the work after them.
 extension LiveIngest {
     /// Commits the waiting readings at once, for example before a power failure or when the user wants to see them.
-    public func commitNow() {
+    package func commitNow() {
         finishBeats()
         commitDue()
     }

@@ -6,7 +6,7 @@ import SampleStore
 /// The facts, clocks, and states of devices.
 extension LiveIngest {
     /// Stores a device's facts with the next commit.
-    public func remember(_ device: AdoptedDevice) {
+    package func remember(_ device: AdoptedDevice) {
         changed[device.address] = device
         arm()
     }
@@ -14,7 +14,7 @@ extension LiveIngest {
     /// Takes the result of reading a device's clock. If it is off, its times are corrected from now on.
     /// - Parameters: - ahead: how far it is ahead of a right clock in our zone, in microseconds. - ofUTC: how far the time it
     ///   shows is ahead of UTC, in microseconds.
-    public func learn(ahead: Int64, ofUTC: Int64, of device: LiveDevice) {
+    package func learn(ahead: Int64, ofUTC: Int64, of device: LiveDevice) {
         let received = loop.clock.now
         onEvent?(.clock(ahead: ahead, ofUTC: ofUTC, at: received, device))
         let before = pending.samples.count

@@ -17,11 +17,10 @@ import SampleStore
 ///   set, they are committed within a second too.
 ///
 /// Each commit takes all waiting readings. While nothing arrives there is no timer and nothing is written.
-public final class LiveIngest {
+package final class LiveIngest {
     /// The store that receives the readings.
-    public let store: SampleStore
-    /// The event loop of the ingest.
-    public let loop: EventLoop
+    package let store: SampleStore
+    package let loop: EventLoop
     /// The machine's time, for the ledger. A recording's time is the loop's.
     let now: @Sendable () -> Instant
     let ledger: DailyLedger
@@ -41,7 +40,7 @@ public final class LiveIngest {
     /// follows the changes sees a running hub.
     var hasCommitted = false
     /// The duration of the last commit, or `nil` before the first one.
-    public internal(set) var lastCommit: Duration?
+    package internal(set) var lastCommit: Duration?
     let units = UnitWatch()
     var weighings = LiveEstimates()
     /// Comparisons of devices' clocks with ours that are not committed yet.
@@ -52,7 +51,7 @@ public final class LiveIngest {
     /// The people who share a device, by device key.
     var shared: [String: Set<String>] = [:]
     /// Addresses of devices with readings that are durable.
-    public internal(set) var delivered: Set<String> = []
+    package internal(set) var delivered: Set<String> = []
     var failing: Failing?
     /// Devices with beats that wait for the end of their minute.
     var gathering: [ObjectIdentifier: LiveDevice] = [:]
@@ -76,9 +75,9 @@ public final class LiveIngest {
     }
 
     /// Called with notices for the log. They never contain a value or a name.
-    public var onNotice: (SourceNotice) -> Void = { _ in }
+    package var onNotice: (SourceNotice) -> Void = { _ in }
     /// Called with each event before it is processed. A recording uses it.
-    public var onEvent: ((LiveEvent) -> Void)? {
+    package var onEvent: ((LiveEvent) -> Void)? {
         // A recording cannot contain beats from before its start.
         willSet { if onEvent == nil, newValue != nil { finishBeats() } }
     }
@@ -92,29 +91,29 @@ public final class LiveIngest {
     /// Called before each commit.
     package var beforeCommit: (() -> Void)?
     /// Called after each commit.
-    public var onCommit: () -> Void = {}
+    package var onCommit: () -> Void = {}
     /// Called after each failed commit that will be retried.
-    public var onDelay: () -> Void = {}
+    package var onDelay: () -> Void = {}
     /// Called when the store cannot accept readings any more. Going on would lose readings.
-    public var onFailure: (any Error) -> Void = { _ in }
+    package var onFailure: (any Error) -> Void = { _ in }
 
     /// The formulas that estimate body composition from impedances, by person. Empty by default.
-    public var estimates: [String: [ImpedanceFormula]] = [:] {
+    package var estimates: [String: [ImpedanceFormula]] = [:] {
         didSet { weighings = LiveEstimates() }
     }
 
     /// The maximum time that a stream's readings wait, and so the amount that a power cut can lose.
-    public var commitEvery = Duration.seconds(defaultCommitSeconds) {
+    package var commitEvery = Duration.seconds(defaultCommitSeconds) {
         didSet { if due != nil, failing == nil { arm(within: commitEvery) } }
     }
 
     /// Whether streams are committed within a second too. Setting it commits waiting readings at once.
-    public var needsPromptCommits = false {
+    package var needsPromptCommits = false {
         didSet { if needsPromptCommits, !oldValue { commitDue() } }
     }
 
     /// The default interval in seconds. It writes a tenth of the data of a commit every second, and a power cut loses little of a stream.
-    public static let defaultCommitSeconds = 30
+    package static let defaultCommitSeconds = 30
     static let soon = Duration.seconds(1)
     /// The number of waiting samples from which a stream is committed each second, so that memory stays small. No stream sends
     /// this many in a minute.
@@ -124,13 +123,13 @@ public final class LiveIngest {
     /// How long an import or a repair may lock the store before it is reported.
     static let defaultLock = Duration.seconds(15)
     /// How long a device that measures occasionally has to be silent until it counts as complete.
-    public static let quiet = Duration.seconds(3)
+    package static let quiet = Duration.seconds(3)
     /// The maximum number of samples that wait while the store fails: about a day of a heart rate strap.
     static let maximumPending = 100_000
 
     /// - Parameters: - zone: the zone of the ledger's days until ``use(zone:)`` changes it. - ingest: the ingest of a replayed
     ///   recording. It takes all readings, whatever the day, and no device is remembered.
-    public init(
+    package init(
         store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules, loop: EventLoop,
         replaying ingest: Ingest? = nil
     ) {
@@ -142,23 +141,23 @@ public final class LiveIngest {
     }
 
     /// The error that prevents commits, or `nil`.
-    public var failure: (any Error)? { failing?.error }
+    package var failure: (any Error)? { failing?.error }
     /// The number of attempts that failed with that error.
-    public var failures: Int { failing?.attempts ?? 0 }
+    package var failures: Int { failing?.attempts ?? 0 }
 
     /// The number of samples that wait for a commit.
-    public var waitingSamples: Int { pending.samples.count }
+    package var waitingSamples: Int { pending.samples.count }
 
     /// Whether the store rejects the waiting readings for a reason that a restart of the hub may fix. It is false if the disk is
     /// full or another process locks the store: readings wait then.
-    public var isStuck: Bool {
+    package var isStuck: Bool {
         guard let failure else { return false }
         guard let error = failure as? StoreError else { return true }
         return error.kind != .full && !error.isLockOfAnother
     }
 
     /// Whether the expected readings of a device are durable: a stream has begun, or another device has delivered everything.
-    public func isComplete(_ device: LiveDevice) -> Bool {
+    package func isComplete(_ device: LiveDevice) -> Bool {
         guard delivered.contains(device.adopted.address) else { return false }
         guard device.expectedInterval == nil, !device.isAdvertiser, let last = device.activity.last else { return true }
         return loop.clock.uptime - last.uptime >= Self.quiet
@@ -167,7 +166,7 @@ public final class LiveIngest {
     // MARK: What sources bring
 
     /// Processes a frame of a device. Its bytes are needed only during the call.
-    public func receive(_ frame: RawFrame, of device: LiveDevice) {
+    package func receive(_ frame: RawFrame, of device: LiveDevice) {
         if activeDevices[device.adopted.address] !== device {
             let before = activeDevices.updateValue(device, forKey: device.adopted.address)
             recallState(of: device, after: before)
@@ -248,19 +247,19 @@ public final class LiveIngest {
     }
 
     /// Counts something that a source skipped, such as noise bytes before a frame.
-    public func skip(_ kind: SkipKind, count: Int = 1) {
+    package func skip(_ kind: SkipKind, count: Int = 1) {
         onEvent?(.skip(kind, count))
         skipped[kind, default: 0] += count
     }
 
     /// Starts reading a device's whole memory, until the next settling.
-    public func beginRecords(of device: LiveDevice) {
+    package func beginRecords(of device: LiveDevice) {
         onEvent?(.records(device))
         device.beginRecords()
     }
 
     /// Records a frame that cannot be read.
-    public func refuse(_ refusal: Refusal) {
+    package func refuse(_ refusal: Refusal) {
         onEvent?(.refuse(refusal))
         entered += refusal.readings
         pending.refusals.append(refusal)
@@ -269,7 +268,7 @@ public final class LiveIngest {
 
     /// Returns the device for another zone, or the same object if the zone is the same. Readings received before are settled in
     /// the old zone.
-    public func move(_ device: LiveDevice, to zone: TimeZoneRules) -> LiveDevice {
+    package func move(_ device: LiveDevice, to zone: TimeZoneRules) -> LiveDevice {
         guard device.zone != zone else { return device }
         finishStream(of: device)
         let moved = device.moved(to: zone)
@@ -278,7 +277,7 @@ public final class LiveIngest {
     }
 
     /// Ends the stream of a device and settles readings that were held for their time.
-    public func finishStream(of device: LiveDevice) {
+    package func finishStream(of device: LiveDevice) {
         onEvent?(.finish(device))
         let before = pending.samples.count
         finish(device)
@@ -313,7 +312,7 @@ public final class LiveIngest {
 
     /// Makes everything received from a device durable at once, with its stored facts, and then calls `confirm`. If the store
     /// fails for now, that happens later.
-    public func commit(_ device: LiveDevice, confirm: @escaping () -> Void) {
+    package func commit(_ device: LiveDevice, confirm: @escaping () -> Void) {
         onEvent?(.commit(device))
         let before = pending.samples.count
         finish(device)
@@ -355,12 +354,12 @@ public final class LiveIngest {
     }
 
     /// Sets the zone of local times and of the ledger's days.
-    public func use(zone: TimeZoneRules) { ledger.zone = zone }
+    package func use(zone: TimeZoneRules) { ledger.zone = zone }
     package var zone: TimeZoneRules { ledger.zone }
 
     /// Commits the remaining readings and closes the ledger's account. All sources have to be stopped before.
     /// - Parameter state: the final state of the account.
-    public func stop(state: String = "done") throws {
+    package func stop(state: String = "done") throws {
         finishBeats()
         disarm()
         try write()

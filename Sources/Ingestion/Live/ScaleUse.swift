@@ -4,11 +4,11 @@ import SampleStore
 /// Finds scales that several people use, although all their weighings go to one person.
 ///
 /// A person does not lose a twentieth of the weight within half an hour. If that happens on three days, the weights are of two people.
-public struct ScaleUse: Hashable, Sendable {
+package struct ScaleUse: Hashable, Sendable {
     /// The name of the scale, or its key.
-    public var scale: String
+    package var scale: String
     /// The number of days.
-    public var days: Int
+    package var days: Int
 
     private static let apart = 1_800_000_000 as Int64
     private static let least = 3
@@ -16,7 +16,7 @@ public struct ScaleUse: Hashable, Sendable {
     private static let reach = 400
 
     /// Returns the scales with weights of several people.
-    public static func suspected(in store: SampleStore) throws -> [ScaleUse] {
+    package static func suspected(in store: SampleStore) throws -> [ScaleUse] {
         var last: [[String]: Sample] = [:]
         var days: [[String]: (scale: String, days: Set<Int64>)] = [:]
         let cursor = try store.samples.cursor(matching: SampleQuery(types: [.bodyMass], descending: true, limit: reach))

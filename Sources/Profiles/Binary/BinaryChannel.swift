@@ -48,7 +48,6 @@ struct BinaryChannel: Sendable {
     var measurements: Int32?
     /// The window for repeats, in seconds. An equal reading within this time of an accepted one is the same measurement, sent again.
     var repeatsWithin = 0
-    /// The settings of the serial port, for serial channels.
     var port: SerialSettings?
 
     struct Skip: Sendable {

@@ -2,16 +2,16 @@ import HealthModel
 import Pipeline
 
 /// The context for decoding a stream of frames, apart from its bytes.
-public struct BinaryOptions: Sendable {
+package struct BinaryOptions: Sendable {
     /// Whether bits and values reserved for future use are refused. The specifications ask a receiver to ignore them.
-    public var isStrict = false
+    package var isStrict = false
     /// The keys and addresses that decrypt encrypted frames.
-    public var secrets = FrameSecrets()
+    package var secrets = FrameSecrets()
     /// The start of the sensor's session, for characteristics that count from there.
-    public var sessionStart: Timestamp?
+    package var sessionStart: Timestamp?
 
     /// - Parameter sessionStart: the start of the sensor's session, or nil if it is not known.
-    public init(isStrict: Bool = false, secrets: FrameSecrets = FrameSecrets(), sessionStart: Timestamp? = nil) {
+    package init(isStrict: Bool = false, secrets: FrameSecrets = FrameSecrets(), sessionStart: Timestamp? = nil) {
         self.isStrict = isStrict
         self.secrets = secrets
         self.sessionStart = sessionStart
@@ -24,14 +24,14 @@ public struct BinaryOptions: Sendable {
 ///     let interpreter = BinaryInterpreter(match, registry: registry, device: device)
 ///     let outcome = try interpreter.interpret(frame, into: &readings)
 ///     interpreter.fieldsJSON     // of the last frame
-public final class BinaryInterpreter: FrameInterpreter {
+package final class BinaryInterpreter: FrameInterpreter {
     /// The profile of the channel.
-    public let profile: Profile
+    package let profile: Profile
     /// The decoder that splits the bytes into fields.
-    public let decoder: FrameDecoder
+    package let decoder: FrameDecoder
     /// The last decoded frame.
-    @exclusivity(unchecked) public private(set) var frame = DecodedFrame()
-    public var sessionStart: Timestamp?
+    @exclusivity(unchecked) package private(set) var frame = DecodedFrame()
+    package var sessionStart: Timestamp?
 
     let channel: BinaryChannel
     private let origins: [Origin]
@@ -54,7 +54,8 @@ public final class BinaryInterpreter: FrameInterpreter {
     }
 
     /// - Parameter device: the device that sends the frames, if it is known.
-    public init(_ match: BinaryMatch, registry: OriginRegistry, device: Device? = nil, options: BinaryOptions = BinaryOptions()) {
+    package init(_ match: BinaryMatch, registry: OriginRegistry, device: Device? = nil, options: BinaryOptions = BinaryOptions())
+    {
         profile = match.profile
         self.registry = registry
         self.device = device
@@ -72,18 +73,18 @@ public final class BinaryInterpreter: FrameInterpreter {
     }
 
     /// The window for repeats, in seconds. An equal reading within this time of an accepted one is the same measurement, sent again.
-    public var repeatsWithin: Int { channel.repeatsWithin }
+    package var repeatsWithin: Int { channel.repeatsWithin }
 
     /// The channel with the measurement that a frame without a time of its own belongs to, or nil (for most channels).
-    public var follows: String? { channel.follows }
+    package var follows: String? { channel.follows }
 
     /// The fields of the last frame as one JSON object.
-    public var fieldsJSON: [UInt8] { decoder.fieldsJSON(frame) }
+    package var fieldsJSON: [UInt8] { decoder.fieldsJSON(frame) }
 
     /// Turns a frame into readings.
     ///
     /// - Throws: ``Refusal`` if the bytes are not a frame of the channel.
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .bytes(let bytes):
             do throws(FrameError) {
@@ -98,15 +99,15 @@ public final class BinaryInterpreter: FrameInterpreter {
     }
 
     /// Decodes a frame's fields without making readings.
-    public func decode(_ bytes: UnsafeRawBufferPointer) throws(FrameError) { try decoder.decode(bytes, into: &frame) }
+    package func decode(_ bytes: UnsafeRawBufferPointer) throws(FrameError) { try decoder.decode(bytes, into: &frame) }
 
     /// Whether a frame is an empty line.
-    public func isBlank(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    package func isBlank(_ bytes: UnsafeRawBufferPointer) -> Bool {
         channel.plan.framing?.isDelimited == true && bytes.allSatisfy { $0 == 0x0A || $0 == 0x0D || $0 == 0x20 }
     }
 
     /// Makes the readings of the last decoded frame.
-    public func appendReadings(at place: Place, to readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func appendReadings(at place: Place, to readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         for skip in channel.skips where skip.condition.matches(frame.word) { return .skipped(skip.kind) }
         let first = readings.count
         if channel.measurements != nil { appendMeasurements(at: place, to: &readings) }

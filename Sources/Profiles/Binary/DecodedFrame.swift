@@ -1,7 +1,7 @@
 import HealthModel
 
 /// The fields of one frame. ``FrameDecoder`` fills it and reuses it for the next frame.
-public struct DecodedFrame: Sendable {
+package struct DecodedFrame: Sendable {
     /// One value of one field.
     struct Entry: Sendable {
         enum Kind: UInt8, Sendable {
@@ -34,29 +34,29 @@ public struct DecodedFrame: Sendable {
     /// All flags and enumerations. See ``BitCondition``.
     var word: UInt64 = 0
     /// Whether bits or values reserved for future use were set and ignored.
-    public internal(set) var hasReserved = false
+    package internal(set) var hasReserved = false
     /// Whether reserved flags are set, so that bytes after the known fields may belong to them.
     var mayBeLonger = false
     /// Whether the frame is encrypted, whether or not it could be decrypted.
-    public internal(set) var isSealed = false
+    package internal(set) var isSealed = false
     /// The sender's counter of encrypted frames, set only if the frame was decrypted.
-    public internal(set) var counter: UInt32?
+    package internal(set) var counter: UInt32?
     /// The offset of trailing bytes without a meaning, or nil if the frame ends with its fields.
     var restAt: Int?
     /// The last repeat or record of the frame, if the link truncated it. A strict decoder refuses such a frame.
-    public internal(set) var cutOff: CutOff?
+    package internal(set) var cutOff: CutOff?
 
     /// The part of a frame that is missing or incomplete.
-    public struct CutOff: Hashable, Sendable {
+    package struct CutOff: Hashable, Sendable {
         /// The name of the field that repeats.
-        public var field: String
+        package var field: String
         /// The number of bytes before the incomplete value.
-        public var offset: Int
+        package var offset: Int
         /// The received bytes of the incomplete value, possibly empty.
-        public var bytes: [UInt8]
+        package var bytes: [UInt8]
     }
 
-    public init() { entries.reserveCapacity(64) }
+    package init() { entries.reserveCapacity(64) }
 
     mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)

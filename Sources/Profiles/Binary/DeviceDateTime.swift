@@ -7,19 +7,19 @@ import Wire
 ///     ┌──────────────┬───────┬─────┬───────┬─────────┬─────────┐
 ///     │ year u16     │ month │ day │ hours │ minutes │ seconds │
 ///     └──────────────┴───────┴─────┴───────┴─────────┴─────────┘
-public struct DeviceDateTime: Hashable, Sendable, CustomStringConvertible {
+package struct DeviceDateTime: Hashable, Sendable, CustomStringConvertible {
     /// 1582 to 9999, or 0 if the device does not know it.
-    public var year: Int
+    package var year: Int
     /// 1 to 12, or 0 if the device does not know it.
-    public var month: Int
+    package var month: Int
     /// 1 to 31, or 0 if the device does not know it.
-    public var day: Int
+    package var day: Int
     /// 0 to 23.
-    public var hours: Int
+    package var hours: Int
     /// 0 to 59.
-    public var minutes: Int
+    package var minutes: Int
     /// 0 to 59.
-    public var seconds: Int
+    package var seconds: Int
 
     static let width = 7
 
@@ -31,14 +31,14 @@ public struct DeviceDateTime: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The time on a wall clock, or `nil` if a part is unknown.
-    public var wallTime: WallTime? {
+    package var wallTime: WallTime? {
         guard year > 0, month > 0, day > 0 else { return nil }
         let days = Int64(Calendar.days(year: year, month: month, day: day))
         return WallTime(microseconds: (days * 86_400 + Int64(hours * 3600 + minutes * 60 + seconds)) * 1_000_000)
     }
 
     /// The text in the form `2026-11-20T06:31:00`. Unknown parts print as zeros.
-    public var description: String {
+    package var description: String {
         func padded(_ number: Int, _ width: Int) -> String {
             let digits = String(number)
             return String(repeating: "0", count: max(0, width - digits.count)) + digits

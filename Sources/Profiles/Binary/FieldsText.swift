@@ -228,16 +228,16 @@ struct FieldsText {
 
 extension FrameDecoder {
     /// Returns the fields as one JSON object, with the names and shapes of the layout.
-    public func fieldsJSON(_ frame: DecodedFrame) -> [UInt8] {
+    package func fieldsJSON(_ frame: DecodedFrame) -> [UInt8] {
         var text = FieldsText(plan: plan, frame: frame)
         return text.json()
     }
 
     /// Returns the number in a field outside of records, or `nil` if the field is missing or not a number.
-    public func numeral(_ name: String, in frame: DecodedFrame) -> Numeral? { entry(name, frame)?.numeral }
+    package func numeral(_ name: String, in frame: DecodedFrame) -> Numeral? { entry(name, frame)?.numeral }
 
     /// Returns a field that is a date and time, or `nil` if it is missing or of another kind.
-    public func dateTime(_ name: String, in frame: DecodedFrame) -> DeviceDateTime? {
+    package func dateTime(_ name: String, in frame: DecodedFrame) -> DeviceDateTime? {
         entry(name, frame).flatMap { $0.kind == .dateTime ? DeviceDateTime(packed: $0.raw) : nil }
     }
 

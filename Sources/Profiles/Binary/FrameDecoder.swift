@@ -13,11 +13,11 @@ import Wire
 ///
 /// A strict decoder also refuses a frame that ends within its last repeat or record, for example because it is longer than the link's MTU.
 /// Otherwise its whole values count, and ``DecodedFrame/cutOff`` names the rest.
-public struct FrameDecoder: Sendable {
+package struct FrameDecoder: Sendable {
     let plan: LayoutPlan
-    public let isStrict: Bool
+    package let isStrict: Bool
     /// The keys and addresses that decrypt encrypted frames.
-    public var secrets: FrameSecrets
+    package var secrets: FrameSecrets
 
     init(plan: LayoutPlan, isStrict: Bool, secrets: FrameSecrets = FrameSecrets()) {
         self.plan = plan
@@ -28,7 +28,7 @@ public struct FrameDecoder: Sendable {
     /// Decodes a whole frame. The frame's buffers are reused, so a stream of frames allocates only once.
     ///
     /// - Throws: ``FrameError`` with the offset of the first field that is wrong.
-    public func decode(_ bytes: UnsafeRawBufferPointer, into frame: inout DecodedFrame) throws(FrameError) {
+    package func decode(_ bytes: UnsafeRawBufferPointer, into frame: inout DecodedFrame) throws(FrameError) {
         frame.removeAll()
         if let framing = plan.framing { return try decode(bytes, framedBy: framing, into: &frame) }
         try decodeContent(bytes, into: &frame)

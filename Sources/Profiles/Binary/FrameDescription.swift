@@ -1,9 +1,9 @@
 import HealthModel
 
 /// A frame without readings that describes the readings of other frames, for example the sensor's location or the meal they belong to.
-public struct FrameDescription: Sendable {
+package struct FrameDescription: Sendable {
     /// The readings that a description applies to.
-    public enum Span: String, Sendable, CaseIterable {
+    package enum Span: String, Sendable, CaseIterable {
         /// All later readings of the device, until the next description.
         case device
         /// The readings of the record that the frame belongs to.
@@ -11,16 +11,16 @@ public struct FrameDescription: Sendable {
     }
 
     /// The readings that the description applies to.
-    public var span: Span
+    package var span: Span
     /// The types that the description applies to.
-    public var types: [SampleType]
+    package var types: [SampleType]
     /// The metadata for those readings, or nil if the frame contains none.
-    public var metadata: Metadata?
+    package var metadata: Metadata?
 }
 
 extension BinaryInterpreter {
     /// Returns the last decoded frame's description of other readings, or nil if the channel has none.
-    public func frameDescription() -> FrameDescription? {
+    package func frameDescription() -> FrameDescription? {
         guard let description = channel.description else { return nil }
         var maker = MetadataMaker(description.metadata, plan: channel.plan)
         // A reserved bit in this frame does not affect the other frames.
@@ -32,11 +32,11 @@ extension BinaryInterpreter {
     }
 
     /// The number that the device keeps while it repeats the last decoded frame.
-    public var packetNumber: Int64? {
+    package var packetNumber: Int64? {
         guard let packet = channel.packet else { return nil }
         return frame.entries.last { $0.field == packet && $0.kind == .number }?.raw
     }
 
     /// Whether the last decoded frame is one of two that make one measurement.
-    public var isPart: Bool { channel.part?.matches(frame.word) ?? false }
+    package var isPart: Bool { channel.part?.matches(frame.word) ?? false }
 }

@@ -1,9 +1,9 @@
 import Wire
 
 /// The reason and the place why bytes are not a frame of their channel.
-public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of errors in a frame.
-    public enum Reason: Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
         /// A field is missing or cut off.
         case truncated
         /// Bytes are left over.
@@ -33,13 +33,13 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The kind of error.
-    public var reason: Reason
+    package var reason: Reason
     /// The number of bytes before the field.
-    public var offset: Int
+    package var offset: Int
     /// The field's name, or an empty text.
-    public var field: String
+    package var field: String
 
-    public var description: String {
+    package var description: String {
         let name = field.isEmpty ? "the frame" : field
         return switch reason {
         case .truncated: "truncated: \(name) is missing or cut off"
@@ -61,7 +61,7 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
 
 extension FrameError {
     /// Creates the decoder's error for a framing error.
-    public init(_ fault: FramingFault) {
+    package init(_ fault: FramingFault) {
         let reason: Reason =
             switch fault.reason {
             case .noStart: .noStart

@@ -1,13 +1,13 @@
 import CryptographyKit
 
 /// The key and address that decrypt a device's frames.
-public struct FrameSecrets: Hashable, Sendable {
+package struct FrameSecrets: Hashable, Sendable {
     /// The key: 16 bytes, as the maker's app shows them.
-    public var bindKey: [UInt8]?
+    package var bindKey: [UInt8]?
     /// The address: 6 bytes, in the order in which addresses are printed.
-    public var address: [UInt8]?
+    package var address: [UInt8]?
 
-    public init(bindKey: [UInt8]? = nil, address: [UInt8]? = nil) {
+    package init(bindKey: [UInt8]? = nil, address: [UInt8]? = nil) {
         self.bindKey = bindKey
         self.address = address
     }

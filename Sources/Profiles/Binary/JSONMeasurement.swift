@@ -54,7 +54,7 @@ struct JSONMeasurement {
 }
 
 extension FrameError: JSONFailure {
-    public init(_ fault: JSONFault) {
+    package init(_ fault: JSONFault) {
         self.init(reason: fault.isEnd ? .truncated : .unreadable, offset: fault.index, field: "")
     }
 }

@@ -11,7 +11,6 @@ struct LayoutPlan: Sendable {
     var root = 0..<0
     /// Steps of repeated records and of the objects of a list. Other steps refer to them by number.
     var inner: [Range<Int>] = []
-    /// The lists of objects.
     var objectLists: [ObjectList] = []
     var fields: [LayoutField] = []
     var variants: [Variant] = []

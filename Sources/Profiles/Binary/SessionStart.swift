@@ -1,19 +1,19 @@
 import HealthModel
 
 /// The start of the sensor's session, from which other frames count their minutes.
-public struct SessionStart: Sendable {
+package struct SessionStart: Sendable {
     /// The start, or `nil` if the device does not know it.
-    public var timestamp: Timestamp?
+    package var timestamp: Timestamp?
 }
 
 extension BinaryInterpreter {
     /// Whether the channel's frames contain the start of a session.
-    public var containsSessionStart: Bool { channel.session != nil }
+    package var containsSessionStart: Bool { channel.session != nil }
 
     /// Returns the session's start from the last decoded frame, or `nil` if its channel contains none. If the time zone is not known, the
     /// time is a local one. An offset of more than 18 hours from UTC yields no start, because the bytes are damaged and the date may be
     /// too.
-    public func decodedSessionStart() -> SessionStart? {
+    package func decodedSessionStart() -> SessionStart? {
         guard let rule = channel.session else { return nil }
         guard let start = frame.last(rule.start, record: -1), let wall = DeviceDateTime(packed: start.raw).wallTime else {
             return SessionStart(timestamp: nil)

@@ -1,7 +1,7 @@
 import HealthModel
 
 /// The character that separates a number's integer part from its fraction.
-public enum DecimalSign: String, Hashable, Sendable, CaseIterable {
+package enum DecimalSign: String, Hashable, Sendable, CaseIterable {
     /// `1.5`
     case point = "."
     /// `1,5`
@@ -9,16 +9,16 @@ public enum DecimalSign: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The user's answers to questions that a file leaves open.
-public struct InterpreterOptions: Sendable {
+package struct InterpreterOptions: Sendable {
     /// The order of `03-04-2026`, if no date in the file decides it (`--date-order`).
-    public var dateOrder: DateOrder?
+    package var dateOrder: DateOrder?
     /// The units of columns whose unit the profile only assumes (`--unit COLUMN=CODE`).
-    public var units: [String: Unit] = [:]
+    package var units: [String: Unit] = [:]
     /// The meaning of `1,024`, if no value in the file decides it (`--decimal`).
-    public var decimal: DecimalSign?
+    package var decimal: DecimalSign?
 
     /// Creates the options. Pass nil for anything that the file itself decides.
-    public init(dateOrder: DateOrder? = nil, units: [String: Unit] = [:], decimal: DecimalSign? = nil) {
+    package init(dateOrder: DateOrder? = nil, units: [String: Unit] = [:], decimal: DecimalSign? = nil) {
         self.dateOrder = dateOrder
         self.units = units
         self.decimal = decimal
@@ -27,7 +27,7 @@ public struct InterpreterOptions: Sendable {
     /// Refuses all options, for a format that leaves nothing open.
     ///
     /// - Throws: ``ProfileErrors`` for each option that is given.
-    public func refuseAll(of profile: String) throws(ProfileErrors) {
+    package func refuseAll(of profile: String) throws(ProfileErrors) {
         try refuse("--date-order", if: dateOrder != nil, "\(profile) writes dates in one order only")
         try refuse("--decimal", if: decimal != nil, "\(profile) writes numbers in one way only")
         try refuse("--unit", if: !units.isEmpty, "\(profile) contains all units")

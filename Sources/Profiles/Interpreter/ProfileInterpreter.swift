@@ -9,11 +9,11 @@ import Pipeline
 ///     try source.forEachFrame { frame in … try interpreter.interpret(frame, into: &readings) … }
 ///
 /// Create one interpreter for each file.
-public final class ProfileInterpreter: FrameInterpreter {
+package final class ProfileInterpreter: FrameInterpreter {
     /// The profile that reads the file.
-    public let profile: Profile
+    package let profile: Profile
     /// Assumptions about the file, to be shown to the user on stderr and kept in the ledger. Complete after the header was read.
-    public private(set) var notes: [String]
+    package private(set) var notes: [String]
 
     private enum State {
         case summaryHeader
@@ -34,7 +34,7 @@ public final class ProfileInterpreter: FrameInterpreter {
     private var signs = DecimalSigns()
 
     /// - Throws: ``ProfileErrors`` if an option names an unknown column, or a column whose unit the file contains.
-    public init(_ match: ProfileMatch, registry: OriginRegistry, options: InterpreterOptions = InterpreterOptions())
+    package init(_ match: ProfileMatch, registry: OriginRegistry, options: InterpreterOptions = InterpreterOptions())
         throws(ProfileErrors)
     {
         profile = match.profile
@@ -56,10 +56,10 @@ public final class ProfileInterpreter: FrameInterpreter {
     }
 
     /// The values that the rows so far contain in columns that no rule reads.
-    public var unread: Unread { table?.unread ?? Unread() }
+    package var unread: Unread { table?.unread ?? Unread() }
 
     /// Whether a truncated end of the row cannot affect the readings.
-    public func isWhole(_ frame: RawFrame) -> Bool {
+    package func isWhole(_ frame: RawFrame) -> Bool {
         guard case .row(let row) = frame.payload, let table else { return false }
         return withCells(row) { table.isWhole($0) }
     }
@@ -93,7 +93,7 @@ public final class ProfileInterpreter: FrameInterpreter {
     /// Turns a row into readings.
     ///
     /// - Throws: ``Refusal`` if the row cannot be read.
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .row(let row):
             guard let table else { return try head(row, at: frame.place, into: &readings) }
@@ -230,13 +230,13 @@ extension ProfileInterpreter {
     private static let surveyed = 200_000
 
     /// Whether the order of dates or the decimal sign can be decided only from all rows together.
-    public var needsSurvey: Bool {
+    package var needsSurvey: Bool {
         channel.times.contains { $0.mayBeContested && options.dateOrder == nil }
             || (channel.kind == .csv && channel.decimal == .auto && options.decimal == nil)
     }
 
     /// Reads the file once before its rows are interpreted, if ``needsSurvey`` is true.
-    public func survey(_ source: some FrameSource) throws {
+    package func survey(_ source: some FrameSource) throws {
         guard needsSurvey else { return }
         var discarded: [Reading] = []
         var rows = 0

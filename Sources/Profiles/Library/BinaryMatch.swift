@@ -1,22 +1,20 @@
 import Wire
 
 /// The profile and the channel that read binary frames.
-public struct BinaryMatch: Sendable {
-    /// The profile.
-    public var profile: Profile
+package struct BinaryMatch: Sendable {
+    package var profile: Profile
     var channel: BinaryChannel
 
     /// The channel's name, such as `gatt:2A37`.
-    public var channelName: String { channel.name }
+    package var channelName: String { channel.name }
     /// The framing of a stream, or nil if the transport delivers whole frames.
-    public var framing: Framing? { channel.plan.framing }
-    /// The settings of the serial port, for serial channels.
-    public var port: SerialSettings? { channel.port }
+    package var framing: Framing? { channel.plan.framing }
+    package var port: SerialSettings? { channel.port }
 
     /// Whether the bytes may be a frame of the channel, judged without a key.
     ///
     /// - Parameter address: the sender's 6 bytes in printed order, or nil if the address is not known.
-    public func mayRead(_ bytes: [UInt8], address: [UInt8]? = nil) -> Bool {
+    package func mayRead(_ bytes: [UInt8], address: [UInt8]? = nil) -> Bool {
         let decoder = FrameDecoder(plan: channel.plan, isStrict: false, secrets: FrameSecrets(address: address))
         var frame = DecodedFrame()
         return bytes.withUnsafeBytes { bytes in
@@ -36,7 +34,7 @@ extension ProfileLibrary {
     /// - Parameters:
     ///   - channel: a name such as `gatt:2A37` or `advert:FCD2`, in any case.
     ///   - id: the profile, if the user named it.
-    public func match(channel: String, profile id: String? = nil) throws(ProfileMatchError) -> BinaryMatch {
+    package func match(channel: String, profile id: String? = nil) throws(ProfileMatchError) -> BinaryMatch {
         if let id {
             guard let profile = self[id] else { throw .noSuchProfile(id: id) }
             guard let match = profile.match(channel: channel) else { throw .noChannel(channel, of: id) }
@@ -52,7 +50,7 @@ extension ProfileLibrary {
     /// Returns all profiles that read a channel. Many devices send different data under the number of one company.
     ///
     /// - Parameter name: the device's name, which excludes profiles for devices with other names.
-    public func matches(channel: String, name: String? = nil) -> [BinaryMatch] {
+    package func matches(channel: String, name: String? = nil) -> [BinaryMatch] {
         profiles.filter { profile in
             if let name, profile.match.excludes(name: name) { return false }
             guard let name, !(profile.match.names.isEmpty && profile.match.wholeNames.isEmpty) else { return true }
@@ -70,7 +68,7 @@ extension ProfileLibrary {
 
     /// Returns the channels of a family of serial devices, such as `serial:CMS50` for `serial:CMS50-5` and `serial:CMS50-9`, or only the
     /// channel itself.
-    public func serialFamily(_ channel: String) -> [String] {
+    package func serialFamily(_ channel: String) -> [String] {
         let known = binaryChannels.filter { $0.hasPrefix("serial:") }
         let name = channel.lowercased()
         if known.contains(where: { $0.lowercased() == name }) { return [channel] }
@@ -78,37 +76,37 @@ extension ProfileLibrary {
     }
 
     /// The binary channels that some profile reads, sorted.
-    public var binaryChannels: [String] { Set(profiles.flatMap { $0.binaries.map(\.name) }).sorted() }
+    package var binaryChannels: [String] { Set(profiles.flatMap { $0.binaries.map(\.name) }).sorted() }
 }
 
 extension Profile {
     /// Returns the match for a binary channel, or nil if this profile does not read it.
-    public func match(channel: String) -> BinaryMatch? {
+    package func match(channel: String) -> BinaryMatch? {
         let name = channel.lowercased()
         return binaries.first { $0.name.lowercased() == name }.map { BinaryMatch(profile: self, channel: $0) }
     }
 
     /// The profile's binary channels.
-    public var binaryChannels: [String] { binaries.map(\.name) }
+    package var binaryChannels: [String] { binaries.map(\.name) }
 
     /// Whether any of its binary channels makes readings. A device is adopted only for such profiles.
-    public var hasBinaryReadings: Bool { binaries.contains { !$0.readings.isEmpty || $0.measurements != nil } }
+    package var hasBinaryReadings: Bool { binaries.contains { !$0.readings.isEmpty || $0.measurements != nil } }
 
     /// Whether the device may encrypt its frames, so that its key is needed.
-    public var hasEncryptedFrames: Bool { binaries.contains { $0.plan.steps.contains { $0.kind == .sealed } } }
+    package var hasEncryptedFrames: Bool { binaries.contains { $0.plan.steps.contains { $0.kind == .sealed } } }
 
     /// Whether its readings describe only the device itself (its battery) and no person.
-    public var describesOnlyDevice: Bool {
+    package var describesOnlyDevice: Bool {
         hasBinaryReadings && binaries.allSatisfy { $0.measurements == nil && $0.readings.allSatisfy { $0.type == .batteryLevel } }
     }
 
     /// The characteristics, without `gatt:`, that describe other frames, for example the sensor's location or the start of its session.
-    public var describingCharacteristics: Set<String> {
+    package var describingCharacteristics: Set<String> {
         Set(
             binaries.filter { $0.session != nil || $0.description?.span == .device }.map(\.name)
                 .filter { $0.hasPrefix("gatt:") }.map { String($0.dropFirst(5)) })
     }
 
     /// The serial channels, in the profile's order.
-    public var serialChannels: [String] { binaries.map(\.name).filter { $0.hasPrefix("serial:") } }
+    package var serialChannels: [String] { binaries.map(\.name).filter { $0.hasPrefix("serial:") } }
 }

@@ -2,13 +2,13 @@ import HealthModel
 import Pipeline
 
 /// The match of a profile with another program's database. Each table is a channel.
-public struct DatabaseMatch: Sendable {
+package struct DatabaseMatch: Sendable {
     /// The profile that reads the database.
-    public let profile: Profile
+    package let profile: Profile
     let channels: [TableChannel]
 
     /// The required tables, in the order of the channels.
-    public var wanted: ForeignDatabase {
+    package var wanted: ForeignDatabase {
         ForeignDatabase(
             tables: channels.compactMap(\.foreign), ignoredTables: profile.ignoredTables, ignoredColumns: profile.ignoredColumns)
     }
@@ -16,7 +16,7 @@ public struct DatabaseMatch: Sendable {
 
 extension Profile {
     /// The profile's match for databases, or nil if it reads none.
-    public var database: DatabaseMatch? {
+    package var database: DatabaseMatch? {
         let channels = tables.filter { $0.kind == .sqlite && $0.foreign != nil }
         return channels.isEmpty ? nil : DatabaseMatch(profile: self, channels: channels)
     }
@@ -28,7 +28,7 @@ extension ProfileLibrary {
     /// - Parameters:
     ///   - id: the profile, if the user named it.
     ///   - present: returns which of a profile's tables exist in the database.
-    public func match(profile id: String?, database present: (DatabaseMatch) throws -> [Int]) throws -> DatabaseMatch {
+    package func match(profile id: String?, database present: (DatabaseMatch) throws -> [Int]) throws -> DatabaseMatch {
         let seen = "it is an SQLite database, but it has no table that a profile knows"
         if profiles.isEmpty { throw ProfileMatchError.noProfiles(folders: folders) }
         if let id {
@@ -52,11 +52,11 @@ extension ProfileLibrary {
 }
 
 /// Reads the rows of another program's database, each table by its channel.
-public final class DatabaseInterpreter: FrameInterpreter {
+package final class DatabaseInterpreter: FrameInterpreter {
     private let interpreters: [String: ProfileInterpreter]
 
     /// - Throws: ``ProfileErrors`` if an option sets something that the profile does not leave open.
-    public init(_ match: DatabaseMatch, registry: OriginRegistry, options: InterpreterOptions = InterpreterOptions())
+    package init(_ match: DatabaseMatch, registry: OriginRegistry, options: InterpreterOptions = InterpreterOptions())
         throws(ProfileErrors)
     {
         var interpreters: [String: ProfileInterpreter] = [:]
@@ -68,9 +68,9 @@ public final class DatabaseInterpreter: FrameInterpreter {
     }
 
     /// Assumptions about the database, sorted.
-    public var notes: [String] { Set(interpreters.values.flatMap(\.notes)).sorted() }
+    package var notes: [String] { Set(interpreters.values.flatMap(\.notes)).sorted() }
 
-    public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
+    package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         guard let interpreter = interpreters[frame.channel] else {
             throw Refusal("it has no table of the profile", at: frame.place)
         }

@@ -1,76 +1,76 @@
 /// The rules that identify a profile's devices by their advertisements or their USB plug. One matching rule is enough, unless all are
 /// required.
-public struct DeviceMatch: Hashable, Sendable {
+package struct DeviceMatch: Hashable, Sendable {
     /// GATT services in the profile's form: `180D`, or 36 characters.
-    public var services: [String] = []
+    package var services: [String] = []
     /// Services whose data are advertised.
-    public var advertisedServiceData: [String] = []
+    package var advertisedServiceData: [String] = []
     /// Companies whose data are advertised.
-    public var manufacturers: [UInt16] = []
+    package var manufacturers: [UInt16] = []
     /// Prefixes of the device's name.
-    public var names: [String] = []
+    package var names: [String] = []
     /// Whole names, for names that are too short to be a prefix.
-    public var wholeNames: [String] = []
+    package var wholeNames: [String] = []
     /// Prefixes of names of other devices. They exclude a device even if other rules fit.
-    public var otherNames: [String] = []
+    package var otherNames: [String] = []
     /// Whether a device matches if its manufacturer data is a frame that the profile reads and that contains the device's own address. The
     /// company's number does not matter.
-    public var readable = false
+    package var readable = false
     /// Whether each kind of rule that is given must fit. Set if a company's number alone is not specific enough.
-    public var needsAll = false
+    package var needsAll = false
 
     /// USB plugs.
-    public var usb: [USBMatch] = []
+    package var usb: [USBMatch] = []
 
     /// Creates rules that match no device.
-    public init() {}
+    package init() {}
 }
 
 extension DeviceMatch {
     /// Whether a device name fits the rules.
-    public func fits(name: String) -> Bool { wholeNames.contains(name) || names.contains { name.hasPrefix($0) } }
+    package func fits(name: String) -> Bool { wholeNames.contains(name) || names.contains { name.hasPrefix($0) } }
 
     /// Whether a name belongs to another device with the same advertisements.
-    public func excludes(name: String) -> Bool {
+    package func excludes(name: String) -> Bool {
         let name = name.lowercased()
         return otherNames.contains { name.hasPrefix($0.lowercased()) }
     }
 }
 
 /// A USB plug, identified by its numbers.
-public struct USBMatch: Hashable, Sendable {
+package struct USBMatch: Hashable, Sendable {
     /// The vendor in four lowercase hexadecimal digits.
-    public var vendor: String
+    package var vendor: String
     /// The product in four lowercase hexadecimal digits.
-    public var product: String
+    package var product: String
     /// Whether devices of all kinds use this adapter, so that it does not identify the device.
-    public var isShared: Bool
+    package var isShared: Bool
 }
 
 /// A characteristic of a service: `180D/2A37` in a profile.
-public struct ProfileCharacteristic: Hashable, Sendable {
+package struct ProfileCharacteristic: Hashable, Sendable {
     /// The service's UUID in the profile's form.
-    public var service: String
+    package var service: String
     /// The characteristic's UUID in the profile's form.
-    public var characteristic: String
+    package var characteristic: String
 
     /// - Parameter service: the UUID in four hexadecimal digits, or 36 characters.
-    public init(service: String, characteristic: String) {
+    package init(service: String, characteristic: String) {
         self.service = service
         self.characteristic = characteristic
     }
 }
 
 /// The actions on a device and the duration of its connection: the profile's `connection`.
-public struct DeviceConnection: Hashable, Sendable {
+package struct DeviceConnection: Hashable, Sendable {
     /// The services whose stored records are collected, each with its own dialogue.
-    public enum RecordAccess: String, Hashable, Sendable, CaseIterable {
+    package enum RecordAccess: String, Hashable, Sendable, CaseIterable {
         /// A service with its own records and control point.
         case glucose, pulseOximeter, continuousGlucose
     }
 
     /// The conversations that the hub can have with a device.
-    public enum Dialogue: String, Hashable, Sendable, CaseIterable {
+    package enum Dialogue: String, Hashable, Sendable, CaseIterable {
         /// The User Data service. Users consent in turn, with the numbers that the operator gave.
         case userData = "user-data"
         /// QN's scales.
@@ -86,29 +86,29 @@ public struct DeviceConnection: Hashable, Sendable {
     }
 
     /// The layout of a device's memory, for a dialogue that reads one.
-    public struct Memory: Hashable, Sendable {
+    package struct Memory: Hashable, Sendable {
         /// The byte order in records.
-        public enum Form: String, Hashable, Sendable, CaseIterable {
+        package enum Form: String, Hashable, Sendable, CaseIterable {
             case big, little
         }
 
         /// Two bytes that are added before each record.
-        public var mark: [UInt8]
-        public var form: Form
+        package var mark: [UInt8]
+        package var form: Form
         /// The address of each user's records.
-        public var users: [Int]
+        package var users: [Int]
         /// The number of records for each user.
-        public var records: Int
+        package var records: Int
         /// The number of bytes in one read.
-        public var block: Int
+        package var block: Int
         /// The address of the index of the last written record.
-        public var index: Int?
+        package var index: Int?
         /// The address of the clock.
-        public var clock: Int?
+        package var clock: Int?
     }
 
     /// The handling of the clock in the Current Time Service.
-    public enum Clock: String, Hashable, Sendable, CaseIterable {
+    package enum Clock: String, Hashable, Sendable, CaseIterable {
         /// Compares the clock with the hub's, so that the device's times are corrected.
         case read
         /// Reads the clock, and sets it if it is wrong, after the records are collected.
@@ -116,7 +116,7 @@ public struct DeviceConnection: Hashable, Sendable {
     }
 
     /// The duration of a connection.
-    public enum Presence: Hashable, Sendable {
+    package enum Presence: Hashable, Sendable {
         /// As long as the device allows.
         case stay
         /// Until the device is silent for `quiet` seconds. The hub reconnects after `rest` seconds at the earliest.
@@ -126,46 +126,44 @@ public struct DeviceConnection: Hashable, Sendable {
     }
 
     /// Characteristics that are read after each connection.
-    public var reads: [ProfileCharacteristic] = []
+    package var reads: [ProfileCharacteristic] = []
     /// Characteristics whose notifications are enabled after each connection.
-    public var subscriptions: [ProfileCharacteristic] = []
+    package var subscriptions: [ProfileCharacteristic] = []
     /// Values that are written after that, in this order, to make a device start.
-    public var writes: [ProfileWrite] = []
+    package var writes: [ProfileWrite] = []
     /// The service of stored records, or nil if none are collected.
-    public var recordAccess: RecordAccess?
+    package var recordAccess: RecordAccess?
     /// The dialogue, or nil if reads, subscriptions and writes are enough.
-    public var dialogue: Dialogue?
+    package var dialogue: Dialogue?
     /// The device's memory, or nil if the dialogue reads none.
-    public var memory: Memory?
+    package var memory: Memory?
     /// Whether the profile also reads devices that are connected for another profile and have its characteristics.
-    public var accompanies = false
+    package var accompanies = false
     /// The handling of the clock, or nil to ignore it.
-    public var clock: Clock?
+    package var clock: Clock?
     /// The duration of a connection.
-    public var presence = Presence.stay
+    package var presence = Presence.stay
     /// The usual time between two frames, in seconds.
-    public var expectedInterval: Int?
+    package var expectedInterval: Int?
     /// Whether the device is read only while the hub has a bond with it.
-    public var needsBond = false
+    package var needsBond = false
     /// The conversation with a device on a serial line.
-    public var serial = SerialConversation()
+    package var serial = SerialConversation()
 
     /// Creates a connection that stays open and requests nothing.
-    public init() {}
+    package init() {}
 }
 
 /// Bytes that a device needs before it sends data.
-public struct ProfileWrite: Hashable, Sendable {
-    /// The characteristic to write.
-    public var characteristic: ProfileCharacteristic
-    /// The bytes to write.
-    public var bytes: [UInt8]
+package struct ProfileWrite: Hashable, Sendable {
+    package var characteristic: ProfileCharacteristic
+    package var bytes: [UInt8]
 }
 
 /// The conversation with a device on a serial line. Most devices send without a request.
-public struct SerialConversation: Hashable, Sendable {
+package struct SerialConversation: Hashable, Sendable {
     /// The protocols for reading a meter's memory.
-    public enum Dialogue: String, Hashable, Sendable, CaseIterable {
+    package enum Dialogue: String, Hashable, Sendable, CaseIterable {
         /// LifeScan's protocol.
         case oneTouchUltra2 = "onetouch-ultra-2"
         /// Abbott's protocol.
@@ -173,21 +171,21 @@ public struct SerialConversation: Hashable, Sendable {
     }
 
     /// Bytes that are sent repeatedly to keep the device sending.
-    public struct KeepAlive: Hashable, Sendable {
+    package struct KeepAlive: Hashable, Sendable {
         /// The bytes to write.
-        public var bytes: [UInt8]
+        package var bytes: [UInt8]
         /// The interval in seconds.
-        public var every: Int
+        package var every: Int
     }
 
     /// Commands that are written in order when the line is open.
-    public var opening: [[UInt8]] = []
+    package var opening: [[UInt8]] = []
     /// The keep-alive, or nil if the device needs none.
-    public var keepAlive: KeepAlive?
+    package var keepAlive: KeepAlive?
     /// Commands that are written before the line is closed.
-    public var closing: [[UInt8]] = []
+    package var closing: [[UInt8]] = []
     /// The protocol, or nil if the device needs no requests.
-    public var dialogue: Dialogue?
+    package var dialogue: Dialogue?
 
-    public init() {}
+    package init() {}
 }

@@ -2,16 +2,16 @@
 ///
 /// Bytes that are the same in all frames of a channel become a mark. Bytes that differ become a field without a meaning, and their values
 /// are not shown. Bytes are shown only if at least three different frames agree on them.
-public struct FrameSuggestion {
+package struct FrameSuggestion {
     /// The new profile's id.
-    public var id: String
+    package var id: String
     /// The device's name.
-    public var name: String?
+    package var name: String?
     /// The frames of each channel.
-    public var channels: [String: [[UInt8]]]
+    package var channels: [String: [[UInt8]]]
 
     /// Creates a suggestion from the frames of one device.
-    public init(id: String, name: String?, channels: [String: [[UInt8]]]) {
+    package init(id: String, name: String?, channels: [String: [[UInt8]]]) {
         (self.id, self.name, self.channels) = (id, name, channels)
     }
 
@@ -19,7 +19,7 @@ public struct FrameSuggestion {
     static let least = 3
 
     /// The draft, as commented JSON5.
-    public var json5: String {
+    package var json5: String {
         let open = ProfileSuggestion.open
         var lines = [
             "// A draft made from the frames of a device. Confirm every line marked CONFIRM, name the fields, and choose those that are",

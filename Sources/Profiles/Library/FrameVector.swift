@@ -2,37 +2,37 @@ import HealthModel
 import Wire
 
 /// A test vector: a binary frame and its expected readings.
-public struct FrameVector: Sendable {
+package struct FrameVector: Sendable {
     /// An expected reading. Numerals keep their digits.
-    public struct Expected: Hashable, Sendable {
+    package struct Expected: Hashable, Sendable {
         /// The quantity type's id.
-        public var type: String
+        package var type: String
         /// The value, with the digits of the frame.
-        public var value: String
+        package var value: String
         /// The unit in UCUM.
-        public var unit: String
+        package var unit: String
         /// The start, such as `2026-11-20T06:31:00`, or nil for the time of receipt.
-        public var start: String?
+        package var start: String?
         /// The metadata as JSON, or nil to skip the comparison.
-        public var metadata: String?
+        package var metadata: String?
     }
 
     /// The origin of the frame.
-    public var source: String
+    package var source: String
     /// The channel, such as `gatt:2A37`.
-    public var channel: String
+    package var channel: String
     /// The frame's bytes.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
     /// The context for decoding the frame, apart from its bytes.
-    public var options: BinaryOptions
+    package var options: BinaryOptions
     /// The fields in the form that `decode` prints, or nil to skip the comparison.
     var fields: JSONValue?
     /// All readings in their order.
-    public var readings: [Expected]
+    package var readings: [Expected]
     /// A part of the reason for which the frame or its readings are refused.
-    public var refused: String?
+    package var refused: String?
     /// The kind under which a frame without readings is counted.
-    public var skipped: String?
+    package var skipped: String?
 
     static func isOne(_ node: ProfileNode) -> Bool {
         if case .object(let object) = node.value { return object["hex"] != nil }

@@ -2,7 +2,7 @@ import HealthModel
 
 extension Profile {
     /// The types of its readings, each once, sorted by id. Types that the file itself names are not included.
-    public var types: [SampleType] {
+    package var types: [SampleType] {
         var found: Set<SampleType> = []
         for table in tables {
             for reading in table.readings {
@@ -14,7 +14,7 @@ extension Profile {
     }
 
     /// Whether all its readings describe a room or the sensor's battery, so that they belong to no person.
-    public var measuresOnlyRoom: Bool {
+    package var measuresOnlyRoom: Bool {
         let types = types.filter { $0 != .batteryLevel }
         return !types.isEmpty && types.allSatisfy(\.isOfRoom)
     }

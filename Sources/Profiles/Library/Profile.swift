@@ -2,36 +2,33 @@ import HealthModel
 import Pipeline
 
 /// The description of one device or file format, from one JSON5 file. See `docs/reference/profiles.md`.
-public struct Profile: Sendable {
+package struct Profile: Sendable {
     /// The id, such as `withings-weight`, which is also the file's name.
-    public var id: String
+    package var id: String
     /// The name for display.
-    public var name: String
-    /// The version of the profile.
-    public var version: String
+    package var name: String
+    package var version: String
     /// Links to descriptions of the format.
-    public var links: [String]
-    /// The file with the profile.
-    public var file: String
+    package var links: [String]
+    package var file: String
     /// Names of its channels: `csv`, `json`, `gatt:2A37`.
-    public var channels: [String]
+    package var channels: [String]
     /// The rules that identify the profile's devices.
-    public var match: DeviceMatch
+    package var match: DeviceMatch
     /// Makers and models that the profile reads, for users who look for their device.
-    public var devices: [ProfileDevice]
-    /// The connection to the device.
-    public var connection: DeviceConnection
+    package var devices: [ProfileDevice]
+    package var connection: DeviceConnection
     var tables: [TableChannel]
     var binaries: [BinaryChannel]
     /// In a database: tables without readings, and columns of any table that have no meaning by themselves.
     var ignoredTables: [String] = []
     var ignoredColumns: [String] = []
     /// Earlier errors and their repairs.
-    public var corrections: [ProfileCorrection]
+    package var corrections: [ProfileCorrection]
     /// Files and their expected readings.
-    public var vectors: [ProfileVector]
+    package var vectors: [ProfileVector]
     /// Frames and their expected readings.
-    public var frameVectors: [FrameVector]
+    package var frameVectors: [FrameVector]
 
     /// The maximum size of a profile file in bytes.
     static let maximumLength = 1 << 20
@@ -42,7 +39,7 @@ public struct Profile: Sendable {
     /// Reads a profile from JSON5.
     ///
     /// - Throws: ``ProfileErrors`` with every problem and its key.
-    public init(json5 bytes: [UInt8], file: String) throws(ProfileErrors) {
+    package init(json5 bytes: [UInt8], file: String) throws(ProfileErrors) {
         let root: JSONValue
         do throws(ProfileProblem) {
             guard bytes.count <= Self.maximumLength else {

@@ -1,16 +1,16 @@
 import HealthModel
 
 /// An error in an earlier version of a profile, an app or a device's firmware, and its repair.
-public struct ProfileCorrection: Sendable {
+package struct ProfileCorrection: Sendable {
     /// The id, unique within the profile.
-    public var id: String
+    package var id: String
     /// A description of the error, for users.
-    public var note: String
+    package var note: String
     /// The conditions that select the samples.
-    public var conditions: SampleConditions
-    public var repair: Repair
+    package var conditions: SampleConditions
+    package var repair: Repair
     /// Whether the conditions alone decide, even if a value could be correct.
-    public var takesAmbiguous: Bool
+    package var takesAmbiguous: Bool
 
     private static let keys = [
         "id", "note", "types", "version", "firmware", "locale", "from", "to", "where", "readAs", "scale", "shift", "setType",

@@ -1,11 +1,11 @@
 /// A maker and its models that a profile reads, and how well that is proven.
-public struct ProfileDevice: Hashable, Sendable {
+package struct ProfileDevice: Hashable, Sendable {
     /// The kinds of devices, in the table's order.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         case scale, cuff, oximeter, glucoseMeter, thermometer, heartRateSensor, activitySensor, roomSensor, program
 
         /// The heading for display.
-        public var title: String {
+        package var title: String {
             switch self {
             case .scale: "Scales"
             case .cuff: "Blood pressure monitors"
@@ -21,7 +21,7 @@ public struct ProfileDevice: Hashable, Sendable {
     }
 
     /// The evidence that the profile reads the model correctly.
-    public enum Proof: String, Hashable, Sendable, CaseIterable {
+    package enum Proof: String, Hashable, Sendable, CaseIterable {
         /// Frames or files that independent programs, or the specification's examples, read in the same way.
         case several
         /// Frames or files from the tests of one other program, or from the maker's description.
@@ -30,7 +30,7 @@ public struct ProfileDevice: Hashable, Sendable {
         case described
 
         /// The text for display.
-        public var title: String {
+        package var title: String {
             switch self {
             case .several: "vectors of several sources"
             case .one: "vectors of one source"
@@ -40,15 +40,14 @@ public struct ProfileDevice: Hashable, Sendable {
     }
 
     /// The maker's name on the device.
-    public var maker: String
+    package var maker: String
     /// The names under which the models are sold.
-    public var models: [String]
-    /// The kind of device.
-    public var kind: Kind
+    package var models: [String]
+    package var kind: Kind
     /// The evidence.
-    public var proof: Proof
+    package var proof: Proof
     /// Steps or data that the user must provide, or nil.
-    public var needs: String?
+    package var needs: String?
 
     init?(_ node: ProfileNode) {
         let members = node.members(["maker", "models", "kind", "proof", "needs"])

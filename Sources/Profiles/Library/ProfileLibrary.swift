@@ -4,13 +4,13 @@ import Glibc
 ///
 ///     let library = try ProfileLibrary.load(directories: ["/usr/share/vitalgate", "/etc/vitalgate/profiles.d"])
 ///     let match = try library.match(firstLines: head.text)
-public struct ProfileLibrary: Sendable {
+package struct ProfileLibrary: Sendable {
     /// The profiles, sorted by id.
-    public let profiles: [Profile]
+    package let profiles: [Profile]
     /// The folders that were searched.
-    public let folders: [String]
+    package let folders: [String]
 
-    public init(_ profiles: [Profile], folders: [String] = []) {
+    package init(_ profiles: [Profile], folders: [String] = []) {
         self.folders = folders
         var byID: [String: Profile] = [:]
         for profile in profiles { byID[profile.id] = profile }
@@ -21,7 +21,7 @@ public struct ProfileLibrary: Sendable {
     /// directory contains no profiles.
     ///
     /// - Throws: ``ProfileErrors`` with the problems of all files.
-    public static func load(directories: [String]) throws(ProfileErrors) -> ProfileLibrary {
+    package static func load(directories: [String]) throws(ProfileErrors) -> ProfileLibrary {
         var profiles: [Profile] = []
         var problems: [ProfileProblem] = []
         for directory in directories {
@@ -38,7 +38,7 @@ public struct ProfileLibrary: Sendable {
     }
 
     /// Returns the profile files of a directory, sorted by name.
-    public static func files(in directory: String) -> [String] {
+    package static func files(in directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []
@@ -52,7 +52,7 @@ public struct ProfileLibrary: Sendable {
     /// Reads one profile, as `profile check FILE` does.
     ///
     /// - Throws: ``ProfileErrors`` with every problem and its key.
-    public static func check(file path: String) throws(ProfileErrors) -> Profile {
+    package static func check(file path: String) throws(ProfileErrors) -> Profile {
         let profile = try Profile(json5: read(path), file: path)
         let name = path.split(separator: "/").last.map(String.init) ?? path
         guard name == profile.id + ".json5" else {
@@ -82,5 +82,5 @@ public struct ProfileLibrary: Sendable {
     }
 
     /// Returns the profile with this id, or nil.
-    public subscript(id: String) -> Profile? { profiles.first { $0.id == id } }
+    package subscript(id: String) -> Profile? { profiles.first { $0.id == id } }
 }

@@ -1,9 +1,9 @@
 import Pipeline
 
 /// The profile that reads a file, and the file's structure.
-public struct ProfileMatch: Sendable {
+package struct ProfileMatch: Sendable {
     /// The structure by which a source splits the file.
-    public enum Form: Hashable, Sendable {
+    package enum Form: Hashable, Sendable {
         /// Rows of cells, separated by this byte.
         case delimited(UInt8)
         /// A list of objects, either the file itself or the member `rows` of one object. Each object becomes a row with one cell for each
@@ -13,10 +13,9 @@ public struct ProfileMatch: Sendable {
         case database(ForeignDatabase)
     }
 
-    /// The profile.
-    public var profile: Profile
+    package var profile: Profile
     /// The file's structure.
-    public var form: Form
+    package var form: Form
     var channel: TableChannel
     /// The number of the file's columns that the profile knows. The highest score wins.
     var score: Int
@@ -25,7 +24,7 @@ public struct ProfileMatch: Sendable {
 }
 
 /// The reasons why no single profile reads the file.
-public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No profile fits the content.
     case noMatch(seen: String)
     /// The folders contain no profiles.
@@ -41,7 +40,7 @@ public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertibl
     /// No profile, or not the named one, reads this channel.
     case noChannel(String, of: String?)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .noMatch(HeadRows.emptyReason): "no profile reads this file: \(HeadRows.emptyReason)"
         case .noMatch(let seen):
@@ -65,7 +64,7 @@ extension ProfileLibrary {
     /// - Parameters:
     ///   - text: the start of the file, for example 64 KiB.
     ///   - id: the profile, if the user named it.
-    public func match(firstLines text: String, profile id: String? = nil) throws(ProfileMatchError) -> ProfileMatch {
+    package func match(firstLines text: String, profile id: String? = nil) throws(ProfileMatchError) -> ProfileMatch {
         if profiles.isEmpty { throw .noProfiles(folders: folders) }
         if let id {
             guard let profile = self[id] else { throw .noSuchProfile(id: id) }
@@ -93,7 +92,7 @@ extension ProfileMatch {
 
 extension Profile {
     /// Returns the match with the file, or nil if this profile does not read it.
-    public func match(firstLines text: String) -> ProfileMatch? {
+    package func match(firstLines text: String) -> ProfileMatch? {
         let first = text.drop(while: { $0.isWhitespace || $0 == "\u{FEFF}" }).first
         let (isArray, isObject) = (first == "[", first == "{")
         let matches = tables.compactMap { table -> ProfileMatch? in

@@ -7,19 +7,19 @@ import HealthModel
 ///
 /// If the file has no header, the columns get names by their content (`time`, `column2`), and ``addedHeader`` is the line that the user
 /// has to insert. A profile recognizes files by their header.
-public struct ProfileSuggestion {
+package struct ProfileSuggestion {
     private let names: [String]
     private let rows: [[String]]
     private let delimiter: UInt8
     private let headerLine: Int
     private let id: String
     /// The header that the file lacks, or `nil` if it has one.
-    public let addedHeader: String?
+    package let addedHeader: String?
 
     /// - Parameters:
     ///   - text: the start of the file.
     ///   - id: the new profile's id.
-    public init(firstLines text: String, id: String) {
+    package init(firstLines text: String, id: String) {
         delimiter = HeadRows.delimiter(of: text, width: Self.width)
         let rows = HeadRows.rows(of: text, delimiter: delimiter, limit: 40)
         // The header is the first row that is as wide as the table.
@@ -54,10 +54,10 @@ public struct ProfileSuggestion {
     }
 
     /// Whether the file is a table of several columns, for which a profile can be drafted.
-    public var isTable: Bool { names.count > 1 }
+    package var isTable: Bool { names.count > 1 }
 
     /// The draft, as commented JSON5.
-    public var json5: String {
+    package var json5: String {
         let time = DraftTime(columns: names.indices.map(column))
         let readings = names.indices.filter { !time.columns.contains($0) }.compactMap(reading)
         var lines = [

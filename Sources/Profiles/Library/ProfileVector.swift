@@ -2,25 +2,25 @@ import HealthModel
 import Pipeline
 
 /// A test vector: an input file and its expected readings.
-public struct ProfileVector: Sendable {
+package struct ProfileVector: Sendable {
     /// An expected reading as text. Numerals keep their digits.
-    public struct Expected: Hashable, Sendable {
+    package struct Expected: Hashable, Sendable {
         /// The row of the input, from 1, including the header.
-        public var row: Int
+        package var row: Int
         /// The quantity type's id.
-        public var type: String
+        package var type: String
         /// The value, with the digits of the file.
-        public var value: String
+        package var value: String
         /// The unit in UCUM.
-        public var unit: String
+        package var unit: String
         /// The start, such as `2026-11-20T06:31:00`, with an offset if the file has one.
-        public var start: String
+        package var start: String
         /// The end in the same form, or nil to skip the comparison.
-        public var end: String?
+        package var end: String?
         /// The metadata as JSON, or nil to skip the comparison.
-        public var metadata: String?
+        package var metadata: String?
         /// The device's key, or nil to skip the comparison.
-        public var device: String?
+        package var device: String?
 
         /// Whether a reading matches. Properties that are nil match anything.
         func allows(_ found: Expected) -> Bool {
@@ -41,19 +41,19 @@ public struct ProfileVector: Sendable {
     }
 
     /// The origin of the input.
-    public var source: String
+    package var source: String
     /// The file's text.
-    public var text: String
+    package var text: String
     /// The options for reading the input.
-    public var options: InterpreterOptions
+    package var options: InterpreterOptions
     /// All expected readings in their order.
-    public var readings: [Expected]
+    package var readings: [Expected]
     /// The kinds of skipped rows, by row.
-    public var skipped: [Int: String]
+    package var skipped: [Int: String]
     /// A part of the reason for each refused row, by row.
-    public var refused: [Int: String]
+    package var refused: [Int: String]
     /// Names of columns, tables and members that no rule reads, with the number of their values, or nil to skip the comparison.
-    public var unread: [String: Int]?
+    package var unread: [String: Int]?
 
     init?(_ node: ProfileNode) {
         let members = node.members(["source", "lines", "options", "readings", "skipped", "refused", "unread"])

@@ -6,34 +6,34 @@ import Pipeline
 /// The rows of a vector are split by the same source as a file's. Stages do not import one another, so the caller provides the source:
 ///
 ///     let failures = ProfileVectorRun(profile) { bytes, form in … DelimitedFileSource(bytes: bytes, …) … }.failures()
-public struct ProfileVectorRun {
+package struct ProfileVectorRun {
     /// The result of one vector.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// The readings in their order.
-        public var readings: [Reading] = []
+        package var readings: [Reading] = []
         /// The kinds of skipped rows, by row.
-        public var skipped: [Int: String] = [:]
+        package var skipped: [Int: String] = [:]
         /// The reasons of refused rows, by row.
-        public var refused: [Int: String] = [:]
+        package var refused: [Int: String] = [:]
         /// The number of values that no rule reads, by name.
-        public var unread: [String: Int] = [:]
+        package var unread: [String: Int] = [:]
         /// Assumptions about the input.
-        public var notes: [String] = []
+        package var notes: [String] = []
         /// Creates an empty result.
-        public init() {}
+        package init() {}
     }
 
     private let profile: Profile
     private let open: ([UInt8], ProfileMatch.Form) -> any FrameSource
 
     /// - Parameter open: makes the source that splits a vector's text into rows.
-    public init(_ profile: Profile, open: @escaping ([UInt8], ProfileMatch.Form) -> any FrameSource) {
+    package init(_ profile: Profile, open: @escaping ([UInt8], ProfileMatch.Form) -> any FrameSource) {
         self.profile = profile
         self.open = open
     }
 
     /// Returns the differences from the vectors. A profile without vectors fails.
-    public func failures() -> [String] {
+    package func failures() -> [String] {
         if profile.vectors.isEmpty, profile.frameVectors.isEmpty { return ["\(profile.id): it has no vectors"] }
         return FrameVectorRun(profile).failures()
             + profile.vectors.enumerated().flatMap { index, vector in
@@ -42,7 +42,7 @@ public struct ProfileVectorRun {
     }
 
     /// Runs a text through the profile.
-    public func outcome(of text: String, options: InterpreterOptions) throws -> Outcome {
+    package func outcome(of text: String, options: InterpreterOptions) throws -> Outcome {
         var outcome = Outcome()
         if let database = profile.database, text.hasPrefix("CREATE TABLE") {
             let interpreter = try DatabaseInterpreter(database, registry: OriginRegistry(person: "me"), options: options)

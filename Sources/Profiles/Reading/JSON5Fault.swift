@@ -3,19 +3,19 @@ import HealthModel
 /// A syntax error in JSON5: its line, its column, and the expected token.
 ///
 ///     JSON5Fault.find(in: bytes)  // "line 3, column 8: ':' is expected after the key"
-public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line, from 1.
-    public var line: Int
+    package var line: Int
     /// The column in characters, from 1.
-    public var column: Int
+    package var column: Int
     /// The expected token, or a description of the error.
-    public var expected: String
+    package var expected: String
 
-    public var description: String { "line \(line), column \(column): \(expected)" }
+    package var description: String { "line \(line), column \(column): \(expected)" }
 
     /// Returns the first syntax error, or nil if the text is JSON5. Call it before Foundation's decoder, which traps on a key that is not
     /// UTF-8.
-    public static func find(in bytes: [UInt8]) -> JSON5Fault? {
+    package static func find(in bytes: [UInt8]) -> JSON5Fault? {
         do throws(JSON5Fault) {
             _ = try parse(bytes)
             return nil

@@ -1,27 +1,27 @@
 /// The members of an object in a JSON5 text, with their positions in bytes. It allows to edit a text without its comments being lost.
-public struct JSON5Members: Sendable {
+package struct JSON5Members: Sendable {
     /// A key with its value.
-    public struct Member: Sendable {
-        public let key: String
+    package struct Member: Sendable {
+        package let key: String
         /// The position of the key.
-        public let start: Int
+        package let start: Int
         /// The positions of the value.
-        public let value: Range<Int>
+        package let value: Range<Int>
         /// The position of the comma after the value, or `nil` if there is none.
-        public let comma: Int?
+        package let comma: Int?
         /// The position after the value and its comma.
-        public var end: Int { comma.map { $0 + 1 } ?? value.upperBound }
+        package var end: Int { comma.map { $0 + 1 } ?? value.upperBound }
     }
 
     /// The positions of the braces.
-    public let open: Int, close: Int
+    package let open: Int, close: Int
     /// The members in the order of the text.
-    public let all: [Member]
+    package let all: [Member]
 
     /// Returns the members of the outermost object, or of the object at a position. `nil` if another value is there.
     ///
     /// - Throws: ``JSON5Fault`` if the text is not JSON5.
-    public static func find(in bytes: [UInt8], at position: Int? = nil) throws(JSON5Fault) -> JSON5Members? {
+    package static func find(in bytes: [UInt8], at position: Int? = nil) throws(JSON5Fault) -> JSON5Members? {
         if let fault = JSON5Fault.find(in: bytes) { throw fault }
         var parser = JSON5Parser(bytes)
         // The text is JSON5, so this does not fail.

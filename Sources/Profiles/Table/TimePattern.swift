@@ -1,7 +1,7 @@
 import HealthModel
 
 /// The order of day, month and year in a date.
-public enum DateOrder: String, Hashable, Sendable, CaseIterable {
+package enum DateOrder: String, Hashable, Sendable, CaseIterable {
     /// `31.12.2026`
     case dayMonthYear = "DMY"
     /// `12/31/2026`
@@ -18,7 +18,7 @@ public enum DateOrder: String, Hashable, Sendable, CaseIterable {
 ///
 /// A doubled letter means two digits, and a single letter one or two. Text in '…' and signs are literal. A blank matches any blanks.
 /// `unix`, `unix-ms` and `unix-ns` are seconds, milliseconds and nanoseconds since 1970, as digits.
-public struct TimePattern: Hashable, Sendable {
+package struct TimePattern: Hashable, Sendable {
     enum Token: Hashable, Sendable {
         case year4, year2, monthName, meridiem, fraction, offset, blanks
         case number(Field, digits: ClosedRange<Int>)
@@ -28,7 +28,7 @@ public struct TimePattern: Hashable, Sendable {
     enum Field: Hashable, Sendable { case month, day, hour24, hour12, minute, second }
 
     /// The pattern's text in the profile.
-    public let text: String
+    package let text: String
     let tokens: [Token]
     let isISO8601: Bool
     /// For `unix` formats: the number of units in a second.

@@ -122,24 +122,8 @@ private struct BodyReading {
     init(_ body: SampleBody, _ kind: SampleKind) {
         var points: Points?
         do {
-            switch kind {
-            case .quantity, .category: break
-            case .correlation: named = try body.decoded(as: Correlation.self).objects
-            case .workout: named = try body.decoded(as: Workout.self).routes
-            case .activitySummary: _ = try body.decoded(as: ActivitySummary.self)
-            case .workoutRoute:
-                let route = try body.decoded(as: WorkoutRoute.self)
-                (points, named) = (route.points, [route.workout].compactMap { $0 })
-            case .heartbeatSeries: points = try body.decoded(as: HeartbeatSeries.self).points
-            case .electrocardiogram: points = try body.decoded(as: Electrocardiogram.self).points
-            case .audiogram: _ = try body.decoded(as: Audiogram.self)
-            case .visionPrescription: _ = try body.decoded(as: VisionPrescription.self)
-            case .stateOfMind: _ = try body.decoded(as: StateOfMind.self)
-            case .medicationDoseEvent: _ = try body.decoded(as: MedicationDoseEvent.self)
-            case .scoredAssessment: _ = try body.decoded(as: ScoredAssessment.self)
-            case .clinicalRecord: _ = try body.decoded(as: ClinicalRecord.self)
-            case .document: _ = try body.decoded(as: ClinicalDocument.self)
-            }
+            let object = try body.object(of: kind)
+            (points, named) = (object?.packedPoints, object?.references ?? [])
         } catch {
             faults.append(Self.unreadable)
         }

@@ -12,12 +12,9 @@ struct OwnedObjects {
 
     /// The UUIDs of the objects that a sample owns, in order. The list is empty if the body cannot be read.
     static func named(by sample: Sample) -> [SampleIdentity] {
-        let names: [String]
-        switch sample.origin.kind {
-        case .correlation: names = (try? sample.body?.decoded(as: Correlation.self))?.objects ?? []
-        case .workout: names = (try? sample.body?.decoded(as: Workout.self))?.routes ?? []
-        default: names = []
-        }
+        let kind = sample.origin.kind
+        guard kind.bodyType?.referenceRole == .part else { return [] }
+        let names = (try? sample.body?.object(of: kind))??.references ?? []
         return names.compactMap { SampleIdentity($0) }
     }
 
@@ -54,7 +51,7 @@ extension SampleStore.Samples {
     /// The number of live objects that the samples of a query own and that do not match the query themselves.
     public func countOfObjects(namedBy query: SampleQuery) throws(StoreError) -> Int {
         var types: Set<SampleType> = []
-        for series in try series(matching: query) where [.correlation, .workout].contains(series.type.kind) {
+        for series in try series(matching: query) where series.type.kind.bodyType?.referenceRole == .part {
             types.insert(series.type)
         }
         guard !types.isEmpty else { return 0 }

@@ -34,35 +34,15 @@ enum ReadableReferences {
 
     /// Returns the body of a sample without the references that a client may not see.
     static func shown(_ body: SampleBody, of kind: SampleKind, _ connection: Connection) throws(StoreError) -> SampleBody {
-        func readable(_ names: [String]) throws(StoreError) -> [String] {
-            var readable: [String] = []
-            for name in names where try isReadable(name, connection) { readable.append(name) }
-            return readable
+        guard let type = kind.bodyType, type.referenceRole != .none, let object: any ObjectBody = try? body.decoded(as: type)
+        else {
+            return body
         }
-        switch kind {
-        case .correlation:
-            guard var correlation = try? body.decoded(as: Correlation.self) else { return body }
-            let names = try readable(correlation.objects)
-            guard names != correlation.objects else { return body }
-            correlation.objects = names
-            return try encoded(correlation, body)
-        case .workout:
-            guard var workout = try? body.decoded(as: Workout.self) else { return body }
-            let names = try readable(workout.routes)
-            guard names != workout.routes else { return body }
-            workout.routes = names
-            return try encoded(workout, body)
-        case .workoutRoute:
-            guard var route = try? body.decoded(as: WorkoutRoute.self), let name = route.workout else { return body }
-            guard try !isReadable(name, connection) else { return body }
-            route.workout = nil
-            return try encoded(route, body)
-        default: return body
-        }
-    }
-
-    private static func encoded(_ value: some Encodable, _ body: SampleBody) throws(StoreError) -> SampleBody {
-        guard let shown = try? SampleBody(encoding: value, content: body.content) else {
+        let names = object.references
+        var readable: [String] = []
+        for name in names where try isReadable(name, connection) { readable.append(name) }
+        guard readable != names else { return body }
+        guard let shown = try? body.with(references: readable, in: object) else {
             throw StoreError(.corrupt, "a body cannot be shown in part")
         }
         return shown

@@ -1,25 +1,25 @@
 import Pipeline
 
 /// A serial port that is plugged in, as described by udev.
-public struct SerialPlug: Hashable, Sendable {
+package struct SerialPlug: Hashable, Sendable {
     /// The device node, such as `/dev/ttyUSB0`, which changes each time it is plugged in.
-    public var node: String
+    package var node: String
     /// Names that stay the same: `/dev/serial/by-id/…`, `/dev/serial/by-path/…`.
-    public var links: [String] = []
+    package var links: [String] = []
     /// The USB vendor in four lowercase hexadecimal digits, or empty if the port is not a USB device.
-    public var vendor = ""
+    package var vendor = ""
     /// The USB product in four lowercase hexadecimal digits, or empty like `vendor`.
-    public var product = ""
+    package var product = ""
     /// The adapter's own serial number, if it has one.
-    public var serial: String?
+    package var serial: String?
     /// The adapter's model name, or empty.
-    public var model = ""
+    package var model = ""
 
     /// - Parameter node: a device node such as `/dev/ttyUSB0`.
-    public init(node: String) { self.node = node }
+    package init(node: String) { self.node = node }
 
     /// The path under which to adopt the device: the adapter's own path if it has a serial number, otherwise the path of the USB socket.
-    public var durablePath: String? {
+    package var durablePath: String? {
         let byID = links.first { $0.hasPrefix("/dev/serial/by-id/") }
         // Some makers never set the number and leave the data sheet's default (CP2102: 0001).
         if let byID, let serial, !serial.isEmpty, serial != "0001" { return byID }
@@ -28,7 +28,7 @@ public struct SerialPlug: Hashable, Sendable {
 }
 
 /// A change of a serial port.
-public enum PlugChange: Sendable {
+package enum PlugChange: Sendable {
     /// The port can be opened from now on.
     case plugged(SerialPlug)
     /// The port's node was removed.
@@ -36,7 +36,7 @@ public enum PlugChange: Sendable {
 }
 
 /// Reports when serial ports are plugged in or removed.
-public protocol PlugMonitor: AnyObject {
+package protocol PlugMonitor: AnyObject {
     /// - Throws: ``SourceError`` if changes cannot be monitored.
     func start(_ handler: @escaping (PlugChange) -> Void) throws(SourceError)
     /// Stops the reports. It may be started again.

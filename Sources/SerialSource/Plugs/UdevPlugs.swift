@@ -4,21 +4,21 @@ import Glibc
 import Pipeline
 
 /// Monitors serial ports through libudev, both present ports and changes (udev_monitor_new_from_netlink(3)).
-public final class UdevPlugs: PlugMonitor {
+package final class UdevPlugs: PlugMonitor {
     private let loop: EventLoop
     private var udev: OpaquePointer?
     private var monitor: OpaquePointer?
     private var handler: ((PlugChange) -> Void)?
 
     /// - Parameter loop: the loop on whose thread changes are reported.
-    public init(loop: EventLoop) { self.loop = loop }
+    package init(loop: EventLoop) { self.loop = loop }
 
     deinit { stop() }
 
     /// Reports each change from now on.
     ///
     /// - Throws: ``SourceError`` if udev cannot be monitored.
-    public func start(_ handler: @escaping (PlugChange) -> Void) throws(SourceError) {
+    package func start(_ handler: @escaping (PlugChange) -> Void) throws(SourceError) {
         stop()
         udev = udev_new()
         monitor = udev.flatMap { udev_monitor_new_from_netlink($0, "udev") }
@@ -33,7 +33,7 @@ public final class UdevPlugs: PlugMonitor {
     }
 
     /// Stops the reports. It may be started again.
-    public func stop() {
+    package func stop() {
         if let monitor {
             loop.unwatch(udev_monitor_get_fd(monitor))
             udev_monitor_unref(monitor)
@@ -43,7 +43,7 @@ public final class UdevPlugs: PlugMonitor {
     }
 
     /// Returns the serial ports of USB devices that are plugged in now.
-    public static func present() -> [SerialPlug] {
+    package static func present() -> [SerialPlug] {
         guard let udev = udev_new() else { return [] }
         defer { udev_unref(udev) }
         guard let list = udev_enumerate_new(udev) else { return [] }

@@ -3,7 +3,7 @@ import EventLoopKit
 import Glibc
 
 /// A received or prepared message. It owns one reference in sd-bus.
-public final class BusMessage {
+package final class BusMessage {
     let pointer: OpaquePointer
     private let counters: BusCounters
     private var allowance = Allowance()
@@ -41,12 +41,12 @@ public final class BusMessage {
     }
 
     /// The sender's bus name, or empty if the message has none.
-    public var sender: String { text(sd_bus_message_get_sender(pointer)) }
+    package var sender: String { text(sd_bus_message_get_sender(pointer)) }
     var path: String { text(sd_bus_message_get_path(pointer)) }
     var interface: String { text(sd_bus_message_get_interface(pointer)) }
     var member: String { text(sd_bus_message_get_member(pointer)) }
     /// The types of its arguments in D-Bus notation.
-    public var signature: String { text(sd_bus_message_get_signature(pointer, 1)) }
+    package var signature: String { text(sd_bus_message_get_signature(pointer, 1)) }
     var isMethodCall: Bool { sd_bus_message_is_method_call(pointer, nil, nil) > 0 }
 
     /// The error that the message carries, if it is one.
@@ -70,7 +70,7 @@ public final class BusMessage {
 
     /// Reads a message whose only argument is a dictionary. Only one entry at a time is held as values.
     /// - Returns: the number of skipped entries, each of which is larger than any documented message.
-    public func readEntries(_ body: (_ key: BusValue, _ value: BusValue) -> Void) throws(BusError) -> Int {
+    package func readEntries(_ body: (_ key: BusValue, _ value: BusValue) -> Void) throws(BusError) -> Int {
         try check(sd_bus_message_rewind(pointer, 1), "rewind")
         var type: CChar = 0
         var contents: UnsafePointer<CChar>?

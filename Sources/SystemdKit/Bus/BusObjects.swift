@@ -2,18 +2,18 @@ import CSystemd
 import EventLoopKit
 
 /// The full name of a method.
-public struct BusMethod: Hashable, Sendable {
+package struct BusMethod: Hashable, Sendable {
     /// The bus name of the service, such as `org.bluez`.
-    public var destination: String
+    package var destination: String
     /// The path of the object, such as `/org/bluez/hci0`.
-    public var path: String
+    package var path: String
     /// The interface that has the method, such as `org.bluez.Adapter1`.
-    public var interface: String
+    package var interface: String
     /// The method's own name, such as `StartDiscovery`.
-    public var member: String
+    package var member: String
 
     /// Creates a name in D-Bus's order: service, object, interface, method.
-    public init(_ destination: String, _ path: String, _ interface: String, _ member: String) {
+    package init(_ destination: String, _ path: String, _ interface: String, _ member: String) {
         self.destination = destination
         self.path = path
         self.interface = interface
@@ -22,17 +22,16 @@ public struct BusMethod: Hashable, Sendable {
 }
 
 /// A received signal.
-public struct BusSignal {
+package struct BusSignal {
     /// The sender's bus name, to compare with the owner of a service, or empty if the message has none.
-    public let sender: String
+    package let sender: String
     /// The path of the object that sent it.
-    public let path: String
-    /// The interface that has the signal.
-    public let interface: String
+    package let path: String
+    package let interface: String
     /// The signal's own name, such as `PropertiesChanged`.
-    public let member: String
+    package let member: String
     /// The arguments. A signal whose arguments cannot be read is dropped.
-    public let arguments: [BusValue]
+    package let arguments: [BusValue]
 }
 
 /// One reference to a slot. sd-bus calls its handler while it lives.
@@ -61,7 +60,7 @@ protocol SlotHolder: AnyObject {
 }
 
 /// A pending call. The bus owns it until it is answered.
-public final class BusCall {
+package final class BusCall {
     var slot: BusSlot?
     var timer: EventLoop.Timer?
     private weak var bus: SystemBus?
@@ -73,7 +72,7 @@ public final class BusCall {
     }
 
     /// Cancels the call. Its answer is not delivered.
-    public func cancel() {
+    package func cancel() {
         completion = nil
         finish(.failure(.disconnected))
     }
@@ -99,7 +98,7 @@ public final class BusCall {
 }
 
 /// A subscription to signals. It lasts as long as this object.
-public final class BusSubscription: SlotHolder {
+package final class BusSubscription: SlotHolder {
     var slot: BusSlot?
     private let counters: BusCounters
     private let handler: (BusSignal) -> Void
@@ -121,7 +120,7 @@ public final class BusSubscription: SlotHolder {
 }
 
 /// An exported object. It answers calls as long as this object lives.
-public final class BusExport: SlotHolder {
+package final class BusExport: SlotHolder {
     var slot: BusSlot?
     private weak var bus: SystemBus?
     private let handler: (IncomingCall) -> Void
@@ -140,17 +139,17 @@ public final class BusExport: SlotHolder {
 }
 
 /// A call to an exported object. It is answered once. A call that is dropped without an answer is refused, so that no caller waits.
-public final class IncomingCall {
+package final class IncomingCall {
     /// The caller's bus name, which distinguishes BlueZ from other programs, or empty if the message has none.
-    public let sender: String
+    package let sender: String
     /// The path of the called object: the exported one, or one below it.
-    public let path: String
+    package let path: String
     /// The interface that has the method, or empty if the caller names none.
-    public let interface: String
+    package let interface: String
     /// The method's own name.
-    public let member: String
+    package let member: String
     /// The arguments. Their number and types are not checked yet.
-    public let arguments: [BusValue]
+    package let arguments: [BusValue]
     private let message: BusMessage
     private weak var bus: SystemBus?
     private var answered = false
@@ -170,7 +169,7 @@ public final class IncomingCall {
     }
 
     /// Answers with these values. Does nothing if the call was already answered or the bus is gone.
-    public func reply(_ values: [BusValue] = []) {
+    package func reply(_ values: [BusValue] = []) {
         guard !answered, let bus else { return }
         answered = true
         var fresh: OpaquePointer?
@@ -182,7 +181,7 @@ public final class IncomingCall {
     }
 
     /// Refuses the call. Does nothing if the call was already answered or the bus is gone.
-    public func fail(_ error: BusError) {
+    package func fail(_ error: BusError) {
         guard !answered, let bus else { return }
         answered = true
         error.name.withCString { name in

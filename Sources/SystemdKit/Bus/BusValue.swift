@@ -1,7 +1,7 @@
 import EventLoopKit
 
 /// A D-Bus value of any type (D-Bus specification, "Type System").
-public indirect enum BusValue: Equatable {
+package indirect enum BusValue: Equatable {
     /// `y`: one unsigned byte.
     case byte(UInt8)
     /// `b`
@@ -40,27 +40,26 @@ public indirect enum BusValue: Equatable {
     case variant(BusValue)
 
     /// One entry of a dictionary.
-    public struct Entry: Equatable {
+    package struct Entry: Equatable {
         /// The key, which has a basic type. Its signature is the dictionary's `key`.
-        public var key: BusValue
+        package var key: BusValue
         /// The value. Its signature is the dictionary's `value`.
-        public var value: BusValue
-        /// Creates an entry.
-        public init(_ key: BusValue, _ value: BusValue) {
+        package var value: BusValue
+        package init(_ key: BusValue, _ value: BusValue) {
             self.key = key
             self.value = value
         }
     }
 
     /// Returns a dictionary `a{sv}`, the form of D-Bus options and properties, sorted by name.
-    public static func options(_ values: [String: BusValue]) -> BusValue {
+    package static func options(_ values: [String: BusValue]) -> BusValue {
         .dictionary(
             key: "s", value: "v",
             values.sorted { $0.key < $1.key }.map { Entry(.string($0.key), .variant($0.value)) })
     }
 
     /// The type in D-Bus notation.
-    public var signature: String {
+    package var signature: String {
         switch self {
         case .byte: "y"
         case .boolean: "b"
@@ -87,13 +86,13 @@ public indirect enum BusValue: Equatable {
 /// Typed access to values. The result is `nil` if the peer sent another type, because a peer's mistake must not cause a trap.
 extension BusValue {
     /// The value inside variants.
-    public var unwrapped: BusValue {
+    package var unwrapped: BusValue {
         if case .variant(let inner) = self { return inner.unwrapped }
         return self
     }
 
     /// The text of a string, a path or a signature.
-    public var text: String? {
+    package var text: String? {
         switch unwrapped {
         case .string(let text), .path(let text), .signature(let text): text
         default: nil
@@ -101,13 +100,13 @@ extension BusValue {
     }
 
     /// The value of a boolean. A number gives nil.
-    public var truth: Bool? {
+    package var truth: Bool? {
         if case .boolean(let value) = unwrapped { return value }
         return nil
     }
 
     /// The value of a whole number of any width, or nil if it exceeds `Int64.max`.
-    public var integer: Int64? {
+    package var integer: Int64? {
         switch unwrapped {
         case .byte(let value): Int64(value)
         case .int16(let value): Int64(value)
@@ -121,19 +120,19 @@ extension BusValue {
     }
 
     /// The bytes of a byte array (`ay`), such as a characteristic's value.
-    public var bytes: [UInt8]? {
+    package var bytes: [UInt8]? {
         if case .bytes(let value) = unwrapped { return value }
         return nil
     }
 
     /// The texts in an array. Other elements are omitted.
-    public var texts: [String]? {
+    package var texts: [String]? {
         guard case .array(_, let values) = unwrapped else { return nil }
         return values.compactMap(\.text)
     }
 
     /// The entries of a dictionary whose keys are text, or empty if the value is not a dictionary.
-    public var members: [String: BusValue] {
+    package var members: [String: BusValue] {
         guard case .dictionary(_, _, let entries) = unwrapped else { return [:] }
         var members: [String: BusValue] = [:]
         for entry in entries {

@@ -14,9 +14,9 @@ final class BusCounters {
 ///     let bus = SystemBus(loop: loop)
 ///     bus.onConnected = { bus.call(.adapter("/org/bluez/hci0", "StartDiscovery")) { answer in … } }
 ///     bus.open()
-public final class SystemBus: EventLoop.Poller {
+package final class SystemBus: EventLoop.Poller {
     /// The bus to connect to.
-    public enum Address: Sendable, Equatable {
+    package enum Address: Sendable, Equatable {
         /// The system bus, or the one in DBUS_SYSTEM_BUS_ADDRESS.
         case system
         /// An address such as `unix:path=/run/dbus/system_bus_socket`.
@@ -24,11 +24,11 @@ public final class SystemBus: EventLoop.Poller {
     }
 
     /// The loop on whose thread everything is called and answered.
-    public let loop: EventLoop
+    package let loop: EventLoop
     /// Called after each connection, including reconnections. Earlier subscriptions and exports are gone by then.
-    public var onConnected: (() -> Void)?
+    package var onConnected: (() -> Void)?
     /// Called when the connection was lost or failed. The bus tries again by itself.
-    public var onLost: ((BusError) -> Void)?
+    package var onLost: ((BusError) -> Void)?
 
     let counters = BusCounters()
     private let address: Address
@@ -45,7 +45,7 @@ public final class SystemBus: EventLoop.Poller {
     struct WeakSlot { weak var slot: BusSlot? }
 
     /// Creates a bus that does not connect before ``open()``.
-    public init(loop: EventLoop, address: Address = .system) {
+    package init(loop: EventLoop, address: Address = .system) {
         self.loop = loop
         self.address = address
     }
@@ -53,12 +53,12 @@ public final class SystemBus: EventLoop.Poller {
     deinit { sd_bus_close_unref(pointer) }
 
     /// The numbers of messages, slots and calls that are held, for leak tests.
-    public var load: (messages: Int, slots: Int, calls: Int) { (counters.messages, counters.slots, calls.count) }
+    package var load: (messages: Int, slots: Int, calls: Int) { (counters.messages, counters.slots, calls.count) }
     /// Whether the bus has accepted the connection and it was not lost since.
-    public var isConnected: Bool { pointer != nil && announced }
+    package var isConnected: Bool { pointer != nil && announced }
 
     /// This program's unique name on the bus.
-    public var uniqueName: String? {
+    package var uniqueName: String? {
         var name: UnsafePointer<CChar>?
         guard sd_bus_get_unique_name(pointer, &name) >= 0, let name else { return nil }
         return String(cString: name)
@@ -67,7 +67,7 @@ public final class SystemBus: EventLoop.Poller {
     // MARK: The connection
 
     /// Connects, now or as soon as a bus is available.
-    public func open() {
+    package func open() {
         closed = false
         guard pointer == nil else { return }
         var fresh: OpaquePointer?
@@ -99,7 +99,7 @@ public final class SystemBus: EventLoop.Poller {
     }
 
     /// Closes the connection permanently.
-    public func close() {
+    package func close() {
         closed = true
         retry?.cancel()
         drop(.disconnected)
@@ -132,7 +132,7 @@ public final class SystemBus: EventLoop.Poller {
     // MARK: The loop
 
     /// sd-bus's descriptor and the events it currently waits for, or nil if not connected.
-    public var interest: (descriptor: Int32, events: Int16)? {
+    package var interest: (descriptor: Int32, events: Int16)? {
         guard let pointer else { return nil }
         let descriptor = sd_bus_get_fd(pointer)
         let events = sd_bus_get_events(pointer)
@@ -144,7 +144,7 @@ public final class SystemBus: EventLoop.Poller {
     private var hasMore = false
 
     /// Milliseconds until sd-bus wants to run: 0 if messages are left over, -1 if only the descriptor wakes it.
-    public var pollTimeout: Int32 {
+    package var pollTimeout: Int32 {
         // The descriptor does not become readable for messages that were already read.
         if hasMore { return 0 }
         var until: UInt64 = 0
@@ -157,7 +157,7 @@ public final class SystemBus: EventLoop.Poller {
     }
 
     /// Handles at most 512 messages and leaves the rest for the next turn. Detects a lost connection.
-    public func process() {
+    package func process() {
         guard !processing else { return }
         processing = true
         var result: Int32 = 1
@@ -180,7 +180,7 @@ public final class SystemBus: EventLoop.Poller {
 
     /// Calls a method. The completion is called once, from the loop, even if the bus goes away or the time runs out.
     @discardableResult
-    public func call(
+    package func call(
         _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(30),
         completion: @escaping (Result<[BusValue], BusError>) -> Void = { _ in }
     ) -> BusCall {
@@ -190,7 +190,7 @@ public final class SystemBus: EventLoop.Poller {
     }
 
     /// Calls a method whose answer the caller reads, because it may be longer than usual. The completion is called once.
-    public func ask(
+    package func ask(
         _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(30),
         completion: @escaping (Result<BusMessage, BusError>) -> Void
     ) -> BusCall {
@@ -228,7 +228,7 @@ public final class SystemBus: EventLoop.Poller {
 
     /// Subscribes to signals. The subscription ends with the returned object or with the connection.
     /// - Parameter rule: a match rule of the D-Bus specification.
-    public func subscribe(_ rule: String, handler: @escaping (BusSignal) -> Void) -> BusSubscription? {
+    package func subscribe(_ rule: String, handler: @escaping (BusSignal) -> Void) -> BusSubscription? {
         let subscription = BusSubscription(counters: counters, handler: handler)
         var slot: OpaquePointer?
         // Without a reply handler, a refused rule ends the connection, which is reported as a loss.
@@ -245,7 +245,7 @@ public final class SystemBus: EventLoop.Poller {
     }
 
     /// Answers calls to an object, and optionally to everything below it.
-    public func export(_ path: String, andBelow: Bool = false, handler: @escaping (IncomingCall) -> Void) -> BusExport? {
+    package func export(_ path: String, andBelow: Bool = false, handler: @escaping (IncomingCall) -> Void) -> BusExport? {
         let export = BusExport(bus: self, handler: handler)
         var slot: OpaquePointer?
         let data = Unmanaged.passUnretained(export).toOpaque()
@@ -269,7 +269,7 @@ public final class SystemBus: EventLoop.Poller {
     }
 
     /// Sends a signal from an exported object.
-    public func emit(_ path: String, _ interface: String, _ member: String, _ arguments: [BusValue]) throws(BusError) {
+    package func emit(_ path: String, _ interface: String, _ member: String, _ arguments: [BusValue]) throws(BusError) {
         var fresh: OpaquePointer?
         let result = sd_bus_message_new_signal(pointer, &fresh, path, interface, member)
         guard result >= 0, let fresh else { throw .system(result, "preparing a signal") }

@@ -2,9 +2,9 @@
 ///
 ///     let framing = Framing(.packet(PacketRule(marks: [.init(at: 0, mask: 0x80, value: 0x80)], size: .fixed(5))))
 ///     framing.verdict(on: bytes)   // .frame(5)
-public struct Framing: Hashable, Sendable {
+package struct Framing: Hashable, Sendable {
     /// The way that the end of a frame is found.
-    public enum Form: Hashable, Sendable {
+    package enum Form: Hashable, Sendable {
         /// Frames end with this byte. If the stream ends without it, the rest is a frame only with `lastMayLackEnd`.
         case delimited(by: UInt8, lastMayLackEnd: Bool)
         /// Frames are recognised by some of their bytes, their length and a check code.
@@ -12,24 +12,24 @@ public struct Framing: Hashable, Sendable {
     }
 
     /// The way that the end of a frame is found.
-    public var form: Form
+    package var form: Form
     /// The length of the longest frame in bytes, including its end.
-    public var maximum: Int
+    package var maximum: Int
 
     /// The upper limit of ``maximum``. It is more than any health sensor sends in one piece, and cheap to buffer.
-    public static let maximumLimit = 4096
+    package static let maximumLimit = 4096
 
     /// - Parameter maximum: The length of the longest frame in bytes. The default is the rule's maximum, or 256 for delimited frames.
-    public init(_ form: Form, maximum: Int? = nil) {
+    package init(_ form: Form, maximum: Int? = nil) {
         self.form = form
         if case .packet(let rule) = form { self.maximum = maximum ?? rule.maximum } else { self.maximum = maximum ?? 256 }
     }
 
     /// Whether frames are lines of text or other delimited pieces.
-    public var isDelimited: Bool { if case .delimited = form { true } else { false } }
+    package var isDelimited: Bool { if case .delimited = form { true } else { false } }
 
     /// Classifies the bytes that begin at the first one.
-    public func verdict(on bytes: UnsafeRawBufferPointer) -> FramingVerdict {
+    package func verdict(on bytes: UnsafeRawBufferPointer) -> FramingVerdict {
         switch form {
         case .delimited(let end, _):
             if let index = bytes.prefix(maximum).firstIndex(of: end) { return .frame(index + 1) }
@@ -41,7 +41,7 @@ public struct Framing: Hashable, Sendable {
     /// The range of a complete frame's own bytes, without its line break.
     ///
     /// - Returns: The range, or a failure with its reason and offset if the bytes are not exactly one frame.
-    public func content(of bytes: UnsafeRawBufferPointer) -> Result<Range<Int>, FramingFault> {
+    package func content(of bytes: UnsafeRawBufferPointer) -> Result<Range<Int>, FramingFault> {
         switch verdict(on: bytes) {
         case .wrong(let reason, let offset): return .failure(FramingFault(reason, at: offset))
         case .incomplete:
@@ -67,7 +67,7 @@ public struct Framing: Hashable, Sendable {
 }
 
 /// The classification of the bytes at a place in a stream.
-public enum FramingVerdict: Hashable, Sendable {
+package enum FramingVerdict: Hashable, Sendable {
     /// A frame with this number of bytes.
     case frame(Int)
     /// A frame may begin here. More bytes are needed.
@@ -77,9 +77,9 @@ public enum FramingVerdict: Hashable, Sendable {
 }
 
 /// The reason why bytes are not a frame.
-public struct FramingFault: Error, Hashable, Sendable {
+package struct FramingFault: Error, Hashable, Sendable {
     /// The kinds of faults, in ascending order of severity.
-    public enum Reason: UInt8, Hashable, Sendable, Comparable {
+    package enum Reason: UInt8, Hashable, Sendable, Comparable {
         /// Nothing begins here. This is noise, or the rest of a frame whose start was missed.
         case noStart
         /// A frame began and does not continue, or the stream ended in it.
@@ -90,16 +90,16 @@ public struct FramingFault: Error, Hashable, Sendable {
         case checkCode
         /// More bytes follow the frame.
         case overlong
-        public static func < (one: Reason, other: Reason) -> Bool { one.rawValue < other.rawValue }
+        package static func < (one: Reason, other: Reason) -> Bool { one.rawValue < other.rawValue }
     }
 
     /// The kind of fault.
-    public var reason: Reason
+    package var reason: Reason
     /// The place where it was detected, in bytes from the start of the search.
-    public var offset: Int
+    package var offset: Int
 
     /// - Parameter offset: The place in bytes from the start of the search.
-    public init(_ reason: Reason, at offset: Int) {
+    package init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset
     }

@@ -1,18 +1,18 @@
 /// Frames that are recognised by the values of some bytes, by their length, and by a check code.
 ///
 /// A frame may consist of equal blocks, each with its own check code. The first block may have other marks than the following ones.
-public struct PacketRule: Hashable, Sendable {
+package struct PacketRule: Hashable, Sendable {
     /// The value that the byte at one place must have, under a mask.
-    public struct Mark: Hashable, Sendable {
+    package struct Mark: Hashable, Sendable {
         /// The place in bytes from the start of the frame or of its block.
-        public var offset: Int
+        package var offset: Int
         /// The bits to compare.
-        public var mask: UInt8
+        package var mask: UInt8
         /// The required value of those bits.
-        public var value: UInt8
+        package var value: UInt8
 
         /// - Parameter mask: The bits to compare, by default all of them.
-        public init(at offset: Int, mask: UInt8 = 0xFF, value: UInt8) {
+        package init(at offset: Int, mask: UInt8 = 0xFF, value: UInt8) {
             self.offset = offset
             self.mask = mask
             self.value = value
@@ -22,7 +22,7 @@ public struct PacketRule: Hashable, Sendable {
     }
 
     /// The length of a frame, or of one of its blocks, in bytes.
-    public enum Size: Hashable, Sendable {
+    package enum Size: Hashable, Sendable {
         /// A fixed length.
         case fixed(Int)
         /// The length for each value of the first byte. With any other value, nothing begins.
@@ -32,7 +32,7 @@ public struct PacketRule: Hashable, Sendable {
     }
 
     /// A check code over all preceding bytes.
-    public enum Check: String, Hashable, Sendable, CaseIterable {
+    package enum Check: String, Hashable, Sendable, CaseIterable {
         /// The sum modulo 256, in the last byte.
         case sum8
         /// The exclusive or, in the last byte.
@@ -44,20 +44,20 @@ public struct PacketRule: Hashable, Sendable {
     }
 
     /// The required values of some bytes.
-    public var marks: [Mark]
+    package var marks: [Mark]
     /// The marks of all blocks but the first, instead of `marks`.
-    public var followingMarks: [Mark]
+    package var followingMarks: [Mark]
     /// The required value of all bytes without a mark.
-    public var others: Mark?
+    package var others: Mark?
     /// The length of a frame or of one block.
-    public var size: Size
+    package var size: Size
     /// The number of equal blocks in a frame, usually 1.
-    public var blocks: Int
+    package var blocks: Int
     /// The check code at the end of each block, or `nil` if there is none.
-    public var check: Check?
+    package var check: Check?
 
     /// - Parameter others: The required value of all bytes without a mark, or `nil` if they may have any value.
-    public init(
+    package init(
         marks: [Mark], followingMarks: [Mark] = [], others: Mark? = nil, size: Size, blocks: Int = 1, check: Check? = nil
     ) {
         self.marks = marks
@@ -69,7 +69,7 @@ public struct PacketRule: Hashable, Sendable {
     }
 
     /// The length of the longest frame in bytes, as far as the rule defines it.
-    public var maximum: Int {
+    package var maximum: Int {
         switch size {
         case .fixed(let count): count * blocks
         case .byFirst(let counts): (counts.values.max() ?? 0) * blocks

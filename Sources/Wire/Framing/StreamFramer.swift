@@ -6,9 +6,9 @@
 ///
 /// Every byte is emitted exactly once and in order, in a frame or as skipped. The buffer between two calls is at most as long as the
 /// longest frame. If a supposed frame is not one, the search continues at its second byte, so that noise never hides the next frame.
-public struct StreamFramer: Sendable {
+package struct StreamFramer: Sendable {
     /// An event, in the order of the stream.
-    public enum Event {
+    package enum Event {
         /// A complete frame, valid during the call, and the number of bytes before it in the stream.
         case frame(UnsafeRawBufferPointer, offset: Int)
         /// Bytes that do not belong to a frame.
@@ -16,9 +16,9 @@ public struct StreamFramer: Sendable {
     }
 
     /// The rules for finding frames.
-    public let framing: Framing
+    package let framing: Framing
     /// The number of bytes emitted from the stream.
-    public private(set) var offset = 0
+    package private(set) var offset = 0
     private var buffer: [UInt8] = []
     /// The number of bytes emitted from the buffer.
     private var head = 0
@@ -31,10 +31,10 @@ public struct StreamFramer: Sendable {
     static let maximumRunLength = 65_536
 
     /// A framer for a stream that need not start at the beginning of a frame.
-    public init(_ framing: Framing) { self.framing = framing }
+    package init(_ framing: Framing) { self.framing = framing }
 
     /// Processes the next bytes. If `handle` throws, the error is rethrown and the framer must not be used again.
-    public mutating func feed(_ bytes: UnsafeRawBufferPointer, _ handle: (Event) throws -> Void) rethrows {
+    package mutating func feed(_ bytes: UnsafeRawBufferPointer, _ handle: (Event) throws -> Void) rethrows {
         buffer.append(contentsOf: bytes)
         try drain(handle)
         buffer.removeFirst(head)
@@ -43,7 +43,7 @@ public struct StreamFramer: Sendable {
 
     /// Ends the stream.
     /// - Parameter isCut: Whether it may have ended within a frame (an unplugged cable), so that a frame without its end does not count.
-    public mutating func finish(isCut: Bool, _ handle: (Event) throws -> Void) rethrows {
+    package mutating func finish(isCut: Bool, _ handle: (Event) throws -> Void) rethrows {
         while remaining > 0 {
             if case .delimited(_, let lastMayLackEnd) = framing.form {
                 let isFrame = lastMayLackEnd && !isCut && !isInLongLine
@@ -107,14 +107,14 @@ public struct StreamFramer: Sendable {
 }
 
 /// Consecutive bytes that do not belong to a frame.
-public struct SkippedBytes: Hashable, Sendable {
+package struct SkippedBytes: Hashable, Sendable {
     /// The number of bytes before them in the stream.
-    public var offset: Int
+    package var offset: Int
     /// The number of bytes.
-    public var count: Int
+    package var count: Int
     /// The most severe fault, and its place in the stream.
-    public var fault: FramingFault
+    package var fault: FramingFault
 
     /// Whether a frame was lost here, as opposed to noise.
-    public var containsLostFrame: Bool { fault.reason != .noStart }
+    package var containsLostFrame: Bool { fault.reason != .noStart }
 }

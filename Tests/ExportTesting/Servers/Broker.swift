@@ -2,13 +2,13 @@ import FoundationEssentials
 import Glibc
 
 /// Debian's Mosquitto, with its things in a temporary folder.
-public final class Broker {
+package final class Broker {
     private let server: ServerProcess
-    public let port: UInt16
-    public var folder: String { server.folder }
+    package let port: UInt16
+    package var folder: String { server.folder }
 
     /// - Parameter more: lines of its configuration.
-    public init(_ more: (_ folder: String) throws -> [String] = { _ in ["allow_anonymous true"] }) throws {
+    package init(_ more: (_ folder: String) throws -> [String] = { _ in ["allow_anonymous true"] }) throws {
         server = try ServerProcess(user: "mosquitto")
         port = FreePort.find()
         let lines =
@@ -23,11 +23,11 @@ public final class Broker {
 
     deinit { server.stop() }
 
-    public func start() throws {
+    package func start() throws {
         try server.start(["/usr/sbin/mosquitto", "-c", folder + "/mosquitto.conf"]) { FreePort.isTaken(port) }
     }
 
-    public func crash() {
+    package func crash() {
         server.kill()
         // It is the shell around it that was waited for.
         while FreePort.isTaken(port) { usleep(1000) }
@@ -35,11 +35,11 @@ public final class Broker {
 }
 
 /// Hears all that is published, by Mosquitto's own client.
-public final class Listener {
-    public struct Message: Hashable {
-        public var isRetained: Bool
-        public var topic: String
-        public var payload: String
+package final class Listener {
+    package struct Message: Hashable {
+        package var isRetained: Bool
+        package var topic: String
+        package var payload: String
     }
 
     private static let client = "/usr/bin/mosquitto_sub"
@@ -51,7 +51,7 @@ public final class Listener {
     private let id = "listener-\(UInt64.random(in: 0...UInt64.max))"
 
     /// - Parameter entry: how the broker is entered.
-    public init(_ broker: Broker, entry: [String] = []) throws {
+    package init(_ broker: Broker, entry: [String] = []) throws {
         (self.broker, self.entry) = (broker, entry)
         process = try ServerProcess()
         // A session that the broker keeps, so that nothing is missed.
@@ -64,7 +64,7 @@ public final class Listener {
 
     deinit { process.stop() }
 
-    public func publish(_ topic: String, _ text: String, isRetained: Bool = false) throws {
+    package func publish(_ topic: String, _ text: String, isRetained: Bool = false) throws {
         try ServerProcess.run(
             ["/usr/bin/mosquitto_pub", "-h", "127.0.0.1", "-p", "\(broker.port)", "-V", "5", "-q", "1"] + entry
                 + ["-t", topic, "-m", text] + (isRetained ? ["-r"] : []))
@@ -85,10 +85,10 @@ public final class Listener {
     }
 
     /// All messages published so far, except the marks that name the feeding store.
-    public func received() throws -> [Message] { try everything().filter { !$0.topic.contains("/mark/") } }
+    package func received() throws -> [Message] { try everything().filter { !$0.topic.contains("/mark/") } }
 
     /// All that was published up to now.
-    public func everything() throws -> [Message] {
+    package func everything() throws -> [Message] {
         marks += 1
         let mark = "\(marks)"
         try publish("test/mark", mark)
@@ -97,14 +97,14 @@ public final class Listener {
     }
 
     /// The last message of each topic, without topics that were cleared.
-    public func last() throws -> [String: String] {
+    package func last() throws -> [String: String] {
         var last: [String: String] = [:]
         for message in try received() { last[message.topic] = message.payload.isEmpty ? nil : message.payload }
         return last
     }
 
     /// Waits at most five minutes for messages that arrive by themselves.
-    public func until(_ description: String, _ isSo: () throws -> Bool) throws {
+    package func until(_ description: String, _ isSo: () throws -> Bool) throws {
         for _ in 0..<6000 {
             if try isSo() { return }
             usleep(50_000)

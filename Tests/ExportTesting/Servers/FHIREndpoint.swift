@@ -1,13 +1,13 @@
 import FoundationEssentials
 
 /// The endpoint of fhir_server.py, which keeps to FHIR's protocol and fails on purpose.
-public final class FHIREndpoint {
+package final class FHIREndpoint {
     private let server: ServerProcess
-    public let port: UInt16
-    public var url: String { "http://127.0.0.1:\(port)/fhir" }
+    package let port: UInt16
+    package var url: String { "http://127.0.0.1:\(port)/fhir" }
 
     /// - Parameter givesNames: whether it names resources itself.
-    public init(givesNames: Bool) throws {
+    package init(givesNames: Bool) throws {
         server = try ServerProcess()
         let port = FreePort.find()
         self.port = port

@@ -3,15 +3,15 @@ import Glibc
 import HTTPClientKit
 
 /// Debian's InfluxDB, of version 1, with its things in a temporary folder.
-public final class InfluxServer: Sendable {
+package final class InfluxServer: Sendable {
     /// One server for all tests. Each test has its own database.
-    public static let shared: Result<InfluxServer, any Error> = Result { try InfluxServer() }
+    package static let shared: Result<InfluxServer, any Error> = Result { try InfluxServer() }
 
     private let server: ServerProcess
-    public let port: UInt16
-    public var url: String { "http://127.0.0.1:\(port)" }
+    package let port: UInt16
+    package var url: String { "http://127.0.0.1:\(port)" }
 
-    public init(needsPassword: Bool = false) throws {
+    package init(needsPassword: Bool = false) throws {
         server = try ServerProcess()
         port = FreePort.find()
         let folder = server.folder
@@ -38,16 +38,17 @@ public final class InfluxServer: Sendable {
         try start()
     }
 
-    public func start() throws {
+    package func start() throws {
         try server.start(["/usr/bin/influxd", "-config", server.folder + "/influxdb.conf"]) {
             (try? HTTPClient().send(HTTPRequest(.get, url + "/ping")))?.status == 204
         }
     }
 
-    public func crash() { server.kill() }
-    public func stop() { server.stop() }
+    package func crash() { server.kill() }
+    package func stop() { server.stop() }
 
-    public func query(_ text: String, in database: String = "", _ header: (name: String, value: String)? = nil) throws -> String {
+    package func query(_ text: String, in database: String = "", _ header: (name: String, value: String)? = nil) throws -> String
+    {
         let response = try HTTPClient().send(
             HTTPRequest(
                 .post, "\(url)/query?db=\(database)",

@@ -2,14 +2,14 @@ import FoundationEssentials
 import Glibc
 
 /// Debian's nats-server, with its configuration in a temporary folder.
-public final class NATSServer {
+package final class NATSServer {
     private let server: ServerProcess
-    public let port: UInt16
-    public var url: String { "nats://127.0.0.1:\(port)" }
-    public var folder: String { server.folder }
+    package let port: UInt16
+    package var url: String { "nats://127.0.0.1:\(port)" }
+    package var folder: String { server.folder }
 
     /// - Parameter more: lines of its configuration.
-    public init(_ more: [String] = []) throws {
+    package init(_ more: [String] = []) throws {
         server = try ServerProcess()
         port = FreePort.find()
         let lines = ["listen: 127.0.0.1:\(port)"] + more
@@ -22,12 +22,12 @@ public final class NATSServer {
 
     deinit { server.stop() }
 
-    public func start() throws {
+    package func start() throws {
         try server.start(["/usr/sbin/nats-server", "-c", folder + "/nats.conf"]) { FreePort.isTaken(port) }
     }
 
     /// As a power cut would end it.
-    public func crash() {
+    package func crash() {
         server.kill()
         while FreePort.isTaken(port) { usleep(1000) }
     }

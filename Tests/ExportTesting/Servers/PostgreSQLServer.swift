@@ -3,20 +3,20 @@ import Glibc
 
 /// Debian's PostgreSQL with its own cluster, on a socket in a temporary folder. Root runs it as `postgres`, because it refuses to run as
 /// root.
-public final class PostgreSQLServer: Sendable {
+package final class PostgreSQLServer: Sendable {
     /// One server for all tests. Each test has its own schema. It ends with the tests' process.
-    public static let shared: Result<PostgreSQLServer, any Error> = Result { try PostgreSQLServer() }
+    package static let shared: Result<PostgreSQLServer, any Error> = Result { try PostgreSQLServer() }
 
     private let server: ServerProcess
     private let binaries: String
-    public var folder: String { server.folder }
+    package var folder: String { server.folder }
 
     /// The local port, encrypted. 0 if the server listens only on its socket.
-    public let port: UInt16
+    package let port: UInt16
     private let more: [String]
 
     /// - Parameter certificate: of `localhost`, and the file of its key, in ``folder``: it listens there, too, for who comes encrypted.
-    public init(certificate: ((_ folder: String) throws -> Certificate)? = nil) throws {
+    package init(certificate: ((_ folder: String) throws -> Certificate)? = nil) throws {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         guard let version = versions.compactMap({ Int($0) }).max() else {
             throw ServerProcess.Failure("Debian's package postgresql is not there: scripts/setup test")
@@ -51,7 +51,7 @@ public final class PostgreSQLServer: Sendable {
         return ["/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] + words
     }
 
-    public func start() throws {
+    package func start() throws {
         try server.start(
             command(
                 [
@@ -67,12 +67,12 @@ public final class PostgreSQLServer: Sendable {
     }
 
     /// As a power cut would end it: its first process is killed, and the others end when they see it.
-    public func crash() {
+    package func crash() {
         server.kill()
         unlink(folder + "/.s.PGSQL.5432.lock")
         unlink(folder + "/.s.PGSQL.5432")
     }
 
     /// Ends it for good.
-    public func stop() { server.stop() }
+    package func stop() { server.stop() }
 }

@@ -2,13 +2,13 @@ import Glibc
 import HTTPClientKit
 
 /// Debian's VictoriaMetrics, which accepts InfluxDB's points and answers none of its queries.
-public final class VictoriaMetricsServer: Sendable {
+package final class VictoriaMetricsServer: Sendable {
     private static let program = "/usr/bin/victoria-metrics"
     private let server: ServerProcess
     private let port: UInt16
-    public var url: String { "http://127.0.0.1:\(port)" }
+    package var url: String { "http://127.0.0.1:\(port)" }
 
-    public init() throws {
+    package init() throws {
         server = try ServerProcess()
         port = FreePort.find()
         guard access(Self.program, X_OK) == 0 else {

@@ -2,9 +2,9 @@ import HealthModel
 import Pipeline
 
 /// Recognizes and reads FIT files: activities that watches and bicycle computers record (https://developer.garmin.com/fit/).
-public enum FITFile {
+package enum FITFile {
     /// Whether the file begins with a FIT header.
-    public static func recognises(_ file: InputFile) -> Bool {
+    package static func recognises(_ file: InputFile) -> Bool {
         let head = try? PrefixedInput(FileInput(file)).look(at: 12) { Array($0) }
         guard let head, head.count == 12 else { return false }
         return (head[0] == 12 || head[0] == 14) && head[8...] == [0x2E, 0x46, 0x49, 0x54]
@@ -18,7 +18,7 @@ public enum FITFile {
 ///
 /// A file can contain several FIT files in sequence: activities, and files that watches append (a strap's heart rates, settings). Each
 /// has its own checksum, and a damaged one is rejected alone. For a part that is not an activity, the messages are counted by name.
-public struct FITFileSource: FrameSource {
+package struct FITFileSource: FrameSource {
     private let file: InputFile
     private let received: Instant
     private let meter: ReadMeter?
@@ -26,12 +26,12 @@ public struct FITFileSource: FrameSource {
     /// - Parameters:
     ///   - received: the time of the import.
     ///   - meter: counts the bytes that are read.
-    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
     /// Passes each row to `handle`. Activities come in the order of their starts, points in the order of the file.
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let parts = try parts()
         var rows = ExportRows()
         defer { rows.deallocate() }

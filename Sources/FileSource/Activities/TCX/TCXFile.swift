@@ -3,11 +3,11 @@ import Pipeline
 
 /// Recognizes and reads TCX files: activities as written by Garmin's Training Center and many other programs
 /// (http://www.garmin.com/xmlschemas/TrainingCenterDatabase/v2).
-public enum TCXFile {
+package enum TCXFile {
     static let root = "TrainingCenterDatabase"
 
     /// Whether a file's root element is `TrainingCenterDatabase`.
-    public static func recognises(_ file: InputFile) -> Bool { ElementFile.recognises(file, root: root) }
+    package static func recognises(_ file: InputFile) -> Bool { ElementFile.recognises(file, root: root) }
 
     /// Passes the rows of a file to `body`.
     ///
@@ -23,7 +23,7 @@ public enum TCXFile {
 /// The file is read twice, because the recording device follows its activity, and the program that wrote the file is at its end. Both are
 /// part of each sample's identity. A file that cannot be read to its end returns no rows. Its samples would have no device and so another
 /// identity than those of the complete file.
-public struct TCXFileSource: FrameSource {
+package struct TCXFileSource: FrameSource {
     private let file: InputFile
     private let received: Instant
     private let meter: ReadMeter?
@@ -31,12 +31,12 @@ public struct TCXFileSource: FrameSource {
     /// - Parameters:
     ///   - received: the time of the import.
     ///   - meter: counts the bytes that are read.
-    public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
+    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
     /// Passes each row to `handle`, in file order.
-    public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
+    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let sources = try Sources(file)
         var activity = 0
         let whole = TextRow()

@@ -6,7 +6,6 @@ import Pipeline
 import SampleStore
 
 extension CommandContext {
-    /// The target in the configuration.
     func target(_ name: String) throws -> TargetConfiguration {
         let targets = try configuration().targets
         if let target = targets.first(where: { $0.name == name }) { return target }
