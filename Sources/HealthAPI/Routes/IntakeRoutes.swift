@@ -32,9 +32,10 @@ enum IntakeRoutes {
     private static let grouping = "automation-aggregation"
 
     @Sendable private static func post(_ call: Call) throws -> HTTPResponse {
-        guard let intake = call.core.settings.intake, let kind = call.text("kind"), let file = call.file else {
+        guard let intake = call.core.settings.intake, let kind = call.text("kind") else {
             throw Problem(503, "This service accepts no posts.")
         }
+        guard let file = call.file else { throw Problem(400, "The body is empty.") }
         let account = try intake(
             IntakePost(client: try call.caller().client, kind: kind, file: file.path, grouping: call.text(grouping)))
         var (answer, skipped) = (JSONObject(), JSONObject())

@@ -54,7 +54,7 @@ enum BackupCommand: Command {
             CommandSpecification(
                 name: "list", summary: "List locations, or the backups at one of them.",
                 arguments: [Argument(name: "NAME", help: "Name of a location, whose backups are listed.", arity: .optional)],
-                options: [Format.option, Format.safe]),
+                options: [Format.option, Format.safe, SharedOptions.timeZone]),
             CommandSpecification(
                 name: "run", summary: "Make a backup now.",
                 discussion: """
