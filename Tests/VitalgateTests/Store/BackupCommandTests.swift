@@ -83,9 +83,9 @@ import Testing
         let anchor = try #require(try JSON(folder.vitalgate("changes", "--after", "0").last)["anchor"].text)
         let (other, run) = try restored(words)
         #expect(run.status == 0, "\(run)")
+        #expect(other.mode("store.db") == 0o600)
         #expect(try lines(other) == lines(folder))
         #expect(try other.vitalgate("store", "check", "--deep").output == "ok\n")
-        #expect(other.mode("store.db") == 0o600 && !other.exists("store.db-wal"))
         // A new epoch: an anchor of the old machine is not valid.
         #expect(try other.vitalgate("changes", "--after", anchor).status == 65)
         #expect(try folder.vitalgate("changes", "--after", anchor).status == 0)
@@ -99,17 +99,15 @@ import Testing
         #expect(again.status == 0, "\(again)")
         #expect(try other.vitalgate("backup", "list", "usb", "--format", "ndjson").lines.count == 2)
 
-        // The target is compared, and nothing is there twice.
+        // The target does not go on by itself. A folder of files gets all lines again, and each sample has the same UUID.
         let target = try other.vitalgate("export", "archive", "--once")
-        #expect(target.status == 69 && target.errors.contains("verify"), "\(target)")
-        let verified = try other.vitalgate("targets", "verify", "archive")
-        #expect(verified.status == 0, "\(verified)")
+        #expect(target.status == 69 && target.errors.contains("targets restart archive"), "\(target)")
+        #expect(try other.vitalgate("targets", "restart", "archive").status == 0)
         #expect(try other.vitalgate("export", "archive", "--once").status == 0)
-        let samples = folder.text("archive/archive.ndjson").split(separator: "\n").filter { $0.contains("\"uuid\"") }
-        #expect(samples.count == 10)
-        // The old machine comes back, and is refused.
-        let old = try folder.vitalgate("export", "archive", "--once")
-        #expect(old.status == 69 && old.errors.contains("store adopt"), "\(old)")
+        let samples = try folder.text("archive/archive.ndjson").split(separator: "\n").compactMap {
+            try JSON(String($0))["uuid"].text
+        }
+        #expect(samples.count == 20 && Set(samples).count == 10)
     }
 
     @Test func anOlderBackupCanBeChosen() throws {

@@ -84,8 +84,8 @@ struct BackupRuns {
     private func due(_ location: BackupLocationConfiguration) throws -> BackupSchedule.Due {
         let place = BackupState(ofStore: backup.store).places[location.name] ?? BackupState.Place()
         let erasures = try context.openForReading().erasureCount
-        return backup.configuration.backup.schedule.due(
-            place, erasures: erasures, zone: try context.zone(), now: context.machine.now())
+        let zone = try context.machine.zone(backup.configuration.timeZone)
+        return backup.configuration.backup.schedule.due(place, erasures: erasures, zone: zone, now: context.machine.now())
     }
 
     private func make(_ location: BackupLocationConfiguration) throws {
