@@ -25,6 +25,23 @@ public struct HubDoor: Sendable {
         public init(address: String, name: String) { (self.address, self.name) = (address, name) }
     }
 
+    /// The backups at a location.
+    public struct Backup: Sendable {
+        /// The name of the location.
+        public var name: String
+        /// The last verified backup.
+        public var made: Instant?
+        /// The newest backup that was restored and checked.
+        public var proven: Instant?
+        /// Why a person has to look after them, as the end of a key of the texts, or `nil`.
+        public var trouble: String?
+        /// The number of days in the words about it.
+        public var days = 0
+
+        /// Creates the state of a location.
+        public init(name: String) { self.name = name }
+    }
+
     /// The result of a command.
     public struct Outcome: Sendable {
         /// The exit code, 0 for success.
@@ -40,6 +57,8 @@ public struct HubDoor: Sendable {
 
     /// The adopted devices, and whether a running hub reports their state.
     public var devices: @Sendable () -> (isRunning: Bool, devices: [Device])
+    /// The backups at the locations of the configuration.
+    public var backups: @Sendable () -> [Backup] = { [] }
     private let program: @Sendable ([String], String?, Int) -> Outcome
     /// Makes the hub read its devices again.
     public var reload: @Sendable () -> Void
