@@ -62,7 +62,7 @@ struct BackupRuns {
 
     func run() throws -> ExitCode {
         let isDue = context.invocation.flag("--due")
-        // The hub's own runs are in no hurry. restic inherits it.
+        // The hub's own runs are in no hurry.
         if isDue { _ = nice(19) }
         var code = ExitCode.success
         for location in try backup.locations() {
