@@ -93,7 +93,7 @@ import Testing
         try succeed(at: time(24 + 3.6))
         #expect(try runs(at: time(24 + 5), expecting: 2) == 2)
         // Only the drill is due.
-        try change { $0.drillTried = try? time(24 + 4, day: 14).microseconds }
+        try change { $0.drillTried = try? time(24 + 4, day: 13).microseconds }
         #expect(try runs(at: time(24 + 5.1), expecting: 3) == 3)
         try succeed(at: time(24 + 5.1))
         // Nobody has set the clock.
