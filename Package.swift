@@ -271,7 +271,8 @@ let package = Package(
         .testTarget(
             name: "HubTests",
             dependencies: [
-                "Hub", "FleetProtocol", "Ingestion", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource",
+                "Hub", "HubBackup", "FleetProtocol", "Ingestion", "EventLoopKit", "Formats", "SampleStore", "Profiles",
+                "FileSource",
                 "BlueZSource", "Pipeline", "PipelineTesting", "HealthAnswers", "HealthModel",
             ],
             exclude: ["Captures"]),

@@ -74,6 +74,28 @@ package final class AlertDelivery {
         }
     }
 
+    /// Sends messages that are not about readings, such as about backups. It does not need the store.
+    ///
+    /// - Parameters:
+    ///   - due: Returns the messages that the receiver does not have yet, asked when no other process delivers to it.
+    ///   - sent: Called after the receiver has acknowledged a message, or refused it.
+    /// - Returns: Whether the receiver has everything.
+    package func notify(
+        due: (AlertText) throws -> [AlertMessage], sent: (AlertMessage) throws -> Void
+    ) throws -> Bool {
+        try lock.withLock {
+            for message in try due(text) {
+                do throws(DeliveryError) {
+                    try sender.send(message)
+                } catch {
+                    guard error.isRefusal else { return false }
+                }
+                try sent(message)
+            }
+            return true
+        }
+    }
+
     /// Ends the connection.
     package func finish() { sender.finish() }
 

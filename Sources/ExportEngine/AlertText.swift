@@ -92,6 +92,27 @@ package struct AlertText {
         return AlertMessage(id: id, event: event, json: object.closed)
     }
 
+    /// Returns a message about the backups at a location.
+    ///
+    /// - Parameters:
+    ///   - phrase: What is wrong, or ``AlertWords/Phrase/backupWell``.
+    ///   - days: The age that the phrase names.
+    ///   - since: The time of the last good backup, from which the id is made, so that a repeated message has the same one.
+    package func backup(
+        _ location: String, _ phrase: AlertWords.Phrase, days: Int, since: Instant?, at now: Instant
+    ) -> AlertMessage {
+        let id = "\(prefix)-\(phrase.rawValue)-\(location)-\(since?.microseconds ?? 0)"
+        var object = JSONObject()
+        object.set("event", AlertMessage.Event.backup.rawValue)
+        object.set("id", id)
+        object.set("time", now.description)
+        object.set("location", location)
+        object.set("raised", phrase != .backupWell)
+        object.set("lastGood", since?.description)
+        object.set("text", words.text(phrase, location, "\(days)"))
+        return AlertMessage(id: id, event: .backup, json: object.closed)
+    }
+
     /// Returns a message that tests a delivery.
     package func test(at now: Instant) -> AlertMessage {
         let id = "\(prefix)-test-\(UUIDText.random().prefix(8))"

@@ -13,6 +13,8 @@ package struct AlertWords: Sendable {
         case aboveMaybe, belowMaybe
         case hour, hours
         case test, summary, failed, resumed
+        /// `{0}` is the location of the backups, and `{1}` a number of days.
+        case backupUnrestorable, backupFailing, backupOld, backupUnproven, backupWell
 
         package var english: String {
             switch self {
@@ -34,6 +36,11 @@ package struct AlertWords: Sendable {
             case .summary: "Messages that could not be delivered: {0}"
             case .failed: "Alerts cannot be evaluated. Run 'vitalgate doctor' on the hub."
             case .resumed: "Alerts are evaluated again."
+            case .backupUnrestorable: "The last backup at '{0}' cannot be restored. Run 'vitalgate doctor' on the hub."
+            case .backupFailing: "Backups at '{0}' fail. Run 'vitalgate doctor' on the hub."
+            case .backupOld: "The last backup at '{0}' was made {1} days ago. Run 'vitalgate doctor' on the hub."
+            case .backupUnproven: "The last proven backup at '{0}' is {1} days old. Run 'vitalgate doctor' on the hub."
+            case .backupWell: "The backups at '{0}' are up to date and proven again."
             case .test: "This is a test of Vitalgate's alerts. Nothing has happened."
             }
         }

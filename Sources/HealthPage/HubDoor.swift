@@ -24,6 +24,23 @@ package struct HubDoor: Sendable {
         package init(address: String, name: String) { (self.address, self.name) = (address, name) }
     }
 
+    /// The backups at a location.
+    package struct Backup: Sendable {
+        /// The name of the location.
+        package var name: String
+        /// The last verified backup.
+        package var made: Instant?
+        /// The newest backup that was restored and checked.
+        package var proven: Instant?
+        /// Why a person has to look after them, as the end of a key of the texts, or `nil`.
+        package var trouble: String?
+        /// The number of days in the words about it.
+        package var days = 0
+
+        /// Creates the state of a location.
+        package init(name: String) { self.name = name }
+    }
+
     /// The result of a command.
     package struct Outcome: Sendable {
         /// The exit code, 0 for success.
@@ -38,6 +55,8 @@ package struct HubDoor: Sendable {
 
     /// The adopted devices, and whether a running hub reports their state.
     package var devices: @Sendable () -> (isRunning: Bool, devices: [Device])
+    /// The backups at the locations of the configuration.
+    package var backups: @Sendable () -> [Backup] = { [] }
     private let program: @Sendable ([String], String?, Int) -> Outcome
     /// Makes the hub read its devices again.
     package var reload: @Sendable () -> Void

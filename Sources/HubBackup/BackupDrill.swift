@@ -47,7 +47,11 @@ package struct BackupDrill: Sendable {
                 return result
             } catch {
                 let failure = error as? BackupFailure ?? BackupFailure(.failed, "\(error)")
-                if failure.kind != .stopped {
+                switch failure.kind {
+                case .stopped, .unreachable, .locked, .away:
+                    // The backup was not read, so nothing is known of it.
+                    try BackupState.note(failure, of: name, ofStore: store, at: start)
+                default:
                     try BackupState.change(name, ofStore: store) { place in
                         (place.drillTried, place.drillFailure) = (start.microseconds, failure.description)
                     }

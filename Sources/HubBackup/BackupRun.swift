@@ -62,7 +62,8 @@ package struct BackupRun: Sendable {
                 let result = try makeVerified(start)
                 return result
             } catch {
-                try note(error, at: start)
+                let failure = error as? BackupFailure ?? BackupFailure(.failed, "\(error)")
+                try BackupState.note(failure, of: name, ofStore: store, at: start)
                 throw error
             }
         }
@@ -75,22 +76,6 @@ package struct BackupRun: Sendable {
         }
     }
 
-    private func note(_ error: any Error, at start: Instant) throws(BackupFailure) {
-        let failure = error as? BackupFailure ?? BackupFailure(.failed, "\(error)")
-        // A run that was stopped is tried again at once.
-        guard failure.kind != .stopped else { return }
-        try BackupState.change(name, ofStore: store) { place in
-            guard failure.kind != .away else {
-                place.away = place.away ?? start.microseconds
-                return
-            }
-            place.away = nil
-            place.tried = start.microseconds
-            place.failure = failure.description
-            place.failures = min((place.failures ?? 0) + 1, 1000)
-        }
-    }
-
     private func makeVerified(_ start: Instant) throws -> Result {
         try restic.unlock()
         let pinned = try PinnedStore(path: store)
@@ -100,6 +85,7 @@ package struct BackupRun: Sendable {
         try BackupState.change(name, ofStore: store) { place in
             place.tried = start.microseconds
             place.made = start.microseconds
+            place.began = place.began ?? start.microseconds
             (place.lastChange, place.samples) = (manifest.store.lastChange, manifest.store.samples)
             (place.bytes, place.added) = (manifest.store.bytes, added)
             (place.failure, place.failures, place.away) = (nil, nil, nil)

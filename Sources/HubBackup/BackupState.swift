@@ -37,6 +37,10 @@ package struct BackupState: Codable, Hashable, Sendable {
         package var failures: Int?
         /// Since when the folder has not been there.
         package var away: Int64?
+        /// When the first backup was made.
+        package var began: Int64?
+        /// What each receiver of alerts was told, by its name. Nothing for a receiver that knows of no trouble.
+        package var reported: [String: String]?
 
         /// The state before the first backup, or the default schedule.
         package init() {}
@@ -63,25 +67,56 @@ package struct BackupState: Codable, Hashable, Sendable {
 
     /// Changes the state of a location in the file.
     package static func change(_ name: String, ofStore store: String, _ body: (inout Place) -> Void) throws(BackupFailure) {
-        var state = BackupState(ofStore: store)
-        body(&state.places[name, default: Place()])
-        try state.write(store)
+        try change(store) { body(&$0.places[name, default: Place()]) }
     }
 
     /// Removes the state of a location.
     package static func remove(_ name: String, ofStore store: String) throws(BackupFailure) {
-        var state = BackupState(ofStore: store)
-        state.places[name] = nil
-        try state.write(store)
+        try change(store) { $0.places[name] = nil }
     }
 
-    private func write(_ store: String) throws(BackupFailure) {
+    /// Writes down that a backup or a drill could not be tried or did not succeed, so that it is tried again later and later.
+    ///
+    /// - Parameter start: When the attempt began.
+    package static func note(
+        _ failure: BackupFailure, of name: String, ofStore store: String, at start: Instant
+    ) throws(BackupFailure) {
+        // A run that was stopped is tried again at once, and another process writes down its own run.
+        guard failure.kind != .stopped else { return }
+        try change(name, ofStore: store) { place in
+            guard failure.kind != .away else {
+                place.away = place.away ?? start.microseconds
+                return
+            }
+            place.away = nil
+            place.tried = start.microseconds
+            place.failure = failure.description
+            place.failures = min((place.failures ?? 0) + 1, 1000)
+        }
+    }
+
+    /// Changes the file. The hub, its backup and its alerts do so at any time, and wait for each other.
+    private static func change(_ store: String, _ body: (inout BackupState) -> Void) throws(BackupFailure) {
+        try makeFolder(ofStore: store)
+        let folder = folder(ofStore: store)
+        let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard lock >= 0 else { throw BackupFailure(.permission, "\(folder): \(String(cString: strerror(errno)))") }
+        defer { close(lock) }
+        while flock(lock, LOCK_EX) != 0, errno == EINTR {}
+        var state = BackupState(ofStore: store)
+        body(&state)
+        var status = stat()
+        let isOfOther = geteuid() == 0 && fstat(lock, &status) == 0
+        try state.write(store, owner: isOfOther ? (status.st_uid, status.st_gid) : nil)
+    }
+
+    private func write(_ store: String, owner: (user: uid_t, group: gid_t)?) throws(BackupFailure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         guard let data = try? encoder.encode(self) else { throw BackupFailure(.failed, "the state cannot be written") }
-        try Self.makeFolder(ofStore: store)
         do {
-            try SmallFile.replace(Self.path(store), with: String(decoding: data, as: UTF8.self) + "\n", mode: 0o600)
+            try SmallFile.replace(
+                Self.path(store), with: String(decoding: data, as: UTF8.self) + "\n", mode: 0o600, owner: owner)
         } catch {
             throw BackupFailure(.permission, "the state of the backups cannot be written: \(error)")
         }
@@ -135,7 +170,7 @@ package struct BackupSchedule: Hashable, Sendable {
         let isTried = place.drillTried.map {
             abs(now.microseconds - $0) < (place.drillFailure == nil ? Self.drillEvery : Self.day)
         }
-        due.drill = place.made != nil && isTried != true
+        due.drill = place.made != nil && isTried != true && !isWaiting
         return due
     }
 

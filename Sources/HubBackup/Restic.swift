@@ -2,8 +2,8 @@ import FoundationEssentials
 import Glibc
 import HealthModel
 
-/// Runs restic on one repository: with low priority, without a terminal, and with its secrets in pipes and the environment, never in its
-/// arguments. It dies with this process.
+/// Runs restic on one repository: without a terminal, and with its secrets in pipes and the environment, never in its arguments. It dies
+/// with this process.
 ///
 /// restic 0.14 (Debian 12) and 0.18 (Debian 13) have different exit statuses, so failures are recognized by both the status and the message.
 package struct Restic: Sendable {
@@ -25,18 +25,23 @@ package struct Restic: Sendable {
     private let credentials: [String: String]
     /// The folder of restic's cache, or `nil` for none. A cache spares downloads, and costs writes.
     private let cache: String?
+    /// Whether nobody waits for it, so that it has a low priority.
+    private let isBackground: Bool
     private let isStopped: @Sendable () -> Bool
 
-    /// - Parameter isStopped: whether the run has to end early. It is asked several times a second.
+    /// - Parameters:
+    ///   - isBackground: whether it gets a low priority. A person who waits for a restored hub should not wait for everything else.
+    ///   - isStopped: whether the run has to end early. It is asked several times a second.
     package init(
         _ location: BackupLocation, key: BackupKey, credentials: [String: String] = [:], cache: String? = nil,
-        isStopped: @escaping @Sendable () -> Bool = { false }
+        isBackground: Bool = false, isStopped: @escaping @Sendable () -> Bool = { false }
     ) throws(BackupFailure) {
         guard let program = Self.program else {
             throw BackupFailure(.missingProgram, "restic is not installed: run 'sudo apt-get install restic'")
         }
         (self.location, self.program, self.key, self.credentials) = (location, program, key, credentials)
-        (self.cache, self.isStopped) = (location.folder == nil ? cache : nil, isStopped)
+        (self.cache, self.isBackground) = (location.folder == nil ? cache : nil, isBackground)
+        self.isStopped = isStopped
     }
 
     /// The path of restic, or `nil` if it is not installed.
@@ -120,9 +125,8 @@ package struct Restic: Sendable {
     ) throws(BackupFailure) -> Output {
         var words: [String] = []
         // Each replaces itself with the next. None is needed to make a backup.
-        let wrappers = [
-            ["/usr/bin/nice", "-n", "19"], ["/usr/bin/ionice", "-t", "-c", "3"], ["/usr/bin/setpriv", "--pdeathsig", "KILL"],
-        ]
+        var wrappers = [["/usr/bin/setpriv", "--pdeathsig", "KILL"]]
+        if isBackground { wrappers = [["/usr/bin/nice", "-n", "19"], ["/usr/bin/ionice", "-t", "-c", "3"]] + wrappers }
         for wrapper in wrappers where access(wrapper[0], X_OK) == 0 { words += wrapper }
         if let folder { words += ["/usr/bin/env", "--chdir=\(folder)"] }
         words.append(program)

@@ -14,6 +14,8 @@ public struct AlertMessage: Hashable, Sendable {
         case failed
         /// Alerts are evaluated again.
         case resumed
+        /// The backups at a location need attention, or no longer do.
+        case backup
     }
 
     /// The id. A message that is sent again has the same one.

@@ -54,6 +54,36 @@ import Testing
         #expect(text.contains("<li>−0.8 kg in a week</li>"))
     }
 
+    /// The keeper of the hub sees backups that need attention here, and all of them among the parts of the hub.
+    @Test func backupsThatFailNeedTheKeeper() throws {
+        let served = try ServedStore(page: { settings in
+            var door = HubDoor(
+                inbox: nil, devices: { (true, []) }, run: { _, _, _ in HubDoor.Outcome(code: 0, output: "", words: "") },
+                reload: {})
+            door.backups = {
+                var (old, good) = (HubDoor.Backup(name: "usb"), HubDoor.Backup(name: "far"))
+                (old.made, old.trouble, old.days) = (Instant(seconds: Self.midnight - 5 * 86_400), "Old", 5)
+                (good.made, good.proven) = (Instant(seconds: Self.midnight), Instant(seconds: Self.midnight))
+                return [old, good]
+            }
+            settings.hub = door
+        })
+        func page(_ target: String, as person: String? = nil) throws -> String {
+            let cookie = try person.map { try PageTests.cookie(served, as: $0) } ?? PageTests.cookie(served)
+            return try #require(try served.client().get(target, cookie)).text
+        }
+        let words = "The last backup at &#39;usb&#39; was made 5 days ago."
+        let today = try page("/page/")
+        #expect(today.contains("<h2>Backups at usb</h2>") && !today.contains("Backups at far"))
+        #expect(today.contains(words) || today.contains(words.replacing("&#39;", with: "'")))
+        let parts = try page("/page/hub")
+        #expect(
+            parts.contains("Last proven backup") && parts.contains("None yet") && parts.contains("<th scope=\"row\">far</th>"))
+        try served.store.people.save(Person(id: PageTests.other, name: "Anna"))
+        #expect(try !page("/page/", as: PageTests.other).contains("Backups at usb"))
+        #expect(try !page("/page/hub", as: PageTests.other).contains("Last proven backup"))
+    }
+
     @Test func marksQuarantinedReadings() throws {
         try served.add([61], from: Self.midnight)
         let before = try page()

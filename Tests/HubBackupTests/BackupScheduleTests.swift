@@ -69,6 +69,10 @@ import Testing
         #expect(due(place, try time(4 + 24)).drill)
         place.drillTried = nil
         #expect(due(place, try time(5)).drill)
+        // The location does not answer.
+        (place.failures, place.tried) = (1, try time(5).microseconds)
+        #expect(!due(place, try time(5)).drill)
+        #expect(due(place, try time(6)).drill)
         // Nothing to prove yet.
         #expect(!due(BackupState.Place(), try time(5)).drill)
     }

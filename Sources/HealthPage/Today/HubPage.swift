@@ -1,4 +1,5 @@
 import HTTPServerKit
+import HealthModel
 
 /// The list of everything that a person can do besides reading, and of the parts of the hub.
 enum HubPage {
@@ -21,14 +22,31 @@ enum HubPage {
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
-        let hub: HTML = "<h2>\(texts("hub.parts"))</h2><ul class=\"card rows two\">\(rows(hub, call))</ul>"
+        let parts: HTML = "<h2>\(texts("hub.parts"))</h2><ul class=\"card rows two\">\(rows(hub, call))</ul>"
         let body: HTML = """
             <h1>\(texts("nav.more"))</h1>
             <h2>\(texts("hub.own"))</h2>
             <ul class="card rows two">\(rows(own, call))</ul>
-            \(HTML.choose(call.isOwner, hub))
+            \(HTML.choose(call.isOwner, parts))
+            \(HTML.choose(call.isOwner, backups(call)))
             """
         return .page(PageLayout(call: call, title: texts("nav.more"), place: "/page/hub").whole(body))
+    }
+
+    /// The last and the last proven backup at each location, and what is wrong with them.
+    private static func backups(_ call: PageCall) -> HTML {
+        let (texts, backups) = (call.texts, call.site.settings.hub?.backups() ?? [])
+        guard !backups.isEmpty else { return "" }
+        func time(_ time: Instant?) -> HTML { time.map { "\(call.times.element($0))" } ?? "\(texts("backups.none"))" }
+        let rows: [HTML] = backups.map { backup in
+            let trouble = backup.trouble.map { texts("alerts.message.backup" + $0, backup.name, "\(backup.days)") }
+            return """
+                <tr><th scope="row">\(backup.name)</th><td>\(time(backup.made))</td><td>\(time(backup.proven))</td>\
+                <td>\(trouble ?? "")</td></tr>
+                """
+        }
+        let headings = ["backups.location", "backups.last", "backups.proven", "care.state"].map { texts($0) }
+        return "<h2>\(texts("backups.title"))</h2>\(ClientsPage.table("backups", texts("backups.title"), headings, rows))"
     }
 
     private static func rows(_ links: [Link], _ call: PageCall) -> [HTML] {

@@ -2,7 +2,7 @@ import HealthModel
 import HealthServing
 import SampleStore
 
-/// What needs the person: alerts of the last day, readings that need a decision, and sensors of the hub that are silent or have a low
+/// What needs the person: alerts of the last day, backups that fail, readings that need a decision, and sensors of the hub that are silent or have a low
 /// battery.
 struct NeedsYou {
     /// One matter.
@@ -23,7 +23,7 @@ struct NeedsYou {
 
     init(_ call: PageCall) throws {
         self.call = call
-        items = try Self.alerts(call) + Self.doubts(call) + Self.sensors(call)
+        items = try Self.alerts(call) + Self.backups(call) + Self.doubts(call) + Self.sensors(call)
     }
 
     /// At most three matters, and the number of the others.
@@ -60,6 +60,18 @@ struct NeedsYou {
             let isSeen = end == nil && alert.acknowledged != nil
             return Item(
                 icon: .bell, isBad: true, isAlert: end == nil, title: name, text: time, actions: isSeen ? look : look + seen)
+        }
+    }
+
+    private static func backups(_ call: PageCall) -> [Item] {
+        guard call.isOwner, let hub = call.site.settings.hub else { return [] }
+        let texts = call.texts
+        return hub.backups().compactMap { backup in
+            guard let trouble = backup.trouble else { return nil }
+            let title = texts("backups.at", backup.name)
+            return Item(
+                title: title, text: "\(texts("alerts.message.backup" + trouble, backup.name, "\(backup.days)"))",
+                actions: "<a href=\"/page/hub\" aria-label=\"\(texts("needs.lookAt", title))\">\(texts("needs.look"))</a>")
         }
     }
 

@@ -58,30 +58,39 @@ package final class BackupProcess {
         }
     }
 
+    /// The locations that need a backup or a drill, whether they are there or not.
+    private func due(_ configuration: BackupConfiguration, _ zone: TimeZoneRules) -> [BackupLocationConfiguration] {
+        let state = BackupState(ofStore: StatusSocket.canonical(store.path))
+        let erasures = (try? store.erasureCount) ?? 0
+        return configuration.locations.filter { each in
+            let place = state.places[each.name] ?? BackupState.Place()
+            return !configuration.schedule.due(place, erasures: erasures, zone: zone, now: loop.clock.now).isNothing
+        }
+    }
+
     /// Whether any location that is there needs a backup or a drill. One that is away is only noted, once.
     private func needsRun(_ configuration: BackupConfiguration, _ zone: TimeZoneRules) -> Bool {
         let path = StatusSocket.canonical(store.path)
+        let due = due(configuration, zone)
         let state = BackupState(ofStore: path)
-        let erasures = (try? store.erasureCount) ?? 0
-        let now = loop.clock.now
-        var isNeeded = false
-        for each in configuration.locations {
-            let place = state.places[each.name] ?? BackupState.Place()
-            guard !configuration.schedule.due(place, erasures: erasures, zone: zone, now: now).isNothing else { continue }
-            if each.location.isThere {
-                isNeeded = true
-            } else if place.away == nil {
-                onNotice(SourceNotice(.information, "backup", "the location \(each.name) is not connected, waiting for it"))
-                try? BackupState.change(each.name, ofStore: path) { $0.away = now.microseconds }
-            }
+        for each in due where !each.location.isThere && state.places[each.name]?.away == nil {
+            onNotice(SourceNotice(.information, "backup", "the location \(each.name) is not connected, waiting for it"))
+            try? BackupState.note(
+                BackupFailure(.away, "it is not connected"), of: each.name, ofStore: path, at: loop.clock.now)
         }
-        return isNeeded
+        return due.contains { $0.location.isThere }
     }
 
     private func ended(_ status: Int32) {
         process = nil
-        // The process has logged its reason.
-        guard status & 0x7F != 0 else { return }
-        onNotice(SourceNotice(.warning, "backup", "the process ended (\(SupervisedProcess.words(for: status)))"))
+        // The process has logged and written down its reason.
+        guard status & 0x7F != 0, let plan else { return }
+        let words = "the process ended (\(SupervisedProcess.words(for: status)))"
+        onNotice(SourceNotice(.warning, "backup", words))
+        // Otherwise it would be started again every few minutes, such as one for which there is too little memory.
+        let failure = BackupFailure(.failed, words)
+        for each in due(plan.configuration, plan.zone) where each.location.isThere {
+            try? BackupState.note(failure, of: each.name, ofStore: StatusSocket.canonical(store.path), at: loop.clock.now)
+        }
     }
 }

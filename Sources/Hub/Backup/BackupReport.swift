@@ -60,10 +60,8 @@ extension BackupConfiguration {
         text += place.proven.map { ", last proven backup \(age($0))" } ?? ", no backup was restored and checked yet"
         if let away = place.away { text += ", not connected since \(Instant(microseconds: away).description.prefix(10))" }
         if let failure = place.failure { text += ", \(failure)" }
-        let isOld = now.microseconds - made > 3 * Self.day
-        let isUnproven = place.proven.map { now.microseconds - $0 > 14 * Self.day } ?? true
-        if isOld { return Finding(.warning, person, text, command: run) }
-        if isUnproven { return Finding(.warning, person, text, command: check) }
+        if place.isOld(at: now) { return Finding(.warning, person, text, command: run) }
+        if place.proven == nil || place.isUnproven(at: now) { return Finding(.warning, person, text, command: check) }
         if each.location.isOnDisk(of: path) {
             return Finding(.warning, person, text + ", on the disk of the store: if it fails, both are lost")
         }

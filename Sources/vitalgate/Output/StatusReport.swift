@@ -82,11 +82,16 @@ struct StatusReport {
         func date(_ time: Instant) -> String { String(Readable.local(time, at: zone.offset(at: time)).prefix(16)) }
         return (status.backups ?? []).map { each in
             var parts = [each.made.map { "last \(date($0))" } ?? "none yet"]
-            parts.append(each.proven.map { "proven \(date($0))" } ?? "not proven yet")
+            parts.append(each.proven.map { "proven \(date($0)) (\(age(of: $0, on: status.time)))" } ?? "not proven yet")
             if let away = each.away { parts.append("not connected since \(date(away))") }
             if let failure = each.failure { parts.append(TerminalText.sanitized(failure)) }
             return "backup  \(TerminalText.sanitized(each.name)): \(parts.joined(separator: ", "))\n"
         }.joined()
+    }
+
+    private func age(of time: Instant, on now: Instant) -> String {
+        let days = max(0, now.microseconds - time.microseconds) / 86_400_000_000
+        return days == 0 ? "today" : days == 1 ? "1 day ago" : "\(days) days ago"
     }
 
     private func sources(_ status: HubStatus) -> TextTable {

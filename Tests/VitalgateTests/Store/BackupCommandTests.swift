@@ -1,3 +1,4 @@
+import ExportTesting
 import Glibc
 import PipelineTesting
 import Testing
@@ -199,16 +200,7 @@ import Testing
 
     @Test func damageIsFoundByTheDrill() throws {
         let words = try added()
-        // One bit in the largest file of the repository.
-        let pack = try #require(try packs().max { Vitalgate.size($0) < Vitalgate.size($1) })
-        chmod(pack, 0o600)
-        let descriptor = open(pack, O_RDWR)
-        var byte: UInt8 = 0
-        let middle = Vitalgate.size(pack) / 2
-        #expect(pread(descriptor, &byte, 1, middle) == 1)
-        byte ^= 1
-        #expect(pwrite(descriptor, &byte, 1, middle) == 1)
-        close(descriptor)
+        try damage()
         let run = try backup("check")
         #expect(run.status == 65, "\(run)")
         let doctor = try folder.vitalgate("doctor")
@@ -232,6 +224,165 @@ import Testing
         #expect(results.contains { $0.status == 0 })
         #expect(results.allSatisfy { $0.status == 0 || $0.status == 75 }, "\(results)")
         #expect(try backup("check").status == 0)
+    }
+
+    /// Without restic nothing can be tried. That is written down, so that the hub does not try it every five minutes.
+    @Test func aRunThatCannotBeginIsWrittenDown() throws {
+        _ = try added()
+        func due() throws -> Vitalgate.Run {
+            try folder.vitalgate("backup", "run", "--due", environment: ["PATH": "/nowhere"])
+        }
+        let run = try due()
+        #expect(run.status == 69 && run.errors.contains("restic is not installed"), "\(run)")
+        #expect(try due().errors == "")
+        #expect(try folder.vitalgate("doctor").output.contains("restic is not installed"))
+        // The same for a key that is not there.
+        unlink(folder.path("store.db-backup/usb.key"))
+        let missing = try backup("run")
+        #expect(missing.status == 77 && missing.errors.contains("usb.key"), "\(missing)")
+    }
+
+    /// Flips a bit in the largest file of the repository. Twice is as before.
+    private func damage() throws {
+        let pack = try #require(try packs().max { Vitalgate.size($0) < Vitalgate.size($1) })
+        chmod(pack, 0o600)
+        let descriptor = open(pack, O_RDWR)
+        defer { close(descriptor) }
+        var byte: UInt8 = 0
+        let middle = Vitalgate.size(pack) / 2
+        #expect(pread(descriptor, &byte, 1, middle) == 1)
+        byte ^= 1
+        #expect(pwrite(descriptor, &byte, 1, middle) == 1)
+    }
+
+    /// A receiver of alerts learns once that a backup cannot be restored, and once that it can be again.
+    @Test func aBackupThatCannotBeRestoredIsAnAlert() throws {
+        try folder.write(
+            "config.json5",
+            "{ alerts: { lamp: { kind: 'command', command: ['/bin/sh', '-c', 'cat >> \"$0\"', '\(folder.path("heard"))'] } } }\n")
+        _ = try added()
+        func received(_ count: Int) throws -> [JSON] {
+            let watch = try folder.start("alerts", "watch")
+            // The limit of five minutes only ends a test that would hang.
+            for _ in 0..<3000 where folder.text("heard").split(separator: "\n").count < count { usleep(100_000) }
+            usleep(500_000)
+            watch.signal(SIGTERM)
+            #expect(try watch.wait().status == 0)
+            return try folder.text("heard").split(separator: "\n").map { try JSON(String($0)) }
+        }
+        #expect(try received(0).isEmpty)
+        try damage()
+        #expect(try backup("check").status == 65)
+        let first = try received(1)
+        #expect(first.count == 1 && first[0]["event"].text == "backup" && first[0]["location"].text == "usb", "\(first)")
+        #expect(first[0]["text"].text == "The last backup at 'usb' cannot be restored. Run 'vitalgate doctor' on the hub.")
+        #expect(first[0]["raised"] == .boolean(true))
+        #expect(try received(1).count == 1)
+        try damage()
+        #expect(try backup("check").status == 0)
+        let second = try received(2)
+        #expect(second.count == 2 && second[1]["raised"] == .boolean(false) && second[1]["id"] != second[0]["id"], "\(second)")
+        #expect(try received(2).count == 2)
+    }
+
+    // MARK: A new machine
+
+    /// The database has readings that are newer than the backup. Nothing is doubled or lost, and the old machine is refused.
+    @Test func aDatabaseGoesOnWithTheNewMachine() throws {
+        let server = try PostgreSQLServer()
+        defer { server.stop() }
+        try folder.write(
+            "config.json5",
+            "{ targets: { db: { kind: 'postgresql', host: '\(server.folder)', database: 'postgres', user: 'vitalgate' } } }\n")
+        #expect(try folder.vitalgate("targets", "check", "db", "--create").status == 0)
+        #expect(try folder.vitalgate("export", "db", "--once").status == 0)
+        let words = try added()
+        try folder.vitalgate("add", "bodyMass", "70", "kg")
+        #expect(try folder.vitalgate("export", "db", "--once").status == 0)
+        let before = try samples(folder)
+
+        let (other, run) = try restored(words)
+        #expect(run.status == 0 && run.errors.contains("targets verify db"), "\(run)")
+        let stopped = try other.vitalgate("export", "db", "--once")
+        #expect(stopped.status == 69 && stopped.errors.contains("targets verify db"), "\(stopped)")
+        #expect(try other.vitalgate("import", "--from", "db").status == 0)
+        #expect(try samples(other) == before)
+        #expect(try other.vitalgate("targets", "verify", "db").status == 0)
+        try other.vitalgate("add", "bodyMass", "71", "kg")
+        #expect(try other.vitalgate("export", "db", "--once").status == 0)
+        let found = try JSON(try other.vitalgate("targets", "verify", "db", "--dry-run", "--format", "ndjson").last)
+        #expect(found["equal"].integer == before.count + 1, "\(found)")
+        #expect(["missing", "surplus", "foreign"].allSatisfy { found[$0].integer == 0 }, "\(found)")
+
+        // The old machine comes back, and has another reading.
+        try folder.vitalgate("add", "bodyMass", "72", "kg")
+        let refused = try folder.vitalgate("export", "db", "--once")
+        #expect(refused.status == 69 && refused.errors.contains("the same store sends to it from"), "\(refused)")
+        let same = try JSON(try other.vitalgate("targets", "verify", "db", "--dry-run", "--format", "ndjson").last)
+        #expect(same["equal"].integer == before.count + 1 && same["foreign"].integer == 0, "\(same)")
+    }
+
+    private func samples(_ folder: TestFolder) throws -> Set<String> {
+        Set(try lines(folder).compactMap { try JSON($0)["uuid"].text })
+    }
+
+    /// As root, with a hub that runs as another user: the keys of paired devices are copied, and put back with their owner.
+    @Test(.enabled(if: geteuid() == 0), .disabled("its folder is mended, but it was not run again")) func bondsComeBack() throws {
+        // Both machines have a folder of bluetoothd of their own, which only root can read.
+        let root = folder.root
+        let script = """
+            mount -t tmpfs tmpfs /var/lib 2>/dev/null || exit 99
+            \(Self.machine(root, "old"))
+            device='/var/lib/bluetooth/00:00:5E:00:53:01/00:00:5E:00:53:02'
+            mkdir -p -m 700 "$device" /var/lib/bluetooth/00:00:5E:00:53:01/cache
+            printf '[LinkKey]\nKey=00112233445566778899AABBCCDDEEFF\n' > "$device/info"
+            printf 'x' > /var/lib/bluetooth/00:00:5E:00:53:01/cache/00:00:5E:00:53:03
+            chmod 600 "$device/info"
+            chmod 700 /var/lib/bluetooth
+            cd '\(root)/old'
+            "$0" $options add bodyMass 70 kg
+            chown -R 65534:65534 '\(root)/old' '\(root)/place'
+            "$0" $options backup add '\(root)/place/vitalgate' --name usb > '\(root)/words' || exit 1
+            grep -o '[a-z]*' '\(root)/words' | tr '\n' ' ' > '\(root)/key'
+            umount /var/lib
+            mount -t tmpfs tmpfs /var/lib
+            \(Self.machine(root, "new"))
+            mkdir -m 700 /var/lib/bluetooth
+            chown -R 65534:65534 '\(root)/new'
+            "$0" $options backup restore '\(root)/place/vitalgate' < '\(root)/key' || exit 2
+            cd /var/lib/bluetooth
+            find . -mindepth 1 -printf '%P %m %u\n' | sort
+            cat 00:00:5E:00:53:01/00:00:5E:00:53:02/info
+            find '\(root)/new' -not -user nobody
+            """
+        chmod(root, 0o755)
+        mkdir(folder.path("place"), 0o755)
+        let run = try RunningVitalgate(
+            [], environment: Vitalgate.environment(home: root),
+            wrapper: ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", script]
+        ).wait()
+        // Without the privilege to mount, nothing was tested.
+        guard run.status != 99, !run.errors.contains("unshare") else { return }
+        #expect(
+            run.status == 0
+                && run.output == """
+                    00:00:5E:00:53:01 700 root
+                    00:00:5E:00:53:01/00:00:5E:00:53:02 700 root
+                    00:00:5E:00:53:01/00:00:5E:00:53:02/info 600 root
+                    [LinkKey]
+                    Key=00112233445566778899AABBCCDDEEFF
+
+                    """,
+            "\(run)")
+        #expect(run.errors.contains("systemctl restart bluetooth"), "\(run)")
+    }
+
+    /// The folder of a machine, and the options of its programs.
+    private static func machine(_ root: String, _ name: String) -> String {
+        """
+        mkdir '\(root)/\(name)'; echo '{}' > '\(root)/\(name)/config.json5'
+        options="--store \(root)/\(name)/store.db --config \(root)/\(name)/config.json5 --profiles \(Repository.profiles)"
+        """
     }
 
     // MARK: Erased people

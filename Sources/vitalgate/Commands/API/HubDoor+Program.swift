@@ -1,6 +1,8 @@
 import Glibc
+import HealthModel
 import HealthPage
 import Hub
+import HubBackup
 import SampleStore
 
 extension HubDoor {
@@ -23,6 +25,11 @@ extension HubDoor {
                 return Outcome(code: run.code, output: run.output, words: run.words)
             },
             reload: { reload(store: store, machine: machine) })
+        let (locations, path) = (configuration.backup.locations.map(\.name), BackupContext.canonical(store))
+        door.backups = {
+            let (places, now) = (BackupState(ofStore: path).places, machine.now())
+            return locations.map { Backup($0, places[$0] ?? BackupState.Place(), at: now) }
+        }
         door.readName = { TemporaryName.read(as: $0) }
         return door
     }
@@ -35,6 +42,16 @@ extension HubDoor {
 
     private static func inbox(_ context: CommandContext, _ configuration: Configuration) -> String? {
         context.invocation.string("--inbox") ?? configuration.hub.inbox
+    }
+}
+
+extension HubDoor.Backup {
+    init(_ name: String, _ place: BackupState.Place, at now: Instant) {
+        self.init(name: name)
+        (made, proven) = (place.made.map { Instant(microseconds: $0) }, place.proven.map { Instant(microseconds: $0) })
+        guard let trouble = place.trouble(at: now) else { return }
+        self.trouble = trouble.kind.prefix(1).uppercased() + trouble.kind.dropFirst()
+        days = trouble.days
     }
 }
 

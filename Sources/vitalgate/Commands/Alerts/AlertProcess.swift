@@ -15,6 +15,11 @@ final class AlertProcess {
     private let watch: AlertWatch
     private let runners: [AlertRunner]
     private let failure = Failure()
+    private let hasBackups: Bool
+    private var backupTimer: EventLoop.Timer?
+
+    /// How often the state of the backups is looked at.
+    private static let backupTick = Duration.seconds(300)
 
     /// The first error of a runner.
     private final class Failure: Sendable {
@@ -33,9 +38,14 @@ final class AlertProcess {
         try store.alerts.forgetReceivers(except: configuration.alerts.map(\.name))
         loop = EventLoop(clock: MachineClock(context.machine))
         let (alarm, failure) = (loop.alarm, self.failure)
+        let locations = configuration.backup.locations.map(\.name)
+        hasBackups = !locations.isEmpty && !configuration.alerts.isEmpty
+        let backups = BackupContext.canonical(store.path)
         // The receivers are known before the first check, so that they get its events.
         runners = try configuration.alerts.map { receiver in
-            AlertRunner(try context.delivery(to: receiver), kind: receiver.kind.rawValue, context) { error in
+            let alerts = BackupAlerts(
+                receiver: receiver.name, store: backups, locations: locations, now: context.machine.now)
+            return AlertRunner(try context.delivery(to: receiver), kind: receiver.kind.rawValue, alerts, context) { error in
                 failure.note(error)
                 alarm.ring()
             }
@@ -65,6 +75,7 @@ final class AlertProcess {
             }
         }
         for runner in runners { runner.wake() }
+        if hasBackups { lookAtBackups() }
         if !HubSignals.isStopAsked { loop.run() }
         watch.stop()
         let group = DispatchGroup()
@@ -75,11 +86,20 @@ final class AlertProcess {
     }
 }
 
+extension AlertProcess {
+    /// Tells the receivers about the backups, now and every few minutes.
+    private func lookAtBackups() {
+        for runner in runners { runner.tellOfBackups() }
+        backupTimer = loop.after(Self.backupTick) { [weak self] in self?.lookAtBackups() }
+    }
+}
+
 /// Delivers to one receiver on its own queue, so that a slow receiver delays no other.
 private final class AlertRunner: @unchecked Sendable {
     private let queue: DispatchQueue
     private let onFailure: @Sendable (any Error) -> Void
     private let context: CommandContext
+    private let backups: BackupAlerts
     // Used only on the queue.
     private let delivery: AlertDelivery
     private var isPausing = false
@@ -87,9 +107,10 @@ private final class AlertRunner: @unchecked Sendable {
     private var lastReported: String?
 
     init(
-        _ delivery: AlertDelivery, kind: String, _ context: CommandContext, onFailure: @escaping @Sendable (any Error) -> Void
+        _ delivery: AlertDelivery, kind: String, _ backups: BackupAlerts, _ context: CommandContext,
+        onFailure: @escaping @Sendable (any Error) -> Void
     ) {
-        (self.delivery, self.context, self.onFailure) = (delivery, context, onFailure)
+        (self.delivery, self.backups, self.context, self.onFailure) = (delivery, backups, context, onFailure)
         queue = DispatchQueue(label: "vitalgate.alerts.\(kind)", qos: .utility)
         lastReported = delivery.receiver.words
     }
@@ -102,6 +123,18 @@ private final class AlertRunner: @unchecked Sendable {
     /// Reports that alerts cannot be evaluated, or that they are again. It is tried once.
     func report(_ event: AlertMessage.Event) {
         queue.async { [self] in if !isStopped { _ = delivery.report(event) } }
+    }
+
+    /// Reports the state of the backups. A failure to write down that it was reported is not fatal: it is reported again.
+    func tellOfBackups() {
+        queue.async { [self] in
+            guard !isStopped else { return }
+            do {
+                try backups.reportState(delivery)
+            } catch {
+                context.warn("alerts \(delivery.receiver.name): \(error)")
+            }
+        }
     }
 
     func stop(_ group: DispatchGroup) {

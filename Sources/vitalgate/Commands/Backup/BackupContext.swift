@@ -62,6 +62,9 @@ struct BackupContext {
     /// Whether the hub started the command, which ends with the hub. Only `backup run` has the option.
     var endsWithInput: Bool { context.invocation.path.last == "run" && context.invocation.flag("--until-eof") }
 
+    /// Whether the hub started the command, and nobody waits for it.
+    private var isBackground: Bool { context.invocation.path.last == "run" && context.invocation.flag("--due") }
+
     /// restic on a location of the configuration, with its key.
     func restic(_ location: BackupLocationConfiguration) throws -> Restic {
         try restic(location.location, key: BackupKeyFile(store, location.name).key(), credentials: location.credentials)
@@ -70,7 +73,7 @@ struct BackupContext {
     func restic(_ location: BackupLocation, key: BackupKey, credentials path: String?) throws -> Restic {
         let cache = BackupState.folder(ofStore: store) + "/cache"
         return try Restic(
-            location, key: key, credentials: try path.map(Self.credentials) ?? [:], cache: cache,
+            location, key: key, credentials: try path.map(Self.credentials) ?? [:], cache: cache, isBackground: isBackground,
             isStopped: Self.stopCheck(untilEOF: endsWithInput))
     }
 

@@ -62,6 +62,8 @@ struct BackupRuns {
 
     func run() throws -> ExitCode {
         let isDue = context.invocation.flag("--due")
+        // The hub's own runs are in no hurry.
+        if isDue { _ = nice(19) }
         var code = ExitCode.success
         for location in try backup.locations() {
             if HubSignals.isStopAsked { return .tryAgain }
@@ -88,9 +90,21 @@ struct BackupRuns {
         return backup.configuration.backup.schedule.due(place, erasures: erasures, zone: zone, now: context.machine.now())
     }
 
+    /// restic on a location. Without restic, the key or the credentials, nothing can be tried, which is written down as well.
+    private func restic(_ location: BackupLocationConfiguration) throws -> Restic {
+        let start = context.machine.now()
+        do {
+            return try backup.restic(location)
+        } catch {
+            let failure = error as? BackupFailure ?? BackupFailure(.permission, "\(error)")
+            try BackupState.note(failure, of: location.name, ofStore: backup.store, at: start)
+            throw failure
+        }
+    }
+
     private func make(_ location: BackupLocationConfiguration) throws {
         let run = BackupRun(
-            location.name, store: backup.store, restic: try backup.restic(location), files: files,
+            location.name, store: backup.store, restic: try restic(location), files: files,
             schedule: backup.configuration.backup.schedule, machine: context.machine.hostName, now: context.machine.now,
             isStopped: BackupContext.stopCheck(untilEOF: backup.endsWithInput))
         let result: BackupRun.Result
@@ -132,7 +146,7 @@ struct BackupRuns {
 
     private func prove(_ location: BackupLocationConfiguration) throws {
         let drill = BackupDrill(
-            location.name, store: backup.store, restic: try backup.restic(location),
+            location.name, store: backup.store, restic: try restic(location),
             restores: backup.configuration.backup.schedule.drillRestores, now: context.machine.now)
         let result: BackupDrill.Result
         do {
