@@ -122,6 +122,7 @@ public struct AlertText {
         object.set("condition", alert.condition.rawValue)
         object.set("limit", limit)
         object.set("unit", unit)
+        if let device = alert.device { object.set("device", try store.devices.names()[device] ?? device) }
     }
 
     /// Returns the value of the reading, or `nil` if it was deleted or rejected.
@@ -162,6 +163,12 @@ public struct AlertText {
         return "\(name): "
     }
 
+    /// The type, with the device if only its readings are missing.
+    private func name(_ alert: Alert) throws -> String {
+        let name = words.name(of: alert.type)
+        return try alert.device.map { "\(name) (\(try store.devices.names()[$0] ?? $0))" } ?? name
+    }
+
     private func limit(_ alert: Alert) throws -> String {
         guard alert.condition != .missing else { return words.hours(alert.bound) }
         let (value, unit) = try converted(alert.bound, of: alert.type)
@@ -176,7 +183,7 @@ public struct AlertText {
             case .below: .belowTitle
             case .missing: .missingTitle
             }
-        return try prefix(alert) + words.text(phrase, words.name(of: alert.type), limit(alert))
+        return try prefix(alert) + words.text(phrase, name(alert), limit(alert))
     }
 
     private func sentence(_ event: AlertEvent) throws -> String {
@@ -189,6 +196,6 @@ public struct AlertText {
             case .below: .belowEnded
             case .missing: isMet ? .missingBegan : .missingEnded
             }
-        return try prefix(alert) + words.text(phrase, words.name(of: alert.type), limit(alert))
+        return try prefix(alert) + words.text(phrase, name(alert), limit(alert))
     }
 }
