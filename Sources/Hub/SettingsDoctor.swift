@@ -224,7 +224,8 @@ public struct SettingsDoctor: Sendable {
             guard let device = alert.device, alert.raised != nil else { return nil }
             let hours = alert.bound == alert.bound.rounded() ? "\(Int64(alert.bound))" : "\(alert.bound)"
             return Finding(
-                .warning, "device \(names[device] ?? device)", "no reading of \(alert.type.id) for \(hours) h (alert \(alert.id))",
+                .warning, "device \(names[device] ?? device)",
+                "no reading of \(alert.type.id) for \(hours) h (alert \(alert.id))",
                 command: "vitalgate status")
         }
     }

@@ -132,8 +132,9 @@ import Testing
         let message = try #require(sender.messages.last)
         #expect(try decoded(message).text == "Body Temperature (Bedroom): no reading for 24 hours")
         #expect(String(decoding: message.json, as: UTF8.self).contains("\"device\":\"Bedroom\""))
-        #expect(try AlertText(test.store).state(try #require(test.store.alerts.all().last)).title
-            == "Body Temperature (Bedroom) missing for 24 hours")
+        #expect(
+            try AlertText(test.store).state(try #require(test.store.alerts.all().last)).title
+                == "Body Temperature (Bedroom) missing for 24 hours")
     }
 
     @Test func unitsAreThoseOfTheUser() throws {

@@ -27,7 +27,8 @@ enum PageFields {
         ("object.labResultRecord", .object, "*"), ("shown.labResultRecord", .object, "*"), ("key", .object, "*"),
         ("id", .number, "*"), ("before", .number, "*"), ("did", .number, "*"),
         ("person", .person, "*"), ("subject", .person, "*"), ("by.subject", .person, "*"),
-        ("source", .source, "*"), ("address", .source, "*"), ("name", .source, "*"), ("profile", .source, "*"), ("device", .source, "*"),
+        ("source", .source, "*"), ("address", .source, "*"), ("name", .source, "*"), ("profile", .source, "*"),
+        ("device", .source, "*"),
     ]
 
     /// The fields that refer to nothing of a person: values, times, types, choices of a fixed list, and the login code, which is a secret.

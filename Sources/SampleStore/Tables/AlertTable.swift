@@ -132,10 +132,12 @@ extension SampleStore.Alerts {
             }
             try connection.run(
                 """
-                INSERT INTO alert(subject, type, condition, bound, device, margin, lasting, hold, made, seq, held)
+                INSERT INTO alert(
+                    subject, type, condition, bound, device, margin, lasting, hold, made, seq, held)
                 VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, .text(subject), .text(type.id), .text(condition.rawValue), .real(bound), .optional(device),
-                .real(timing.margin), .integer(timing.lasting), .integer(timing.hold), .integer(now.microseconds), .integer(try store.lastChange()),
+                .real(timing.margin), .integer(timing.lasting), .integer(timing.hold), .integer(now.microseconds),
+                .integer(try store.lastChange()),
                 .integer(try connection.quarantine.lastNumber()))
             return connection.lastInsertedRow
         }

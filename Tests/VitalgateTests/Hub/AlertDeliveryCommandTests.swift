@@ -175,7 +175,8 @@ import Testing
         #expect(listed["device"].text == "bedroom" && listed["address"].text == "bluetooth:C0:01:02:03:04:02")
         #expect(try store.alerts.check(at: Instant(seconds: Int64(time(nil)) + 60)).events.count == 1)
         #expect(
-            try folder.vitalgate("doctor").output.contains("device bedroom: no reading of bodyTemperature for 0.0001 h (alert 1)"))
+            try folder.vitalgate("doctor").output.contains("device bedroom: no reading of bodyTemperature for 0.0001 h (alert 1)")
+        )
         #expect(try folder.vitalgate("alerts", "history").output.contains("bedroom"))
         #expect(try JSON(folder.vitalgate("alerts", "history", "--format", "ndjson").last)["device"].text == "bedroom")
     }

@@ -151,7 +151,8 @@ enum AlertsCommand: Command {
             }
             return [
                 "\(alert.id)", names[alert.subject] ?? alert.subject, alert.type.id, alert.condition.rawValue,
-                bound == bound.rounded() ? "\(Int64(bound))" : "\(bound)", unit, alert.raised.map { times.local($0) } ?? "", alert.device.map { devices[$0] ?? $0 } ?? "",
+                bound == bound.rounded() ? "\(Int64(bound))" : "\(bound)", unit, alert.raised.map { times.local($0) } ?? "",
+                alert.device.map { devices[$0] ?? $0 } ?? "",
             ]
         }
         try TableOutput(context: context).write(
