@@ -142,6 +142,7 @@ package struct AlertText {
         object.set("condition", alert.condition.rawValue)
         object.set("limit", limit)
         object.set("unit", unit)
+        if let device = alert.device { object.set("device", try store.devices.names()[device] ?? device) }
     }
 
     /// Returns the value of the reading, or `nil` if it was deleted or rejected.
@@ -182,6 +183,12 @@ package struct AlertText {
         return "\(name): "
     }
 
+    /// The type, with the device if only its readings are missing.
+    private func name(_ alert: Alert) throws -> String {
+        let name = words.name(of: alert.type)
+        return try alert.device.map { "\(name) (\(try store.devices.names()[$0] ?? $0))" } ?? name
+    }
+
     private func limit(_ alert: Alert) throws -> String {
         guard alert.condition != .missing else { return words.hours(alert.bound) }
         let (value, unit) = try converted(alert.bound, of: alert.type)
@@ -196,7 +203,7 @@ package struct AlertText {
             case .below: .belowTitle
             case .missing: .missingTitle
             }
-        return try prefix(alert) + words.text(phrase, words.name(of: alert.type), limit(alert))
+        return try prefix(alert) + words.text(phrase, name(alert), limit(alert))
     }
 
     private func sentence(_ event: AlertEvent) throws -> String {
@@ -209,6 +216,6 @@ package struct AlertText {
             case .below: .belowEnded
             case .missing: isRaised ? .missingBegan : .missingEnded
             }
-        return try prefix(alert) + words.text(phrase, words.name(of: alert.type), limit(alert))
+        return try prefix(alert) + words.text(phrase, name(alert), limit(alert))
     }
 }

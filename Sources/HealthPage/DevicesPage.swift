@@ -1,6 +1,7 @@
 import Dispatch
 import FoundationEssentials
 import HTTPServerKit
+import HealthAnswers
 import HealthModel
 import HealthServing
 import SampleStore
@@ -31,9 +32,11 @@ enum DevicesPage {
         let store = try call.ownerReader().store
         let names = try call.personNames()
         let adopted = try store.devices.adopted()
+        let shared = Set(try ScaleUse.suspected(in: store).flatMap(\.devices))
         let cards: [HTML] = adopted.map { device in
             let state = reported?.devices.first { $0.address == device.address }
-            return card(device, state, isRunning: reported?.isRunning ?? false, names, call)
+            return card(
+                device, state, isRunning: reported?.isRunning ?? false, isShared: shared.contains(device.address), names, call)
         }
         let running: HTML = work.running.map { "<p role=\"status\">\(texts("devices.running." + $0))</p>" } ?? ""
         let outcome: HTML =
@@ -84,7 +87,8 @@ enum DevicesPage {
     }
 
     private static func card(
-        _ device: AdoptedDevice, _ state: HubDoor.Device?, isRunning: Bool, _ names: [String: String], _ call: PageCall
+        _ device: AdoptedDevice, _ state: HubDoor.Device?, isRunning: Bool, isShared: Bool, _ names: [String: String],
+        _ call: PageCall
     ) -> HTML {
         let texts = call.texts
         var facts: [String] = []
@@ -98,6 +102,7 @@ enum DevicesPage {
         let silence: HTML =
             state?.silentSince.map { "<p class=\"problem\">\(texts("devices.silent", call.times.text($0)))</p>" } ?? ""
         let low: HTML = (state?.battery).map { $0 < 15 ? "<p class=\"problem\">\(texts("devices.low"))</p>" : "" } ?? ""
+        let use: HTML = HTML.choose(isShared, "<p class=\"problem\">\(texts("devices.severalPeople"))</p>")
         let last: HTML = state?.last.map { "<p class=\"from\">\(texts("devices.last")) \(call.times.element($0))</p>" } ?? ""
         let people: [HTML] = names.sorted { $0.value < $1.value }.map { person, name in
             let chosen: HTML = person == device.person ? " selected" : ""
@@ -107,7 +112,7 @@ enum DevicesPage {
         return """
             <li class="card"><h3>\(name)</h3>
             <p>\(state?.state.map { texts.state($0, of: "devices.state.") } ?? texts(isRunning ? "devices.unknown" : "devices.unasked"))</p>
-            \(last)<p class="note">\(facts.joined(separator: " · "))</p>\(silence)\(low)
+            \(last)<p class="note">\(facts.joined(separator: " · "))</p>\(silence)\(low)\(use)
             <p class="note">\([Self.address(device.address), reads(device.profiles, texts)].compactMap(\.self).joined(separator: " · "))</p>
             <form method="post" action="/page/devices"><input type="hidden" name="do" value="assign"><input type="hidden" name="address" value="\(device.address)">
             <label>\(texts("devices.whose")) <select name="subject">\(people)</select></label> <button class="quiet" aria-label="\(texts("devices.assignOf", name))">\(texts("devices.assign"))</button></form></li>

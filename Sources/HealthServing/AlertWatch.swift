@@ -3,7 +3,8 @@ import HealthModel
 import SampleStore
 import Synchronization
 
-/// Checks the alerts after each commit, and when an alert for a missing reading is due. It does not poll.
+/// Checks the alerts after each commit, when an alert for a missing reading is due, and otherwise every ten minutes. A disk that fails makes
+/// no commits, and the last of these checks finds it.
 package final class AlertWatch: Sendable {
     /// The times that a check allows for readings that are on their way.
     package struct Limits: Sendable {
@@ -14,6 +15,8 @@ package final class AlertWatch: Sendable {
         /// How long no alert for a missing reading is raised after a start or a step of the clock. In this time, sensors send the readings
         /// that they stored.
         package var quiet = Duration.seconds(300)
+        /// The longest time between two checks.
+        package var idle = Duration.seconds(600)
         /// The pause after a check that failed.
         package var retry = Duration.seconds(30)
         /// The time of failed checks after which the receivers get a message.
@@ -99,13 +102,13 @@ package final class AlertWatch: Sendable {
                 settling: Self.microseconds(limits.settling), isRaised: remaining == nil)
             rule.steps = state.withLock { $0.steps }
             let result = try store.alerts.check(at: now(), missing: rule)
-            set(next: result.next, quiet: remaining)
+            set(next: result.next, rest: remaining ?? limits.idle)
             succeeded()
             onCheck()
         } catch {
             // The file was replaced. Otherwise the store stays open.
             if (error as? StoreError)?.kind == .missing { store = nil }
-            set(next: nil, quiet: limits.retry)
+            set(next: nil, rest: limits.retry)
             failed("\(error)")
         }
     }
@@ -140,9 +143,8 @@ package final class AlertWatch: Sendable {
         return opened
     }
 
-    /// Sets the timer to a time of the clock or to the end of the quiet time, whichever comes first. The first one follows changes of the
-    /// clock.
-    private func set(next: Instant?, quiet: Duration?) {
+    /// Sets the timer to a time of the clock or to the end of a pause, whichever comes first. The first one follows changes of the clock.
+    private func set(next: Instant?, rest: Duration) {
         let timer = state.withLock { state in
             state.timer += 1
             return state.timer
@@ -155,7 +157,7 @@ package final class AlertWatch: Sendable {
             let delay = max(0, next.microseconds - now().microseconds) + 1000
             queue.asyncAfter(wallDeadline: .now() + .microseconds(Int(delay)), execute: work)
         }
-        if let quiet { queue.asyncAfter(deadline: .now() + Self.interval(quiet) + .milliseconds(1), execute: work) }
+        queue.asyncAfter(deadline: .now() + Self.interval(rest) + .milliseconds(1), execute: work)
     }
 
     /// Stops watching and waits for the current check.

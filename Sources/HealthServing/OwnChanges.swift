@@ -101,9 +101,9 @@ package struct OwnChanges {
     package func removeAnnotation(_ id: Int64) throws -> Bool { try store.people.removeAnnotation(id, of: person) }
 
     package func addAlert(
-        _ type: SampleType, _ condition: Alert.Condition, bound: Double, timing: AlertTiming, at now: Instant
+        _ type: SampleType, _ condition: Alert.Condition, bound: Double, device: String?, timing: AlertTiming, at now: Instant
     ) throws {
-        try store.alerts.add(of: person, type: type, condition, bound: bound, timing: timing, at: now)
+        try store.alerts.add(of: person, type: type, condition, bound: bound, device: device, timing: timing, at: now)
     }
     package func removeAlert(_ id: Int64) throws -> Bool { try store.alerts.remove(id, of: person) }
     package func acknowledgeAlert(_ id: Int64, at now: Instant) throws {

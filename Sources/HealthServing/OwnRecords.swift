@@ -26,6 +26,13 @@ package struct OwnRecords {
 
     package func alerts() throws -> [Alert] { try store.alerts.all(of: person) }
     package func alertHistory(limit: Int) throws -> [AlertEpisode] { try store.alerts.history(of: person, limit: limit) }
+    /// The adopted devices whose readings are the person's.
+    package func devices() throws -> [AdoptedDevice] { try store.devices.adopted(usedBy: person) }
+    /// The names of the devices in the person's alerts, by their addresses.
+    package func alertDevices() throws -> [String: String] {
+        let addresses = Set(try alerts().compactMap(\.device))
+        return addresses.isEmpty ? [:] : try store.devices.names().filter { addresses.contains($0.key) }
+    }
     /// The receivers of everybody's alerts, which belong to the hub.
     package func alertReceivers() throws -> [AlertReceiver] { try store.alerts.receivers() }
 

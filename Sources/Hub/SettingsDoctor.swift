@@ -1,4 +1,5 @@
 import Glibc
+import HealthAnswers
 import HealthModel
 import Ingestion
 import Pipeline
@@ -31,6 +32,7 @@ package struct SettingsDoctor: Sendable {
             findings += estimates(configuration)
             findings += scales(configuration)
             findings += alerts(configuration)
+            findings += silentDevices(configuration)
             findings += clock(configuration)
             findings += retention(configuration)
             findings += [powerCut(configuration), profiles(configuration)]
@@ -210,6 +212,21 @@ package struct SettingsDoctor: Sendable {
             return Finding(
                 .broken, person, "cannot be delivered since \(failing): \(receiver.words ?? "")",
                 command: "vitalgate alerts test \(configured.name)")
+        }
+    }
+
+    /// Finds devices with a raised alert about missing readings.
+    private func silentDevices(_ configuration: Configuration) -> [Finding] {
+        guard let store = try? StoreAccess(configuration: configuration, machine: machine).openForReading(),
+            let alerts = try? store.alerts.all(), let names = try? store.devices.names()
+        else { return [] }
+        return alerts.compactMap { alert in
+            guard let device = alert.device, alert.raised != nil else { return nil }
+            let hours = alert.bound == alert.bound.rounded() ? "\(Int64(alert.bound))" : "\(alert.bound)"
+            return Finding(
+                .warning, "device \(names[device] ?? device)",
+                "no reading of \(alert.type.id) for \(hours) h (alert \(alert.id))",
+                command: "vitalgate status")
         }
     }
 

@@ -119,6 +119,24 @@ import Testing
         #expect(message.unit == "h" && message.value == nil && message.alert == Int(id))
     }
 
+    @Test func aSilentDeviceIsNamed() throws {
+        try test.store.devices.save(
+            AdoptedDevice(
+                address: "bluetooth:01", key: "k", profiles: ["p"], name: "Bedroom", person: test.store.owner, adopted: 0))
+        try test.store.alerts.add(
+            of: test.store.owner, type: .bodyTemperature, .missing, bound: 24, device: "bluetooth:01",
+            at: Instant(seconds: Self.start))
+        let delivery = try delivery()
+        _ = try test.store.alerts.check(at: Instant(seconds: Self.start + 86_400))
+        #expect(try delivery.step() == .upToDate)
+        let message = try #require(sender.messages.last)
+        #expect(try decoded(message).text == "Body Temperature (Bedroom): no reading for 24 hours")
+        #expect(String(decoding: message.json, as: UTF8.self).contains("\"device\":\"Bedroom\""))
+        #expect(
+            try AlertText(test.store).state(try #require(test.store.alerts.all().last)).title
+                == "Body Temperature (Bedroom) missing for 24 hours")
+    }
+
     @Test func unitsAreThoseOfTheUser() throws {
         let glucose = try #require(SampleType("bloodGlucose"))
         let unit = try Unit(ucum: glucose.canonicalUnit.code == "mg/dL" ? "mmol/L" : "mg/dL")

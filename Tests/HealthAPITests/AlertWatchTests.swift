@@ -13,12 +13,20 @@ import Testing
     private let folder: TemporaryFolder
     private let store: SampleStore
     private let checks = Counter()
+    private let reports = Reports()
     private let clock = Clock()
 
     private final class Counter: Sendable {
         private let number = Mutex(0)
         var count: Int { number.withLock { $0 } }
         func add() { number.withLock { $0 += 1 } }
+    }
+
+    /// The reports that alerts are not evaluated, or that they are again.
+    private final class Reports: Sendable {
+        private let errors = Mutex<[String?]>([])
+        var all: [String?] { errors.withLock { $0 } }
+        func add(_ error: String?) { errors.withLock { $0.append(error) } }
     }
 
     private final class Clock: Sendable {
@@ -40,12 +48,14 @@ import Testing
             path: folder.file("store.db"), access: .write, creation: .init(person: ServedStore.person, time: 0))
     }
 
-    private func watch(quiet: Duration = .zero) throws -> AlertWatch {
+    private func watch(quiet: Duration = .zero, idle: Duration = .seconds(600)) throws -> AlertWatch {
         var limits = AlertWatch.Limits()
+        (limits.idle, limits.retry) = (idle, .milliseconds(50))
         (limits.pause, limits.settling, limits.quiet) = (.milliseconds(1), .zero, quiet)
         return AlertWatch(
             path: store.path, bell: try CommitBell(store: store.path), limits: limits, now: { [clock] in clock.now },
-            uptime: { [clock] in clock.uptime }, onCheck: { [checks] in checks.add() })
+            uptime: { [clock] in clock.uptime }, onCheck: { [checks] in checks.add() },
+            onFailure: { [reports] in reports.add($0) })
     }
 
     private func eventually(_ isSo: () throws -> Bool) rethrows -> Bool {
@@ -96,6 +106,24 @@ import Testing
         #expect(!isRaised)
         clock.pass(1)
         #expect(eventually { isRaised })
+    }
+
+    /// A disk that is away makes no commits. It is found and reported once after a minute, and its return, too.
+    @Test func aStoreThatIsAwayIsReported() throws {
+        try addAlert(hours: 100)
+        let watch = try watch(idle: .milliseconds(50))
+        defer { watch.stop() }
+        #expect(eventually { checks.count > 1 })
+        try #require(rename(store.path, store.path + ".away") == 0)
+        usleep(300_000)
+        #expect(reports.all.isEmpty)
+        clock.pass(61)
+        #expect(eventually { reports.all.count == 1 })
+        usleep(300_000)
+        #expect(reports.all.count == 1 && reports.all.first != .some(nil))
+        try #require(rename(store.path + ".away", store.path) == 0)
+        #expect(eventually { reports.all.count == 2 })
+        #expect(reports.all.last == .some(nil))
     }
 
     @Test func clockStepRestartsQuietTime() {

@@ -39,6 +39,25 @@ import Testing
         #expect(try night(before: 34)?.start == AnsweredStore.instant(23).microseconds)
     }
 
+    // MARK: Scales
+
+    /// Two adults weigh themselves ten minutes apart on a scale of one person. When both have their ranges, it is no longer reported.
+    @Test func aScaleOfTwoPeopleIsFoundUntilItIsAssigned() throws {
+        try answered.store.devices.save(
+            AdoptedDevice(
+                address: "bluetooth:01", key: "scale", profiles: ["p"], name: "Scale", person: AnsweredStore.person, adopted: 0))
+        for day in 0..<3 {
+            #expect(try ScaleUse.suspected(in: answered.store).isEmpty)
+            try answered.add("bodyMass", "80", Double(24 * day) + 7, device: "scale")
+            try answered.add("bodyMass", "62", Double(24 * day) + 7.2, device: "scale")
+        }
+        let found = try ScaleUse.suspected(in: answered.store)
+        #expect(found.map(\.scale) == ["scale"] && found.map(\.days) == [3] && found.map(\.devices) == [["bluetooth:01"]])
+        try answered.store.devices.assign(
+            device: "bluetooth:01", to: Origin.unassigned, sharedBy: [SharedUse(person: AnsweredStore.person, weights: 70...90)])
+        #expect(try ScaleUse.suspected(in: answered.store).isEmpty)
+    }
+
     // MARK: The latest
 
     @Test func latestSamplesExcludeFuture() throws {

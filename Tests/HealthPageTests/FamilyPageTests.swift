@@ -203,6 +203,39 @@ import Testing
         #expect(try post("/page/alerts", "do=remove&id=1").status == 303)
     }
 
+    /// An alert about the silence of one of the person's devices.
+    @Test func anAlertNamesItsDevice() throws {
+        #expect(try !get("/page/alerts").text.contains("name=\"device\""))
+        for (address, name, person) in [
+            ("bluetooth:01", "Bedroom", ServedStore.person), ("bluetooth:02", "Hers", PageTests.other),
+        ] {
+            try served.store.devices.save(
+                AdoptedDevice(address: address, key: address, profiles: ["p"], name: name, person: person, adopted: 0))
+        }
+        let form = try get("/page/alerts").text
+        #expect(form.contains("<option value=\"bluetooth:01\">Bedroom</option>") && !form.contains("Hers"))
+        let field = "do=add&type=bodyTemperature&bound=24&device=bluetooth%3A01&condition="
+        #expect(try post("/page/alerts", field + "missing").status == 303)
+        #expect(try post("/page/alerts", field + "above").status == 422)
+        #expect(try post("/page/alerts", field.replacing("A01", with: "A02") + "missing").status == 400)
+        #expect(try get("/page/alerts").text.contains("Body Temperature (Bedroom): no reading for 24 hours"))
+        #expect(try served.store.alerts.all().map(\.device) == ["bluetooth:01"])
+    }
+
+    /// A scale that two people use as one is named where the owner assigns it.
+    @Test func aScaleOfTwoPeopleIsNamed() throws {
+        try served.store.devices.save(
+            AdoptedDevice(
+                address: "bluetooth:03", key: "scale", profiles: ["p"], name: "Scale", person: ServedStore.person, adopted: 0))
+        #expect(try !get("/page/devices").text.contains("Two people use this scale"))
+        for day in 0..<3 {
+            let start = Int64(1_780_000_000 + 86_400 * day)
+            try served.add([80], of: "bodyMass", from: start, device: Device(key: "scale", name: "Scale"))
+            try served.add([62], of: "bodyMass", from: start + 600, device: Device(key: "scale", name: "Scale"))
+        }
+        #expect(try get("/page/devices").text.contains("Two people use this scale"))
+    }
+
     // MARK: People and uploads
 
     @Test func ownerAddsPersonForLogin() throws {

@@ -28,6 +28,7 @@ enum PageFields {
         ("id", .number, "*"), ("before", .number, "*"), ("did", .number, "*"),
         ("person", .person, "*"), ("subject", .person, "*"), ("by.subject", .person, "*"),
         ("source", .source, "*"), ("address", .source, "*"), ("name", .source, "*"), ("profile", .source, "*"),
+        ("device", .source, "*"),
     ]
 
     /// The fields that refer to nothing of a person: values, times, types, choices of a fixed list, and the login code, which is a secret.

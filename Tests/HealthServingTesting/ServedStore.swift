@@ -80,23 +80,23 @@ package final class ServedStore {
 
     /// Heart rates, a minute apart.
     @discardableResult
-    package func add(_ values: [Int], of name: String = "heartRate", from second: Int64 = 1_790_000_000) throws
-        -> [SampleIdentity]
-    {
-        try add(numerals: values.map { "\($0)" }, of: name, from: second, every: 60)
+    package func add(
+        _ values: [Int], of name: String = "heartRate", from second: Int64 = 1_790_000_000, device: Device? = nil
+    ) throws -> [SampleIdentity] {
+        try add(numerals: values.map { "\($0)" }, of: name, from: second, every: 60, device: device)
     }
 
     /// So many seconds apart.
     @discardableResult
     package func add(
-        numerals: [String], of name: String, from second: Int64 = 1_790_000_000, every seconds: Int64
+        numerals: [String], of name: String, from second: Int64 = 1_790_000_000, every seconds: Int64, device: Device? = nil
     ) throws -> [SampleIdentity] {
-        let type = try #require(SampleType(name))
+        let origin = Self.origin(try #require(SampleType(name)), device)
         return try keep(
             try numerals.enumerated().map { index, numeral in
                 let start = Instant(seconds: second + seconds * Int64(index))
                 return Reading(
-                    origin: Self.origin(type), numeral: try Numeral(numeral), unit: type.canonicalUnit,
+                    origin: origin, numeral: try Numeral(numeral), unit: origin.type.canonicalUnit,
                     time: .instants(start: start, end: start, offset: .utc), place: Place(.line, index + 1))
             })
     }
@@ -117,8 +117,8 @@ package final class ServedStore {
             ]).first)
     }
 
-    private static func origin(_ type: SampleType) -> Origin {
-        Origin(person: person, type: type, source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
+    private static func origin(_ type: SampleType, _ device: Device? = nil) -> Origin {
+        Origin(person: person, type: type, source: SourceRevision(id: "strap", name: "Strap", version: nil), device: device)
     }
 
     @discardableResult

@@ -118,6 +118,82 @@ import Testing
         }
     }
 
+    // MARK: A silent device
+
+    /// Adopts a device with an alert after an hour without its readings.
+    private func adopt(_ key: String, address: String, of person: String = TestStore.person, _ test: TestStore) throws {
+        try test.store.devices.save(
+            AdoptedDevice(address: address, key: key, profiles: ["p"], name: key, person: person, adopted: 0))
+        try test.store.alerts.add(
+            of: TestStore.person, type: .heartRate, .missing, bound: 1, device: address, at: Instant(seconds: Self.base))
+    }
+
+    private func keep(_ value: Int, at second: Double, by key: String, in test: TestStore) throws {
+        try test.keep([try SampleMaker(device: Device(key: key))("\(value)", at: second)])
+    }
+
+    /// One of two devices is silent, while the other one and the person's own entries go on.
+    @Test func oneSilentDeviceOfSeveralIsNoticed() throws {
+        try TestStore.with { test in
+            try adopt("bedroom", address: "bluetooth:01", test)
+            try adopt("kitchen", address: "bluetooth:02", test)
+            try add(.missing, 1, test)
+            for second in stride(from: 600.0, through: 7200, by: 600) {
+                if second <= 1800 { try keep(60, at: second, by: "bedroom", in: test) }
+                try keep(61, at: second + 1, by: "kitchen", in: test)
+                try keep([62], at: second + 2, in: test)
+            }
+            let found = try test.store.alerts.check(at: Instant(seconds: Self.base + 7200)).events
+            #expect(found.map { "\($0.alert.id) \($0.kind) \(Self.second($0))" } == ["1 began 5400"])
+            try keep(60, at: 7300, by: "bedroom", in: test)
+            #expect(try events(test.store, at: 7310) == ["ended 7300"])
+        }
+    }
+
+    /// A device is known by its address until it has identified itself, and its key may be merged into another one.
+    @Test func aDeviceIsHeardUnderEachOfItsKeys() throws {
+        try TestStore.with { test in
+            try adopt("bluetooth:01", address: "bluetooth:01", test)
+            try keep(60, at: 3000, by: "bluetooth:01", in: test)
+            #expect(try events(test.store, at: 4000) == [])
+            var device = try #require(try test.store.devices.adopted().first)
+            (device.key, device.device) = ("acme", Device(key: "acme"))
+            try test.store.devices.remember(device)
+            try keep(60, at: 6000, by: "acme", in: test)
+            #expect(try events(test.store, at: 7000) == [])
+            try test.store.devices.merge(device: "acme", into: "old")
+            try keep(60, at: 9000, by: "old", in: test)
+            #expect(try events(test.store, at: 10_000) == [])
+            #expect(try events(test.store, at: 12_600) == ["began 12600"])
+        }
+    }
+
+    @Test func anAlertOfADeviceEndsWithTheDevice() throws {
+        try TestStore.with { test in
+            let (store, anna) = (try test.store, "99999999-2222-4333-8444-555555555555")
+            #expect(throws: StoreError.self) {
+                try store.alerts.add(
+                    of: TestStore.person, type: .heartRate, .missing, bound: 1, device: "bluetooth:09",
+                    at: Instant(seconds: Self.base))
+            }
+            try adopt("mine", address: "bluetooth:01", test)
+            try adopt("hers", address: "bluetooth:02", of: anna, test)
+            #expect(throws: StoreError.self) {
+                try store.alerts.add(
+                    of: TestStore.person, type: .heartRate, .above, bound: 1, device: "bluetooth:01",
+                    at: Instant(seconds: Self.base))
+            }
+            #expect(try events(store, at: 3600) == ["began 3600", "began 3600"])
+            try store.devices.forget(device: "bluetooth:01")
+            #expect(try store.alerts.all().map(\.device) == ["bluetooth:02"])
+            try store.people.save(Person(id: anna, name: "Anna"))
+            _ = try store.erasure.erase(anna, at: Instant(seconds: Self.base + 4000))
+            #expect(try store.alerts.all().isEmpty && store.alerts.events(after: 0).isEmpty)
+        }
+    }
+
+    // MARK: Events
+
     @Test func anEpisodeBeginsAndEndsOnce() throws {
         try TestStore.with { test in
             try add(.above, 100, test)

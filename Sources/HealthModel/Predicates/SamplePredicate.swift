@@ -133,6 +133,9 @@ extension SamplePredicate {
         .or([DeviceProperty.key, .name, .model, .serial].map { .comparison(.device($0), .equal, .text(name)) })
     }
 
+    /// Samples of the device with this key.
+    public static func deviceKey(_ key: String) -> SamplePredicate { .comparison(.device(.key), .equal, .text(key)) }
+
     /// Samples whose field is a version in a range. Unknown versions never match.
     public static func version(_ field: Field, in range: VersionRange) -> SamplePredicate {
         .and([.comparison(field, .notEqual, .text(""))] + range.comparisons.map { .comparison(field, $0.0, .text($0.1)) })

@@ -15,8 +15,8 @@ enum AlertsPage {
     private static func whole(_ fields: FormFields, _ call: PageCall) throws -> HTML {
         let texts = call.texts
         let alerts = try call.records().alerts()
-        let rows: [HTML] = alerts.map { alert in
-            let condition = text(alert, call)
+        let rows: [HTML] = try alerts.map { alert in
+            let condition = try text(alert, call)
             let state: HTML =
                 alert.raised.map { "\(texts("alerts.raised")) \(call.times.element($0))" } ?? "\(texts("alerts.quiet"))"
             let acknowledge: HTML = HTML.choose(
@@ -35,6 +35,9 @@ enum AlertsPage {
             let unit = call.values.symbol(call.values.unit(of: type))
             return (value: type.id, text: unit.isEmpty ? name : "\(name) (\(unit))")
         }
+        let devices =
+            [(value: "", text: texts("alerts.device.any"))]
+            + (try call.records().devices().map { (value: $0.address, text: texts.device($0.displayName)) })
         let conditions = Alert.Condition.allCases.map { (value: $0.rawValue, text: texts("alerts.condition." + $0.rawValue)) }
         let body: HTML = """
             <h1>\(texts("alerts.title"))</h1>
@@ -45,7 +48,8 @@ enum AlertsPage {
             <form class="entry" method="post" action="/page/alerts">\(FormFields.hidden([("do", "add")]))
             \(fields.select("type", texts("clients.type"), options, chosen: fields.typed("type")))\
             \(fields.select("condition", texts("alerts.condition"), conditions, chosen: fields.typed("condition")))\
-            \(fields.input("bound", texts("alerts.bound"), value: fields.typed("bound") ?? "", attributes: "inputmode=\"decimal\" autocomplete=\"off\" required"))
+            \(fields.input("bound", texts("alerts.bound"), value: fields.typed("bound") ?? "", attributes: "inputmode=\"decimal\" autocomplete=\"off\" required"))\
+            \(HTML.choose(devices.count > 1, fields.select("device", texts("alerts.device"), devices, chosen: fields.typed("device"))))
             \(fields.input("margin", texts("alerts.margin"), value: fields.typed("margin") ?? "", attributes: "inputmode=\"decimal\" autocomplete=\"off\""))\
             \(fields.input("for", texts("alerts.for"), value: fields.typed("for") ?? "", attributes: "inputmode=\"decimal\" autocomplete=\"off\""))\
             \(fields.input("hold", texts("alerts.hold"), value: fields.typed("hold") ?? "3", attributes: "inputmode=\"decimal\" autocomplete=\"off\""))
@@ -60,11 +64,11 @@ enum AlertsPage {
         let texts = call.texts
         let episodes = try call.records().alertHistory(limit: 50)
         func time(_ time: Instant?) -> HTML { time.map { "\(call.times.element($0))" } ?? "" }
-        let rows: [HTML] = episodes.map { episode in
+        let rows: [HTML] = try episodes.map { episode in
             let late: HTML = HTML.choose(episode.began.isLate, " (\(texts("alerts.late")))")
             let doubt: HTML = HTML.choose(episode.began.isDoubtful, " (\(texts("alerts.doubtful")))")
             return """
-                <tr><th scope="row">\(text(episode.began.alert, call))</th><td>\(time(episode.began.time))\(late)\(doubt)</td>\
+                <tr><th scope="row">\(try text(episode.began.alert, call))</th><td>\(time(episode.began.time))\(late)\(doubt)</td>\
                 <td>\(time(episode.ended?.time))</td><td>\(episode.receipts.map(\.receiver).joined(separator: ", "))</td>\
                 <td>\(time(episode.began.acknowledged))</td></tr>
                 """
@@ -90,8 +94,9 @@ enum AlertsPage {
     }
 
     /// An alert in words, such as `Blood glucose above 180 mg/dL`.
-    static func text(_ alert: Alert, _ call: PageCall) -> String {
-        let name = call.values.name(of: alert.type)
+    static func text(_ alert: Alert, _ call: PageCall) throws -> String {
+        var name = call.values.name(of: alert.type)
+        if let device = alert.device { name += try " (\(call.texts.device(call.records().alertDevices()[device] ?? device)))" }
         guard alert.condition != .missing else { return call.texts("alerts.text.missing", name, PageValues.text(alert.bound)) }
         let (value, unit) = call.values.amount(alert.bound, of: alert.type)
         return call.texts("alerts.text." + alert.condition.rawValue, name, unit.isEmpty ? value : "\(value) \(unit)")
@@ -138,6 +143,16 @@ enum AlertsPage {
                 fields.errors["bound"] = condition == .missing ? "alerts.wrong.hours" : "entry.wrong.value"
                 return .page(try whole(fields, call), status: 422)
             }
+            let device = call.text("device").flatMap { $0.isEmpty ? nil : $0 }
+            if let device {
+                guard try call.records().devices().contains(where: { $0.address == device }) else {
+                    throw PageProblem(400, "field", "device")
+                }
+                guard condition == .missing else {
+                    fields.errors["device"] = "alerts.wrong.device"
+                    return .page(try whole(fields, call), status: 422)
+                }
+            }
             var timing = AlertTiming.defaultTiming
             if condition != .missing {
                 if let typed = fields.typed("margin").flatMap(EntryForm.numeral)?.doubleValue, typed > 0 {
@@ -156,7 +171,8 @@ enum AlertsPage {
                 }
             }
             try call.doing {
-                try call.changes().addAlert(type, condition, bound: bound, timing: timing, at: call.now)
+                try call.changes().addAlert(
+                    type, condition, bound: bound, device: device, timing: timing, at: call.now)
             }
         case "acknowledge":
             guard let id = call.text("id").flatMap({ Int64($0) }) else { throw PageProblem(404, "alert") }

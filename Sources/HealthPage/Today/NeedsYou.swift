@@ -46,7 +46,7 @@ struct NeedsYou {
     private static func alerts(_ call: PageCall) throws -> [Item] {
         let texts = call.texts
         return try AlertsPage.recent(call).map { alert, begin, end in
-            let name = AlertsPage.text(alert, call)
+            let name = try AlertsPage.text(alert, call)
             let time: HTML =
                 end.map { "\(call.times.element(begin)) – \(call.times.element($0))" }
                 ?? "\(texts("alerts.since")) \(call.times.element(begin))"

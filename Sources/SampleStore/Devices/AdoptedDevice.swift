@@ -37,6 +37,9 @@ public struct AdoptedDevice: Hashable, Sendable {
     /// The key under which its readings are stored, unless that key was merged into another one.
     public var storageKey: String { ownKey ?? key }
 
+    /// The name for people. If there is none, it is the model or the address.
+    public var displayName: String { name.isEmpty ? device?.model ?? address : name }
+
     /// The stored record that was read last.
     public struct LastRecord: Hashable, Sendable {
         public var number: Int64
@@ -152,7 +155,7 @@ extension SampleStore.Devices {
         _ = try statement.step()
     }
 
-    /// Removes an adopted device. Its samples stay.
+    /// Removes an adopted device with its alerts. Its samples stay.
     ///
     /// - Throws: ``StoreError`` if no device has this address.
     public func forget(device address: String) throws {
@@ -160,6 +163,7 @@ extension SampleStore.Devices {
             try connection.run("DELETE FROM device WHERE address = ?", .text(address))
             guard connection.changes > 0 else { throw StoreError(.invalid, "no device \(address) is adopted") }
             try forgetUsers(of: address)
+            try store.alerts.remove(ofDevice: address)
         }
     }
 
@@ -181,6 +185,23 @@ extension SampleStore.Devices {
             UNION SELECT new FROM device_alias ORDER BY 1
             """
         ) { $0.text(0) }
+    }
+
+    /// Returns the keys under which the readings of an adopted device are stored. Empty if no device has this address.
+    public func keys(of address: String) throws(StoreError) -> [String] {
+        guard let device = try adopted().first(where: { $0.address == address }) else { return [] }
+        // Until a device has identified itself, its address is its key.
+        return Set([address, device.storageKey, try aliases()[device.storageKey] ?? device.storageKey]).sorted()
+    }
+
+    /// Returns the display names of the adopted devices by their addresses. A device without a name is named by its model or its address.
+    public func names() throws(StoreError) -> [String: String] {
+        Dictionary(try adopted().map { ($0.address, $0.displayName) }) { first, _ in first }
+    }
+
+    /// Returns the adopted devices whose readings are a person's, also together with other people.
+    public func adopted(usedBy person: String) throws(StoreError) -> [AdoptedDevice] {
+        try adopted().filter { $0.person == person || $0.sharers.contains(person) }
     }
 
     /// Stores future readings of the device key `new` under the key `old`, which its earlier readings have.

@@ -324,8 +324,10 @@ struct AlertEvaluator {
 
     /// Returns the latest reading with its time, which is `nil` if it is after the hub's time.
     private func latest() throws -> (stored: StoredSample, time: Instant?)? {
+        let device = try alert.device.map { try SamplePredicate.or(store.devices.keys(of: $0).map { .deviceKey($0) }) }
         let cursor = try store.samples.cursor(
-            matching: SampleQuery(types: [alert.type], person: alert.person, descending: true, limit: 10_000))
+            matching: SampleQuery(
+                types: [alert.type], person: alert.person, where: device, descending: true, limit: 10_000))
         defer { cursor.close() }
         var latest: (stored: StoredSample, time: Instant)?
         while let stored = try cursor.next(), latest.map({ stored.sample.start > $0.time }) ?? true {

@@ -20,6 +20,7 @@ extension Schema {
     ///
     /// - `condition`: `above`, `below`, or `missing`.
     /// - `bound`: in the type's canonical unit, or the hours without a reading.
+    /// - `device`: the address of the adopted device whose readings are missing. NULL for readings of any source.
     /// - `margin`, `lasting`, `hold`: how the alert begins and ends (``AlertTiming``). Times are in microseconds.
     /// - `made`: when it was added. Readings from before raise no alert.
     /// - `seq`: the last change that was judged.
@@ -33,7 +34,7 @@ extension Schema {
     static let alert = """
         CREATE TABLE alert(
             id INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, type TEXT NOT NULL, condition TEXT NOT NULL,
-            bound REAL NOT NULL, margin REAL NOT NULL, lasting INTEGER NOT NULL, hold INTEGER NOT NULL, made INTEGER NOT NULL,
+            bound REAL NOT NULL, device TEXT, margin REAL NOT NULL, lasting INTEGER NOT NULL, hold INTEGER NOT NULL, made INTEGER NOT NULL,
             seq INTEGER NOT NULL, held INTEGER NOT NULL, reading TEXT, checked INTEGER, within INTEGER NOT NULL DEFAULT 1, since INTEGER, last INTEGER,
             raised INTEGER, acknowledged INTEGER);
         """

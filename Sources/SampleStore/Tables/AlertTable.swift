@@ -22,6 +22,8 @@ public struct Alert: Hashable, Sendable {
     public var condition: Condition
     /// The bound in the type's canonical unit, or in hours.
     public var bound: Double
+    /// The address of the adopted device whose readings are missing, or `nil` for readings of any source.
+    public var device: String?
     /// How it begins and ends.
     public var timing: AlertTiming
     /// When it was added. Readings from before raise no alert.
@@ -80,7 +82,7 @@ extension SampleStore.Alerts {
         try connection.list(
             """
             SELECT id, subject, type, condition, bound, margin, lasting, hold, made, seq, reading, checked, within, since, last, raised,
-                acknowledged, held
+                acknowledged, held, device
             FROM alert WHERE ?1 IS NULL OR subject = ?1 ORDER BY id
             """, [person.map { .text($0) } ?? .null]
         ) { row -> Alert? in
@@ -88,6 +90,7 @@ extension SampleStore.Alerts {
             func time(_ column: Int32) -> Instant? { row.optionalInteger(column).map { Instant(microseconds: $0) } }
             return Alert(
                 id: row.integer(0), person: row.text(1), type: type, condition: condition, bound: row.real(4),
+                device: row.optionalText(18),
                 timing: AlertTiming(margin: row.real(5), lasting: row.integer(6), hold: row.integer(7)),
                 made: Instant(microseconds: row.integer(8)), seq: row.integer(9), quarantined: row.integer(17),
                 reading: row.optionalText(10),
@@ -98,13 +101,15 @@ extension SampleStore.Alerts {
 
     /// Adds an alert.
     ///
+    /// - Parameter device: The address of an adopted device, for missing readings of that device.
+    ///
     /// - Parameter bound: In the type's canonical unit, or in hours.
     /// - Returns: The number of the alert.
     /// - Throws: ``StoreError`` of the kind `invalid` if the type is not a quantity, the bound is out of range, or there are too many.
     @discardableResult
     public func add(
-        of person: String, type: SampleType, _ condition: Alert.Condition, bound: Double, timing: AlertTiming = .immediate,
-        at now: Instant
+        of person: String, type: SampleType, _ condition: Alert.Condition, bound: Double, device: String? = nil,
+        timing: AlertTiming = .immediate, at now: Instant
     ) throws -> Int64 {
         guard type.kind == .quantity, bound.isFinite, condition != .missing || (bound > 0 && bound <= Self.maximumMissing) else {
             throw StoreError(
@@ -114,17 +119,25 @@ extension SampleStore.Alerts {
         guard timing.margin.isFinite, timing.margin >= 0, (0...AlertTiming.maximumDuration).contains(timing.lasting),
             (0...AlertTiming.maximumDuration).contains(timing.hold)
         else { throw StoreError(.invalid, "the margin of an alert is not negative, and its times are at most a day") }
+        guard device == nil || condition == .missing else {
+            throw StoreError(.invalid, "only an alert for missing readings is limited to a device")
+        }
         return try connection.transaction {
+            if let device, try !store.devices.adopted().contains(where: { $0.address == device }) {
+                throw StoreError(.invalid, "no device \(device) is adopted")
+            }
             let count = try connection.integer("SELECT count(*) FROM alert WHERE subject = ?", .text(person)) ?? 0
             guard count < Self.maximum else {
                 throw StoreError(.invalid, "a person has at most \(Self.maximum) alerts")
             }
             try connection.run(
                 """
-                INSERT INTO alert(subject, type, condition, bound, margin, lasting, hold, made, seq, held)
-                VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, .text(person), .text(type.id), .text(condition.rawValue), .real(bound), .real(timing.margin),
-                .integer(timing.lasting), .integer(timing.hold), .integer(now.microseconds), .integer(try store.lastChange()),
+                INSERT INTO alert(
+                    subject, type, condition, bound, device, margin, lasting, hold, made, seq, held)
+                VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """, .text(person), .text(type.id), .text(condition.rawValue), .real(bound), .optional(device),
+                .real(timing.margin), .integer(timing.lasting), .integer(timing.hold), .integer(now.microseconds),
+                .integer(try store.lastChange()),
                 .integer(try connection.quarantine.lastNumber()))
             return connection.lastInsertedRow
         }
@@ -143,6 +156,14 @@ extension SampleStore.Alerts {
             guard connection.changes > 0 else { return false }
             try removeAlertEvents(of: id)
             return true
+        }
+    }
+
+    /// Removes the alerts about missing readings of a device. Used inside a transaction.
+    func remove(ofDevice address: String) throws(StoreError) {
+        for id in try connection.list("SELECT id FROM alert WHERE device = ?", [.text(address)], { $0.integer(0) }) {
+            try removeAlertEvents(of: id)
+            try connection.run("DELETE FROM alert WHERE id = ?", .integer(id))
         }
     }
 

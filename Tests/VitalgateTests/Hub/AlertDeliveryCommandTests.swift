@@ -2,6 +2,7 @@ import ExportTesting
 import FoundationEssentials
 import Glibc
 import HealthModel
+import SampleStore
 import Synchronization
 import Testing
 
@@ -156,6 +157,28 @@ import Testing
         // Every event arrived, in order. One whose acknowledgement was not recorded may arrive again.
         #expect(Set(numbers) == Set(1...(numbers.max() ?? 0)), "\(numbers)")
         #expect(numbers == numbers.sorted(), "\(numbers)")
+    }
+
+    /// An alert about one adopted sensor, in all its commands.
+    @Test func aSilentDeviceIsNamed() throws {
+        #expect(try folder.vitalgate("alerts", "add", "bodyTemperature", "missing", "24", "--device", "bedroom").status != 0)
+        let store = try SampleStore(path: folder.store, access: .write)
+        try store.devices.save(
+            AdoptedDevice(
+                address: "bluetooth:C0:01:02:03:04:02", key: "k", profiles: ["sig-health-thermometer"], name: "bedroom",
+                person: store.person, adopted: 0))
+        let above = try folder.vitalgate("alerts", "add", "bodyTemperature", "above", "38", "--device", "bedroom")
+        #expect(above.status == 64 && above.errors.contains("missing, not above or below"))
+        let run = try folder.vitalgate("alerts", "add", "bodyTemperature", "missing", "0.0001", "--device", "bedroom")
+        #expect(run.status == 0, "\(run.errors)")
+        let listed = try JSON(folder.vitalgate("alerts", "list", "--format", "ndjson").last)
+        #expect(listed["device"].text == "bedroom" && listed["address"].text == "bluetooth:C0:01:02:03:04:02")
+        #expect(try store.alerts.check(at: Instant(seconds: Int64(time(nil)) + 60)).events.count == 1)
+        #expect(
+            try folder.vitalgate("doctor").output.contains("device bedroom: no reading of bodyTemperature for 0.0001 h (alert 1)")
+        )
+        #expect(try folder.vitalgate("alerts", "history").output.contains("bedroom"))
+        #expect(try JSON(folder.vitalgate("alerts", "history", "--format", "ndjson").last)["device"].text == "bedroom")
     }
 
     @Test func theHubWatchesOnceThereIsAnAlert() throws {

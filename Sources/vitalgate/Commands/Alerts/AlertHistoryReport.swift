@@ -16,14 +16,15 @@ struct AlertHistoryReport {
         let alert = try invocation.integer("--alert", in: 1...Int.max).map { Int64($0) }
         let limit = try invocation.integer("--limit", in: 1...100_000) ?? 50
         let (episodes, names) = (try store.alerts.history(of: person, alert: alert, limit: limit), try store.people.names())
+        let devices = try store.devices.names()
         if context.format == .ndjson {
-            for episode in episodes { try context.streams.output.write(object(episode, store).line) }
+            for episode in episodes { try context.streams.output.write(object(episode, store, devices).line) }
             return
         }
         try TableOutput(context: context).write(
             header: [
                 "alert", "person", "type", "condition", "began", "late", "doubt", "noticed", "ended", "acknowledged",
-                "delivered to",
+                "delivered to", "device",
             ],
             rows: episodes.map { episode in
                 let (began, alert) = (episode.began, episode.began.alert)
@@ -32,12 +33,12 @@ struct AlertHistoryReport {
                     times.local(began.time), began.isLate ? "late" : "", began.isDoubtful ? "doubtful" : "",
                     times.local(began.noticed),
                     episode.ended.map { times.local($0.time) } ?? "", began.acknowledged.map { times.local($0) } ?? "",
-                    episode.receipts.map(\.receiver).joined(separator: ", "),
+                    episode.receipts.map(\.receiver).joined(separator: ", "), alert.device.map { devices[$0] ?? $0 } ?? "",
                 ]
             })
     }
 
-    private func object(_ episode: AlertEpisode, _ store: SampleStore) -> JSONObject {
+    private func object(_ episode: AlertEpisode, _ store: SampleStore, _ devices: [String: String]) -> JSONObject {
         let (began, alert) = (episode.began, episode.began.alert)
         var object = JSONObject()
         object.set("alert", Int(alert.id))
@@ -46,6 +47,10 @@ struct AlertHistoryReport {
         object.set("condition", alert.condition.rawValue)
         object.set("limit", alert.bound)
         object.set("unit", alert.condition == .missing ? "h" : alert.type.canonicalUnit.code)
+        if let device = alert.device {
+            object.set("device", devices[device])
+            object.set("address", device)
+        }
         object.set("began", began.time.description)
         object.set("noticed", began.noticed.description)
         object.set("late", began.isLate)

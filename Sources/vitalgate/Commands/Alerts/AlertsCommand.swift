@@ -14,7 +14,8 @@ enum AlertsCommand: Command {
             You define an alert for a type of readings. It is raised when a new reading is above or below a limit, or when there \
             has been no reading for a number of hours. It ends with a reading within the limit, at least three minutes after the \
             last one beyond it. Until then, further readings beyond the limit do not raise it again. A reading that arrives late \
-            raises an alert that is marked as late. A reading that is more than a day old when it arrives raises none.
+            raises an alert that is marked as late. A reading that is more than a day old when it arrives raises none. If you \
+            have several devices of a type, add an alert with --device for each one that must not be silent.
 
             The hub checks alerts after each commit, and the page shows them. The configuration defines other receivers:
 
@@ -51,6 +52,9 @@ enum AlertsCommand: Command {
                         names: ["--hold"], value: "DURATION",
                         help: "How long no reading must be beyond the limit before the alert ends (default: 3min, 0 for at once)."
                     ),
+                    Option(
+                        names: ["--device"], value: "DEVICE",
+                        help: "Only readings of this adopted device are missing (address, path or name, default: all readings)."),
                     SharedOptions.person,
                 ],
                 examples: [
@@ -58,6 +62,9 @@ enum AlertsCommand: Command {
                     Example(
                         "vitalgate alerts add heartRate above 120 --margin 10 --for 5min", "Alert when the pulse stays high."),
                     Example("vitalgate alerts add bodyMass missing 48", "Alert after two days without a weight."),
+                    Example(
+                        "vitalgate alerts add bodyTemperature missing 24 --device bedroom",
+                        "Alert when one of several thermometers is silent."),
                 ]),
             CommandSpecification(
                 name: "remove", summary: "Remove an alert.",
@@ -110,6 +117,7 @@ enum AlertsCommand: Command {
         let (store, times) = (try context.openForReading(), try context.times())
         let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
         let (alerts, names) = (try store.alerts.all(of: person), try store.people.names())
+        let devices = try store.devices.names()
         if context.format == .ndjson {
             for alert in alerts {
                 var object = JSONObject()
@@ -119,6 +127,10 @@ enum AlertsCommand: Command {
                 object.set("condition", alert.condition.rawValue)
                 object.set("limit", alert.bound)
                 object.set("unit", alert.condition == .missing ? "h" : alert.type.canonicalUnit.code)
+                if let device = alert.device {
+                    object.set("device", devices[device])
+                    object.set("address", device)
+                }
                 if let raised = alert.raised { object.set("raised", raised.description) }
                 if let acknowledged = alert.acknowledged { object.set("acknowledged", acknowledged.description) }
                 if alert.condition != .missing {
@@ -140,10 +152,11 @@ enum AlertsCommand: Command {
             return [
                 "\(alert.id)", names[alert.person] ?? alert.person, alert.type.id, alert.condition.rawValue,
                 bound == bound.rounded() ? "\(Int64(bound))" : "\(bound)", unit, alert.raised.map { times.local($0) } ?? "",
+                alert.device.map { devices[$0] ?? $0 } ?? "",
             ]
         }
         try TableOutput(context: context).write(
-            header: ["alert", "person", "type", "condition", "limit", "unit", "raised"], rows: rows)
+            header: ["alert", "person", "type", "condition", "limit", "unit", "raised", "device"], rows: rows)
     }
 
     private static func add(_ context: CommandContext) throws {
@@ -169,10 +182,14 @@ enum AlertsCommand: Command {
         } else if let code = invocation.argument("UNIT"), code != "h" {
             throw invocation.invalid("UNIT", value: code, expected: "h for missing readings")
         }
+        if condition != .missing, let device = invocation.string("--device") {
+            throw invocation.invalid("--device", value: device, expected: "missing, not above or below")
+        }
         let store = try context.access().openForWriting(creating: true)
         let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
+        let device = try invocation.string("--device").map { try context.adoptedDevice($0, in: store).address }
         let number = try store.alerts.add(
-            of: person, type: type, condition, bound: bound, timing: timing, at: context.machine.now())
+            of: person, type: type, condition, bound: bound, device: device, timing: timing, at: context.machine.now())
         try context.streams.output.write("\(number)\n")
     }
 

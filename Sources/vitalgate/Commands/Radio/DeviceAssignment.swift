@@ -66,7 +66,7 @@ struct DeviceAssignment {
         let store = try context.access().openForWriting(creating: false)
         let person = try StoreAccess.person(name, in: store)
         guard uuids.isEmpty else { return try assign(uuids, to: person, store) }
-        let device = try device(store)
+        let device = try context.adoptedDevice(context.invocation.argument("ADDRESS") ?? "", in: store)
         if let user = try self.user(person) { return try assign(user, of: device, store) }
         guard let range = invocation.string("--range") else {
             try store.devices.assign(device: device.address, to: person)
@@ -136,23 +136,6 @@ struct DeviceAssignment {
         try store.devices.assign(device: device.address, to: Origin.unassigned, sharedBy: device.sharedBy, users: users)
         context.note("\(Readable.count(users.count, "user number")) assigned, and readings of other users are unassigned")
         return .success
-    }
-
-    private func device(_ store: SampleStore) throws -> AdoptedDevice {
-        let text = context.invocation.argument("ADDRESS") ?? ""
-        let address =
-            SerialAdoption.isPath(text)
-            ? DeviceAssembly.storedAddress(serial: text) : BluetoothAddress(text).map(DeviceAssembly.storedAddress) ?? text
-        let devices = try store.devices.adopted()
-        let found = devices.filter { $0.address == address || $0.name == text }
-        guard found.count == 1 else {
-            throw StoreError(
-                .invalid,
-                found.isEmpty
-                    ? "no adopted device has the address or name '\(text)' (see 'vitalgate devices list')"
-                    : "\(found.count) adopted devices are named '\(text)': use an address from 'vitalgate devices list'")
-        }
-        return found[0]
     }
 
     /// A range of weights in kilograms, from `60..80`, `60..80 kg` or `130..180 [lb_av]`.

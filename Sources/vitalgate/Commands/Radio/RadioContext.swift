@@ -36,6 +36,22 @@ extension CommandContext {
         }
     }
 
+    /// The adopted device with an address, path or name.
+    func adoptedDevice(_ text: String, in store: SampleStore) throws -> AdoptedDevice {
+        let address =
+            SerialAdoption.isPath(text)
+            ? DeviceAssembly.storedAddress(serial: text) : BluetoothAddress(text).map(DeviceAssembly.storedAddress) ?? text
+        let found = try store.devices.adopted().filter { $0.address == address || $0.name == text }
+        guard found.count == 1 else {
+            throw StoreError(
+                .invalid,
+                found.isEmpty
+                    ? "no adopted device has the address or name '\(text)' (see 'vitalgate devices list')"
+                    : "\(found.count) adopted devices are named '\(text)': use an address from 'vitalgate devices list'")
+        }
+        return found[0]
+    }
+
     /// The Bluetooth address in the argument.
     func bluetoothAddress() throws -> BluetoothAddress {
         let text = invocation.argument("ADDRESS") ?? ""

@@ -82,7 +82,7 @@ enum TargetsCommand: Command {
                     """
                     Use this command if 'vitalgate targets verify' does not support the target, or after you change the target's \
                     settings. Most targets recognize each sample by its UUID and keep it only once. A folder of files gets all \
-                    lines a second time. If the target is no longer in the configuration, the command instead removes what the \
+                    lines a second time, so empty it first. If the target is no longer in the configuration, the command instead removes what the \
                     store remembers about it.
                     """,
                 arguments: [target]),
@@ -232,6 +232,9 @@ enum TargetsCommand: Command {
             try store.targets.restart(
                 target: name, isOrdered: exporter.isOrdered, filter: settings.filterText, at: context.machine.now())
         }
-        context.note("\(name): everything will be sent again")
+        let isTwice = target.kind == .files
+        context.note(
+            "\(name): everything will be sent again"
+                + (isTwice ? ", and its folder gets each line a second time if it is not empty" : ""))
     }
 }
