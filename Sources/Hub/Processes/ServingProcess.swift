@@ -52,7 +52,7 @@ public final class ServingProcess: HubSource {
         defer { close(ends[1]) }
         let words = Descriptor(owning: ends[0])
         do throws(SystemFailure) {
-            process = try KeptProcess(command, loop: loop, output: ends[1]) { [weak self] in self?.ended($0) }
+            process = try KeptProcess(command, memory: .serving, loop: loop, output: ends[1]) { [weak self] in self?.ended($0) }
         } catch {
             throw SourceError(.inputOutput, error.description)
         }
