@@ -52,7 +52,7 @@ package final class BackupProcess {
         guard process == nil, let plan, isClockRight(), PlausibleClock.allows(loop.clock.now) else { return }
         guard needsRun(plan.configuration, plan.zone) else { return }
         do throws(SystemFailure) {
-            process = try SupervisedProcess(plan.command, loop: loop) { [weak self] in self?.ended($0) }
+            process = try SupervisedProcess(plan.command, memory: .serving, loop: loop) { [weak self] in self?.ended($0) }
         } catch {
             onNotice(SourceNotice(.warning, "backup", "\(error)"))
         }

@@ -33,7 +33,9 @@ final class ImportProcess {
         self.completion = completion
         let output = try OutputPipe(loop: loop, limit: Self.maximumLength)
         let errors = try OutputPipe(loop: loop, limit: Self.maximumLength)
-        process = try ChildProcess(arguments, reading: Array(file.utf8), output: output.writing, errors: errors.writing)
+        process = try ChildProcess(
+            arguments, reading: Array(file.utf8), output: output.writing, errors: errors.writing,
+            memory: .importing)
         (self.output, self.errors) = (output, errors)
         for pipe in [output, errors] { pipe.open { [weak self] in self?.closed() } }
     }

@@ -57,7 +57,9 @@ struct InboxAccount {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]
         guard counts != nil, object.last == UInt8(ascii: "}") else {
-            let unread = Unread(file: name, error: messages.first ?? "the file could not be read", messages: messages)
+            // The runtime's own words about a crash come before the program's.
+            let error = messages.first { $0.hasPrefix("vitalgate: ") } ?? messages.first ?? "the file could not be read"
+            let unread = Unread(file: name, error: error, messages: messages)
             return ((try? encoder.encode(unread)).map(Array.init) ?? []) + "\n".utf8
         }
         let encoded = (try? encoder.encode(messages)).map(Array.init) ?? Array("[]".utf8)

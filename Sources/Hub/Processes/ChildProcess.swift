@@ -11,9 +11,9 @@ final class ChildProcess {
     /// Starts a program in its own process group, so that Ctrl-C in a terminal stops only the hub, which then stops the program.
     ///
     /// - Parameters: - arguments: the program's path and its arguments. - input: the standard input. The default is /dev/null. -
-    ///   output: the standard output. The default is the hub's, also for `errors`.
+    ///   output: the standard output. The default is the hub's, also for `errors`. - memory: the limit of its memory, if it is this program.
     init(
-        _ arguments: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil
+        _ arguments: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil, memory: MemoryLimit? = nil
     ) throws(SystemFailure) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -31,18 +31,19 @@ final class ChildProcess {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
         var process: pid_t = 0
         var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        let code = posix_spawn(&process, arguments[0], &actions, &attributes, &words, environ)
+        var environment = MemoryLimit.environment(with: memory)
+        defer { for word in words + environment { free(word) } }
+        let code = posix_spawn(&process, arguments[0], &actions, &attributes, &words, &environment)
         guard code == 0 else { throw SystemFailure(arguments[0], code) }
         self.process = process
     }
 
     /// Starts a program that reads a short text from its standard input.
     convenience init(
-        _ arguments: [String], reading text: [UInt8], output: Int32? = nil, errors: Int32? = nil
+        _ arguments: [String], reading text: [UInt8], output: Int32? = nil, errors: Int32? = nil, memory: MemoryLimit? = nil
     ) throws(SystemFailure) {
         guard !text.isEmpty else {
-            try self.init(arguments, output: output, errors: errors)
+            try self.init(arguments, output: output, errors: errors, memory: memory)
             return
         }
         var ends: [Int32] = [-1, -1]
@@ -55,7 +56,7 @@ final class ChildProcess {
         let count = write(ends[1], text, text.count)
         close(ends[1])
         guard count == text.count else { throw SystemFailure(arguments[0], EIO) }
-        try self.init(arguments, input: ends[0], output: output, errors: errors)
+        try self.init(arguments, input: ends[0], output: output, errors: errors, memory: memory)
     }
 
     private static let maximumTextLength = 16_384

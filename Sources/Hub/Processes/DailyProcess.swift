@@ -59,7 +59,7 @@ package final class DailyProcess {
         wait(Self.day)
         guard process == nil else { return }
         do throws(SystemFailure) {
-            process = try SupervisedProcess(command, loop: loop) { [weak self] in self?.ended($0) }
+            process = try SupervisedProcess(command, memory: .delivery, loop: loop) { [weak self] in self?.ended($0) }
         } catch {
             onNotice(SourceNotice(.warning, name, "\(error), retrying in a day"))
         }

@@ -9,6 +9,7 @@ package final class ProcessSupervisor {
     private var pauses: [String: EventLoop.Timer] = [:]
     private var attempts: [String: Int] = [:]
     private var commands: [String: [String]] = [:]
+    private var unlimited: Set<String> = []
     /// Called with notices for the log.
     package var onNotice: (SourceNotice) -> Void = { _ in }
 
@@ -22,14 +23,15 @@ package final class ProcessSupervisor {
     /// Runs exactly these commands, by their names in the log, such as `target archive`. Processes with an unchanged command
     /// continue.
     ///
-    /// - Parameter restarts: whether to restart all because the configuration behind their commands has changed.
-    package func run(_ commands: [String: [String]], restarts: Bool = false) {
+    /// - Parameters: - unlimited: the names of those that start programs of the user, whose need of memory is unknown. - restarts: whether
+    ///   to restart all because the configuration of their commands has changed.
+    package func run(_ commands: [String: [String]], unlimited: Set<String> = [], restarts: Bool = false) {
         for name in self.commands.keys where restarts || self.commands[name] != commands[name] {
             pauses.removeValue(forKey: name)?.cancel()
             attempts[name] = nil
             running.removeValue(forKey: name)?.end(within: Self.timeout)
         }
-        self.commands = commands
+        (self.commands, self.unlimited) = (commands, unlimited)
         for name in commands.keys.sorted() where running[name] == nil && pauses[name] == nil { start(name) }
     }
 
@@ -46,7 +48,9 @@ package final class ProcessSupervisor {
     private func start(_ name: String) {
         guard let command = commands[name] else { return }
         do throws(SystemFailure) {
-            running[name] = try SupervisedProcess(command, loop: loop) { [weak self] in self?.ended(name, $0) }
+            running[name] = try SupervisedProcess(command, memory: unlimited.contains(name) ? nil : .delivery, loop: loop) {
+                [weak self] in self?.ended(name, $0)
+            }
         } catch {
             putOff(name, "\(error)")
         }

@@ -6,10 +6,10 @@ package enum ProgramRun {
     private static let maximumLength = 1 << 20
 
     /// - Parameters: - arguments: the program's path and its arguments. - input: a short text for its standard input. - seconds: the
-    ///   time after which the program is killed.
+    ///   time after which the program is killed. - memory: the limit of its memory, if it is this program.
     /// - Returns: the exit code, or 70 if it did not start or exit by itself, and its output and errors, at most 1 MiB each. If
     ///   it printed no error, the errors are the reason of the 70.
-    package static func run(_ arguments: [String], input: [UInt8] = [], seconds: Int) -> (
+    package static func run(_ arguments: [String], input: [UInt8] = [], seconds: Int, memory: MemoryLimit? = nil) -> (
         code: Int32, output: String, words: String
     ) {
         var (out, err): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
@@ -20,7 +20,7 @@ package enum ProgramRun {
         }
         let process: ChildProcess
         do throws(SystemFailure) {
-            process = try ChildProcess(arguments, reading: input, output: out[1], errors: err[1])
+            process = try ChildProcess(arguments, reading: input, output: out[1], errors: err[1], memory: memory)
         } catch {
             for end in out + err { close(end) }
             return (70, "", error.reason)

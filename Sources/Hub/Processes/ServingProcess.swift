@@ -52,7 +52,9 @@ package final class ServingProcess: HubSource {
         defer { close(ends[1]) }
         let words = Descriptor(owning: ends[0])
         do throws(SystemFailure) {
-            process = try SupervisedProcess(command, loop: loop, output: ends[1]) { [weak self] in self?.ended($0) }
+            process = try SupervisedProcess(command, memory: .serving, loop: loop, output: ends[1]) { [weak self] in
+                self?.ended($0)
+            }
         } catch {
             throw SourceError(.inputOutput, error.description)
         }

@@ -8,16 +8,16 @@ final class SupervisedProcess {
     private let lifeline: Descriptor
     private let loop: EventLoop
 
-    /// - Parameter output: the standard output. `nil` means the hub's.
+    /// - Parameters: - memory: the limit of its memory, or `nil` for none. - output: the standard output. `nil` means the hub's.
     init(
-        _ command: [String], loop: EventLoop, output: Int32? = nil, completion: @escaping (Int32) -> Void
+        _ command: [String], memory: MemoryLimit?, loop: EventLoop, output: Int32? = nil, completion: @escaping (Int32) -> Void
     ) throws(SystemFailure) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw SystemFailure("pipe", errno) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
         lifeline = Descriptor(owning: ends[1])
-        process = try ChildProcess(command, input: ends[0], output: output)
+        process = try ChildProcess(command, input: ends[0], output: output, memory: memory)
         started = loop.clock.uptime
         self.loop = loop
         // Nothing is written: an event means that the other end has closed.

@@ -39,15 +39,6 @@ enum APICommand: Command {
             CertificateCommand.specification,
         ])
 
-    /// The limit of the process's writable memory in bytes, without its files. It is below the limit of the hub's systemd unit, so
-    /// that too many requests end this process only.
-    private static let memory: rlim_t = 384 << 20
-
-    private static func limitMemory() {
-        var limit = rlimit(rlim_cur: memory, rlim_max: memory)
-        setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &limit)
-    }
-
     static func run(_ context: CommandContext) throws -> ExitCode {
         if context.invocation.path.last == "certificate" { return try CertificateCommand(context).run() }
         guard context.invocation.path.last == "serve" else {
@@ -68,7 +59,6 @@ enum APICommand: Command {
         HubSignals.watch(loop.alarm)
         let isSupervised = context.invocation.flag("--until-eof")
         if isSupervised {
-            limitMemory()
             // The hub has a process for it.
             settings?.checksAlerts = false
             loop.watch(STDIN_FILENO) { [unowned loop] _ in

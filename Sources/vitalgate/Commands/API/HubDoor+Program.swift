@@ -21,7 +21,7 @@ extension HubDoor {
                 return (true, status.devices.map(Device.init))
             },
             run: { words, file, seconds in
-                let run = ProgramRun.run(program + words, input: Array((file ?? "").utf8), seconds: seconds)
+                let run = ProgramRun.run(program + words, input: Array((file ?? "").utf8), seconds: seconds, memory: .importing)
                 return Outcome(code: run.code, output: run.output, words: run.words)
             },
             reload: { reload(store: store, machine: machine) })

@@ -333,8 +333,11 @@ final class HubProcess {
         for target in configuration.targets {
             commands["target \(target.name)"] = command + ["export", "--until-eof", "--", target.name]
         }
+        // Programs of the user may need any amount of memory, so only the limit of the service is for them.
+        var unlimited = Set(configuration.targets.filter { $0.kind == .command }.map { "target \($0.name)" })
+        if configuration.alerts.contains(where: { $0.kind == .command }) { unlimited.insert("alerts") }
         if needsAlerts(configuration) { commands["alerts"] = command + ["alerts", "watch", "--until-eof"] }
-        supervisor.run(commands, restarts: restarts)
+        supervisor.run(commands, unlimited: unlimited, restarts: restarts)
         pruning.run(configuration.prunesDaily ? command + ["store", "prune", "--yes"] : nil)
         backups.run(command + ["backup", "run", "--due", "--until-eof"], configuration.backup, zone: settings.zone)
     }

@@ -1,0 +1,35 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// The limits of memory of the processes beside a hub.
+@Suite struct MemoryLimitTests {
+    let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    /// An import that needs too much ends with its reason. What it has stored stays, and the rest can be imported later.
+    @Test func explainsTheEndOfAnImport() throws {
+        let file = try folder.write("many.csv", Self.rows(60_000))
+        let run = try folder.vitalgate(["import", file], environment: ["VITALGATE_MEMORY": "\(24 << 20)"])
+        #expect(run.status != 0)
+        #expect(run.errors.contains("vitalgate: this process reached its memory limit of 24 MiB"), "\(run.errors)")
+        #expect(try folder.vitalgate("store", "check").status == 0)
+        #expect(try folder.vitalgate("import", file).status == 0)
+        #expect(try folder.vitalgate("query", "heartRate", "--format", "ndjson").lines.count == 60_000)
+    }
+
+    /// A process that ends for another reason does not blame its memory.
+    @Test func explainsNothingElse() throws {
+        let run = try folder.vitalgate(["types"], environment: ["VITALGATE_MEMORY": "\(256 << 20)"])
+        #expect(run.status == 0 && !run.errors.contains("memory"), "\(run.errors)")
+    }
+
+    private static func rows(_ count: Int) -> String {
+        func two(_ number: Int) -> String { "\(number / 10)\(number % 10)" }
+        let rows = (0..<count).map { second in
+            "2026-01-01T\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60))Z,heartRate,\(60 + second % 40),/min\n"
+        }
+        return "time,type,value,unit\n" + rows.joined()
+    }
+}
