@@ -245,7 +245,7 @@ struct Erasure {
             "UPDATE device SET subject = '\(Origin.unassigned)' WHERE subject = ?1 AND address IN (\(others))", .text(person))
         try connection.run("DELETE FROM device WHERE subject = ?1", .text(person))
         // Alerts of other people about devices that are gone.
-        let alerts = "SELECT id FROM alert WHERE device NOT IN (SELECT address FROM device)"
+        let alerts = "SELECT id FROM alert WHERE device IS NOT NULL AND device NOT IN (SELECT address FROM device)"
         try connection.run(
             "DELETE FROM alert_delivery WHERE event IN (SELECT id FROM alert_event WHERE alert IN (\(alerts)))")
         try connection.run("DELETE FROM alert_event WHERE alert IN (\(alerts))")
