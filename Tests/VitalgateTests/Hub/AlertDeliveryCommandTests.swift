@@ -166,7 +166,7 @@ import Testing
         try store.devices.save(
             AdoptedDevice(
                 address: "bluetooth:C0:01:02:03:04:02", key: "k", profiles: ["sig-health-thermometer"], name: "bedroom",
-                person: store.person, adopted: 0))
+                person: store.owner, adopted: 0))
         let above = try folder.vitalgate("alerts", "add", "bodyTemperature", "above", "38", "--device", "bedroom")
         #expect(above.status == 64 && above.errors.contains("missing, not above or below"))
         let run = try folder.vitalgate("alerts", "add", "bodyTemperature", "missing", "0.0001", "--device", "bedroom")

@@ -130,7 +130,7 @@ private final class AlertRunner: @unchecked Sendable {
         queue.async { [self] in
             guard !isStopped else { return }
             do {
-                try backups.reportState(delivery)
+                try backups.report(delivery)
             } catch {
                 context.warn("alerts \(delivery.receiver.name): \(error)")
             }
