@@ -109,7 +109,7 @@ import Testing
     }
 
     /// A disk that is away makes no commits. It is found and reported once after a minute, and its return, too.
-    @Test func aStoreThatIsAwayIsReported() throws {
+    @Test func reportsAMissingStore() throws {
         try addAlert(hours: 100)
         let watch = try watch(idle: .milliseconds(50))
         defer { watch.stop() }

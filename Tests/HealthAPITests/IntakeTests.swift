@@ -46,7 +46,7 @@ import Testing
         return values
     }
 
-    @Test func aDayThatGrowsIsReplacedAndNeverAdded() throws {
+    @Test func replacesAGrowingDay() throws {
         #expect(try post(steps("1200")).text == #"{"read":1,"accepted":1,"refused":0,"skipped":{}}"# + "\n")
         #expect(try live("stepCount") == [1200])
         #expect(try post(steps("8342.6", "Phone|Watch")).status == 200)
@@ -61,7 +61,7 @@ import Testing
         #expect(accounts.map(\.read) == [4] && accounts.map(\.stored) == [2] && accounts.map(\.state) == ["done"])
     }
 
-    @Test func aPostThatIsCutStoresNothing() throws {
+    @Test func storesNothingOfATruncatedPost() throws {
         let whole = steps("1200")
         for length in stride(from: 0, to: whole.utf8.count, by: 7) {
             let answer = try post(String(whole.prefix(length)))
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// Types without a grant are refused, and the others are stored.
-    @Test func grantsDecideWhatIsStored() throws {
+    @Test func storesGrantedTypesOnly() throws {
         let both =
             steps("1200").dropLast(3) + #","#
             + metric("height", "cm", #"{"date":"2026-11-20 00:00:00 +0000","qty":180}"#).dropFirst(20)

@@ -42,7 +42,7 @@ import Testing
     // MARK: Scales
 
     /// Two adults weigh themselves ten minutes apart on a scale of one person. When both have their ranges, it is no longer reported.
-    @Test func aScaleOfTwoPeopleIsFoundUntilItIsAssigned() throws {
+    @Test func findsAnUnassignedScaleOfTwoPeople() throws {
         try answered.store.devices.save(
             AdoptedDevice(
                 address: "bluetooth:01", key: "scale", profiles: ["p"], name: "Scale", person: AnsweredStore.person, adopted: 0))

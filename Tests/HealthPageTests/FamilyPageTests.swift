@@ -204,7 +204,7 @@ import Testing
     }
 
     /// An alert about the silence of one of the person's devices.
-    @Test func anAlertNamesItsDevice() throws {
+    @Test func alertNamesTheDevice() throws {
         #expect(try !get("/page/alerts").text.contains("name=\"device\""))
         for (address, name, person) in [
             ("bluetooth:01", "Bedroom", ServedStore.person), ("bluetooth:02", "Hers", PageTests.other),

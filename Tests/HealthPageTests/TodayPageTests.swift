@@ -55,7 +55,7 @@ import Testing
     }
 
     /// The keeper of the hub sees backups that need attention here, and all of them among the parts of the hub.
-    @Test func backupsThatFailNeedTheKeeper() throws {
+    @Test func failingBackupsNeedTheOwner() throws {
         let served = try ServedStore(page: { settings in
             var door = HubDoor(
                 inbox: nil, devices: { (true, []) }, run: { _, _, _ in HubDoor.Outcome(code: 0, output: "", words: "") },

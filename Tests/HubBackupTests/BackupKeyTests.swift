@@ -25,7 +25,7 @@ import Testing
         #expect(try BackupKey(typed: "LEGA-winn, than\nyear wave saus wort usef lega winn than yell") == key)
     }
 
-    @Test func aMistakeIsNamedByItsPlace() throws {
+    @Test func namesTheMisspelledWord() throws {
         func fault(_ text: String) -> String? {
             do throws(BackupKey.Fault) {
                 _ = try BackupKey(typed: text)

@@ -61,7 +61,7 @@ import Testing
         #expect(due(place, try time(5), erasures: 1).isNothing)
     }
 
-    @Test func aDrillEachWeekAndAfterAFailureEachDay() throws {
+    @Test func drillsWeeklyAndDailyAfterAFailure() throws {
         var place = made(try time(4))
         #expect(!due(place, try time(4 + 24 * 6)).drill)
         #expect(due(place, try time(4 + 24 * 7)).drill)

@@ -48,7 +48,7 @@ import Testing
     }
 
     /// The hub, its backups and its alerts write one file.
-    @Test func noProcessLosesWhatAnotherWroteDown() throws {
+    @Test func concurrentWritesAreKept() throws {
         let folder = try TemporaryFolder()
         let store = folder.file("store.db")
         DispatchQueue.concurrentPerform(iterations: 8) { number in
@@ -62,7 +62,7 @@ import Testing
         for number in 0..<8 { #expect(state.places["place-\(number)"]?.samples == 20) }
     }
 
-    @Test func whatIsWrittenDownOfAFailure() throws {
+    @Test func recordsAFailure() throws {
         let folder = try TemporaryFolder()
         let store = folder.file("store.db")
         func note(_ kind: BackupFailure.Kind) throws -> BackupState.Place {

@@ -106,7 +106,7 @@ import Testing
         #expect(notices.isEmpty, "\(notices)")
     }
 
-    @Test func aDiskThatIsAwayIsWaitedFor() throws {
+    @Test func waitsForAMissingDisk() throws {
         unlink(folder.file("usb/config"))
         try start()
         #expect(try runs(at: time(12.1), expecting: 0) == 0)
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// For example for lack of memory. It is tried again later and later, and not every five minutes.
-    @Test func aProcessThatIsKilledIsAFailure() throws {
+    @Test func recordsAKilledProcess() throws {
         try start("kill -9 $$")
         #expect(try runs(at: time(12.1), expecting: 1) == 1)
         #expect(place.failures == 1 && place.failure == "the process ended (signal 9)")

@@ -147,7 +147,7 @@ import Testing
     }
 
     /// All people of a hub take part, except who has withdrawn or has a consent for some dates.
-    @Test func aConsentDecidesAlsoIfTheHubIsOfTheStudy() throws {
+    @Test func consentDecidesForAHubOfTheStudy() throws {
         try create()
         try deliver(try [Self.anna, Self.ben].flatMap { [try sample($0, day: 0), try sample($0, day: 1)] }, from: "ward")
         _ = try sql("owner", "INSERT INTO {}.study_hub VALUES('sleep', 'ward')")

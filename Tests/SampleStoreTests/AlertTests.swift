@@ -151,7 +151,7 @@ import Testing
     }
 
     /// A device is known by its address until it has identified itself, and its key may be merged into another one.
-    @Test func aDeviceIsHeardUnderEachOfItsKeys() throws {
+    @Test func findsADeviceByAnyKey() throws {
         try TestStore.with { test in
             try adopt("bluetooth:01", address: "bluetooth:01", test)
             try keep(60, at: 3000, by: "bluetooth:01", in: test)

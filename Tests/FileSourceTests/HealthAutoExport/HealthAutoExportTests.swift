@@ -51,7 +51,7 @@ import Testing
     }
 
     /// The members of an object come in any order.
-    @Test func readsAMetricWhoseNameFollows() {
+    @Test func readsAMetricWithALaterName() {
         let metric = #"{"data":[{"qty":7,"source":"W","date":"2026-05-11 00:00:00 +0200"}],"units":"count","name":"step_count"}"#
         let text = #"{"body":{"data":{"metrics":[\#(metric)]}},"headers":{"automation-aggregation":"days"}}"#
         let read = ReadExport(Array(text.utf8))

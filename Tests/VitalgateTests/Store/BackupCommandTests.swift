@@ -66,7 +66,7 @@ import Testing
 
     // MARK: Made and restored
 
-    @Test func aDeadHubComesBackElsewhere() throws {
+    @Test func restoresADeadHub() throws {
         #expect(try folder.vitalgate("export", "archive", "--once").status == 0)
         let words = try added()
         #expect(words.split(separator: " ").count == 12)
@@ -177,7 +177,7 @@ import Testing
 
     // MARK: Places that are away, full or damaged
 
-    @Test func aDiskThatIsAwayIsWaitedFor() throws {
+    @Test func waitsForAMissingDisk() throws {
         _ = try added()
         #expect(rename(folder.path("disk"), folder.path("away")) == 0)
         let run = try backup("run")
@@ -227,7 +227,7 @@ import Testing
     }
 
     /// Without restic nothing can be tried. That is written down, so that the hub does not try it every five minutes.
-    @Test func aRunThatCannotBeginIsWrittenDown() throws {
+    @Test func recordsAFailedStart() throws {
         _ = try added()
         func due() throws -> Vitalgate.Run {
             try folder.vitalgate("backup", "run", "--due", environment: ["PATH": "/nowhere"])
@@ -256,7 +256,7 @@ import Testing
     }
 
     /// A receiver of alerts learns once that a backup cannot be restored, and once that it can be again.
-    @Test func aBackupThatCannotBeRestoredIsAnAlert() throws {
+    @Test func alertsAboutADamagedBackup() throws {
         try folder.write(
             "config.json5",
             "{ alerts: { lamp: { kind: 'command', command: ['/bin/sh', '-c', 'cat >> \"$0\"', '\(folder.path("heard"))'] } } }\n")
@@ -288,7 +288,7 @@ import Testing
     // MARK: A new machine
 
     /// The database has readings that are newer than the backup. Nothing is doubled or lost, and the old machine is refused.
-    @Test func aDatabaseGoesOnWithTheNewMachine() throws {
+    @Test func databaseAcceptsTheNewMachine() throws {
         let server = try PostgreSQLServer()
         defer { server.stop() }
         try folder.write(
