@@ -39,7 +39,7 @@ enum HubPage {
         guard !backups.isEmpty else { return "" }
         func time(_ time: Instant?) -> HTML { time.map { "\(call.times.element($0))" } ?? "\(texts("backups.none"))" }
         let rows: [HTML] = backups.map { backup in
-            let trouble = backup.trouble.map { texts("alerts.message.backup" + $0, backup.name, "\(backup.days)") }
+            let trouble = backup.trouble.map { texts("alerts.message.backup\($0)", backup.name, "\(backup.days)") }
             return """
                 <tr><th scope="row">\(backup.name)</th><td>\(time(backup.made))</td><td>\(time(backup.proven))</td>\
                 <td>\(trouble ?? "")</td></tr>

@@ -70,7 +70,7 @@ struct NeedsYou {
             guard let trouble = backup.trouble else { return nil }
             let title = texts("backups.at", backup.name)
             return Item(
-                title: title, text: "\(texts("alerts.message.backup" + trouble, backup.name, "\(backup.days)"))",
+                title: title, text: "\(texts("alerts.message.backup\(trouble)", backup.name, "\(backup.days)"))",
                 actions: "<a href=\"/page/hub\" aria-label=\"\(texts("needs.lookAt", title))\">\(texts("needs.look"))</a>")
         }
     }
