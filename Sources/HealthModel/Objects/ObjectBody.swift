@@ -1,7 +1,7 @@
 /// The content of an object's body. Each kind of object has one type for it (``SampleKind/bodyType``).
 ///
-/// Code that treats all kinds alike uses this protocol: lines of a store, checks, and views without foreign references. A new kind says
-/// here what it refers to, what follows its JSON, and what it requires.
+/// Lines of a store, checks, and readers with fewer rights treat all kinds alike through this protocol. A new kind declares its references,
+/// the content after its JSON, and its own checks here.
 public protocol ObjectBody: Hashable, Sendable, Codable {
     /// The role of the objects that it refers to.
     static var referenceRole: ReferenceRole { get }
@@ -9,7 +9,7 @@ public protocol ObjectBody: Hashable, Sendable, Codable {
     static var hasDocument: Bool { get }
     /// The UUIDs of the objects that it refers to, as received.
     var references: [String] { get set }
-    /// The description of the points that follow the JSON, or `nil` if there are none.
+    /// The description of the points that follow the JSON. `nil` without points.
     var packedPoints: Points? { get }
 
     /// Checks what is particular to this kind. The points are checked separately.
@@ -20,7 +20,7 @@ public protocol ObjectBody: Hashable, Sendable, Codable {
 
 /// The role of the objects that an object refers to.
 public enum ReferenceRole: Hashable, Sendable {
-    /// It refers to none.
+    /// It has no references.
     case none
     /// They are its parts, such as the samples of a correlation.
     case part

@@ -19,8 +19,8 @@ import Testing
         #expect(try folder.vitalgate("query", "heartRate", "--format", "ndjson").lines.count == 60_000)
     }
 
-    /// A process that ends for another reason does not blame its memory.
-    @Test func explainsNothingElse() throws {
+    /// A process that stays below its limit works as usual.
+    @Test func worksBelowTheLimit() throws {
         let run = try folder.vitalgate(["types"], environment: ["VITALGATE_MEMORY": "\(256 << 20)"])
         #expect(run.status == 0 && !run.errors.contains("memory"), "\(run.errors)")
     }

@@ -327,7 +327,7 @@ import Testing
     }
 
     /// As root, with a hub that runs as another user: the keys of paired devices are copied, and put back with their owner.
-    @Test(.enabled(if: geteuid() == 0), .disabled("its folder is mended, but it was not run again")) func bondsComeBack() throws {
+    @Test(.enabled(if: geteuid() == 0)) func bondsComeBack() throws {
         // Both machines have a folder of bluetoothd of their own, which only root can read.
         let root = folder.root
         let script = """

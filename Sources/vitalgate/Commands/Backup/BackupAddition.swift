@@ -176,6 +176,15 @@ struct BackupAddition {
         }
     }
 
+    /// Lets the service reach the locations in a restored configuration.
+    static func allowRestored(_ context: CommandContext) throws {
+        let file = try ConfigurationFile(context)
+        guard file.isOfService else { return }
+        let restored = try Configuration(text: file.bytes, of: file.path, machine: context.machine)
+        guard !restored.backup.locations.isEmpty else { return }
+        try allow(restored.backup.locations, file, context)
+    }
+
     static func remove(_ context: CommandContext) throws -> ExitCode {
         let backup = try BackupContext(context)
         let location = try backup.onlyLocation()

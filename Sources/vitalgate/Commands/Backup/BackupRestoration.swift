@@ -53,6 +53,11 @@ struct BackupRestoration {
             }
             giveAway(owner)
             try report(result, folder)
+            do {
+                try BackupAddition.allowRestored(context)
+            } catch {
+                context.warn("the service may not reach the locations of its backups: \(error)")
+            }
             return .success
         }
     }
