@@ -267,7 +267,9 @@ let package = Package(
             ], exclude: ["sealing.py"]),
         .testTarget(
             name: "ExportEngineTests",
-            dependencies: ["ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
+            dependencies: [
+                "ExportTesting", "ExportEngine", "FileExport", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+            ]),
         .testTarget(
             name: "HubTests",
             dependencies: [

@@ -17,7 +17,8 @@ package final class EventLoop {
 
     /// A closure that runs once at its time unless it is cancelled, and is then released.
     package final class Timer {
-        fileprivate let at: Duration
+        /// The uptime at which it fires.
+        package let at: Duration
         fileprivate var action: (() -> Void)?
         fileprivate init(at: Duration, action: @escaping () -> Void) {
             self.at = at

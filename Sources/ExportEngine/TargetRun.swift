@@ -133,9 +133,12 @@ package final class TargetRun {
 
     /// The advice for a target whose contents do not match its cursor.
     private var mend: String {
-        exporter is any ComparableExporter
-            ? "run 'vitalgate targets verify \(settings.name)' to add the missing samples and continue"
-            : "run 'vitalgate targets restart \(settings.name)' to send everything again"
+        if exporter is any ComparableExporter {
+            return "run 'vitalgate targets verify \(settings.name)' to add the missing samples and continue"
+        }
+        let restart = "run 'vitalgate targets restart \(settings.name)' to send everything again"
+        // Otherwise each sample would be there twice.
+        return exporter.repeatsSamples ? "empty \(exporter.address), then \(restart)" : restart
     }
 
     /// Returns why the target's contents cannot be continued, or `nil`.

@@ -97,6 +97,7 @@ package final class FileExporter: Exporter {
     package let batchLimit = 4096
     /// True because a crash repeats the last batch, which is recognised by its last anchor.
     package let isOrdered = true
+    package let repeatsSamples = true
     let settings: Settings
     private let text: ChangeText
     let context: ExportContext

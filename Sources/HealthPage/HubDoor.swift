@@ -57,6 +57,8 @@ package struct HubDoor: Sendable {
     package var devices: @Sendable () -> (isRunning: Bool, devices: [Device])
     /// The backups at the locations of the configuration.
     package var backups: @Sendable () -> [Backup] = { [] }
+    /// Whether the hub reports that alerts cannot be evaluated.
+    package var alertsFail: @Sendable () -> Bool = { false }
     private let program: @Sendable ([String], String?, Int) -> Outcome
     /// Makes the hub read its devices again.
     package var reload: @Sendable () -> Void

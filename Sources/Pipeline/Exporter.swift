@@ -26,6 +26,9 @@ public protocol Exporter: AnyObject {
     /// own order.
     var isOrdered: Bool { get }
 
+    /// Whether a sample that is sent again is there twice, as in a file of lines.
+    var repeatsSamples: Bool { get }
+
     /// The target's address from the configuration, without secrets. It identifies a target that cannot store a mark.
     var address: String { get }
 
@@ -86,6 +89,7 @@ extension Exporter {
     public var reportsRecords: Bool { false }
     public func accepts(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) }
     public var isOrdered: Bool { false }
+    public var repeatsSamples: Bool { false }
     public var checkInterval: Duration { .seconds(86_400) }
     public var shape: String { "" }
     public var showsOnlyNow: Bool { false }

@@ -84,6 +84,29 @@ import Testing
         #expect(try !page("/page/hub", as: PageTests.other).contains("Last proven backup"))
     }
 
+    /// Everybody who has alerts sees that they cannot be evaluated, without the reason.
+    @Test func alertsThatCannotBeEvaluated() throws {
+        let served = try ServedStore(page: { settings in
+            var door = HubDoor(
+                inbox: nil, devices: { (true, []) }, run: { _, _, _ in HubDoor.Outcome(code: 0, output: "", words: "") },
+                reload: {})
+            door.alertsFail = { true }
+            settings.hub = door
+        })
+        try served.store.people.save(Person(id: PageTests.other, name: "Anna"))
+        let words = "Alerts cannot be evaluated."
+        func page(_ target: String, as person: String? = nil) throws -> String {
+            let cookie = try person.map { try PageTests.cookie(served, as: $0) } ?? PageTests.cookie(served)
+            return try #require(try served.client().get(target, cookie)).text
+        }
+        #expect(try !page("/page/", as: PageTests.other).contains(words), "without an alert, nothing is missing")
+        try served.store.alerts.add(
+            of: PageTests.other, type: .heartRate, .above, bound: 2, at: Instant(seconds: Self.midnight))
+        #expect(try page("/page/", as: PageTests.other).contains(words))
+        #expect(try page("/page/alerts", as: PageTests.other).contains(words))
+        #expect(try !page("/page/").contains(words))
+    }
+
     @Test func marksQuarantinedReadings() throws {
         try served.add([61], from: Self.midnight)
         let before = try page()

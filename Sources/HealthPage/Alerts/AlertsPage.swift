@@ -81,7 +81,7 @@ enum AlertsPage {
             "<h2>\(texts("alerts.history"))</h2>\(ClientsPage.table("alert-history", texts("alerts.history"), headings, rows))")
     }
 
-    /// The receivers of alerts that cannot be reached.
+    /// Whether alerts cannot be evaluated, and the receivers that cannot be reached.
     private static func failing(_ call: PageCall) throws -> HTML {
         let lines: [HTML] = try call.records().alertReceivers().compactMap { receiver in
             receiver.failing.map {
@@ -90,7 +90,9 @@ enum AlertsPage {
                 """
             }
         }
-        return "\(lines)"
+        let evaluation: HTML = HTML.choose(
+            call.site.settings.hub?.alertsFail() == true, "<p class=\"problem\">\(call.texts("alerts.message.failed"))</p>")
+        return evaluation + "\(lines)"
     }
 
     /// An alert in words, such as `Blood glucose above 180 mg/dL`.

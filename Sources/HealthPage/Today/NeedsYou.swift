@@ -23,7 +23,7 @@ struct NeedsYou {
 
     init(_ call: PageCall) throws {
         self.call = call
-        items = try Self.alerts(call) + Self.backups(call) + Self.doubts(call) + Self.sensors(call)
+        items = try Self.evaluation(call) + Self.alerts(call) + Self.backups(call) + Self.doubts(call) + Self.sensors(call)
     }
 
     /// At most three matters, and the number of the others.
@@ -61,6 +61,19 @@ struct NeedsYou {
             return Item(
                 icon: .bell, isBad: true, isAlert: end == nil, title: name, text: time, actions: isSeen ? look : look + seen)
         }
+    }
+
+    /// Alerts that cannot be evaluated, for each person who has some.
+    private static func evaluation(_ call: PageCall) throws -> [Item] {
+        guard let hub = call.site.settings.hub, try !call.records().alerts().isEmpty, hub.alertsFail() else { return [] }
+        let title = call.texts("alerts.title")
+        return [
+            Item(
+                isBad: true, isAlert: true, title: title, text: "\(call.texts("alerts.message.failed"))",
+                actions:
+                    "<a href=\"/page/alerts\" aria-label=\"\(call.texts("needs.lookAt", title))\">\(call.texts("needs.look"))</a>"
+            )
+        ]
     }
 
     private static func backups(_ call: PageCall) -> [Item] {

@@ -1,5 +1,4 @@
 import EventLoopKit
-import Glibc
 import Ingestion
 import Pipeline
 
@@ -20,10 +19,8 @@ package final class ServingProcess: HubSource {
     /// The settings that the running process was started with.
     private var known: [[UInt8]] = []
     private var process: SupervisedProcess?
-    private var words: Descriptor?
-    private var line: [UInt8] = []
+    private var output: ProcessLines?
     private static let timeout = Duration.milliseconds(1500)
-    private static let maximumLineLength = 256
 
     /// - Parameters: - command: the server's command, with its program's path first. It writes the number of invalid tokens to
     ///   its standard output, one on each line, and the number of requests refused for load after the word `refused` and the
@@ -46,40 +43,28 @@ package final class ServingProcess: HubSource {
     }
 
     package func start() throws(SourceError) {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw SourceError(.inputOutput, String(cString: strerror(errno))) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { close(ends[1]) }
-        let words = Descriptor(owning: ends[0])
         do throws(SystemFailure) {
-            process = try SupervisedProcess(command, memory: .serving, loop: loop, output: ends[1]) { [weak self] in
-                self?.ended($0)
+            let output = try ProcessLines(loop: loop)
+            process = try output.start { [weak self, loop, command] writer throws(SystemFailure) in
+                try SupervisedProcess(command, memory: .serving, loop: loop, output: writer) { self?.ended($0) }
             }
+            output.read { [weak self] in self?.take($0) }
+            self.output = output
         } catch {
             throw SourceError(.inputOutput, error.description)
         }
-        self.words = words
         known = settings()
         (wrongTokens, refusals) = (0, [])
-        loop.watch(words.number) { [weak self] _ in self?.readOutput() }
     }
 
     package func stop() {
         process?.end(within: Self.timeout)
-        process = nil
-        unwatchOutput()
+        (process, output) = (nil, nil)
     }
 
     private func ended(_ status: Int32) {
-        process = nil
-        unwatchOutput()
+        (process, output) = (nil, nil)
         host?.failed(self, SourceError(.inputOutput, "the process ended (\(SupervisedProcess.words(for: status)))"))
-    }
-
-    private func unwatchOutput() {
-        if let words { loop.unwatch(words.number) }
-        words = nil
-        line.removeAll()
     }
 
     private func take(_ count: Int, of bound: String) {
@@ -92,22 +77,12 @@ package final class ServingProcess: HubSource {
 
     private static let maximumBounds = 32
 
-    private func readOutput() {
-        guard let words else { return }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = read(words.number, &bytes, bytes.count)
-        guard count > 0 else { return unwatchOutput() }
-        for byte in bytes[..<count] {
-            if byte != UInt8(ascii: "\n") {
-                if line.count < Self.maximumLineLength { line.append(byte) }
-                continue
-            }
-            let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-            if let number = words.last.flatMap({ Int($0) }) {
-                if words.count == 1 { wrongTokens = number }
-                if words.count == 3, words[0] == "refused" { take(number, of: String(words[1])) }
-            }
-            line.removeAll(keepingCapacity: true)
+    private func take(_ lines: [String]) {
+        for line in lines {
+            let words = line.split(separator: " ")
+            guard let number = words.last.flatMap({ Int($0) }) else { continue }
+            if words.count == 1 { wrongTokens = number }
+            if words.count == 3, words[0] == "refused" { take(number, of: String(words[1])) }
         }
         host?.changed(self)
     }

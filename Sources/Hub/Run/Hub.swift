@@ -23,6 +23,9 @@ package final class Hub: HubSourceHost {
     private var isRunning = false
     private var isChanged = false
 
+    /// The states of the processes beside the hub that report theirs.
+    package var processes: () -> [HubStatus.ProcessState] = { [] }
+
     /// Called with notices for the log.
     package var onNotice: (SourceNotice) -> Void = { _ in }
     /// Called after a visible change, once for all changes in one turn of the loop. `nil` while no client watches.
@@ -134,7 +137,8 @@ package final class Hub: HubSourceHost {
     /// Calls ``onChange`` in the next turn of the loop, once for all changes until then.
     package func changed(_ source: any HubSource) { changed() }
 
-    private func changed() {
+    /// Notes that the status has changed.
+    package func changed() {
         guard onChange != nil, !isChanged else { return }
         isChanged = true
         live.loop.after(.zero) { [weak self] in

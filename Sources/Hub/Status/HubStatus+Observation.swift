@@ -25,6 +25,13 @@ extension HubStatus {
                 wrongTokens: each.source.wrongTokens, refusedForLoad: each.source.refusedForLoad,
                 refusals: each.source.refusals.isEmpty ? nil : each.source.refusals)
         }
+        sources += hub.processes().map { process in
+            Source(
+                name: process.name, state: process.started == nil || process.failure != nil ? "waiting" : "running",
+                started: process.started.map { now.moved(by: $0 - uptime).inSeconds },
+                retry: process.retriesAt.map { now.moved(by: $0 - uptime).inSeconds },
+                reason: process.failure.map { Self.cut($0, to: 500) })
+        }
         for each in hub.sources {
             for device in each.source.devices {
                 guard devices.count < Self.maximumDevices else {

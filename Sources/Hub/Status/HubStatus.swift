@@ -82,8 +82,20 @@ package struct HubStatus: Codable, Hashable, Sendable {
         package var waiting: Int?
     }
 
+    /// The state of a process beside the hub that reports it, such as the one that evaluates alerts.
+    package struct ProcessState {
+        /// The name in the log.
+        package var name: String
+        /// The uptime at its start, or `nil` if it does not run.
+        package var started: Duration?
+        /// The uptime of the next start, if it does not run.
+        package var retriesAt: Duration?
+        /// Why it does not work, or `nil` if it does.
+        package var failure: String?
+    }
+
     package struct Source: Codable, Hashable, Sendable {
-        /// The name: `radio`, `serial`, `inbox`, `simulation`.
+        /// The name: `radio`, `serial`, `inbox`, `api`, `simulation`, or `alerts`.
         package var name: String
         /// `running`, `waiting`, `ignored` or `stopped`.
         package var state: String

@@ -30,6 +30,10 @@ extension HubDoor {
             let (places, now) = (BackupState(ofStore: path).places, machine.now())
             return locations.map { Backup($0, places[$0] ?? BackupState.Place(), at: now) }
         }
+        door.alertsFail = {
+            let sources = (try? StatusClient.ask(store: store, machine: machine).status.sources) ?? []
+            return sources.contains { $0.name == "alerts" && $0.state != "running" }
+        }
         door.readName = { TemporaryName.read(as: $0) }
         return door
     }

@@ -51,7 +51,9 @@ final class AlertProcess {
             }
         }
         let (machine, runners) = (context.machine, self.runners)
-        let context = context
+        let (context, isSupervised) = (context, context.invocation.flag("--until-eof"))
+        // A hub that does not read its pipe must not block the alerts.
+        if isSupervised { _ = fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK) }
         watch = AlertWatch(
             path: store.path, bell: try CommitBell(store: store.path), now: { machine.now() },
             onCheck: { for runner in runners { runner.wake() } },
@@ -61,6 +63,7 @@ final class AlertProcess {
                 } else {
                     context.inform("alerts are evaluated again")
                 }
+                if isSupervised { Self.reportToHub(error.map { "failed alerts cannot be evaluated: \($0)" } ?? "working") }
                 for runner in runners { runner.report(error == nil ? .resumed : .failed) }
             })
     }
@@ -87,6 +90,12 @@ final class AlertProcess {
 }
 
 extension AlertProcess {
+    /// Writes a line for the hub's status.
+    private static func reportToHub(_ text: String) {
+        let line = text.split(separator: "\n").joined(separator: " ") + "\n"
+        _ = write(STDOUT_FILENO, line, line.utf8.count)
+    }
+
     /// Tells the receivers about the backups, now and every few minutes.
     private func lookAtBackups() {
         for runner in runners { runner.tellOfBackups() }

@@ -93,6 +93,8 @@ final class HubProcess {
         }
         live.onNotice = hub.onNotice
         supervisor.onNotice = hub.onNotice
+        supervisor.onChange = { [unowned hub] in hub.changed() }
+        hub.processes = { [supervisor] in supervisor.states }
         pruning.onNotice = hub.onNotice
         backups.onNotice = hub.onNotice
         if let capture { live.onEvent = { [unowned capture] in capture.record($0) } }
@@ -337,7 +339,7 @@ final class HubProcess {
         var unlimited = Set(configuration.targets.filter { $0.kind == .command }.map { "target \($0.name)" })
         if configuration.alerts.contains(where: { $0.kind == .command }) { unlimited.insert("alerts") }
         if needsAlerts(configuration) { commands["alerts"] = command + ["alerts", "watch", "--until-eof"] }
-        supervisor.run(commands, unlimited: unlimited, restarts: restarts)
+        supervisor.run(commands, unlimited: unlimited, reporting: ["alerts"], restarts: restarts)
         pruning.run(configuration.prunesDaily ? command + ["store", "prune", "--yes"] : nil)
         backups.run(command + ["backup", "run", "--due", "--until-eof"], configuration.backup, zone: settings.zone)
     }
