@@ -158,7 +158,7 @@ let package = Package(
         .testTarget(name: "CompressionKitTests", dependencies: ["CompressionKit"]),
         .testTarget(name: "QRCodeKitTests", dependencies: ["QRCodeKit"]),
         .testTarget(name: "CryptographyKitTests", dependencies: ["CryptographyKit"]),
-        .testTarget(name: "SQLiteKitTests", dependencies: ["SQLiteKit"]),
+        .testTarget(name: "SQLiteKitTests", dependencies: ["CSQLite", "PipelineTesting", "SQLiteKit"]),
         .testTarget(
             name: "HealthModelTests", dependencies: ["HealthModel", "PipelineTesting"], exclude: ["Facts", "Vectors"]),
         .testTarget(

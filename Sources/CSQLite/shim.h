@@ -12,3 +12,13 @@ static const int vitalgate_sqlite_shared_memory_size = SQLITE_IOERR_SHMSIZE;
 
 /// sqlite3_config is variadic, which Swift cannot call: memory statistics are off, their lock costs more than a row's bind.
 static inline int vitalgate_sqlite_without_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
+/// The operating system's last error for the database file or its log, or 0 (SQLITE_FCNTL_LAST_ERRNO).
+static inline int vitalgate_sqlite_last_errno(sqlite3 *handle) {
+    int number = 0;
+    sqlite3_file *log = 0;
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+    if (number != 0 || sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK) return number;
+    if (log != 0 && log->pMethods != 0) log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number);
+    return number;
+}

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// One connection to SQLite. Used by one thread at a time.
 ///
@@ -120,7 +121,12 @@ open class SQLiteConnection<Failure: SQLiteFailure> {
 
     /// The last error of this connection.
     @usableFromInline final func error(_ sql: String?) -> Failure {
-        Failure(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+        let code = sqlite3_extended_errcode(handle)
+        // In the middle of a statement, SQLite reports a failure of the medium as damage (SQLITE_IOERR_CORRUPTFS in vdbe.c).
+        if code & 0xFF == SQLITE_CORRUPT, [EIO, ENXIO].contains(vitalgate_sqlite_last_errno(handle)) {
+            return Failure(code: SQLITE_IOERR, message: String(cString: sqlite3_errstr(SQLITE_IOERR)), sql: sql)
+        }
+        return Failure(code: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
     }
 
     /// Returns the columns of a table or view of the database, in their order.
