@@ -127,4 +127,20 @@ import Testing
         #expect(try served.store.ledger.accounts().last?.skipped == ["own reading": 1])
         #expect(try live("bodyMass") == [71.4])
     }
+
+    /// A phone may only write. Its own readings come back all the same, after it rounded the time.
+    @Test func ownReadingsOfAPhoneThatMayOnlyWrite() throws {
+        try served.grant("bodyMass", reading: .none, mayWrite: true)
+        let own = try #require(try served.add(numerals: ["71.4"], of: "bodyMass", every: 60).first)
+        func point(_ time: String) -> String {
+            #"{"date":"\#(time) +0000","qty":71.4,"source":"Scale app","uuid":"\#(own)"}"#
+        }
+        for _ in 0..<2 { #expect(try post(metric("weight_body_mass", "kg", point("2026-09-21 14:13:20")), grouping: nil).status == 200) }
+        #expect(try served.store.ledger.accounts().last?.skipped == ["own reading": 2])
+        #expect(try live("bodyMass") == [71.4])
+        // A guessed UUID at another time is a reading of its own, as if the hub did not know it.
+        let answer = try post(metric("weight_body_mass", "kg", point("2026-09-22 09:00:00")), grouping: nil)
+        #expect(answer.text == #"{"read":1,"accepted":1,"refused":0,"skipped":{}}"# + "\n")
+        #expect(try live("bodyMass").count == 2)
+    }
 }

@@ -25,8 +25,8 @@ package final class HealthAutoExportInterpreter: FrameInterpreter {
     /// The grouping that the user names, or that of the request's header.
     private(set) var grouping: PeriodGrouping?
     private let isGroupingGiven: Bool
-    /// Whether a UUID is that of a sample of this hub, which Vitalgate's webhook sent and which comes back.
-    package var isOwn: (SampleIdentity) -> Bool = { _ in false }
+    /// Whether a UUID is that of a sample of this hub, which Vitalgate's webhook sent and which comes back as these readings.
+    package var isOwn: (SampleIdentity, ArraySlice<Reading>) -> Bool = { _, _ in false }
 
     var names = SkipNames()
     var leftOut = LeftOut()
@@ -109,8 +109,11 @@ package final class HealthAutoExportInterpreter: FrameInterpreter {
         let first = readings.count
         do throws(LineFault) {
             let line = try LineObject(json)
-            if let uuid = try line.text("uuid").flatMap({ SampleIdentity($0) }), isOwn(uuid) { return .skipped(Self.ownReading) }
             let skipped = try interpret(line, shape, at: place, into: &readings)
+            if let uuid = try line.text("uuid").flatMap({ SampleIdentity($0) }), isOwn(uuid, readings[first...]) {
+                readings.removeSubrange(first...)
+                return .skipped(Self.ownReading)
+            }
             guard let skipped else { return .readings }
             return .skipped(skipped)
         } catch {

@@ -320,12 +320,19 @@ package struct ImportService {
 
     /// Lets an interpreter find out which samples come from this store and come back.
     ///
-    /// It has a connection of its own, because another thread writes.
+    /// The sender must not find out whether there is a sample that it may not read. If its reading has the sample's person, type, and time, it
+    /// may not read its own reading either, so it does not see that it is missing. Connections of its own are used, because another thread
+    /// writes.
     private func recogniseOwn(in interpreter: HealthAutoExportInterpreter, of person: String) throws {
-        let reader = try SampleStore(path: store.path, access: .read)
-        // The sender must not find out whether there is a reading that it may not read.
-        if let sender { try reader.restrict(to: sender.client) } else if onlyPerson { try reader.restrict(toPerson: person) }
-        interpreter.isOwn = { uuid in ((try? reader.samples.sample(uuid)) ?? nil) != nil }
+        let (all, view) = (
+            try SampleStore(path: store.path, access: .read), try SampleStore(path: store.path, access: .read)
+        )
+        if let sender { try view.restrict(to: sender.client) } else if onlyPerson { try view.restrict(toPerson: person) }
+        interpreter.isOwn = { uuid, readings in
+            if ((try? view.samples.sample(uuid)) ?? nil) != nil { return true }
+            guard let sample = ((try? all.samples.sample(uuid)) ?? nil)?.sample else { return false }
+            return readings.contains { $0.isReport(of: sample) }
+        }
     }
 
     /// Removes heart rates of 0, which devices write while they have no contact to the body. They are counted, because a file may have one
@@ -367,5 +374,15 @@ package struct ImportService {
         let name = path.split(separator: "/").last ?? Substring(path)
         return String(
             String.UnicodeScalarView(name.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+    }
+}
+
+extension Reading {
+    /// Whether it has the person, the type, and the second of a sample.
+    fileprivate func isReport(of sample: Sample) -> Bool {
+        guard case .instants(let start, _, _) = time, origin.person == sample.origin.person, origin.type == sample.origin.type
+        else { return false }
+        func second(_ time: Instant) -> Int64 { time.microseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000).quotient }
+        return second(start) == second(sample.start)
     }
 }

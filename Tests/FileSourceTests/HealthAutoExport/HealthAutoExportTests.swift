@@ -178,7 +178,7 @@ import Testing
         let bytes = Array(#"{"data":{"metrics":[\#(metric)],"deleted":["\#(uuid)"]}}"#.utf8)
         let interpreter = HealthAutoExportInterpreter(registry: OriginRegistry(person: "me"))
         var (known, readings, skipped): (Set<SampleIdentity>, [Reading], [SkipKind]) = ([], [], [])
-        interpreter.isOwn = { known.contains($0) }
+        interpreter.isOwn = { uuid, _ in known.contains(uuid) }
         func read() throws {
             try HealthAutoExportFileSource(bytes: bytes, received: ReadExport.received).forEachFrame { frame in
                 if case .skipped(let kind) = try interpreter.interpret(frame, into: &readings) { skipped.append(kind) }
