@@ -146,4 +146,29 @@ import Testing
         #expect(answer.text == #"{"read":1,"accepted":1,"refused":0,"skipped":{}}"# + "\n")
         #expect(try live("bodyMass").count == 2)
     }
+
+    /// Posts of an Android phone: a day grows, and a part of a day never replaces a whole one.
+    @Test func postsOfHCWebhook() throws {
+        func post(_ time: String, _ days: [(start: String, end: String, count: Int)]) throws -> RawClient.Answer {
+            let rows = days.map { #"{"count":\#($0.count),"start_time":"\#($0.start)","end_time":"\#($0.end)"}"# }
+            let body = #"{"timestamp":"\#(time)","app_version":"1.9.9","steps":[\#(rows.joined(separator: ","))]}"#
+            return try served.post("/v1/intake/hc-webhook", body, "", token: served.otherToken)
+        }
+        let (first, second) = ("2026-11-19T23:00:00Z", "2026-11-20T23:00:00Z")
+        let answer = try post("2026-11-20T10:00:00Z", [(first, "2026-11-20T10:00:00Z", 2210)])
+        #expect(answer.text == #"{"read":1,"accepted":1,"refused":0,"skipped":{}}"# + "\n")
+        for _ in 0..<2 {
+            _ = try post("2026-11-21T12:00:00Z", [(first, second, 9120), (second, "2026-11-21T12:00:00Z", 400)])
+            #expect(try live("stepCount").sorted() == [400, 9120])
+        }
+        // An earlier post that was sent late changes nothing.
+        _ = try post("2026-11-20T10:00:00Z", [(first, "2026-11-20T10:00:00Z", 2210)])
+        let last = try post("2026-11-22T09:00:00Z", [(first, second, 31), (second, "2026-11-21T23:00:00Z", 7000)])
+        #expect(last.text.contains(#""skipped":{"steps of a part of a day":1}"#))
+        #expect(try live("stepCount").sorted() == [7000, 9120])
+        // A post that is cut stores nothing.
+        let cut = #"{"timestamp":"2026-11-20T10:00:00Z","app_version":"1","weight":[{"kilograms":70,"time":"2026-11-20T09:00:00Z"}"#
+        #expect(try served.post("/v1/intake/hc-webhook", cut, "", token: served.otherToken).status != 200)
+        #expect(try live("bodyMass").isEmpty)
+    }
 }

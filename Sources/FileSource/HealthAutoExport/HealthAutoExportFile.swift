@@ -111,7 +111,7 @@ package final class HealthAutoExportFileSource: FrameSource {
                     return try handle(RawFrame(payload: .malformed(reason), place: place, received: received))
                 }
                 let head = index == nil ? [HealthAutoExportRow.element, section] : [HealthAutoExportRow.point]
-                try Self.withRow(head, value) { row in
+                try TextRow.with(head, value) { row in
                     try handle(RawFrame(payload: .row(row), place: place, received: received))
                 }
             }
@@ -132,23 +132,8 @@ package final class HealthAutoExportFileSource: FrameSource {
 
     /// Delivers a row of texts.
     private func deliver(_ texts: [String], _ handle: (RawFrame) throws -> Void) throws {
-        try Self.withRow(texts, nil) { row in
+        try TextRow.with(texts) { row in
             try handle(RawFrame(payload: .row(row), place: Place(.record, 0), received: received))
-        }
-    }
-
-    /// Calls the body with a row of texts, followed by bytes.
-    private static func withRow(_ texts: [String], _ bytes: UnsafeRawBufferPointer?, _ body: (TextRow) throws -> Void) throws {
-        let row = TextRow()
-        let all = texts.map { Array($0.utf8) }
-        try all.flatMap { $0 }.withUnsafeBytes { buffer in
-            var start = 0
-            for text in all {
-                row.cells.append(UnsafeRawBufferPointer(rebasing: buffer[start..<start + text.count]))
-                start += text.count
-            }
-            if let bytes { row.cells.append(bytes) }
-            try body(row)
         }
     }
 }

@@ -17,7 +17,7 @@ enum IntakeRoutes {
         parameters: [
             Parameter(
                 name: "kind", form: .words(kinds),
-                help: "Format of the body: health-auto-export (the app Health Auto Export, JSON).",
+                help: "Format of the body: health-auto-export (the app Health Auto Export, JSON) or hc-webhook (the app HC Webhook, JSON).",
                 isRequired: true, isInPath: true),
             Parameter(
                 name: grouping, form: .field(maximum: 64),
@@ -27,7 +27,7 @@ enum IntakeRoutes {
         body: RequestBody(forms: [.json], maximum: 64 << 20, schema: "{\"type\":\"object\"}", isSpooled: true), answers: [.json],
         problems: [403, 507], acceptsKeyHeader: true, answer: post)
 
-    static let kinds = ["health-auto-export"]
+    static let kinds = [HealthAutoExportInterpreter.source, HealthConnectPostInterpreter.source]
     private static let ownReading = HealthAutoExportInterpreter.ownReading.name
     private static let grouping = "automation-aggregation"
 

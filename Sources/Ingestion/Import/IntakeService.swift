@@ -11,7 +11,7 @@ import SampleStore
 /// A post that is cut or malformed stores nothing. Everything that is not refused is durable when ``run(_:file:grouping:by:)`` returns.
 package struct IntakeService: Sendable {
     /// The formats.
-    package static let kinds = [HealthAutoExportInterpreter.source]
+    package static let kinds = [HealthAutoExportInterpreter.source, HealthConnectPostInterpreter.source]
 
     /// The reason why nothing of a post was stored.
     package enum Failure: Error, Hashable, Sendable {
@@ -47,24 +47,29 @@ package struct IntakeService: Sendable {
     /// - Returns: the account of this post.
     /// - Throws: ``Failure``, ``StoreError``.
     package func run(_ kind: String, file path: String, grouping: String?, by client: Client) throws -> IngestAccount {
-        guard kind == HealthAutoExportInterpreter.source else { throw Failure.unknownKind }
+        guard Self.kinds.contains(kind) else { throw Failure.unknownKind }
         let store = try SampleStore(path: store, access: .write)
         let granted = try Self.writable(client, store)
         let person = try Self.person(of: granted, store)
         let received = now()
-        let file: InputFile
-        let source: HealthAutoExportFileSource
+        let registry = OriginRegistry(person: person, aliases: try store.devices.aliases())
+        let (source, interpreter): (any FrameSource, any FrameInterpreter)
         do {
-            file = try InputFile(path: path)
+            let file = try InputFile(path: path)
             guard file.size > 0 else { throw Failure.malformed("the body is empty") }
-            source = HealthAutoExportFileSource(file, received: received)
-            try source.survey()
+            if kind == HealthConnectPostInterpreter.source {
+                let post = HealthConnectPostSource(file, received: received)
+                try post.survey()
+                (source, interpreter) = (post, HealthConnectPostInterpreter(registry: registry))
+            } else {
+                let post = HealthAutoExportFileSource(file, received: received)
+                try post.survey()
+                let grouping = grouping.flatMap { PeriodGrouping(header: $0) }
+                (source, interpreter) = (post, HealthAutoExportInterpreter(registry: registry, grouping: grouping, zone: zone))
+            }
         } catch let error as SourceError where error.kind == .malformed {
             throw Failure.malformed("\(error)")
         }
-        let interpreter = HealthAutoExportInterpreter(
-            registry: OriginRegistry(person: person, aliases: try store.devices.aliases()),
-            grouping: grouping.flatMap { PeriodGrouping(header: $0) }, zone: zone)
         let days = CalendarIntervals(.day, zone: zone)
         let today = days.index(of: received)
         let sender = ImportSender(

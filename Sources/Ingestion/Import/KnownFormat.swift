@@ -39,6 +39,10 @@ struct KnownFormat {
             id = Self.healthAutoExport
             source = HealthAutoExportFileSource(file, received: received, meter: meter)
             interpreter = HealthAutoExportInterpreter(registry: registry, grouping: options.grouping, zone: options.zone)
+        } else if isSelected(Self.healthConnectPost, HealthConnectPostFile.recognises) {
+            id = Self.healthConnectPost
+            source = HealthConnectPostSource(file, received: received, meter: meter)
+            interpreter = HealthConnectPostInterpreter(registry: registry)
         } else if isSelected(Self.lines, LineFile.recognises) {
             // Checked before resources because such a line may name one.
             id = Self.lines
@@ -88,6 +92,8 @@ struct KnownFormat {
     static let electrocardiogram = "apple-health-electrocardiogram"
     /// Posts and files of the app Health Auto Export.
     static let healthAutoExport = HealthAutoExportInterpreter.source
+    /// Posts of the app HC Webhook.
+    static let healthConnectPost = HealthConnectPostInterpreter.source
     /// Our own lines, as written by `export`.
     static let lines = "vitalgate-lines"
     /// A route.

@@ -8,15 +8,68 @@ import SampleStore
 
 /// `phones`: the phones that post health data.
 enum PhonesCommand: Command {
-    /// The purpose of a phone's client, by which it is one.
-    static let purpose = "Posts of Health Auto Export"
+    /// An app that posts.
+    private enum App: String, CaseIterable {
+        case healthAutoExport = "health-auto-export"
+        case hcWebhook = "hc-webhook"
+
+        /// The purpose of a phone's client, by which it is one.
+        var purpose: String {
+            switch self {
+            case .healthAutoExport: "Posts of Health Auto Export"
+            case .hcWebhook: "Posts of HC Webhook"
+            }
+        }
+
+        /// The types that the app can post.
+        var types: [SampleType] {
+            switch self {
+            case .healthAutoExport: HealthAutoExportInterpreter.types
+            case .hcWebhook: HealthConnectPostInterpreter.types
+            }
+        }
+
+        /// What to enter in the app.
+        func settings(address: String, token: String) -> String {
+            switch self {
+            case .healthAutoExport:
+                """
+                Enter this in Health Auto Export, in each automation of the type REST API:
+
+                  URL      \(address)
+                  Header   Authorization: Bearer \(token)
+                  Format   JSON
+
+                Activity such as steps, energy and distance: an automation with Summarize Data on, and Time Grouping Hours.
+                Measurements such as heart rate, weight and sleep: an automation with Summarize Data off.
+                Workouts: an automation of their own, Export Version v2.
+                Period: Today for frequent exports, and Previous 7 Days once a day for data that arrives late.
+
+                """
+            case .hcWebhook:
+                """
+                Enter this in HC Webhook, as a webhook with JSON:
+
+                  URL      \(address)
+                  Header   Authorization: Bearer \(token)
+
+                Turn on the metadata of records, so that the hub knows which app and device wrote them.
+
+                """
+            }
+        }
+    }
+
+    private static let app = Option(
+        names: ["--app"], value: "APP", help: "App on the phone (default: health-auto-export).",
+        completion: .values(App.allCases.map(\.rawValue)))
 
     static let specification = CommandSpecification(
         name: "phones", summary: "Manage phones that post health data.",
         discussion: """
             An app on the phone posts health data to the hub's HTTP API ('api.listen' in the configuration). Each phone is a client \
-            ('vitalgate clients') that may write the data of one person and read nothing. The app Health Auto Export on iPhones is \
-            supported (see docs/how-to/phones.md).
+            ('vitalgate clients') that may write the data of one person and read nothing. The apps Health Auto Export on iPhones and \
+            HC Webhook on Android phones are supported (see docs/how-to/phones.md and docs/how-to/phones-android.md).
             """,
         subcommands: [
             CommandSpecification(
@@ -26,8 +79,11 @@ enum PhonesCommand: Command {
                     the phone, use 'vitalgate clients forget'. To change its allowed types, use 'vitalgate clients grant' and \
                     'vitalgate clients withdraw'.
                     """,
-                arguments: [Argument(name: "NAME", help: "Name of the phone.")], options: [SharedOptions.person],
-                examples: [Example("vitalgate phones add \"Anna's iPhone\" --person Anna", "Add the phone of a person.")]),
+                arguments: [Argument(name: "NAME", help: "Name of the phone.")], options: [SharedOptions.person, app],
+                examples: [
+                    Example("vitalgate phones add \"Anna's iPhone\" --person Anna", "Add the phone of a person."),
+                    Example("vitalgate phones add pixel --app hc-webhook", "Add your Android phone."),
+                ]),
             CommandSpecification(
                 name: "list", summary: "List phones, and when each last posted.",
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
@@ -45,33 +101,20 @@ enum PhonesCommand: Command {
             return .configuration
         }
         let (now, name) = (context.machine.now(), context.invocation.argument("NAME") ?? "")
+        let app = context.invocation.string("--app").flatMap { App(rawValue: $0) } ?? .healthAutoExport
         let store = try context.access().openForWriting(creating: true)
         let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
         guard person != Origin.unassigned else {
             throw context.invocation.invalid("--person", value: person, expected: "the person who uses the phone")
         }
-        let client = try store.clients.add(named: name, purpose: purpose, at: now)
-        for type in HealthAutoExportInterpreter.types.map({ ObjectType($0) }) where !type.isReadOnly {
+        let client = try store.clients.add(named: name, purpose: app.purpose, at: now)
+        for type in app.types.map({ ObjectType($0) }) where !type.isReadOnly {
             try store.clients.set(
                 Grant(person: person, type: type, reading: .none, mayWrite: true), accesses: [.write], of: client, at: now)
         }
         let token = try store.clients.makeToken(for: client, at: now)
-        let kind = HealthAutoExportInterpreter.source
-        let address = "\(api.address ?? "https://ADDRESS-OF-YOUR-PROXY")/v1/intake/\(kind)"
-        try context.streams.output.write(
-            """
-            Enter this in Health Auto Export, in each automation of the type REST API:
-
-              URL      \(address)
-              Header   Authorization: Bearer \(token)
-              Format   JSON
-
-            Activity such as steps, energy and distance: an automation with Summarize Data on, and Time Grouping Hours.
-            Measurements such as heart rate, weight and sleep: an automation with Summarize Data off.
-            Workouts: an automation of their own, Export Version v2.
-            Period: Today for frequent exports, and Previous 7 Days once a day for data that arrives late.
-
-            """)
+        let address = "\(api.address ?? "https://ADDRESS-OF-YOUR-PROXY")/v1/intake/\(app.rawValue)"
+        try context.streams.output.write(app.settings(address: address, token: token))
         if api.listen.isLoopback { context.note("only this machine can reach \(api.listen): phones need another 'api.listen'") }
         return .success
     }
@@ -79,6 +122,8 @@ enum PhonesCommand: Command {
     /// A phone with the ledger entry of its last post.
     struct Phone {
         var client: Client
+        /// The id of its app.
+        var app: String
         var last: IngestAccount?
     }
 
@@ -87,12 +132,14 @@ enum PhonesCommand: Command {
 
     /// The phones, by name.
     static func phones(in store: SampleStore) throws -> [Phone] {
-        let clients = try store.clients.all().filter { $0.purpose == purpose }
+        let clients = try store.clients.all().compactMap { client in
+            App.allCases.first { $0.purpose == client.purpose }.map { (client: client, app: $0.rawValue) }
+        }
         guard !clients.isEmpty else { return [] }
         let accounts = try store.ledger.accounts(limit: reach)
-        return clients.map { client in
+        return clients.map { client, app in
             let name = IntakeService.name(of: client)
-            return Phone(client: client, last: accounts.last { $0.kind == .import && $0.name == name })
+            return Phone(client: client, app: app, last: accounts.last { $0.kind == .import && $0.name == name })
         }
     }
 
@@ -106,7 +153,7 @@ enum PhonesCommand: Command {
             if context.format == .ndjson {
                 var object = JSONObject()
                 object.set("name", phone.client.name)
-                object.set("app", HealthAutoExportInterpreter.source)
+                object.set("app", phone.app)
                 object.set("subjects", people.map { $0 == store.owner ? "me" : $0 })
                 object.set("posted", last?.description)
                 object.set("ingest", phone.last.map { Int($0.id) })
