@@ -51,6 +51,7 @@ enum DevicesPage {
             \(outcome)
             <h2>\(texts("devices.own"))</h2>
             \(HTML.choose(cards.isEmpty, "<p>\(texts("devices.none"))</p>", "<ul class=\"cards wide\">\(cards)</ul>"))
+            \(try phones(store, names, call))
             <h2>\(texts("devices.near"))</h2>
             \(running)
             \(work.running == nil ? form("scan", [], texts("devices.scan"), nil) : "")
@@ -117,6 +118,21 @@ enum DevicesPage {
             <form method="post" action="/page/devices"><input type="hidden" name="do" value="assign"><input type="hidden" name="address" value="\(device.address)">
             <label>\(texts("devices.whose")) <select name="subject">\(people)</select></label> <button class="quiet" aria-label="\(texts("devices.assignOf", name))">\(texts("devices.assign"))</button></form></li>
             """
+    }
+
+    /// The phones that post, with the time of each one's last post.
+    private static func phones(_ store: SampleStore, _ names: [String: String], _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let cards: [HTML] = try Phone.all(in: store).map { phone in
+            let last: HTML =
+                phone.posted.map { "\(texts("devices.posted")) \(call.times.element($0))" } ?? "\(texts("devices.neverPosted"))"
+            let people = phone.people.compactMap { names[$0] }.map(texts.person).joined(separator: ", ")
+            return """
+                <li class="card"><h3>\(phone.client.name)</h3>
+                <p class="from">\(last)</p><p class="note">\([phone.app.name, people].filter { !$0.isEmpty }.joined(separator: " · "))</p></li>
+                """
+        }
+        return HTML.choose(!cards.isEmpty, "<h2>\(texts("devices.phones"))</h2>\n<ul class=\"cards wide\">\(cards)</ul>")
     }
 
     private static func near(_ lines: [NearbyLine], _ adopted: [AdoptedDevice], _ call: PageCall) -> HTML {

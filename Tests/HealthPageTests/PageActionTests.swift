@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HTTPServerTesting
+import HealthAnswers
 import HealthModel
 import HealthServingTesting
 import Pipeline
@@ -47,6 +48,23 @@ import Testing
 
     private func post(_ target: String, _ body: String, _ cookie: String? = nil) throws -> RawClient.Answer {
         try PageTests.post(served, target, body, cookie ?? self.cookie)
+    }
+
+    /// Phones are beside the sensors, and other clients are not.
+    @Test func phonesBesideSensors() throws {
+        #expect(try !get("/page/devices").text.contains("<h2>Phones</h2>"))
+        let phone = try served.store.clients.add(
+            named: "Anna's <phone>", purpose: Phone.App.hcWebhook.purpose, at: ServedStore.now)
+        _ = try served.store.clients.add(named: "grafana", purpose: "Charts", at: ServedStore.now)
+        try served.grant("bodyMass", to: phone)
+        var page = try get("/page/devices").text
+        #expect(page.contains("<h2>Phones</h2>") && page.contains("Anna&#39;s &lt;phone&gt;") && page.contains("No post yet"))
+        #expect(page.contains("HC Webhook · ") && !page.contains("grafana"))
+        let entry = try served.store.beginIngest(
+            IngestDescription(kind: .import, name: phone.ledgerName, received: ServedStore.now.microseconds))
+        _ = try entry.finish(at: ServedStore.now.microseconds)
+        page = try get("/page/devices").text
+        #expect(page.contains("Last post <time") && !page.contains("No post yet"))
     }
 
     @Test func answersClientRequestByType() throws {

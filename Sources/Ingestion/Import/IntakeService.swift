@@ -38,9 +38,6 @@ package struct IntakeService: Sendable {
         (self.store, self.zone, self.now) = (store, zone, now)
     }
 
-    /// The name of a client's posts in the ledger.
-    package static func name(of client: Client) -> String { "\(client.name) (\(client.source))" }
-
     /// Imports a post.
     ///
     /// - Parameter grouping: the app's header with the length of the periods, if there is one.
@@ -73,7 +70,7 @@ package struct IntakeService: Sendable {
         let days = CalendarIntervals(.day, zone: zone)
         let today = days.index(of: received)
         let sender = ImportSender(
-            name: Self.name(of: client), day: days.start(of: today).microseconds..<days.start(of: today + 1).microseconds,
+            name: client.ledgerName, day: days.start(of: today).microseconds..<days.start(of: today + 1).microseconds,
             client: client, types: Set(granted.filter { $0.person == person }.map(\.type)),
             confirm: {
                 guard try Set(Self.writable(client, store)) == Set(granted) else { throw Failure.grantsChanged }

@@ -18,6 +18,8 @@ public struct Client: Hashable, Sendable {
 
     /// The id of the source (``SourceRevision/id``) of the samples that the client writes.
     public var source: String { ClientSource.id(of: id) }
+    /// The name of the client's entries in the ledger.
+    package var ledgerName: String { "\(name) (\(source))" }
 }
 
 /// A type of object with read and write permissions of its own: a sample type or a characteristic.

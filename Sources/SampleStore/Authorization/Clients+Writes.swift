@@ -61,7 +61,7 @@ extension SampleStore.Clients {
                     throw ClientWriteError.tooEarly(sample.origin.type)
                 }
                 var description = IngestDescription(
-                    kind: .save, name: "\(client.name) (\(client.source))", received: time.microseconds, comparesPaths: false)
+                    kind: .save, name: client.ledgerName, received: time.microseconds, comparesPaths: false)
                 description.replacesAcrossDevices = true
                 description.linksCopies = true
                 let outcomes = try store.samples.save(batch, as: description, within: day)
@@ -143,7 +143,7 @@ extension SampleStore.Clients {
         _ uuid: SampleIdentity, by client: Client, at time: Instant, where condition: (Sample) throws -> Void
     ) throws -> Bool {
         let description = IngestDescription(
-            kind: .delete, name: "\(client.name) (\(client.source))", received: time.microseconds)
+            kind: .delete, name: client.ledgerName, received: time.microseconds)
         let table = connection.samples
         return try store.samples.change(description) { _, deletion in
             var count = 0

@@ -167,7 +167,7 @@ enum ClientsCommand: Command {
             return
         }
         let description = IngestDescription(
-            kind: .delete, name: "\(client.name) (\(client.source))", received: context.machine.now().microseconds)
+            kind: .delete, name: client.ledgerName, received: context.machine.now().microseconds)
         let (ingest, count) = try store.clients.remove(client, deletingSamples: description)
         context.note(
             ingest == 0

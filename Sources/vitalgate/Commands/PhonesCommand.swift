@@ -1,6 +1,7 @@
 import CommandLineKit
 import FileSource
 import Formats
+import HealthAnswers
 import HealthModel
 import Hub
 import Ingestion
@@ -8,61 +9,9 @@ import SampleStore
 
 /// `phones`: the phones that post health data.
 enum PhonesCommand: Command {
-    /// An app that posts.
-    private enum App: String, CaseIterable {
-        case healthAutoExport = "health-auto-export"
-        case hcWebhook = "hc-webhook"
-
-        /// The purpose of a phone's client, by which it is one.
-        var purpose: String {
-            switch self {
-            case .healthAutoExport: "Posts of Health Auto Export"
-            case .hcWebhook: "Posts of HC Webhook"
-            }
-        }
-
-        /// The types that the app can post.
-        var types: [SampleType] {
-            switch self {
-            case .healthAutoExport: HealthAutoExportInterpreter.types
-            case .hcWebhook: HealthConnectPostInterpreter.types
-            }
-        }
-
-        /// What to enter in the app.
-        func settings(address: String, token: String) -> String {
-            switch self {
-            case .healthAutoExport:
-                """
-                Enter this in Health Auto Export, in each automation of the type REST API:
-
-                  URL      \(address)
-                  Header   Authorization: Bearer \(token)
-                  Format   JSON
-
-                Activity such as steps, energy and distance: an automation with Summarize Data on, and Time Grouping Hours.
-                Measurements such as heart rate, weight and sleep: an automation with Summarize Data off.
-                Workouts: an automation of their own, Export Version v2.
-                Period: Today for frequent exports, and Previous 7 Days once a day for data that arrives late.
-
-                """
-            case .hcWebhook:
-                """
-                Enter this in HC Webhook, as a webhook with JSON:
-
-                  URL      \(address)
-                  Header   Authorization: Bearer \(token)
-
-                Turn on the metadata of records, so that the hub knows which app and device wrote them.
-
-                """
-            }
-        }
-    }
-
     private static let app = Option(
         names: ["--app"], value: "APP", help: "App on the phone (default: health-auto-export).",
-        completion: .values(App.allCases.map(\.rawValue)))
+        completion: .values(Phone.App.allCases.map(\.rawValue)))
 
     static let specification = CommandSpecification(
         name: "phones", summary: "Manage phones that post health data.",
@@ -101,7 +50,7 @@ enum PhonesCommand: Command {
             return .configuration
         }
         let (now, name) = (context.machine.now(), context.invocation.argument("NAME") ?? "")
-        let app = context.invocation.string("--app").flatMap { App(rawValue: $0) } ?? .healthAutoExport
+        let app = context.invocation.string("--app").flatMap { Phone.App(rawValue: $0) } ?? .healthAutoExport
         let store = try context.access().openForWriting(creating: true)
         let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
         guard person != Origin.unassigned else {
@@ -119,52 +68,27 @@ enum PhonesCommand: Command {
         return .success
     }
 
-    /// A phone with the ledger entry of its last post.
-    struct Phone {
-        var client: Client
-        /// The id of its app.
-        var app: String
-        var last: IngestAccount?
-    }
-
-    /// The maximum number of ledger entries in which a last post is searched.
-    private static let reach = 5000
-
-    /// The phones, by name.
-    static func phones(in store: SampleStore) throws -> [Phone] {
-        let clients = try store.clients.all().compactMap { client in
-            App.allCases.first { $0.purpose == client.purpose }.map { (client: client, app: $0.rawValue) }
-        }
-        guard !clients.isEmpty else { return [] }
-        let accounts = try store.ledger.accounts(limit: reach)
-        return clients.map { client, app in
-            let name = IntakeService.name(of: client)
-            return Phone(client: client, app: app, last: accounts.last { $0.kind == .import && $0.name == name })
-        }
-    }
-
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let (zone, names) = (try context.zone(), try store.people.names())
         var rows: [[String]] = []
-        for phone in try phones(in: store) {
-            let people = Set(try store.clients.grants(of: phone.client).filter(\.mayWrite).map(\.person)).sorted()
-            let last = phone.last.map { Instant(microseconds: $0.finished ?? $0.received) }
+        for phone in try Phone.all(in: store) {
+            let (people, last, entry) = (phone.people, phone.posted, phone.entry)
             if context.format == .ndjson {
                 var object = JSONObject()
                 object.set("name", phone.client.name)
-                object.set("app", phone.app)
+                object.set("app", phone.app.rawValue)
                 object.set("subjects", people.map { $0 == store.owner ? "me" : $0 })
                 object.set("posted", last?.description)
-                object.set("ingest", phone.last.map { Int($0.id) })
-                object.set("read", phone.last?.read)
-                object.set("stored", phone.last?.stored)
+                object.set("ingest", entry.map { Int($0.id) })
+                object.set("read", entry?.read)
+                object.set("stored", entry?.stored)
                 try context.streams.output.write(object.line)
             }
             let shown = last.map { Readable.local($0, at: zone.offset(at: $0)) } ?? "never"
             rows.append([
                 phone.client.name, people.map { names[$0] ?? ($0 == store.owner ? "me" : $0) }.joined(separator: ", "), shown,
-                phone.last.map { "\($0.read)" } ?? "", phone.last.map { "\($0.stored)" } ?? "",
+                entry.map { "\($0.read)" } ?? "", entry.map { "\($0.stored)" } ?? "",
             ])
         }
         guard context.format != .ndjson else { return }
@@ -174,11 +98,51 @@ enum PhonesCommand: Command {
     /// Writes a note for each phone with its last post.
     static func note(_ context: CommandContext) {
         guard let store = try? context.openForReading(), let zone = try? context.zone() else { return }
-        for phone in (try? phones(in: store)) ?? [] {
-            let last = phone.last.map { Instant(microseconds: $0.finished ?? $0.received) }
+        for phone in (try? Phone.all(in: store)) ?? [] {
             let name = TerminalText.sanitized(phone.client.name)
             context.note(
-                "phone \(name): \(last.map { "last post \(Readable.local($0, at: zone.offset(at: $0)))" } ?? "no post yet")")
+                "phone \(name): \(phone.posted.map { "last post \(Readable.local($0, at: zone.offset(at: $0)))" } ?? "no post yet")"
+            )
+        }
+    }
+}
+
+extension Phone.App {
+    /// The types that the app can post.
+    fileprivate var types: [SampleType] {
+        switch self {
+        case .healthAutoExport: HealthAutoExportInterpreter.types
+        case .hcWebhook: HealthConnectPostInterpreter.types
+        }
+    }
+
+    /// What to enter in the app.
+    fileprivate func settings(address: String, token: String) -> String {
+        switch self {
+        case .healthAutoExport:
+            """
+            Enter this in Health Auto Export, in each automation of the type REST API:
+
+              URL      \(address)
+              Header   Authorization: Bearer \(token)
+              Format   JSON
+
+            Activity such as steps, energy and distance: an automation with Summarize Data on, and Time Grouping Hours.
+            Measurements such as heart rate, weight and sleep: an automation with Summarize Data off.
+            Workouts: an automation of their own, Export Version v2.
+            Period: Today for frequent exports, and Previous 7 Days once a day for data that arrives late.
+
+            """
+        case .hcWebhook:
+            """
+            Enter this in HC Webhook, as a webhook with JSON:
+
+              URL      \(address)
+              Header   Authorization: Bearer \(token)
+
+            Turn on the metadata of records, so that the hub knows which app and device wrote them.
+
+            """
         }
     }
 }
