@@ -111,6 +111,7 @@ package final class HealthConnectPostInterpreter: FrameInterpreter {
     private func steps(_ record: HealthConnectRecord, into readings: inout [Reading]) throws(LineFault) -> SkipKind? {
         guard let count = try record.line.number("count") else { throw LineFault("count", "it is missing") }
         let time = try record.interval()
+        guard time.end > time.start else { throw LineFault("the period is empty") }
         let posted = posted ?? record.frame.received
         if time.start.microseconds < posted.microseconds - Self.window { return names.kind("steps of a part of a day") }
         var reading = try reading(record, "stepCount", count, Self.steps, time)

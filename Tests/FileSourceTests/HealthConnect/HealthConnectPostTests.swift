@@ -65,7 +65,8 @@ import Testing
                     "basalMetabolicRate 78.0 W 2026-05-11T05:31:00Z +0", "bloodGlucose 5.3 mmol/L 2026-05-11T05:30:00Z +0",
                     "bloodPressureDiastolic 76.0 mm[Hg] 2026-05-11T05:35:00Z +0",
                     "bloodPressureSystolic 118.0 mm[Hg] 2026-05-11T05:35:00Z +0", "bodyMass 72.45 kg 2026-05-11T05:31:00Z +0",
-                    "dietaryEnergyConsumed 410.0 kcal 2026-05-11T06:00:00Z +600", "dietarySodium 0.62 g 2026-05-11T06:00:00Z +600",
+                    "dietaryEnergyConsumed 410.0 kcal 2026-05-11T06:00:00Z +600",
+                    "dietarySodium 0.62 g 2026-05-11T06:00:00Z +600",
                     "heartRate 61 /min 2026-05-11T06:15:00Z +0", "oxygenSaturation 97.0 % 2026-05-11T02:30:00Z +0",
                     "sleepAnalysis 2 1 2026-05-11T04:00:00Z +2400", "sleepAnalysis 3 1 2026-05-10T22:00:00Z +10800",
                     "sleepAnalysis 4 1 2026-05-11T01:00:00Z +4200", "sleepAnalysis 5 1 2026-05-11T02:10:00Z +6600",
@@ -129,7 +130,8 @@ import Testing
             #"""
             "steps_cadence":[{"rate":100,"time":"2026-05-11T06:00:00Z"}],"heart_rate":[{"avg":61,"min":50,"max":70},{"bpm":61}],
             "weight":[{"kilograms":"72","time":"2026-05-11T06:00:00Z"},{"kilograms":72,"time":"2026-05-11T06:00:00"}],
-            "note":"text","exercise":[{"type":"ski_ballet","start_time":"2026-05-10T16:00:00Z","end_time":"2026-05-10T15:00:00Z"}]
+            "steps":[{"count":5,"start_time":"2026-05-11T06:00:00Z","end_time":"2026-05-11T06:00:00Z"}],"note":"text",
+            "exercise":[{"type":"ski_ballet","start_time":"2026-05-10T16:00:00Z","end_time":"2026-05-10T15:00:00Z"}]
             """#)
         #expect(read.readings.isEmpty)
         #expect(read.skipped == ["steps_cadence": 1, "heart_rate: average": 1])
@@ -137,7 +139,8 @@ import Testing
         #expect(
             read.refused == [
                 "heart_rate: time: it is missing", "weight: kilograms: it is not a number",
-                "weight: time: it is not a time with an offset", "exercise: it ends before it starts",
+                "weight: time: it is not a time with an offset", "steps: the period is empty",
+                "exercise: it ends before it starts",
             ])
     }
 
