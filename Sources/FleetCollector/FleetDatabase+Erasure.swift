@@ -11,15 +11,19 @@ extension FleetDatabase {
         return (rows, stores.map { names[$0] ?? $0 })
     }
 
-    /// Erases everything about a person, and refuses later readings of the person.
+    /// Erases everything about a person, and refuses later readings of the person. Either everything is erased or nothing.
+    ///
+    /// - Throws: ``DeliveryError`` that says so, such as when another session has locked the rows for longer than `lock_timeout`.
     package func erase(person: String) throws(DeliveryError) {
         try transaction { () throws(DeliveryError) in
-            try PersonErasure(schema: schema).run(of: person, connection)
-            // Commands that were carried out may name the person.
-            try connection.run(
-                """
-                DELETE FROM \(schema).fleet_order WHERE finished IS NOT NULL AND $1 = ANY(arguments)
-                """, [person])
+            do throws(DeliveryError) {
+                try PersonErasure(schema: schema).run(of: person, connection)
+                // Commands that were carried out may name the person.
+                try connection.run(
+                    "DELETE FROM \(schema).fleet_order WHERE finished IS NOT NULL AND $1 = ANY(arguments)", [person])
+            } catch {
+                throw DeliveryError(error.kind, "nothing was erased: \(error.reason)", isLasting: error.isLasting)
+            }
         }
     }
 

@@ -12,8 +12,10 @@ package struct FleetDatabase {
     init(_ connection: PostgreSQLConnection, schema: String) { (self.connection, self.schema) = (connection, schema) }
 
     /// Connects and checks the tables.
-    package init(_ settings: PostgreSQLSettings) throws(DeliveryError) {
-        self.init(try PostgreSQLConnection(settings), schema: settings.schema)
+    ///
+    /// - Parameter timeout: The maximum time in milliseconds for a statement.
+    package init(_ settings: PostgreSQLSettings, timeout: Int32 = PostgreSQLConnection.timeout) throws(DeliveryError) {
+        self.init(try PostgreSQLConnection(settings, timeout: timeout), schema: settings.schema)
         try FleetSchema(name: schema).check(connection)
     }
 

@@ -5,9 +5,9 @@ import Pipeline
 /// A session with a server. No call waits longer than its patience for an answer.
 package final class PostgreSQLConnection {
     /// The maximum time in milliseconds for a statement on a busy server.
-    static let timeout: Int32 = 60_000
-    /// The same for statements that create indexes or move rows: a day.
-    static let rebuildTimeout: Int32 = 86_400_000
+    package static let timeout: Int32 = 60_000
+    /// The same for statements that create indexes, or move or remove many rows: a day.
+    package static let rebuildTimeout: Int32 = 86_400_000
 
     /// The number of bytes of rows sent at once.
     private static let portion = 1 << 16
@@ -220,6 +220,8 @@ package final class PostgreSQLConnection {
         case "23503", "25P02", "25P03": return DeliveryError(.unreachable, "PostgreSQL: SQLSTATE \(state)")
         // A standby. After a failover, the next session leads to the new primary.
         case "25006": return DeliveryError(.unreachable, "\(text) (SQLSTATE \(state))")
+        case "55P03":
+            return DeliveryError(.unreachable, "another session has locked these rows or tables for too long (SQLSTATE \(state))")
         case "42501": return DeliveryError(.unauthorised, "\(text) (SQLSTATE \(state))")
         default: break
         }

@@ -88,15 +88,30 @@ package final class PostgreSQLExporter: ComparableExporter {
         /// Rows represent other reports.
         let superseded: Bool
         let erased: Bool
+        /// A person is new for the hub, or was erased.
+        let newPeople: Bool
     }
 
-    private func contents(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Contents {
+    private func contents(
+        for people: Set<String>, of hub: Int32, _ connection: PostgreSQLConnection
+    ) throws(DeliveryError) -> Contents {
         let row = try connection.run(
             """
             SELECT EXISTS(SELECT 1 FROM \(schema.name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(schema.name).deletion),
-                EXISTS(SELECT 1 FROM \(schema.name).superseded), EXISTS(SELECT 1 FROM \(schema.name).erased)
-            """)[0].map { $0 == "t" }
-        return Contents(others: row[0], deletions: row[1], superseded: row[2], erased: row[3])
+                EXISTS(SELECT 1 FROM \(schema.name).superseded), EXISTS(SELECT 1 FROM \(schema.name).erased),
+                (SELECT count(*) FROM \(schema.name).participant WHERE hub = \(hub) AND subject = ANY($1::text[])) < \(people.count)
+            """, [NewRows.literal(people.sorted())])[0].map { $0 == "t" }
+        return Contents(others: row[0], deletions: row[1], superseded: row[2], erased: row[3], newPeople: row[4])
+    }
+
+    /// Writes whose readings the hub sends.
+    private func note(_ people: Set<String>, of hub: Int32, _ connection: PostgreSQLConnection) throws(DeliveryError) {
+        let entered = try connection.run(
+            """
+            INSERT INTO \(schema.name).participant(hub, subject) SELECT \(hub), unnest($1::text[]) ON CONFLICT DO NOTHING RETURNING subject
+            """, [NewRows.literal(people.sorted())])
+        guard !entered.isEmpty else { return }
+        try SourceOrderRows(schema: schema.name).mark(entered.compactMap { $0[0] }, new: hub, connection)
     }
 
     /// Does everything that needs no transaction.
@@ -123,17 +138,17 @@ package final class PostgreSQLExporter: ComparableExporter {
     /// - Returns: The number of changes that were left out because the person was erased.
     @discardableResult
     func write(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) -> Int {
-        let contents = try contents(connection)
+        let contents = try contents(for: batch.people, of: hub, connection)
         var (batch, leftOut) = (batch, 0)
         if contents.erased {
             leftOut = batch.leaveOut(try PersonErasure.erased(of: batch.people, in: schema.name, connection))
         }
-        try session.note(batch.people, of: hub, connection)
+        if contents.newPeople { try note(batch.people, of: hub, connection) }
         if !batch.added.isEmpty { try add(batch, contents, connection, hub) }
         if !batch.deleted.isEmpty { try remove(batch.deleted, connection, hub, contents) }
         if contents.others { try comparePaths(of: batch, connection, hub) }
         if session.hasTemporaryRows { try connection.run(days.markingTouched(byPerson: session.isPartitioned)) }
-        try session.mark(batch.added, days, connection)
+        try days.mark(batch.added, connection)
         return leftOut
     }
 

@@ -16,12 +16,7 @@ package final class PostgreSQLSession {
     /// Whether the open transaction has rows in its temporary tables.
     var hasTemporaryRows = false
 
-    /// The people that the database knows of each hub.
-    private var participants: [Int32: Set<String>] = [:]
-
     private var statistics = PartitionStatistics()
-    /// The longest durations that the database knows of each person and type.
-    private var maximumDuration: [DayRows.DurationKey: Int64] = [:]
     private let days: DayComputer?
     /// Whether this session computes the statistics of days.
     var computesDays: Bool { days != nil }
@@ -97,27 +92,6 @@ package final class PostgreSQLSession {
         return leftOut
     }
 
-    /// Writes whose readings a hub sends. Persons that the session does not know yet may be there already.
-    func note(_ people: Set<String>, of hub: Int32, _ connection: PostgreSQLConnection) throws(DeliveryError) {
-        if participants.count >= Self.maximumHubs { participants.removeAll() }
-        let new = people.subtracting(participants[hub] ?? [])
-        guard !new.isEmpty else { return }
-        let entered = try connection.run(
-            "INSERT INTO \(schema.name).participant(hub, subject) SELECT \(hub), unnest($1::text[]) ON CONFLICT DO NOTHING RETURNING subject",
-            [NewRows.literal(new.sorted())])
-        if !entered.isEmpty {
-            try SourceOrderRows(schema: schema.name).mark(entered.compactMap { $0[0] }, new: hub, connection)
-        }
-        // A delivery that fails forgets them.
-        participants[hub, default: []].formUnion(new)
-    }
-
-    func mark(_ samples: [Sample], _ days: DayRows, _ connection: PostgreSQLConnection) throws(DeliveryError) {
-        if maximumDuration.count >= Self.maximumHubs { maximumDuration.removeAll() }
-        // A delivery that fails forgets them.
-        try days.mark(samples, &maximumDuration, connection)
-    }
-
     /// Computes days that are due, until some seconds have passed.
     ///
     /// - Returns: Whether more may be due.
@@ -138,16 +112,12 @@ package final class PostgreSQLSession {
     /// Ends the open transaction after an error. If the server has refused the request, the connection is kept. Otherwise the next one finds out
     /// what is wrong.
     package func recover(from error: DeliveryError) {
-        guard error.kind == .refused, let connection, (try? connection.run("ROLLBACK")) != nil else { return end() }
-        participants.removeAll()
-        maximumDuration.removeAll()
+        if error.kind != .refused || connection == nil || (try? connection?.run("ROLLBACK")) == nil { end() }
     }
 
     /// Closes the connection. A transaction that is open is rolled back.
     package func end() {
         connection = nil
         hubs.removeAll()
-        participants.removeAll()
-        maximumDuration.removeAll()
     }
 }

@@ -258,6 +258,34 @@ import Testing
         #expect(try fleet.contents(of: person) == (1, ["a"]))
     }
 
+    /// A session that has locked rows stops an erasure, which has changed nothing then: a delivery that does not end, or an administrator who
+    /// looks at rows or tables.
+    @Test(arguments: [
+        "LOCK TABLE {}.lock IN ROW SHARE MODE", "SELECT 1 FROM {}.sample FOR UPDATE", "LOCK TABLE {}.day IN SHARE MODE",
+        "LOCK TABLE {}.fleet_order IN SHARE MODE",
+    ]) func lockedRowsStopErasure(lock: String) throws {
+        let person = test.origin.person
+        let context = try ExportContext(name: "x", store: "a", me: person, now: { ExportedStore.received })
+        let sample = try test.sample(60, at: 0).sample
+        func deliver() throws -> Int {
+            try PostgreSQLExporter(settings, context: context).deliver(
+                ExportBatch(changes: [.added(StoredSample(sample: sample, ingest: 0, seq: 0))]))
+        }
+        #expect(try deliver() == 0)
+        let open = try PostgreSQLConnection(settings)
+        try open.run("BEGIN; \(lock.replacing("{}", with: settings.schema))")
+        try fleet.connection.run("SET lock_timeout = 100")
+        let expected = "nothing was erased: another session has locked these rows or tables for too long (SQLSTATE 55P03)"
+        #expect { try fleet.erase(person: person) } throws: { "\($0)" == expected }
+        try open.run("COMMIT")
+        // A person of whom something was erased would be refused.
+        #expect(try deliver() == 0)
+        #expect(try fleet.contents(of: person) == (1, ["a"]))
+        try fleet.erase(person: person)
+        #expect(try deliver() == 1)
+        #expect(try fleet.contents(of: person) == (0, []))
+    }
+
     /// The broker lets each hub send only as itself, and hear only its own replies. A collector refuses a revoked hub at once.
     @Test func hubSendsOnlyUnderOwnName() throws {
         let (hub, collector) = (try key(), try key())

@@ -9,6 +9,7 @@ import Hub
 import Ingestion
 import NATSKit
 import Pipeline
+import PostgreSQLExport
 import Profiles
 
 /// The commands of a fleet's center.
@@ -144,7 +145,9 @@ struct FleetCenter {
         guard UUIDText.isValid(text) else {
             throw ConfigurationError("PERSON must be a UUID, because names of people stay on each hub", isOfOption: true)
         }
-        let (database, person) = (try database(), text.lowercased())
+        // The rows of many years take longer than other statements.
+        let database = try FleetDatabase(settings.database, timeout: PostgreSQLConnection.rebuildTimeout)
+        let person = text.lowercased()
         if context.invocation.flag("--readmit") {
             let wasErased = try database.readmit(person: person)
             context.note("vitalgate: readings of this person are accepted" + (wasErased ? " again" : ", as before"))
