@@ -137,7 +137,9 @@ import Testing
         let samples = try readings(0..<60).map(\.sample)
         func added(_ sample: Sample) -> SampleChange { .added(StoredSample(sample: sample, ingest: 0, seq: 0)) }
         for store in ["a", "b"] { try deliver(samples.map(added), from: store) }
-        let people = try sql("SELECT DISTINCT subject FROM vitalgate.sample WHERE subject <> '' ORDER BY 1", on: 1).compactMap { $0[0] }
+        let people = try sql("SELECT DISTINCT subject FROM vitalgate.sample WHERE subject <> '' ORDER BY 1", on: 1).compactMap {
+            $0[0]
+        }
         try #require(people.count > 1)
         let open = try PostgreSQLConnection(settings(1))
         try open.run("BEGIN")
