@@ -26,8 +26,8 @@ enum ConflictRows {
     static func statements(
         _ table: ReportTable, in schema: String, hub: Int32, byPerson: Bool, variants: (some: Bool, all: Bool)
     ) -> [String] {
-        let isSame = "s.uuid = i.uuid" + (byPerson ? " AND s.subject = i.subject" : "")
         let incoming = table.temporary
+        let isSame = RowMatch.isSame("s", "i", values: "SELECT uuid FROM \(incoming)", byPerson: byPerson && table.isPartitioned)
         var statements: [String] = []
         if variants.some {
             statements += [

@@ -128,7 +128,10 @@ struct DayRows {
     func marking(rowsIn table: String, byPerson: Bool) -> String {
         let columns = Self.times.split(separator: ", ").map { "s.\($0)" }.joined(separator: ", ")
         return marking(
-            "SELECT \(columns) FROM \(table) i JOIN \(schema).sample s ON s.uuid = i.uuid\(byPerson ? " AND s.subject = i.subject" : "")"
+            """
+            SELECT \(columns) FROM \(table) i
+                JOIN \(schema).sample s ON \(RowMatch.isSame("s", "i", values: "SELECT uuid FROM \(table)", byPerson: byPerson))
+            """
         )
     }
 
@@ -143,7 +146,8 @@ struct DayRows {
         let columns = Self.times.split(separator: ", ").map { "s.\($0)" }.joined(separator: ", ")
         return marking(
             """
-            SELECT \(columns) FROM touched t JOIN \(schema).sample s ON s.uuid = t.uuid\(byPerson ? " AND s.subject = t.subject" : "")
+            SELECT \(columns) FROM touched t
+                JOIN \(schema).sample s ON \(RowMatch.isSame("s", "t", values: "SELECT uuid FROM touched", byPerson: byPerson))
             UNION ALL \(content("k")) FROM touched t JOIN \(schema).superseded k ON k.by = t.uuid WHERE k.place = 'sample'
             UNION ALL \(content("h")) FROM heir h WHERE h.place = 'sample'
             """)

@@ -271,7 +271,7 @@ package final class PostgreSQLExporter: ComparableExporter {
 
     /// The condition for two rows with the same UUID. In a partitioned table, the person leads to the partition.
     private func hasSameUUID(_ one: String, _ other: String) -> String {
-        "\(one).uuid = \(other).uuid" + (session.isPartitioned ? " AND \(one).subject = \(other).subject" : "")
+        RowMatch.isSame(one, other, byPerson: session.isPartitioned)
     }
 
     /// Whether a new row has other content than the stored one. The receive time is ignored because it differs between hubs.

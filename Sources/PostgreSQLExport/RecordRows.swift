@@ -53,18 +53,20 @@ enum RecordRows {
             ]
         }
         for table in tables {
-            let isQuarantined = "s.uuid = r.held" + (byPerson ? " AND s.subject = i.subject" : "")
+            let isStored = RowMatch.isSame(
+                "s", "r", column: "held", values: "SELECT r.held FROM i JOIN \(schema).record r ON \(isSame)",
+                byPerson: byPerson && table.isPartitioned)
             statements += [
                 SupersededRows.adding(
                     """
                     WITH i AS MATERIALIZED (\(new(table)))
                     SELECT s.uuid AS held, h.hub, i.uuid AS by, s.subject, \(SupersededRows.content("s")) AS content FROM i
-                        JOIN \(schema).record r ON \(isSame) JOIN \(schema).\(table.name) s ON \(isQuarantined), unnest(s.hubs) AS h(hub)
+                        JOIN \(schema).record r ON \(isSame) JOIN \(schema).\(table.name) s ON \(isStored), unnest(s.hubs) AS h(hub)
                         WHERE r.held <> i.uuid
                     """, place: table.name, in: schema),
                 """
                 WITH i AS MATERIALIZED (\(new(table))) DELETE FROM \(schema).\(table.name) s USING i, \(schema).record r
-                    WHERE \(isSame) AND \(isQuarantined) AND r.held <> i.uuid
+                    WHERE \(isSame) AND \(isStored) AND r.held <> i.uuid
                 """,
             ]
         }

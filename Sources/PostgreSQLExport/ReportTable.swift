@@ -11,6 +11,9 @@ struct ReportTable {
     /// A SELECT of the new rows in the temporary table, in the form of the table.
     let incoming: String
 
+    /// Whether the table can be partitioned by person.
+    var isPartitioned: Bool { name == Self.sample.name }
+
     /// The table of quantities.
     static let sample = ReportTable(
         name: "sample", columns: CopyRows.columns, temporary: "incoming",

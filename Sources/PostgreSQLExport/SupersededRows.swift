@@ -62,6 +62,13 @@ enum SupersededRows {
         }
     }
 
+    /// Only the table of samples is partitioned.
+    private static func isSame(
+        _ row: String, _ other: String, column: String = "uuid", _ table: ReportTable, _ byPerson: Bool
+    ) -> String {
+        RowMatch.isSame(row, other, column: column, byPerson: byPerson && table.isPartitioned)
+    }
+
     /// Returns the statements that write which hubs the changed rows represent.
     static func representing(in tables: [ReportTable], _ schema: String, byPerson: Bool) -> [String] {
         tables.map { table in
@@ -70,7 +77,7 @@ enum SupersededRows {
                 SELECT t.uuid, t.subject, (SELECT array_agg(DISTINCT hub ORDER BY hub) FROM \(schema).superseded WHERE by = t.uuid) AS hubs
                 FROM (SELECT DISTINCT uuid, subject FROM touched) t)
             UPDATE \(schema).\(table.name) s SET represents = k.hubs FROM k
-                WHERE s.uuid = k.uuid\(byPerson ? " AND s.subject = k.subject" : "") AND s.represents IS DISTINCT FROM k.hubs
+                WHERE \(isSame("s", "k", table, byPerson)) AND s.represents IS DISTINCT FROM k.hubs
             """
         }
     }
@@ -79,7 +86,7 @@ enum SupersededRows {
     /// reports, the highest version of them comes forward, and represents the others.
     static func releases(of tables: [ReportTable], in schema: String, hub: Int32, byPerson: Bool) -> [String] {
         let isThere = tables.map {
-            "EXISTS(SELECT 1 FROM \(schema).\($0.name) s WHERE s.uuid = gone.uuid\(byPerson ? " AND s.subject = gone.subject" : ""))"
+            "EXISTS(SELECT 1 FROM \(schema).\($0.name) s WHERE \(isSame("s", "gone", $0, byPerson)))"
         }.joined(separator: " OR ")
         let variant = "(k.content->>'variant')::bigint"
         let hubs = """
@@ -104,15 +111,15 @@ enum SupersededRows {
                 [
                     """
                     UPDATE \(schema).\(table.name) s SET hubs = ARRAY(SELECT DISTINCT unnest(s.hubs || \(hubs)) ORDER BY 1)
-                        FROM heir WHERE heir.place = '\(table.name)' AND s.uuid = heir.held AND s.variant = heir.variant
-                        \(byPerson ? "AND s.subject = heir.subject" : "")
+                        FROM heir WHERE heir.place = '\(table.name)' AND s.variant = heir.variant
+                            AND \(isSame("s", "heir", column: "held", table, byPerson))
                     """,
                     """
                     INSERT INTO \(schema).\(table.name)(\(table.columns.joined(separator: ", ")), hubs)
                         SELECT \(table.columns.map { "r.\($0)" }.joined(separator: ", ")), \(hubs)
                         FROM heir, jsonb_populate_record(NULL::\(schema).\(table.name), heir.content) r
-                        WHERE heir.place = '\(table.name)' AND NOT EXISTS(SELECT 1 FROM \(schema).\(table.name) s WHERE s.uuid = heir.held
-                            AND s.variant = heir.variant\(byPerson ? " AND s.subject = heir.subject" : ""))
+                        WHERE heir.place = '\(table.name)' AND NOT EXISTS(SELECT 1 FROM \(schema).\(table.name) s
+                            WHERE s.variant = heir.variant AND \(isSame("s", "heir", column: "held", table, byPerson)))
                     """,
                 ]
             } + [

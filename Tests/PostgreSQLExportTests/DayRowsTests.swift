@@ -72,7 +72,9 @@ import Testing
     @Test func outdatedComputationLeavesWholeWeekDue() throws {
         _ = try exporter().deliver(ExportBatch(changes: [total()]))
         let first = Self.monday / Self.day - 3
-        let (hasRead, mayWrite, hasWritten) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (hasRead, mayWrite, hasWritten) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
         let (rows, settings, person) = (rows, settings, person)
         DispatchQueue.global().async {
             do {

@@ -124,6 +124,41 @@ import Testing
         #expect(remote.allSatisfy { $0.contains("start_time >=") && $0.contains("start_time <=") }, "\(remote)")
     }
 
+    /// A delivery locks only its own rows on another server. Otherwise deliveries for different people would wait for each other there, and
+    /// PostgreSQL does not notice a circle that goes over two servers.
+    @Test func deliveryLocksOnlyOwnRows() throws {
+        defer { for server in servers { server.stop() } }
+        try create()
+        _ = try sql("ALTER DATABASE postgres SET lock_timeout = '2s'", on: 1)
+        func deliver(_ changes: [SampleChange], from store: String, rewrites: Bool = false) throws {
+            let context = try ExportContext(name: "other", store: store, me: test.store.owner, now: { ExportedStore.received })
+            _ = try PostgreSQLExporter(settings(0), context: context).deliver(ExportBatch(changes: changes, rewrites: rewrites))
+        }
+        let samples = try readings(0..<60).map(\.sample)
+        func added(_ sample: Sample) -> SampleChange { .added(StoredSample(sample: sample, ingest: 0, seq: 0)) }
+        for store in ["a", "b"] { try deliver(samples.map(added), from: store) }
+        let people = try sql("SELECT DISTINCT subject FROM vitalgate.sample WHERE subject <> '' ORDER BY 1", on: 1).compactMap {
+            $0[0]
+        }
+        try #require(people.count > 1)
+        let open = try PostgreSQLConnection(settings(1))
+        try open.run("BEGIN")
+        #expect(try open.run("SELECT 1 FROM vitalgate.sample WHERE subject = $1 FOR UPDATE", [people[0]]).count == 2)
+        let own = samples.filter { $0.origin.person == people[1] }
+        try deliver(own.map(added), from: "a", rewrites: true)
+        for version in 1...2 as ClosedRange<Int64> {
+            var record = own[0]
+            record.record = RecordIdentifier(id: "r", version: version)
+            record.identity = record.identity(ordinal: UInt32(version))
+            try deliver([added(record)], from: "b")
+        }
+        for store in ["a", "b"] {
+            try deliver(own.map { .deleted(StoredDeletion(sample: $0, replacedBy: nil, ingest: 0, seq: 0)) }, from: store)
+        }
+        #expect(try sql("SELECT record_version FROM vitalgate.sample WHERE subject = '\(people[1])'") == [["2"]])
+        try open.run("COMMIT")
+    }
+
     /// A server is killed while a batch is written, three times. Afterwards each row is there once, on the server of its person.
     @Test func survivesServerKilledDuringBatch() throws {
         defer { for server in servers { server.stop() } }

@@ -201,18 +201,21 @@ public final class StoreComparison {
         var digests: [SampleDigest.Place: SampleDigest] = [:]
         let snapshot = try Snapshot(store.connection)
         defer { snapshot.end() }
-        // Type by type, so that neighbors are nearly always of one place.
-        for series in Dictionary(grouping: try store.allSeries(), by: \.type).values {
-            var latest = SampleDigest(SampleDigest.Place(day: .min, type: ""))
-            let cursor = try SampleCursor(store: store, query: SampleQuery(), of: Set(series.map(\.id)))
-            defer { cursor.close() }
-            while let sample = try cursor.next()?.sample {
+        let decoder = SampleDecoder(connection: store.connection)
+        for series in try store.allSeries() {
+            var latest = SampleDigest(SampleDigest.Place(day: .min, type: series.type.id))
+            var end = Int64.min
+            // In the order of time, so that neighbors are of one day.
+            let rows = try store.connection.samples.scan(.whole, of: series.id, isRetained: false)
+            while try rows.next() {
+                let sample = try rows.stored(decoder).sample
                 guard passes(sample) else { continue }
                 count(sample)
-                if latest.place.day != Self.day(of: sample) || latest.place.type != sample.origin.type.id {
+                if sample.start.microseconds >= end {
                     if latest.count > 0 { digests[latest.place] = latest }
                     let key = Self.key(of: sample)
                     latest = digests[key] ?? SampleDigest(key)
+                    end = (Int64(key.day) + 1) * Calendar.day
                 }
                 latest.add(print(sample) ?? 0)
             }
