@@ -9,6 +9,8 @@ static const sqlite3_destructor_type vitalgate_sqlite_transient = ((sqlite3_dest
 /// An extended result code: computed from another macro, which Swift does not import.
 static const int vitalgate_sqlite_busy_snapshot = SQLITE_BUSY_SNAPSHOT;
 static const int vitalgate_sqlite_shared_memory_size = SQLITE_IOERR_SHMSIZE;
+static const int vitalgate_sqlite_shared_memory_map = SQLITE_IOERR_SHMMAP;
+static const int vitalgate_sqlite_no_memory = SQLITE_IOERR_NOMEM;
 
 /// sqlite3_config is variadic, which Swift cannot call: memory statistics are off, their lock costs more than a row's bind.
 static inline int vitalgate_sqlite_without_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }

@@ -28,7 +28,7 @@ extension Problem {
         case let problem as Problem: self = problem
         case let error as PredicateError: self.init(422, "where: \(error)")
         case let error as UnitError: self.init(422, "\(error)")
-        case let error as StoreError where error.kind == .busy: self = .busy
+        case let error as StoreError where error.kind == .busy || error.kind == .outOfMemory: self = .busy
         case let error as StoreError where error.kind == .tooLong:
             self.init(422, "The query takes too long. Use a shorter time range or fewer types.")
         case let error as StoreError where error.kind == .full:

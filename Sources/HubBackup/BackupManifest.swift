@@ -85,13 +85,29 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         guard manifest.version == 1 else {
             throw BackupFailure(.invalid, "the backup was made by a newer Vitalgate: update this program")
         }
-        // A path decides where root writes.
-        for path in manifest.files.map(\.path) {
-            guard path.hasPrefix("/"), !path.split(separator: "/").contains(where: { $0 == ".." || $0 == "." }) else {
+        guard manifest.files.count <= Self.maximumFiles else {
+            throw BackupFailure(.damaged, "the backup has more than \(Self.maximumFiles) files")
+        }
+        for file in manifest.files {
+            // A path decides where root writes.
+            guard Self.isValid(file.path) else {
                 throw BackupFailure(.damaged, "the backup has a file without a valid path")
+            }
+            // A program with such a permission would run as the file's owner, who may be root.
+            guard file.mode & ~0o777 == 0 else {
+                throw BackupFailure(.damaged, "the backup has a file with special permissions")
             }
         }
         self = manifest
+    }
+
+    /// More than a backup contains. Its own bounds are lower, and the keys of its locations come on top.
+    private static let maximumFiles = 2 * BackupFiles.maximum
+    private static let maximumPathLength = 4095
+
+    private static func isValid(_ path: String) -> Bool {
+        path.hasPrefix("/") && path.utf8.count <= maximumPathLength && !path.unicodeScalars.contains { $0.value < 0x20 }
+            && !path.split(separator: "/").contains { $0 == ".." || $0 == "." }
     }
 
     init(

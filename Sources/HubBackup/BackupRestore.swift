@@ -75,7 +75,7 @@ package struct BackupRestore: Sendable {
             guard restoresFiles else { return result }
             for file in restored.manifest.files {
                 let target = place(of: file, restored.manifest, configuration)
-                guard file.role == .configuration || allowed.contains(where: { target.hasPrefix($0 + "/") }) else {
+                guard target == configuration || Self.isAllowed(target, in: allowed) else {
                     let aside = "\(store)-restored\(file.path)"
                     put(file, folder + BackupManifest.place(of: file.path), at: aside, owner, &result)
                     result.notRestored.append("\(file.path): it is now in \(aside)")
@@ -85,6 +85,19 @@ package struct BackupRestore: Sendable {
             }
             return result
         }
+    }
+
+    /// Whether a file may be put at a place. A backup may be of a hub that was broken into, and root restores it.
+    ///
+    /// - Parameter folders: Folders of Vitalgate and of Bluetooth, or beginnings of the names of files that end in a hyphen.
+    package static func isAllowed(_ target: String, in folders: [String]) -> Bool {
+        folders.contains { target.hasPrefix($0.hasSuffix("-") ? $0 : $0 + "/") }
+    }
+
+    /// The folders of files of a hub among these: those that have its name. In any other one, such as /etc or the home of a person, files
+    /// of other programs decide what root or the person runs.
+    package static func ownFolders(among folders: [String]) -> [String] {
+        folders.filter { SmallFile.name(of: $0).lowercased().contains("vitalgate") }
     }
 
     /// Where a file belongs on this machine. Files beside the store stay beside it.
@@ -150,6 +163,24 @@ package struct BackupRestore: Sendable {
             result.notRestored.append("\(target): the backup has no such file")
             return
         }
+        let isOfOwner = owner != nil && geteuid() == 0 && target.hasPrefix(SmallFile.folder(of: store) + "/")
+        guard let owner, isOfOwner else { return putAsUser(file, bytes, at: target, owner, &result) }
+        // Root must not write where another user may have put links.
+        guard setegid(owner.group) == 0, seteuid(owner.user) == 0 else {
+            result.notRestored.append("\(target): \(String(cString: strerror(errno)))")
+            return
+        }
+        defer {
+            _ = seteuid(0)
+            _ = setegid(0)
+        }
+        putAsUser(file, bytes, at: target, nil, &result)
+    }
+
+    private func putAsUser(
+        _ file: BackupManifest.File, _ bytes: [UInt8], at target: String, _ owner: (user: uid_t, group: gid_t)?,
+        _ result: inout Result
+    ) {
         if let there = SmallFile.read(target, limit: BackupFiles.maximumLength) {
             guard there != bytes else { return }
             // A program or profile that this machine has is newer.

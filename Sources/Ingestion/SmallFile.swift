@@ -53,6 +53,9 @@ package enum SmallFile {
         return "\(String(cString: folder))/\(path)"
     }
 
+    /// The last part of a path.
+    package static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
+
     /// The folder of a file: `.` for a name without a folder.
     package static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

@@ -128,9 +128,12 @@ public struct Refusal: Error, Hashable, Sendable {
     /// The number of refused readings, or one if the frame could not be read at all.
     public var readings: Int
 
+    /// The maximum length of a reason in bytes. A reason may repeat input of any length, and the ledger stores it.
+    public static let maximumReasonLength = 1000
+
     /// Refuses the data at a place.
     public init(_ reason: String, at place: Place, readings: Int = 1) {
-        self.reason = reason
+        self.reason = reason.excerpt(maximum: Self.maximumReasonLength)
         self.place = place
         self.readings = readings
     }

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// An error that ends reading from a source.
 public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The category of the error, for callers that react to it.
@@ -20,7 +22,7 @@ public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An error with its cause.
     public init(_ kind: Kind, _ reason: String, at place: Place? = nil) {
         self.kind = kind
-        self.reason = reason
+        self.reason = reason.excerpt(maximum: Refusal.maximumReasonLength)
         self.place = place
     }
 

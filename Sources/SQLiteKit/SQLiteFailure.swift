@@ -48,6 +48,10 @@ public enum SQLiteFault: Sendable {
     case inputOutput
     /// A progress handler interrupted the statement.
     case interrupted
+    /// There is no memory left for the statement (`SQLITE_NOMEM`), or for reading the file.
+    case outOfMemory
+    /// A value or a statement is longer than SQLite allows (`SQLITE_TOOBIG`).
+    case tooBig
     /// Any other code.
     case other
 
@@ -66,7 +70,11 @@ public enum SQLiteFault: Sendable {
             case SQLITE_NOTADB: .notADatabase
             // The disk had no space for the shared memory file.
             case SQLITE_IOERR where code == vitalgate_sqlite_shared_memory_size: .full
+            // The memory of the process is used up, and the medium is right. Shared memory is mapped.
+            case SQLITE_IOERR where code == vitalgate_sqlite_no_memory || code == vitalgate_sqlite_shared_memory_map: .outOfMemory
             case SQLITE_IOERR: .inputOutput
+            case SQLITE_NOMEM: .outOfMemory
+            case SQLITE_TOOBIG: .tooBig
             case SQLITE_INTERRUPT: .interrupted
             default: .other
             }

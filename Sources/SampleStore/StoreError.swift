@@ -23,6 +23,8 @@ public struct StoreError: SQLiteFailure, Hashable, Sendable, CustomStringConvert
         case inputOutput
         /// The query exceeded its time limit (``SampleStore/limit(to:)``).
         case tooLong
+        /// The process has no memory left for the statement. The same may succeed later, or in a process with a higher limit.
+        case outOfMemory
         /// The request is not valid, for example an unknown UUID or a wrong state.
         case invalid
         /// SQLite rejected a statement. This is a bug in Vitalgate.
@@ -63,6 +65,8 @@ public struct StoreError: SQLiteFailure, Hashable, Sendable, CustomStringConvert
             case .notADatabase: .foreign
             case .cannotOpen, .inputOutput: .inputOutput
             case .interrupted: .tooLong
+            case .outOfMemory: .outOfMemory
+            case .tooBig: .invalid
             case .other: .defect
             }
     }
@@ -78,7 +82,7 @@ public struct StoreError: SQLiteFailure, Hashable, Sendable, CustomStringConvert
     /// Whether the same operation may succeed later without a change to the store itself.
     public var mayPass: Bool {
         switch kind {
-        case .busy, .full, .readOnly, .permission, .inputOutput: true
+        case .busy, .full, .readOnly, .permission, .inputOutput, .outOfMemory: true
         case .missing, .foreign, .newer, .corrupt, .tooLong, .invalid, .defect: false
         }
     }
@@ -91,6 +95,8 @@ public struct StoreError: SQLiteFailure, Hashable, Sendable, CustomStringConvert
         case .corrupt: "the store is damaged (\(message)): run 'vitalgate store check' for details"
         case .inputOutput where code != 0: "reading or writing the store failed (\(message), code \(code))"
         case .tooLong: "the query exceeded its time limit"
+        case .outOfMemory: "there is not enough memory for the store: this batch was not stored, and no acknowledged reading is lost"
+        case .invalid where code != 0: "a value is too long for the store"
         case .defect: "the store rejected a statement (\(message), code \(code))" + (sql.map { ": \($0)" } ?? "")
         default: message
         }

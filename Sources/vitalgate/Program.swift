@@ -110,11 +110,16 @@ enum Program {
             for candidate in candidates { try output.write("\(candidate.text)\t\(candidate.help)\n") }
         case .files, .folders: break
         case .output(let arguments, let prefix):
-            for line in lines(of: arguments) { try output.write("\(prefix)\(line)\n") }
+            for line in lines(of: arguments).prefix(maximumCandidates) where TerminalText.sanitized(line) == line {
+                try output.write("\(prefix)\(line)\n")
+            }
         }
         try output.flush()
         return .success
     }
+
+    /// More candidates than a person looks through. A name with control characters is none: the shell would print them.
+    private static let maximumCandidates = 1000
 
     /// The lines that a command prints. Its messages are discarded.
     private static func lines(of arguments: [String]) -> [String] {
@@ -192,7 +197,8 @@ enum Program {
         case .busy, .tooLong: .tryAgain
         case .full, .readOnly, .inputOutput: .ioError
         case .permission: .noPermission
-        case .defect: .software
+        // Not "try again": somebody who tries forever would never succeed with the same memory.
+        case .defect, .outOfMemory: .software
         }
     }
 }

@@ -90,15 +90,32 @@ import Testing
     @Test func aMembersFileHasABoundOfSources() throws {
         func text(_ prefix: String) -> String {
             "time,type,value,unit,source\n"
-                + (0..<MemberSources.maximum + 20).map { "2026-11-20T10:00:00Z,heartRate,\(60 + $0 % 50),/min,\(prefix)\($0)\n" }
+                + (0..<ImportSources.maximumOfMember + 20).map {
+                    "2026-11-20T10:00:00Z,heartRate,\(60 + $0 % 50),/min,\(prefix)\($0)\n"
+                }
                 .joined()
                 + "2026-11-20T11:00:00Z,heartRate,60,/min,\(prefix)1\n2026-11-20T10:00:00Z,bodyMass,60,kg,other\n"
         }
         let outcome = try run(text("s"), onlyPerson: true)
-        #expect((outcome.account.stored, outcome.account.refused) == (MemberSources.maximum + 2, 20))
-        #expect(try store.ledger.refusals(of: outcome.account.id).first?.reason == MemberSources.reason)
+        #expect((outcome.account.stored, outcome.account.refused) == (ImportSources.maximumOfMember + 2, 20))
+        let reason = ImportSources(store, isOfMember: true).reason
+        #expect(reason.contains("300"))
+        #expect(try store.ledger.refusals(of: outcome.account.id).first?.reason == reason)
         // The next file has no new share.
         #expect(try run(text("t"), onlyPerson: true).account.stored == 0)
+    }
+
+    /// The owner's files have a bound, too, and the ledger names the line of a refused reading.
+    @Test func anyFileHasABoundOfSources() throws {
+        let count = ImportSources.maximum + 5
+        let rows = (0..<count).map { index in
+            "2026-11-20T\(10 + index / 3600):\(10 + index / 60 % 50):\(10 + index % 50)Z,heartRate,\(60 + index % 50),/min,s\(index)\n"
+        }
+        let outcome = try run("time,type,value,unit,source\n" + rows.joined())
+        #expect((outcome.account.stored, outcome.account.refused) == (ImportSources.maximum, 5))
+        let refusal = try #require(try store.ledger.refusals(of: outcome.account.id).first)
+        #expect(refusal.reason == ImportSources(store, isOfMember: false).reason)
+        #expect(refusal.placeKind == "line" && refusal.place == ImportSources.maximum + 2, "\(refusal)")
     }
 
     /// After a slow commit, the next ones are smaller.

@@ -26,6 +26,22 @@ import Testing
         }
     }
 
+    /// An export with many sources, each with one implausible reading. The search after it grows with their number, not with its square.
+    @Test func searchesManySeriesOnce() throws {
+        func work(_ sources: Int) throws -> Int {
+            try TestStore.with { test in
+                let samples = try (0..<sources).map { try SampleMaker(.bodyMass, source: "s\($0)")("300", at: Double($0) * 60) }
+                let account = try test.keep(samples).account
+                return try test.store.connection.work {
+                    let found = try test.store.repairs.suspicions(ingestedBy: account.id)
+                    #expect(found.isEmpty)
+                }
+            }
+        }
+        let (few, many) = (try work(40), try work(160))
+        #expect(many < few * 6, "\(few) \(many)")
+    }
+
     /// 200 readings of a glucose meter, five minutes apart.
     private func glucose(_ source: String, _ unit: String) throws -> [GatedSample] {
         let maker = try SampleMaker(.bloodGlucose, source: source, sourceName: source, unit: unit)

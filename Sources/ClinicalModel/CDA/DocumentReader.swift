@@ -24,6 +24,7 @@ struct DocumentReader {
     /// - Throws: ``Problem`` if the document is not XML or exceeds a limit.
     static func read(_ bytes: UnsafeRawBufferPointer) throws(Problem) -> Reading {
         if let rejectionReason = DocumentProlog.rejectionReason(bytes) { throw Problem(line: 1, reason: rejectionReason) }
+        if let rejection = DocumentOutline.rejection(bytes) { throw Problem(line: rejection.line, reason: rejection.reason) }
         let reader = try parser(bytes)
         defer { xmlFreeTextReader(reader) }
         let problem = ProblemBox()

@@ -15,7 +15,10 @@ public enum DeviceRelation: Hashable, Sendable {
     /// maker. Serial numbers distinguish two devices of one maker, and equal ones identify a device, whatever its names are: a watch's FIT
     /// file has the number of the product, and the TCX file of the maker's site has its name. A serial number is unique for one maker, so
     /// two devices that report different makers are two devices.
-    public init(_ one: Origin, _ other: Origin) {
+    public init(_ one: Origin, _ other: Origin) { self.init(one, other, makers: (DeviceMaker(one), DeviceMaker(other))) }
+
+    /// Compares two origins whose makers are known. To find a maker takes far longer than to compare two.
+    package init(_ one: Origin, _ other: Origin, makers: (DeviceMaker?, DeviceMaker?)) {
         let (first, second) = (one.device, other.device)
         if let first, let second {
             if first.key == second.key && !first.key.isEmpty {
@@ -23,11 +26,11 @@ public enum DeviceRelation: Hashable, Sendable {
                 return
             }
             if let serial = first.serial, let another = second.serial {
-                self = serial == another && !Self.haveDifferentMakers(one, other) ? .same : .other
+                self = serial == another && !Self.haveDifferentMakers(one, other, makers) ? .same : .other
                 return
             }
         }
-        switch (DeviceMaker(one), DeviceMaker(other)) {
+        switch makers {
         case (let maker?, let another?): self = maker == another ? .same : .other
         case (nil, nil) where first != nil && second != nil: self = .other
         default:
@@ -37,9 +40,11 @@ public enum DeviceRelation: Hashable, Sendable {
     }
 
     /// Whether both devices report a maker themselves, and the makers differ.
-    private static func haveDifferentMakers(_ one: Origin, _ other: Origin) -> Bool {
+    private static func haveDifferentMakers(
+        _ one: Origin, _ other: Origin, _ makers: (DeviceMaker?, DeviceMaker?)
+    ) -> Bool {
         guard one.device?.manufacturer != nil, other.device?.manufacturer != nil else { return false }
-        return DeviceMaker(one) != DeviceMaker(other)
+        return makers.0 != makers.1
     }
 }
 

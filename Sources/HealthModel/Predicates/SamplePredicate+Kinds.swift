@@ -85,7 +85,8 @@ extension SamplePredicate.Written {
     func error(_ reason: String) -> PredicateError { PredicateError(reason: reason, position: position + 1) }
 
     func expected(_ expectation: String) -> PredicateError {
-        error("'\(unit.map { "\(text) \($0)" } ?? text)' does not fit: expected \(expectation)")
+        let words = unit.map { "\(text) \($0)" } ?? text
+        return error("'\(words.excerpt())' does not fit: expected \(expectation)")
     }
 
     func refuseContains(_ comparison: SamplePredicate.Comparison, _ expectation: String) throws(PredicateError) {
@@ -100,7 +101,7 @@ extension SamplePredicate.Written {
 
     /// The whole text. Two words must be in quotes.
     func wholeText() throws(PredicateError) -> String {
-        if let unit { throw expected("one word, or a text in quotes: '\(text) \(unit)'") }
+        if let unit { throw expected("one word, or a text in quotes: '\("\(text) \(unit)".excerpt())'") }
         return text
     }
 

@@ -116,7 +116,7 @@ extension SamplePredicate {
 
     static func compare(_ own: String, _ comparison: Comparison, _ other: String) -> Bool? {
         switch comparison {
-        case .contains: other.isEmpty || own.contains(other)
+        case .contains: TextSearch.contains(own, other)
         case .beginsWith: own.hasPrefix(other)
         default: order(own, other, comparison)
         }

@@ -20,6 +20,8 @@ public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible
 extension SamplePredicate {
     /// Longest condition that is read.
     public static let maximumLength = 4096
+    /// The maximum length of a text or word in a condition, in bytes. Each sample is compared with it.
+    public static let maximumTextLength = 512
 
     /// The fields that any sample may have. ``ObjectField/names`` has those of objects.
     public static let fields =
@@ -148,7 +150,7 @@ private struct PredicateParser {
         }
         if let field = SamplePredicate.Field(named: name) { return field }
         if name.isEmpty { throw error("expected a field such as value or source.name", at: start) }
-        throw error("there is no field '\(name)': \(Self.fields(instead: name))", at: start)
+        throw error("there is no field '\(name.excerpt())': \(Self.fields(instead: name))", at: start)
     }
 
     /// The accepted alternatives to an unknown field name.
@@ -214,7 +216,7 @@ private struct PredicateParser {
             let character = characters[index]
             index += 1
             if character == quote {
-                guard index < characters.count, characters[index] == quote else { return String(text) }
+                guard index < characters.count, characters[index] == quote else { return try checked(text, at: start) }
                 index += 1
             }
             text.append(character)
@@ -240,7 +242,15 @@ private struct PredicateParser {
             index += 1
         }
         guard index > start else { throw error("expected a value to compare with") }
-        return String(characters[start..<index])
+        return try checked(characters[start..<index], at: start)
+    }
+
+    private func checked(_ characters: some Sequence<Character>, at start: Int) throws(PredicateError) -> String {
+        let text = String(characters)
+        guard text.utf8.count <= SamplePredicate.maximumTextLength else {
+            throw error("a text in a condition has at most \(SamplePredicate.maximumTextLength) bytes", at: start)
+        }
+        return text
     }
 }
 

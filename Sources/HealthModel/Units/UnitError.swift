@@ -34,9 +34,10 @@ extension UnitError: CustomStringConvertible {
         switch self {
         case .unknown("", let dialect, _): "an empty text is not a \(dialect.rawValue) unit"
         case .unknown(let code, let dialect, let suggestion):
-            "\(code) is not a \(dialect.rawValue) unit" + (suggestion.map { "; did you mean \($0)?" } ?? "")
-        case .malformed(let code, let offset): "\(code) is not a unit: unexpected character at position \(offset + 1)"
-        case .notCombinable(let code, let symbol): "\(code) is not a unit: \(symbol) cannot be multiplied, divided or raised"
+            "\(code.excerpt()) is not a \(dialect.rawValue) unit" + (suggestion.map { "; did you mean \($0)?" } ?? "")
+        case .malformed(let code, let offset): "\(code.excerpt()) is not a unit: unexpected character at position \(offset + 1)"
+        case .notCombinable(let code, let symbol):
+            "\(code.excerpt()) is not a unit: \(symbol.excerpt()) cannot be multiplied, divided or raised"
         case .unlike(let from, let fromDimension, let to, let toDimension):
             "\(from) (\(fromDimension)) cannot be converted to \(to) (\(toDimension))"
                 + Self.hint((from, fromDimension), (to, toDimension))

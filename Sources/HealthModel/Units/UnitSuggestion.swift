@@ -4,7 +4,11 @@ enum UnitSuggestion {
     static func completed(_ error: UnitError, text: String, dialect: UnitDialect) -> UnitError {
         switch error {
         case .unknown(let symbol, _, _):
-            return .unknown(code: text, dialect: dialect, suggestion: suggestion(for: text, symbol: symbol, dialect: dialect))
+            // No unit is longer, and the text may have any length.
+            let isShort = text.utf8.count <= UCUMParser.maximumLength
+            return .unknown(
+                code: text, dialect: dialect,
+                suggestion: isShort ? suggestion(for: text, symbol: symbol, dialect: dialect) : nil)
         case .malformed(_, let offset) where text.utf8.count <= UCUMParser.maximumLength:
             guard let intended = suggestion(for: text, symbol: text, dialect: dialect) else {
                 return .malformed(code: text, offset: offset)

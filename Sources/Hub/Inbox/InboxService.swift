@@ -36,8 +36,10 @@ package final class InboxService: HubSource {
         var imported: (account: InboxAccount, state: InboxFolder.State)?
     }
 
-    /// The number of crashes after which a file is moved to `refused`.
+    /// The number of crashes and internal errors, such as a lack of memory, after which a file is moved to `refused`.
     private static let maximumCrashes = 3
+    /// The exit status of an internal error (`EX_SOFTWARE`).
+    private static let internalError: Int32 = 70
     private static let maximumLooks = 7
     private static let timeout = Duration.milliseconds(1500)
 
@@ -187,13 +189,17 @@ package final class InboxService: HubSource {
             // The file was changed during the import. It is read again when it is closed.
             enqueue(name)
         case (0, _), (65, _), (66, _): finish(name, state, InboxAccount(result))
-        case (nil, _) where putOffs[name]?.failures ?? 0 >= Self.maximumCrashes - 1: finish(name, state, InboxAccount(result))
+        case (nil, _) where isLastTry(name), (Self.internalError, _) where isLastTry(name):
+            finish(name, state, InboxAccount(result))
         default:
             // The store is full or in use, or the hub is: the file is not at fault.
             putOff(name, "a file could not be imported (\(result.code.map { "status \($0)" } ?? "the import crashed"))")
         }
         next()
     }
+
+    /// Whether a file whose import fails again is at fault itself.
+    private func isLastTry(_ name: String) -> Bool { putOffs[name]?.failures ?? 0 >= Self.maximumCrashes - 1 }
 
     private func finish(_ name: String, _ state: InboxFolder.State, _ account: InboxAccount) {
         do throws(SystemFailure) {

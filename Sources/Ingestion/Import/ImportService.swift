@@ -69,6 +69,8 @@ package struct ImportService {
     private struct Cancelled: Error {
         /// Whether the disk was the reason.
         var isForDisk = false
+        /// Whether a commit took too long after the request, so that its readings were not stored.
+        var isOfCommit = false
     }
 
     /// Imports one file.
@@ -93,6 +95,8 @@ package struct ImportService {
                 failure = error
             } catch let cancelled as Cancelled {
                 interruption = cancelled
+            } catch let error as StoreError where error.kind == .tooLong && isCancelled() {
+                interruption = Cancelled(isOfCommit: true)
             }
             for (kind, count) in reading.unread.counts { ingest.skip(kind, count: count) }
             let taken = try take(reported, from: reading, ingest, received)
@@ -114,19 +118,28 @@ package struct ImportService {
             at: now().microseconds, state: interruption != nil ? "interrupted" : failure != nil ? "failed" : "done"
         ).since(earlier)
         // Incoming and recorded readings are counted separately so that a lost reading is detected.
-        guard entered == account.read + ingest.repeated else {
+        guard entered == account.read + ingest.repeated || interruption?.isOfCommit == true else {
             throw StoreError(
                 .defect,
                 "the ledger does not add up: \(entered) readings received, \(account.read + ingest.repeated) accounted for")
         }
         var outcome = Outcome(account: account, failure: failure, isInterrupted: interruption != nil)
         // This reports a wrong profile on the first day.
-        if account.stored > 0, sender == nil {
-            outcome.suspicions = try store.repairs.suspicions(ingestedBy: ingest.id)
+        if account.stored > 0, sender == nil, interruption == nil {
+            outcome.suspicions = try suspicions(of: ingest)
             // The ledger keeps the warning, as it does for a hub's readings.
             try store.repairs.add(notes: outcome.suspicions.prefix(Self.maximumSuspicions).map(Self.note), to: ingest.id)
         }
         return outcome
+    }
+
+    /// The suspicions after an import. They are only a help, so there are none if the user asks to stop before.
+    private func suspicions(of ingest: Ingest) throws -> [Suspicion] {
+        do {
+            return try store.interruptible(when: isCancelled) { try store.repairs.suspicions(ingestedBy: ingest.id) }
+        } catch let error as StoreError where error.kind == .tooLong {
+            return []
+        }
     }
 
     /// Begins the ledger entry, or continues the entry of the sender's day.
@@ -212,25 +225,27 @@ package struct ImportService {
         // Vitalgate's own lines may contain a value that a user accepted.
         let countsZeros = reading.profile != KnownFormat.lines
         let earlier = try ProvisionalRows(profile: reading.profile, person: reading.person, in: store)
-        let (size, sources) = (BatchSize(isOfMember: onlyPerson), MemberSources(store))
+        let (size, sources) = (BatchSize(isOfMember: onlyPerson), ImportSources(store, isOfMember: onlyPerson || sender != nil))
         var limit = size.samples
-        let writer = BatchWriter { [store, comparesPaths, onlyPerson, sender] batch in
+        let writer = BatchWriter { [store, comparesPaths, onlyPerson, sender, isCancelled] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }
             for (kind, count) in batch.skipped { ingest.skip(kind, count: count) }
             var mistakes: [EarlierMistakes] = []
             let began = now()
             defer { size.adapt(to: now().microseconds &- began.microseconds) }
-            let samples = try onlyPerson ? sources.accepted(batch.output.samples, refusedBy: ingest) : batch.output.samples
-            _ = try ingest.store(samples) { samples in
-                try sender?.confirm()
-                try ingest.release(batch.arrived)
-                // A member's file has the member's readings alone. An unassigned one would also be the known reading of another person
-                // whose scale sends it later.
-                guard !onlyPerson else { return [] }
-                let assigned = try PersonHistory.assign(&samples, in: store, comparesPaths: comparesPaths)
-                mistakes = assigned.mistakes
-                return assigned.unassigned
+            let samples = try sources.accepted(batch.output.samples, refusedBy: ingest)
+            try store.interruptible(when: isCancelled) {
+                _ = try ingest.store(samples) { samples in
+                    try sender?.confirm()
+                    try ingest.release(batch.arrived)
+                    // A member's file has the member's readings alone. An unassigned one would also be the known reading of another
+                    // person whose scale sends it later.
+                    guard !onlyPerson else { return [] }
+                    let assigned = try PersonHistory.assign(&samples, in: store, comparesPaths: comparesPaths)
+                    mistakes = assigned.mistakes
+                    return assigned.unassigned
+                }
             }
             for mistake in mistakes { _ = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) }
         }

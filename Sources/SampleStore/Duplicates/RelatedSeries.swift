@@ -26,9 +26,10 @@ final class RelatedSeriesCache {
         var zero: Double
     }
 
-    private struct Pair: Hashable {
-        var origin: ObjectIdentifier
-        var series: Int64
+    /// The origin of a series, and the maker of its device.
+    private struct Path {
+        var origin: Origin
+        var maker: DeviceMaker?
     }
 
     private struct Key: Hashable {
@@ -37,18 +38,19 @@ final class RelatedSeriesCache {
     }
 
     private let connection: Connection
-    private var deviceRelations: [Pair: DeviceRelation] = [:]
+    /// The origins of related series, by their ids. The relation of two is computed each time, because their pairs may be many.
+    private var paths: [Int64: Path] = [:]
+    /// The maker of the compared readings' device.
+    private var own: Path?
     private var cachedProperties: [Key: ComparedProperties] = [:]
     private var methods: [Int64: MeasuringMethod] = [:]
-    /// Keeps the origins alive whose object identifiers are keys in ``deviceRelations``.
-    private var origins: [ObjectIdentifier: Origin] = [:]
 
     init(connection: Connection) { self.connection = connection }
 
     func forget() {
-        deviceRelations.removeAll()
+        paths.removeAll()
+        own = nil
         cachedProperties.removeAll()
-        origins.removeAll()
         methods.removeAll()
     }
 
@@ -56,9 +58,7 @@ final class RelatedSeriesCache {
     func of(_ origin: Origin, series: Int64) throws(StoreError) -> [RelatedSeries] {
         var relatedSeries: [RelatedSeries] = []
         for other in try connection.series.related(to: origin, except: series) {
-            var known = deviceRelations[Pair(origin: ObjectIdentifier(origin), series: other.id)]
-            if known == nil { known = try relation(of: origin, to: other) }
-            guard let relation = known else { continue }
+            guard let relation = try relation(of: origin, to: other) else { continue }
             relatedSeries.append(
                 RelatedSeries(
                     series: other.id, coarsest: other.coarsest, lasts: other.maximumDuration > 0, relation: relation,
@@ -72,27 +72,40 @@ final class RelatedSeriesCache {
     ///
     /// If one path distinguishes two devices, they are two devices.
     private func relation(of origin: Origin, to related: SeriesTable.Related) throws(StoreError) -> DeviceRelation? {
-        guard let names = try connection.series.names(ofSeries: related.id, orDeleted: true) else { return nil }
+        guard let path = try path(of: related, origin) else { return nil }
         let (source, device) = (related.source, related.device)
-        var relation = DeviceRelation.other
         if ClientSource.contains(source) || ClientSource.contains(origin.source.id) {
             // A client distinguishes its devices itself.
-            guard source != origin.source.id else { return nil }
-            relation = .copy
-        } else if source != origin.source.id || device.isEmpty || origin.device == nil {
-            let other = Origin(
-                person: origin.person, type: origin.type, source: SourceRevision(id: source, name: names.source ?? ""),
-                device: device.isEmpty
-                    ? nil
-                    : Device(
-                        key: device, name: names.device, manufacturer: names.manufacturer, model: names.model,
-                        serial: names.serial))
-            relation = DeviceRelation(origin, other)
+            return source == origin.source.id ? nil : .copy
         }
-        if deviceRelations.count > 10_000 { forget() }
-        origins[ObjectIdentifier(origin)] = origin
-        deviceRelations[Pair(origin: ObjectIdentifier(origin), series: related.id)] = relation
-        return relation
+        guard source != origin.source.id || device.isEmpty || origin.device == nil else { return .other }
+        return DeviceRelation(origin, path.origin, makers: (maker(of: origin), path.maker))
+    }
+
+    /// The origin of a related series, or `nil` if the series has no rows.
+    private func path(of related: SeriesTable.Related, _ origin: Origin) throws(StoreError) -> Path? {
+        if let known = paths[related.id] { return known }
+        guard let names = try connection.series.names(ofSeries: related.id, orDeleted: true) else { return nil }
+        let device =
+            related.device.isEmpty
+            ? nil
+            : Device(
+                key: related.device, name: names.device, manufacturer: names.manufacturer, model: names.model,
+                serial: names.serial)
+        let other = Origin(
+            person: origin.person, type: origin.type, source: SourceRevision(id: related.source, name: names.source ?? ""),
+            device: device)
+        let path = Path(origin: other, maker: DeviceMaker(other))
+        if paths.count > 10_000 { paths.removeAll() }
+        paths[related.id] = path
+        return path
+    }
+
+    private func maker(of origin: Origin) -> DeviceMaker? {
+        if let own, own.origin === origin { return own.maker }
+        let path = Path(origin: origin, maker: DeviceMaker(origin))
+        own = path
+        return path.maker
     }
 
     /// The measuring method of samples with these metadata. The id 0 means no metadata.

@@ -7,6 +7,8 @@ extension SampleStore.Repairs {
     private static let lookBack: Int64 = 90 * 86_400_000_000
     /// The number of latest readings that are checked for live data.
     private static let latest = 256
+    /// The maximum number of series of one person and type that are searched after an ingest. The search among one series reads all of them.
+    static let maximumSeries = 64
 
     /// Searches all samples for intervals in a wrong unit. Nothing is changed.
     public func suspicions(types: Set<SampleType>? = nil) throws -> [Suspicion] {
@@ -33,12 +35,19 @@ extension SampleStore.Repairs {
         }
         var found: [Suspicion] = []
         for group in try groups(try store.samples.series(matching: SampleQuery(types: MisunitDetector.types))) {
-            for series in group {
+            var searched = 0
+            for series in group where searched < Self.maximumSeries {
                 guard let (low, high) = ingestedRanges[series.id], try mayBeWrong(series, low, high) else { continue }
+                // Most of very many series have too few readings for a suspicion.
+                let count = try table.count(
+                    .live, of: series.id, from: low - Self.lookBack, before: high + 1, atMost: MisunitDetector.shortest)
+                guard count >= MisunitDetector.shortest else { continue }
+                searched += 1
                 found += try suspicions(
                     in: group,
-                    query: SampleQuery(from: Instant(microseconds: low - Self.lookBack), to: Instant(microseconds: high + 1))
-                ).filter { $0.series.id == series.id && $0.range.to.microseconds >= low }
+                    query: SampleQuery(from: Instant(microseconds: low - Self.lookBack), to: Instant(microseconds: high + 1)),
+                    evaluating: [series.id]
+                ).filter { $0.range.to.microseconds >= low }
             }
         }
         return found
@@ -79,9 +88,10 @@ extension SampleStore.Repairs {
 
     /// - Parameter query: If it is descending, its limit must not exceed the window.
     private func suspicions(
-        in group: [SeriesDescription], query: SampleQuery, window: Int = SampleStore.Repairs.window
+        in group: [SeriesDescription], query: SampleQuery, window: Int = SampleStore.Repairs.window,
+        evaluating evaluated: Set<Int64>? = nil
     ) throws -> [Suspicion] {
-        guard var walk = SuspicionWalk(group, window: window) else { return [] }
+        guard var walk = SuspicionWalk(group, window: window, evaluating: evaluated) else { return [] }
         try walk.look(at: query, of: store)
         return try explained(walk.found)
     }

@@ -27,15 +27,18 @@ struct SuspicionWalk: Sendable {
     private var group: [SeriesDescription]
     private let detector: MisunitDetector
     private let window: Int
+    /// The ids of the series that are evaluated, or `nil` for all.
+    private let evaluated: Set<Int64>?
     /// The last reading of each series before the window. An interval may continue after it.
     private var cuts: [Int64: Instant] = [:]
 
     /// Returns `nil` if the units of the type cannot be recognized by the values.
-    init?(_ group: [SeriesDescription], window: Int) {
+    init?(_ group: [SeriesDescription], window: Int, evaluating evaluated: Set<Int64>? = nil) {
         guard let first = group.first,
             let detector = MisunitDetector(first.type, isShared: first.person == Origin.unassigned)
         else { return nil }
         (self.group, self.detector, self.window) = (group, detector, window)
+        self.evaluated = evaluated
     }
 
     /// Goes back to the state before the last window.
@@ -79,17 +82,20 @@ struct SuspicionWalk: Sendable {
             owners.append(stored.series)
             guard readings.count >= window else { continue }
             if query.descending { (readings, owners) = (readings.reversed(), owners.reversed()) }
-            evaluate(&readings, owners)
+            try evaluate(&readings, owners, store.connection)
             readings.removeAll(keepingCapacity: true)
             owners.removeAll(keepingCapacity: true)
         }
         if query.descending { (readings, owners) = (readings.reversed(), owners.reversed()) }
-        evaluate(&readings, owners)
+        try evaluate(&readings, owners, store.connection)
     }
 
     /// Adds the suspicions of a window, or extends those of the window before.
-    private mutating func evaluate(_ readings: inout [MisunitReading], _ owners: [Int64]) {
-        for series in group {
+    private mutating func evaluate(
+        _ readings: inout [MisunitReading], _ owners: [Int64], _ connection: Connection
+    ) throws(StoreError) {
+        for series in group where evaluated?.contains(series.id) ?? true {
+            try connection.checkTime()
             guard let first = owners.firstIndex(of: series.id), let last = owners.lastIndex(of: series.id) else { continue }
             for index in readings.indices { readings[index].isReference = owners[index] != series.id }
             for range in detector.ranges(of: readings, series: series.id) {

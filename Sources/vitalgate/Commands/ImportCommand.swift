@@ -341,11 +341,25 @@ enum Interruption {
 
     /// Installs the handlers. The first signal requests a stop, and the second one kills.
     static func watch() {
+        var end = sigaction()
+        end.__sigaction_handler.sa_handler = { _ in Interruption.end() }
+        sigaction(SIGALRM, &end, nil)
         for number in [SIGINT, SIGTERM, SIGHUP] {
             var action = sigaction()
-            action.__sigaction_handler.sa_handler = { _ in Interruption.asked = 1 }
+            action.__sigaction_handler.sa_handler = { _ in
+                Interruption.asked = 1
+                // A process that has not stopped after three seconds ends at once, as in a power cut.
+                _ = alarm(3)
+            }
             action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
             sigaction(number, &action, nil)
         }
+    }
+
+    /// Runs in a signal handler, so it only makes system calls. Stored readings stay, and the next command closes the ledger entry.
+    private static func end() {
+        let words: StaticString = "vitalgate: interrupted. Run the import again to continue\n"
+        _ = write(STDERR_FILENO, words.utf8Start, words.utf8CodeUnitCount)
+        _exit(ExitCode.tryAgain.rawValue)
     }
 }

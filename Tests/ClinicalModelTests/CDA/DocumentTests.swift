@@ -66,6 +66,29 @@ import Testing
         #expect(reported.count == expected.count)
     }
 
+    /// Documents that would take the parser minutes. They are refused before it, with the line.
+    @Test func refusesDocumentsWithManyNames() throws {
+        func refusal(_ text: String, wide: Bool = false) -> String {
+            let head = "<?xml version=\"1.0\"?>\n<ClinicalDocument xmlns=\"urn:hl7-org:v3\">\n"
+            let whole = head + text + "</ClinicalDocument>"
+            let bytes = wide ? [0xFF, 0xFE] + whole.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] } : Array(whole.utf8)
+            return Self.reported(bytes, Self.interpreter(keepsInvalid: true))
+        }
+        let attributes = (0..<300_000).map { " a\($0)='<'" }.joined().replacing("<", with: ">")
+        let names = (0..<100_000).map { "<n\($0)/>" }.joined(separator: "\n")
+        let spaces = (0..<100).map { " xmlns:p\($0)='u'" }.joined()
+        let comment = "<!-- ' \" <x -->\n<![CDATA[ <y a='> ]]>\n<?z '?>\n"
+        for wide in [false, true] {
+            let elements = refusal("<a\(attributes)/>", wide: wide)
+            #expect(elements.hasPrefix("refused\tline 3\t") && elements.contains("256 attributes"), "\(elements)")
+            let many = refusal(comment + names, wide: wide)
+            #expect(many.contains("more than 4096 different names"), "\(many)")
+            #expect(refusal(comment + "<a\(spaces)/>", wide: wide).hasPrefix("refused\tline 6\t"))
+        }
+        // Many of the same are as in real documents, and left to the schema.
+        #expect(refusal(String(repeating: "<a b='1' c='2'/>", count: 10_000)).contains("not valid") == false)
+    }
+
     @Test func preservesOriginalBytes() throws {
         let interpreter = Self.interpreter(keepsInvalid: true)
         for file in ["cda/hl7ex-CCD.XML", "cda/ms-Patient-1.ccda.xml", "cda/hl7ex-Referral_Note.xml", "cda/onc-2023SVAPCCD.xml"] {

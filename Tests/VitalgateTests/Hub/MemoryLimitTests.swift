@@ -19,6 +19,27 @@ import Testing
         #expect(try folder.vitalgate("query", "heartRate", "--format", "ndjson").lines.count == 60_000)
     }
 
+    /// An import below a running hub that needs too much ends alone. The hub goes on, and the file is refused with the reason after some
+    /// attempts.
+    @Test func theHubOutlivesAnImport() throws {
+        mkdir(folder.path("inbox"), 0o700)
+        // The limit of the machine, below which the hub has room and the import of this element does not.
+        let limit = 80 << 20
+        let element =
+            "{\"data\":{\"metrics\":[{\"name\":\"step_count\",\"units\":\"count\",\"data\":["
+            + "{\"date\":\"2026-05-11 00:00:00 +0200\",\"qty\":1,\"x\":[" + String(repeating: "[],", count: 5 << 20) + "1]}]}]}}"
+        let hub = try RunningHub(folder, wrapper: ["/usr/bin/prlimit", "--data=\(limit)"])
+        try hub.waits { folder.exists("inbox/refused") }
+        try hub.drop("large.json", element)
+        try hub.waitsFor("inbox/refused/large.json.account.json")
+        let account = try hub.account("refused/large.json")
+        #expect(account["error"].text == "vitalgate: this process reached its memory limit of 80 MiB and has ended", "\(account)")
+        try hub.drop("small.csv", Self.rows(3))
+        try hub.waitsFor("inbox/done/small.csv.account.json")
+        #expect(try hub.stop().status == 0)
+        #expect(try folder.vitalgate("store", "check").status == 0)
+    }
+
     /// A process that stays below its limit works as usual.
     @Test func worksBelowTheLimit() throws {
         let run = try folder.vitalgate(["types"], environment: ["VITALGATE_MEMORY": "\(256 << 20)"])

@@ -154,7 +154,7 @@ struct BackupAddition {
             return
         }
         let folders = locations.compactMap(\.location.folder)
-        var lines = folders.map { "ReadWritePaths=-\"\($0)\"" }
+        var lines = folders.map { "ReadWritePaths=-\"\(escaped($0))\"" }
         if folders.count < locations.count {
             lines += ["IPAddressAllow=any", "RestrictAddressFamilies=AF_UNIX AF_NETLINK AF_INET AF_INET6"]
         }
@@ -174,6 +174,11 @@ struct BackupAddition {
                 throw ConfigurationError("'systemctl \(words.joined(separator: " "))' failed: \(run.words)")
             }
         }
+    }
+
+    /// A text within quotes in a unit file (systemd.syntax(7)), in which % begins a specifier.
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
     }
 
     /// Lets the service reach the locations in a restored configuration.

@@ -70,10 +70,10 @@ struct BackupRestoration {
 
     /// Folders of Vitalgate and of Bluetooth.
     private var allowed: [String] {
-        var folders = ["/etc/vitalgate", BackupFiles.bonds, SmallFile.folder(of: backup.store)]
+        var folders = ["/etc/vitalgate", SmallFile.folder(of: backup.store)]
         if let path = configurationPath { folders.append(SmallFile.folder(of: path)) }
         if let home = context.machine.home { folders += [home + "/.config/vitalgate", home + "/.local/share/vitalgate"] }
-        return folders
+        return BackupRestore.ownFolders(among: folders) + [BackupFiles.bonds, backup.store + "-"]
     }
 
     private func key() throws -> BackupKey {

@@ -1,0 +1,61 @@
+import Testing
+
+@testable import HubBackup
+
+/// Backups of a hub that was broken into. Root restores them on a new machine.
+@Suite struct HostileBackupTests {
+    private func manifest(_ path: String, mode: Int = 0o600, count: Int = 1) throws(BackupFailure) -> BackupManifest {
+        let file = """
+            {"role":"named","path":"\(path)","bytes":1,"mode":\(mode),"user":"root","group":"root","sha256":"00"}
+            """
+        let store = """
+            {"path":"/var/lib/vitalgate/store.db","bytes":1,"sha256":"00","identifier":"x","schema":1,"samples":0,"deleted":0,\
+            "quarantined":0,"ledger":0,"lastChange":0,"erasures":0}
+            """
+        let files = Array(repeating: file, count: count).joined(separator: ",")
+        return try BackupManifest(
+            text: Array(
+                """
+                {"version":1,"time":"2026-11-20T06:31:00Z","host":"hub","store":\(store),"files":[\(files)],"leftOut":[]}
+                """.utf8))
+    }
+
+    @Test func acceptsOrdinaryFiles() throws {
+        #expect(try manifest("/etc/vitalgate/token").files.count == 1)
+        #expect(try manifest("/etc/vitalgate/send", mode: 0o755).files.count == 1)
+    }
+
+    @Test(arguments: ["etc/x", "/etc/vitalgate/../x", "/etc/./x", "/etc/vitalgate/a\\u0000b", "/etc/vitalgate/a\\nb"])
+    func refusesPaths(_ path: String) {
+        #expect(throws: BackupFailure(.damaged, "the backup has a file without a valid path")) { try manifest(path) }
+    }
+
+    /// A program that runs as its owner would make the user of the service root.
+    @Test(arguments: [0o4755, 0o2755, 0o1777, 0o104755]) func refusesSpecialPermissions(_ mode: Int) {
+        #expect(throws: BackupFailure(.damaged, "the backup has a file with special permissions")) {
+            try manifest("/var/lib/vitalgate/shell", mode: mode)
+        }
+    }
+
+    @Test func refusesManyFiles() {
+        #expect(throws: BackupFailure(.damaged, "the backup has more than 1000 files")) {
+            try manifest("/etc/vitalgate/x", count: 1001)
+        }
+    }
+
+    /// Files are put only into folders of Vitalgate, wherever the store and the configuration are.
+    @Test func putsFilesIntoOwnFoldersOnly() {
+        let own = BackupRestore.ownFolders(
+            among: ["/etc/vitalgate", "/etc", "/root", "/home/anna", "/home/anna/.config/vitalgate", "/var/lib", "/", "."])
+        #expect(own == ["/etc/vitalgate", "/home/anna/.config/vitalgate"])
+        let allowed = own + ["/root/store.db-"]
+        for path in ["/etc/vitalgate/token", "/root/store.db-backup/usb.key", "/home/anna/.config/vitalgate/profiles/a.json5"] {
+            #expect(BackupRestore.isAllowed(path, in: allowed), "\(path)")
+        }
+        for path in [
+            "/etc/cron.d/x", "/root/.ssh/authorized_keys", "/root/store.db", "/etc/vitalgate.d/x", "/home/anna/.profile",
+        ] {
+            #expect(!BackupRestore.isAllowed(path, in: allowed), "\(path)")
+        }
+    }
+}
