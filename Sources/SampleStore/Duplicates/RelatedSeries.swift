@@ -9,8 +9,8 @@ struct RelatedSeries {
     var lasts: Bool
     /// The relation of its device to that of the compared readings.
     var relation: DeviceRelation
-    /// Whether the compared readings name their device, and these do not.
-    var namesLess: Bool
+    /// Whether equally precise readings of the compared series precede its own (``ReportPath``).
+    var isAfter: Bool
 }
 
 /// A cache of the related series of series and of the resolution and units of their readings.
@@ -55,6 +55,7 @@ final class RelatedSeriesCache {
     /// The other series of the origin's person and type.
     func of(_ origin: Origin, series: Int64) throws(StoreError) -> [RelatedSeries] {
         var relatedSeries: [RelatedSeries] = []
+        let path = ReportPath(origin)
         for other in try connection.series.related(to: origin, except: series) {
             var known = deviceRelations[Pair(origin: ObjectIdentifier(origin), series: other.id)]
             if known == nil { known = try relation(of: origin, to: other) }
@@ -62,33 +63,23 @@ final class RelatedSeriesCache {
             relatedSeries.append(
                 RelatedSeries(
                     series: other.id, coarsest: other.coarsest, lasts: other.maximumDuration > 0, relation: relation,
-                    namesLess: other.device.isEmpty && origin.device?.key.isEmpty == false))
+                    isAfter: path < ReportPath(source: other.source, device: other.device)))
         }
         return relatedSeries
     }
 
     /// The relation of an origin's device to that of a related series, or `nil` if that series has no rows or the two
     /// are never the same measurement.
-    ///
-    /// If one path distinguishes two devices, they are two devices.
     private func relation(of origin: Origin, to related: SeriesTable.Related) throws(StoreError) -> DeviceRelation? {
         guard let names = try connection.series.names(ofSeries: related.id, orDeleted: true) else { return nil }
-        let (source, device) = (related.source, related.device)
-        var relation = DeviceRelation.other
-        if ClientSource.contains(source) || ClientSource.contains(origin.source.id) {
-            // A client distinguishes its devices itself.
-            guard source != origin.source.id else { return nil }
-            relation = .copy
-        } else if source != origin.source.id || device.isEmpty || origin.device == nil {
-            let other = Origin(
-                person: origin.person, type: origin.type, source: SourceRevision(id: source, name: names.source ?? ""),
-                device: device.isEmpty
-                    ? nil
-                    : Device(
-                        key: device, name: names.device, manufacturer: names.manufacturer, model: names.model,
-                        serial: names.serial))
-            relation = DeviceRelation(origin, other)
-        }
+        let other = Origin(
+            person: origin.person, type: origin.type, source: SourceRevision(id: related.source, name: names.source ?? ""),
+            device: related.device.isEmpty
+                ? nil
+                : Device(
+                    key: related.device, name: names.device, manufacturer: names.manufacturer, model: names.model,
+                    serial: names.serial))
+        guard let relation = DeviceRelation(paths: origin, other) else { return nil }
         if deviceRelations.count > 10_000 { forget() }
         origins[ObjectIdentifier(origin)] = origin
         deviceRelations[Pair(origin: ObjectIdentifier(origin), series: related.id)] = relation

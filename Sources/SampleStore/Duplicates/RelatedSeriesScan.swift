@@ -110,7 +110,7 @@ struct RelatedSeriesScan {
     /// Whether a compared reading may be the sample if it and a reading of the series are one measurement (``ReportPrecision``).
     func mayBeBetter(_ trace: ReadingTrace, isGrouped: Bool, than other: ReadingTrace) -> Bool {
         let (own, others) = (trace.precision, other.precision)
-        return isGrouped || (own == others ? related.namesLess : own < others)
+        return isGrouped || (own == others ? related.isAfter : own < others)
     }
 
     /// Whether an original already has a duplicate from the series of the compared rows.

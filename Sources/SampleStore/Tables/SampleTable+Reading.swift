@@ -121,7 +121,7 @@ extension SampleTable {
         }
         let report = try connection.first(
             """
-            SELECT value, numeral, unit, molar_mass, resolution, time_origin, type, device, grp
+            SELECT value, numeral, unit, molar_mass, resolution, time_origin, type, device, grp, source
             FROM (\(tables.joined(separator: " UNION ALL ")) LIMIT 1) CROSS JOIN context ON context.id = context CROSS JOIN series ON series.id = ?1
             """, key.values
         ) { row throws(StoreError) in
@@ -134,7 +134,8 @@ extension SampleTable {
                 isArrival: row.integer(5) == Int64(TimeOrigin.receipt.rawValue), value: value,
                 valueResolution: numeral.step * scale)
             return ReportPrecision(
-                isGrouped: !row.isNull(8) && row.integer(8) != 0, measure, namesDevice: !row.text(7).isEmpty)
+                isGrouped: !row.isNull(8) && row.integer(8) != 0, measure,
+                path: ReportPath(source: row.text(9), device: row.text(7)), identity: key.identity(skew: 0))
         }
         return report
     }
