@@ -71,15 +71,9 @@ final class RelatedSeriesCache {
     /// The relation of an origin's device to that of a related series, or `nil` if that series has no rows or the two
     /// are never the same measurement.
     private func relation(of origin: Origin, to related: SeriesTable.Related) throws(StoreError) -> DeviceRelation? {
-        guard let names = try connection.series.names(ofSeries: related.id, orDeleted: true) else { return nil }
-        let other = Origin(
-            person: origin.person, type: origin.type, source: SourceRevision(id: related.source, name: names.source ?? ""),
-            device: related.device.isEmpty
-                ? nil
-                : Device(
-                    key: related.device, name: names.device, manufacturer: names.manufacturer, model: names.model,
-                    serial: names.serial))
-        guard let relation = DeviceRelation(paths: origin, other) else { return nil }
+        guard let other = try connection.series.origin(of: related), let relation = DeviceRelation(paths: origin, other) else {
+            return nil
+        }
         if deviceRelations.count > 10_000 { forget() }
         origins[ObjectIdentifier(origin)] = origin
         deviceRelations[Pair(origin: ObjectIdentifier(origin), series: related.id)] = relation
