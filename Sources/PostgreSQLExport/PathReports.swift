@@ -16,10 +16,12 @@ struct PathReports {
         let isGrouped: Bool
 
         fileprivate var precision: ReportPrecision {
-            ReportPrecision(isGrouped: isGrouped, trace.precision, namesDevice: origin.device?.key.isEmpty == false)
+            ReportPrecision(
+                isGrouped: isGrouped, trace.precision, path: series,
+                identity: SampleIdentity(place.uuid) ?? SampleIdentity(milliseconds: 0, high: 0, low: 0))
         }
 
-        fileprivate var series: Series { Series(source: origin.source.id, device: origin.device?.key ?? "") }
+        fileprivate var series: ReportPath { ReportPath(origin) }
     }
 
     /// What identifies a report.
@@ -28,11 +30,6 @@ struct PathReports {
         let variant: Int64
 
         static func < (one: Place, other: Place) -> Bool { (one.uuid, one.variant) < (other.uuid, other.variant) }
-    }
-
-    fileprivate struct Series: Hashable {
-        let source: String
-        let device: String
     }
 
     /// The reports of one person and type, by start.
@@ -123,15 +120,11 @@ struct PathReports {
 
     private func relation(_ one: Report, _ other: Report) -> DeviceRelation {
         // A client's samples are its own.
-        if ReferenceRule.isClient(one.origin.source.id) || ReferenceRule.isClient(other.origin.source.id) { return .copy }
-        // If one path distinguishes two devices, they are two devices.
-        let series = (one.series, other.series)
-        if series.0.source == series.1.source, !series.0.device.isEmpty, !series.1.device.isEmpty { return .other }
-        return DeviceRelation(one.origin, other.origin)
+        DeviceRelation(paths: one.origin, other.origin) ?? .copy
     }
 
     /// The number of reports of a series in an interval, as far as it matters.
-    private func count(_ series: Series, from low: Int64, before high: Int64) -> Int {
+    private func count(_ series: ReportPath, from low: Int64, before high: Int64) -> Int {
         var (start, end) = (0, reports.count)
         while start < end {
             let middle = (start + end) / 2

@@ -1,12 +1,14 @@
-/// How precisely a report describes its measurement. The most precise report becomes the sample, whichever arrived first. Of equally precise
-/// ones, the first to arrive does.
+/// How precisely a report describes its measurement. The most precise report becomes the sample, whichever arrived first. No two reports of a
+/// measurement are equal, so the order of arrival does not matter.
 public struct ReportPrecision: Hashable, Comparable, Sendable {
     /// Whether it was reported together with other values, such as the two of a blood pressure. A report without them would part the pair.
     public var isGrouped: Bool
     /// The precision of the time and the value.
     public var measure: Measure
-    /// Whether it names its device.
-    public var namesDevice: Bool
+    /// The source and the device, which order equally precise reports.
+    public var path: ReportPath
+    /// The UUID, which orders equally precise reports of one path.
+    public var identity: SampleIdentity
 
     /// The precision of the time and the value of a report.
     public struct Measure: Hashable, Comparable, Sendable {
@@ -44,14 +46,15 @@ public struct ReportPrecision: Hashable, Comparable, Sendable {
     }
 
     /// A precision with its parts.
-    public init(isGrouped: Bool = false, _ measure: Measure, namesDevice: Bool) {
-        (self.isGrouped, self.measure, self.namesDevice) = (isGrouped, measure, namesDevice)
+    public init(isGrouped: Bool = false, _ measure: Measure, path: ReportPath, identity: SampleIdentity) {
+        (self.isGrouped, self.measure, self.path, self.identity) = (isGrouped, measure, path, identity)
     }
 
     /// Smaller means more precise.
     public static func < (one: ReportPrecision, other: ReportPrecision) -> Bool {
         if one.isGrouped != other.isGrouped { return one.isGrouped }
         if one.measure != other.measure { return one.measure < other.measure }
-        return one.namesDevice && !other.namesDevice
+        if one.path != other.path { return one.path < other.path }
+        return one.identity < other.identity
     }
 }

@@ -14,6 +14,8 @@ final class NearDuplicateSearch {
         var of: SampleKey
         /// Whether the original is known to be live and at least as precise as the row, so that it stays the sample.
         var staysLive = false
+        /// Whether the original already has a duplicate of the row's path.
+        var isProvisional = false
     }
 
     /// The result of a search.
@@ -22,6 +24,8 @@ final class NearDuplicateSearch {
         var nearDuplicates: [Match] = []
         /// Rows that agree with a sample from another device. Both are kept and linked.
         var links: [Match] = []
+        /// Rows whose measurement depends on more than one other report (``Regrouping``).
+        var contested: [Int] = []
     }
 
     /// A candidate that matches a row.
@@ -35,6 +39,7 @@ final class NearDuplicateSearch {
 
     private let connection: Connection
     private let relatedSeries: RelatedSeriesCache
+    private let reader: MeasurementReader
     /// Whether the searched rows are stored samples. They are compared only with live samples.
     private let ofStored: Bool
 
@@ -42,6 +47,7 @@ final class NearDuplicateSearch {
         self.connection = connection
         self.ofStored = ofStored
         relatedSeries = RelatedSeriesCache(connection: connection)
+        reader = MeasurementReader(connection: connection)
     }
 
     func forget() { relatedSeries.forget() }
@@ -69,7 +75,7 @@ final class NearDuplicateSearch {
                 metadata: row.metadata)
             guard trace.timeResolution <= Agreement.coarsest else { continue }
             found.removeAll(keepingCapacity: true)
-            for position in scans.indices {
+            for position in scans.indices where scans[position].table != .duplicates {
                 let verdict = rule.verdict(scans[position].related.relation)
                 let near = try scans[position].near(row.start &- radius, row.start &+ radius)
                 guard verdict != .two, !near.isEmpty else { continue }
@@ -88,9 +94,17 @@ final class NearDuplicateSearch {
                 }
                 if isStream { found.remove(at: key) }
             }
-            guard !found.isEmpty else { continue }
             if found.count > 1 { found.sort { $0.agreement < $1.agreement } }
-            if let best = try Self.takeBest(found, of: &scans, for: trace, isGrouped: row.group != 0, &taken) {
+            let best = try Self.takeBest(found, of: &scans, for: trace, in: series, isGrouped: row.group != 0, &taken)
+            // Equal values of a stream agree with many others, so each is compared with what is there.
+            if !ofStored, rule != .stream, try isContested(trace, isGrouped: row.group != 0, found, best, &scans, rule, radius) {
+                matches.contested.append(index)
+                if best == nil, let first = found.first(where: { $0.verdict == .duplicate }) {
+                    let original = scans[first.scan].candidates[first.candidate].first
+                    matches.nearDuplicates.append(Match(row: index, of: original, isProvisional: true))
+                }
+            }
+            if let best {
                 matches.nearDuplicates.append(Match(row: index, of: best.first, staysLive: best.staysLive))
                 // A row that may become the sample is linked as well.
                 if best.staysLive { continue }
@@ -105,12 +119,64 @@ final class NearDuplicateSearch {
         return matches
     }
 
+    /// Whether the measurement of a row is not determined by the row and its best partner alone: another partner is as alike or of another
+    /// path, the best one has a report of the row's path, or the row may be a better partner of other reports.
+    ///
+    /// - Parameter found: The samples that agree with the row, the most alike first.
+    private func isContested(
+        _ trace: ReadingTrace, isGrouped: Bool, _ found: [Finding], _ best: (first: SampleKey, staysLive: Bool)?,
+        _ scans: inout [RelatedSeriesScan], _ rule: DuplicateRule, _ radius: Int64
+    ) throws(StoreError) -> Bool {
+        if let best, best.staysLive, found.count == 1 { return false }
+        var joinsLive = false
+        var first: Finding?
+        for finding in found where finding.verdict == .duplicate && scans[finding.scan].table != .withdrawn {
+            let (scan, candidate) = (scans[finding.scan], scans[finding.scan].candidates[finding.candidate])
+            let original = candidate.first
+            if scan.table == .live, original == best?.first, !scan.mayBeBetter(trace, isGrouped: isGrouped, than: candidate.trace)
+            {
+                joinsLive = true
+            }
+            guard let best, let chosen = first else {
+                guard original == best?.first else { return true }
+                first = finding
+                continue
+            }
+            let isOfOtherPath = scan.related.series != scans[chosen.scan].related.series
+            if original != best.first, isOfOtherPath || finding.agreement == chosen.agreement { return true }
+        }
+        // A less precise report than the sample changes nothing but itself.
+        if joinsLive { return false }
+        if let best, let first {
+            let candidate = scans[first.scan].candidates[first.candidate]
+            if candidate.first != candidate.key { return true }
+            if try !connection.duplicates.duplicates(of: best.first).isEmpty { return true }
+        }
+        return try agreesWithDuplicate(trace, except: best?.first, &scans, rule, radius)
+    }
+
+    /// Whether a row agrees with a duplicate of another sample than its own.
+    private func agreesWithDuplicate(
+        _ trace: ReadingTrace, except first: SampleKey?, _ scans: inout [RelatedSeriesScan], _ rule: DuplicateRule,
+        _ radius: Int64
+    ) throws(StoreError) -> Bool {
+        for position in scans.indices where scans[position].table == .duplicates {
+            guard rule.verdict(scans[position].related.relation) == .duplicate else { continue }
+            let near = try scans[position].near(trace.start &- radius, trace.start &+ radius)
+            var agreeing: [Int] = []
+            scans[position].forEachMatch(of: trace, among: near, rule) { agreeing.append($1) }
+            for index in agreeing where try reader.first(of: scans[position].candidates[index].key) != first { return true }
+        }
+        return false
+    }
+
     /// Whether the store has a report of the same measurement from another path, live or not.
     func hasReport(of trace: ReadingTrace, origin: Origin) throws(StoreError) -> Bool {
         let rule = DuplicateRule.of(origin.type, lasting: trace.duration > 0)
         // No series has the number 0: the reading has none yet.
         var (scans, radius) = try scans(of: origin, series: 0, rule, trace.start, trace.start)
-        for position in scans.indices where rule.verdict(scans[position].related.relation) == .duplicate {
+        for position in scans.indices
+        where scans[position].table != .duplicates && rule.verdict(scans[position].related.relation) == .duplicate {
             let near = try scans[position].near(trace.start &- radius, trace.start &+ radius)
             var isFound = false
             scans[position].forEachMatch(of: trace, among: near, rule) { _, _ in isFound = true }
@@ -122,7 +188,7 @@ final class NearDuplicateSearch {
     /// Takes the best match that is the same measurement and has no duplicate yet from the row's series. Matches that
     /// were not undone come first.
     private static func takeBest(
-        _ found: [Finding], of scans: inout [RelatedSeriesScan], for trace: ReadingTrace, isGrouped: Bool,
+        _ found: [Finding], of scans: inout [RelatedSeriesScan], for trace: ReadingTrace, in series: Int64, isGrouped: Bool,
         _ taken: inout Set<SampleKey>
     ) throws(StoreError) -> (first: SampleKey, staysLive: Bool)? {
         for isWithdrawn in [false, true] {
@@ -130,7 +196,9 @@ final class NearDuplicateSearch {
             where finding.verdict == .duplicate && (scans[finding.scan].table == .withdrawn) == isWithdrawn {
                 let scan = scans[finding.scan]
                 let candidate = scan.candidates[finding.candidate]
-                guard !taken.contains(candidate.first), try !scan.hasDuplicate(candidate.first) else { continue }
+                guard candidate.first.series != series, !taken.contains(candidate.first),
+                    try !scan.hasDuplicate(candidate.first)
+                else { continue }
                 taken.insert(candidate.first)
                 let isSame = scan.table == .live && candidate.first == candidate.key
                 return (candidate.first, isSame && !scan.mayBeBetter(trace, isGrouped: isGrouped, than: candidate.trace))
@@ -151,18 +219,15 @@ final class NearDuplicateSearch {
             let reach = Agreement.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), related.coarsest))
             // If the other path has no samples in the interval, there is nothing to search.
             let (low, high) = (first &- reach, last &+ reach)
-            let tables: [(RelatedSeriesScan.Table, SampleTable.Rows)] = [
-                (.live, .live), (.deleted, .tombstones), (.withdrawn, .tombstones),
-            ]
-            for (table, rows) in tables.prefix(ofStored ? 1 : tables.count)
-            where try samples.start(of: related.series, from: low, through: high, among: rows) != nil {
+            let tables: [RelatedSeriesScan.Table] = ofStored ? [.live] : [.live, .deleted, .withdrawn, .duplicates]
+            for table in tables where try samples.start(of: related.series, from: low, through: high, among: table.rows) != nil {
                 present.append((related, table))
                 radius = max(radius, reach)
             }
         }
         guard !present.isEmpty else { return ([], radius) }
+        reader.forgetTraces()
         let existingDuplicates = try DuplicateRange(by: series, first &- radius, last &+ radius, connection: connection)
-        let reader = MeasurementReader(connection: connection)
         // In most stores no duplicate was ever promoted, so this lookup is not needed.
         let hasPromotedSamples = try connection.settings.integer("standIns") != nil
         var scans: [RelatedSeriesScan] = []
@@ -170,7 +235,8 @@ final class NearDuplicateSearch {
             try scans.append(
                 RelatedSeriesScan(
                     related, table, properties: SeriesProperties(relatedSeries, origin.type),
-                    existingDuplicates: existingDuplicates, promotedSamples: hasPromotedSamples || table != .live ? reader : nil,
+                    existingDuplicates: existingDuplicates,
+                    promotedSamples: (hasPromotedSamples || table != .live) && table != .duplicates ? reader : nil,
                     connection: connection))
         }
         return (scans, radius)
@@ -194,11 +260,6 @@ final class NearDuplicateSearch {
 
     /// The number of stored samples and duplicates of a series in an interval, as far as it matters.
     private func stored(_ series: Int64, from low: Int64, before high: Int64) throws(StoreError) -> Int {
-        var count = 0
-        for rows in [SampleTable.Rows.live, .duplicates] where count <= DenseStream.streamThreshold {
-            count += try connection.samples.count(
-                rows, of: series, from: low, before: high, atMost: DenseStream.streamThreshold + 1)
-        }
-        return count
+        try connection.samples.countReports(of: series, from: low, before: high, atMost: DenseStream.streamThreshold + 1)
     }
 }

@@ -9,8 +9,8 @@ struct RelatedSeries {
     var lasts: Bool
     /// The relation of its device to that of the compared readings.
     var relation: DeviceRelation
-    /// Whether the compared readings name their device, and these do not.
-    var namesLess: Bool
+    /// Whether equally precise readings of the compared series precede its own (``ReportPath``).
+    var isAfter: Bool
 }
 
 /// A cache of the related series of series and of the resolution and units of their readings.
@@ -57,44 +57,28 @@ final class RelatedSeriesCache {
     /// The other series of the origin's person and type.
     func of(_ origin: Origin, series: Int64) throws(StoreError) -> [RelatedSeries] {
         var relatedSeries: [RelatedSeries] = []
+        let path = ReportPath(origin)
         for other in try connection.series.related(to: origin, except: series) {
             guard let relation = try relation(of: origin, to: other) else { continue }
             relatedSeries.append(
                 RelatedSeries(
                     series: other.id, coarsest: other.coarsest, lasts: other.maximumDuration > 0, relation: relation,
-                    namesLess: other.device.isEmpty && origin.device?.key.isEmpty == false))
+                    isAfter: path < ReportPath(source: other.source, device: other.device)))
         }
         return relatedSeries
     }
 
     /// The relation of an origin's device to that of a related series, or `nil` if that series has no rows or the two
     /// are never the same measurement.
-    ///
-    /// If one path distinguishes two devices, they are two devices.
     private func relation(of origin: Origin, to related: SeriesTable.Related) throws(StoreError) -> DeviceRelation? {
-        guard let path = try path(of: related, origin) else { return nil }
-        let (source, device) = (related.source, related.device)
-        if ClientSource.contains(source) || ClientSource.contains(origin.source.id) {
-            // A client distinguishes its devices itself.
-            return source == origin.source.id ? nil : .copy
-        }
-        guard source != origin.source.id || device.isEmpty || origin.device == nil else { return .other }
-        return DeviceRelation(origin, path.origin, makers: (maker(of: origin), path.maker))
+        guard let path = try path(of: related) else { return nil }
+        return DeviceRelation(paths: origin, path.origin, makers: (maker(of: origin), path.maker))
     }
 
     /// The origin of a related series, or `nil` if the series has no rows.
-    private func path(of related: SeriesTable.Related, _ origin: Origin) throws(StoreError) -> Path? {
+    private func path(of related: SeriesTable.Related) throws(StoreError) -> Path? {
         if let known = paths[related.id] { return known }
-        guard let names = try connection.series.names(ofSeries: related.id, orDeleted: true) else { return nil }
-        let device =
-            related.device.isEmpty
-            ? nil
-            : Device(
-                key: related.device, name: names.device, manufacturer: names.manufacturer, model: names.model,
-                serial: names.serial)
-        let other = Origin(
-            person: origin.person, type: origin.type, source: SourceRevision(id: related.source, name: names.source ?? ""),
-            device: device)
+        guard let other = try connection.series.origin(of: related) else { return nil }
         let path = Path(origin: other, maker: DeviceMaker(other))
         if paths.count > 10_000 { paths.removeAll() }
         paths[related.id] = path

@@ -52,6 +52,24 @@ struct RelatedSeriesScan {
         /// Samples of an undone import. The measurement may arrive again over any path, and becomes one with the sample
         /// if the undo is undone.
         case withdrawn
+        /// Duplicates. A reading is not compared with them, but with their samples. One that agrees with a duplicate of another sample may
+        /// be its better partner.
+        case duplicates
+
+        var rows: SampleTable.Rows {
+            switch self {
+            case .live: .live
+            case .deleted, .withdrawn: .tombstones
+            case .duplicates: .duplicates
+            }
+        }
+
+        fileprivate var filter: SampleFilter {
+            switch self {
+            case .live, .duplicates: .all
+            case .deleted, .withdrawn: .deleted(by: .undo, isOther: self == .deleted)
+            }
+        }
     }
 
     init(
@@ -64,8 +82,8 @@ struct RelatedSeriesScan {
         self.existingDuplicates = existingDuplicates
         let fields: SampleFields = [.key, .value, .numeral, .context, .metadata]
         rows = try connection.samples.scan(
-            related.lasts ? fields.union(.duration) : fields, of: related.series, among: table == .live ? .live : .tombstones,
-            table == .live ? .all : .deleted(by: .undo, isOther: table == .deleted), isRetained: false)
+            related.lasts ? fields.union(.duration) : fields, of: related.series, among: table.rows, table.filter,
+            isRetained: false)
     }
 
     /// The indices of the ``candidates`` that start between two times, valid until the next call. Call this with
@@ -110,7 +128,7 @@ struct RelatedSeriesScan {
     /// Whether a compared reading may be the sample if it and a reading of the series are one measurement (``ReportPrecision``).
     func mayBeBetter(_ trace: ReadingTrace, isGrouped: Bool, than other: ReadingTrace) -> Bool {
         let (own, others) = (trace.precision, other.precision)
-        return isGrouped || (own == others ? related.namesLess : own < others)
+        return isGrouped || (own == others ? related.isAfter : own < others)
     }
 
     /// Whether an original already has a duplicate from the series of the compared rows.
@@ -122,7 +140,7 @@ struct RelatedSeriesScan {
     }
 
     private func isUndoneForm(_ key: SampleKey) throws(StoreError) -> Bool {
-        guard table != .live, let promotedSamples else { return false }
+        guard table.rows == .tombstones, let promotedSamples else { return false }
         return try !promotedSamples.isApplied(key)
     }
 

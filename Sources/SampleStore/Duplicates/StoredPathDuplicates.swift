@@ -21,6 +21,7 @@ final class StoredPathDuplicates {
     private let connection: Connection
     private let decoder: SampleDecoder
     private let near: NearDuplicateSearch
+    private let reader: MeasurementReader
     /// The samples that are already in a pair, for the current chunk and the previous one.
     private var (paired, pairedBefore): (Set<SampleKey>, Set<SampleKey>) = ([], [])
 
@@ -31,6 +32,7 @@ final class StoredPathDuplicates {
         self.connection = connection
         decoder = SampleDecoder(connection: connection)
         near = NearDuplicateSearch(connection: connection, ofStored: true)
+        reader = MeasurementReader(connection: connection)
     }
 
     /// Passes the pairs to `body`, some thousand at a time. `body` may merge them.
@@ -44,6 +46,7 @@ final class StoredPathDuplicates {
                 position = next
                 guard let origin else { continue }
                 (pairedBefore, paired) = (paired, [])
+                reader.forgetTraces()
                 var pairs: [Pair] = []
                 for match in try near.search(rows, of: origin, series: series.id).nearDuplicates {
                     if let pair = try pair(rows[match.row], match.of, origin.type) { pairs.append(pair) }
@@ -98,8 +101,8 @@ final class StoredPathDuplicates {
         let (ownIsRepaired, otherIsRepaired) = try (isRepaired(own), isRepaired(other))
         let prefersOwn = ownIsRepaired == otherIsRepaired ? ownImport < otherImport : ownIsRepaired
         let (sampleKey, first) = prefersOwn ? (other, own) : (own, other)
-        // Another sample of this path is already its duplicate.
-        guard try !duplicates.hasDuplicate(first, in: sampleKey.series) else { return nil }
+        // One of them already has a report of the other's path.
+        guard try !hasReport(in: sampleKey.series, of: first), try !hasReport(in: first.series, of: sampleKey) else { return nil }
         paired.formUnion([own, other])
         return Pair(
             sampleKey: sampleKey, first: first, type: type, lasts: row.duration > 0,
@@ -113,6 +116,14 @@ final class StoredPathDuplicates {
         guard let own = try connection.duplicates.duplicate(at: sampleKey) else { return false }
         guard let merge = own.merge, try connection.ledger.isUndone(merge) else { return true }
         return try connection.ledger.kind(of: merge) != .migrate
+    }
+
+    /// Whether a measurement has another report of a series that counts.
+    private func hasReport(in series: Int64, of key: SampleKey) throws(StoreError) -> Bool {
+        let history = try reader.measurement(of: key).history
+        let own = history.root(of: key)
+        let group = history.reports.first { $0.key == own }?.group
+        return history.reports.contains { $0.key.series == series && $0.group == group && history.counts($0.key) }
     }
 
     /// The import of a sample and its change number.

@@ -117,7 +117,7 @@ final class UnitRepeatSearch {
             matched.insert(finding.order)
             let precision = candidateRows[finding.order].trace.precision
             let staysLive = open[finding.of]?.contains {
-                $0.isLive && $0.key == finding.of && !(precision < $0.trace.precision)
+                $0.isLive && $0.key == finding.of && $0.trace.precision < precision
             }
             open[finding.of] = nil
             matches.append(

@@ -5,7 +5,7 @@ import Pipeline
 public final class Ingest: SampleSink {
     /// The number of the ledger entry.
     public let id: Int64
-    private let store: SampleStore
+    let store: SampleStore
     let connection: Connection
     private let received: Int64
     /// Refusals since the last batch. They are added to the ledger with the next one.
@@ -31,8 +31,11 @@ public final class Ingest: SampleSink {
     private let comparesTimes: Bool
     /// Whether a record's version also replaces a lower one from another device.
     private let replacesAcrossDevices: Bool
-    private var nearDuplicates = 0
+    var nearDuplicates = 0
     private var linked = 0
+    /// The rows of the batch whose measurements depend on several reports, and those of them that are duplicates for now.
+    var contested: [SampleKey] = []
+    var provisional: Set<SampleKey> = []
     private var entryCheck: EntryCheck
     /// The room in quarantine. It is `nil` for live readings.
     var room: QuarantineRoom?
@@ -63,6 +66,7 @@ public final class Ingest: SampleSink {
         do {
             return try store.connection.transaction {
                 let id = try store.connection.ledger.begin(description)
+                if !description.comparesPaths, description.kind == .import { try store.connection.settings.setExact(id) }
                 return (id, description.owner == nil ? nil : try IngestLock(id, of: store.path))
             }
         } catch let error as StoreError {
@@ -177,6 +181,8 @@ public final class Ingest: SampleSink {
         hasRepeats = false
         nearDuplicates = 0
         linked = 0
+        contested.removeAll()
+        provisional.removeAll()
         try batch.withUnsafeBufferPointer { samples in
             if let first = samples.baseAddress { try collect(first, count: samples.count) }
         }
@@ -217,6 +223,7 @@ public final class Ingest: SampleSink {
                 waiting = try insertUnlessRepeated(waiting, existing.shared, unitRepeats, first, &outcomes)
             }
         }
+        if !contested.isEmpty { try regroup(batch, &outcomes) }
         try account(batch, outcomes)
         return outcomes
     }
@@ -414,14 +421,16 @@ public final class Ingest: SampleSink {
             let writer = DuplicateWriter(connection: connection, batch: store.batch, ingest: id, type: origin.type)
             try writer.record(links: matches.links, among: group.rows)
             linked += matches.links.count
+            contested += matches.contested.map { group.rows[$0].key }
             if !matches.nearDuplicates.isEmpty {
                 try writer.record(nearDuplicates: matches.nearDuplicates, among: group.rows, text: text)
                 nearDuplicates += matches.nearDuplicates.count
                 for match in matches.nearDuplicates { outcomes[Int(group.rows[match.row].index)] = .duplicate }
                 let (rows, matched) = (group.rows, Set(matches.nearDuplicates.map(\.row)))
                 group.rows = rows.indices.filter { !matched.contains($0) }.map { rows[$0] }
+                provisional.formUnion(matches.nearDuplicates.lazy.filter(\.isProvisional).map { rows[$0.row].key })
                 // These readings may be the first active reports of their measurement.
-                try update(matches.nearDuplicates.map { Report($0, rows[$0.row]) }, &outcomes)
+                try update(matches.nearDuplicates.filter { !$0.isProvisional }.map { Report($0, rows[$0.row]) }, &outcomes)
             }
             waiting.append(group)
         }

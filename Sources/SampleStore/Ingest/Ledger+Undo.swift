@@ -23,8 +23,12 @@ extension SampleStore.Ledger {
                 let chain = try liveUpdate.reader.states.chain(from: undone)
                 try liveUpdate.reader.states.undo(undone, by: ingest)
                 try refuseIfRepaired(chain, liveUpdate)
+                var touched: [SampleKey] = []
+                for entry in chain { touched += try liveUpdate.reports(of: entry) }
                 for entry in chain { try liveUpdate.update(touchedBy: entry) }
                 for entry in chain { try connection.quarantine.update(touchedBy: entry) }
+                // A report that comes forward may be another sample's, and a measurement may have a place for another report.
+                try Regrouping(deletion).update(around: touched)
                 deletion.changesMore()
             } else {
                 // It stays undone until this entry is undone as well.

@@ -212,6 +212,23 @@ final class LiveSampleUpdate {
         }
     }
 
+    /// Returns the samples, tombstones and duplicates that an entry brought, and the originals of the duplicates.
+    func reports(of entry: Int64) throws(StoreError) -> [SampleKey] {
+        var found: [(key: SampleKey, number: Int64)] = []
+        let last = try table.lastNumber()
+        for interval in try connection.changeTable.entries(ingestedBy: entry, after: -1, through: last, limit: Int64(Self.chunk))
+        {
+            try read(interval, among: .live, &found)
+            try read(interval, among: .tombstones, &found)
+        }
+        var keys = found.map(\.key)
+        for key in try connection.duplicates.keys(ingestedBy: entry, after: nil, limit: Self.chunk) {
+            keys.append(key)
+            if let first = try connection.duplicates.duplicate(at: key)?.first { keys.append(first) }
+        }
+        return keys
+    }
+
     private func update(
         _ rows: inout [(key: SampleKey, number: Int64)], of entry: Int64, isActive: Bool
     ) throws(StoreError) {

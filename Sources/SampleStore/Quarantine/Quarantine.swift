@@ -102,6 +102,7 @@ extension SampleStore.Quarantine {
     public func accept(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
         try store.samples.change(description) { ingest, deletion in
             let quarantine = connection.quarantine
+            var accepted: [SampleKey] = []
             for id in ids.sorted() {
                 try requireQuarantined(id)
                 try quarantine.decide([id], "accepted", by: ingest)
@@ -131,7 +132,9 @@ extension SampleStore.Quarantine {
                         id, start: key.start, context: reading.context, received: reading.received,
                         metadata: store.interner.id(of: decided(on: reading, id)), by: ingest)
                 else { throw StoreError(.invalid, "number \(id) arrived again later and is already stored: reject it") }
+                accepted.append(key)
             }
+            try Regrouping(deletion).update(around: accepted)
             return ids.count
         }
     }

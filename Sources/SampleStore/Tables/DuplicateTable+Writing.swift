@@ -22,13 +22,15 @@ extension DuplicateTable {
             """)
     }
 
-    /// Adds a sample as a duplicate of another one, instead of what it was a duplicate of before. The sample stays.
+    /// Adds a sample or tombstone as a duplicate of another one, instead of what it was a duplicate of before. The sample stays.
     func add(_ sample: SampleKey, of first: SampleKey, decision: Int64) throws(StoreError) {
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO witness_row(\(SampleTable.columns), decision, of_start, of_hash)
-            SELECT \(SampleTable.columns), ?, ?, ? FROM sample WHERE \(SampleTable.isHere)
-            """, [.integer(decision), .integer(first.start), .blob(first.hash)] + sample.values)
+        for rows in [SampleTable.Rows.live, .tombstones] {
+            try connection.run(
+                """
+                INSERT OR REPLACE INTO witness_row(\(SampleTable.columns), decision, of_start, of_hash)
+                SELECT \(SampleTable.columns), ?, ?, ? FROM \(rows.rawValue) WHERE \(SampleTable.isHere)\(rows.isRemembered)
+                """, [.integer(decision), .integer(first.start), .blob(first.hash)] + sample.values)
+        }
     }
 
     /// Makes another sample the original of a duplicate.

@@ -121,7 +121,7 @@ extension SampleTable {
         }
         let report = try connection.first(
             """
-            SELECT value, numeral, unit, molar_mass, resolution, time_origin, type, device, grp
+            SELECT value, numeral, unit, molar_mass, resolution, time_origin, type, device, grp, source
             FROM (\(tables.joined(separator: " UNION ALL ")) LIMIT 1) CROSS JOIN context ON context.id = context CROSS JOIN series ON series.id = ?1
             """, key.values
         ) { row throws(StoreError) in
@@ -134,9 +134,21 @@ extension SampleTable {
                 isArrival: row.integer(5) == Int64(TimeOrigin.receipt.rawValue), value: value,
                 valueResolution: numeral.step * scale)
             return ReportPrecision(
-                isGrouped: !row.isNull(8) && row.integer(8) != 0, measure, namesDevice: !row.text(7).isEmpty)
+                isGrouped: !row.isNull(8) && row.integer(8) != 0, measure,
+                path: ReportPath(source: row.text(9), device: row.text(7)), identity: key.identity(skew: 0))
         }
         return report
+    }
+
+    /// Returns the unit of a report, live or not, or `nil` if there is none.
+    func unit(at key: SampleKey) throws(StoreError) -> String? {
+        for rows in Rows.allCases {
+            guard let row = try row("context", at: key, among: rows) else { continue }
+            let context = row.integer(0)
+            row.reset()
+            return try connection.series.context(context).unit
+        }
+        return nil
     }
 
     /// The size of one unit in the canonical unit of a type.
@@ -306,6 +318,12 @@ extension SampleTable {
             "SELECT count(*) FROM (SELECT 1 FROM \(rows.rawValue) WHERE series = ? AND start >= ? AND start < ? LIMIT \(limit))",
             .integer(series), .integer(low), .integer(high))
         return Int(count ?? 0)
+    }
+
+    /// Returns the number of samples and duplicates of a series that start in a range, or the limit or more if there are more.
+    func countReports(of series: Int64, from low: Int64, before high: Int64, atMost limit: Int) throws(StoreError) -> Int {
+        let count = try count(.live, of: series, from: low, before: high, atMost: limit)
+        return count < limit ? count + (try self.count(.duplicates, of: series, from: low, before: high, atMost: limit)) : count
     }
 
     /// Returns the lowest and highest value of a series in a range, or `nil` if it has no samples there.

@@ -78,21 +78,49 @@ struct SeriesTable {
         /// The coarsest resolution of its times, in seconds.
         var coarsest: Int32
         var maximumDuration: Int64
+        var person: String
+        var type: String
+        var kind: Int64
         var source: String
         var device: String
+    }
+
+    private static let related =
+        "SELECT own.id, own.coarsest, own.longest, own.subject, own.type, own.kind, own.source, own.device"
+
+    private static func related(_ row: Statement) -> Related {
+        Related(
+            id: row.integer(0), coarsest: Int32(truncatingIfNeeded: row.integer(1)), maximumDuration: row.integer(2),
+            person: row.text(3), type: row.text(4), kind: row.integer(5), source: row.text(6), device: row.text(7))
     }
 
     /// Returns the other series of the origin's person and type.
     func related(to origin: Origin, except series: Int64) throws(StoreError) -> [Related] {
         try connection.list(
-            "SELECT id, coarsest, longest, source, device FROM series WHERE type = ? AND subject = ? AND id <> ?",
-            [.text(origin.type.id), .text(origin.person), .integer(series)]
-        ) {
-            Related(
-                id: $0.integer(0), coarsest: Int32(truncatingIfNeeded: $0.integer(1)), maximumDuration: $0.integer(2),
-                source: $0.text(3),
-                device: $0.text(4))
-        }
+            "\(Self.related) FROM series AS own WHERE type = ? AND subject = ? AND id <> ?",
+            [.text(origin.type.id), .text(origin.person), .integer(series)], Self.related)
+    }
+
+    /// Returns the series of the person and type of a series.
+    func related(toSeries series: Int64) throws(StoreError) -> [Related] {
+        try connection.list(
+            """
+            \(Self.related) FROM series AS other CROSS JOIN series AS own ON own.type = other.type AND own.subject = other.subject
+            WHERE other.id = ? ORDER BY own.id
+            """, [.integer(series)], Self.related)
+    }
+
+    /// Returns the origin of the reports of a series, or `nil` if it has no rows.
+    func origin(of series: Related) throws(StoreError) -> Origin? {
+        guard let names = try names(ofSeries: series.id, orDeleted: true) else { return nil }
+        return Origin(
+            person: series.person, type: try type(series.type, kind: series.kind, of: series.id),
+            source: SourceRevision(id: series.source, name: names.source ?? ""),
+            device: series.device.isEmpty
+                ? nil
+                : Device(
+                    key: series.device, name: names.device, manufacturer: names.manufacturer, model: names.model,
+                    serial: names.serial))
     }
 
     /// Returns the series that have others of the same person and type.
@@ -184,10 +212,11 @@ struct SeriesTable {
         var serial: String?
     }
 
-    /// Returns the names of one sample of a series, or of a tombstone, or `nil` if it has no rows.
+    /// Returns the names of one sample of a series, or also of a tombstone or duplicate, or `nil` if it has no rows.
     func names(ofSeries series: Int64, orDeleted: Bool = false) throws(StoreError) -> Names? {
         let sample = "(SELECT context FROM sample WHERE series = ?1 LIMIT 1)"
-        let any = orDeleted ? "coalesce(\(sample), (SELECT context FROM deleted WHERE series = ?1 LIMIT 1))" : sample
+        let others = ["deleted", "witness_row"].map { "(SELECT context FROM \($0) WHERE series = ?1 LIMIT 1)" }
+        let any = orDeleted ? "coalesce(\(sample), \(others.joined(separator: ", ")))" : sample
         return try connection.first(
             """
             SELECT source_name, device_name, manufacturer, model, serial FROM origin

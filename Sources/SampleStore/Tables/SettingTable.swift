@@ -6,6 +6,7 @@
 /// | `seq`, `longestChange`, `pruned` | numbers of the change log |
 /// | `accepted`, `forgotten` | samples that the sums of the ledger do not count |
 /// | `cases` | hash of the cases of all types, when quarantined readings were last compared with them |
+/// | `exact N` | the import N compared its readings with no other source |
 /// | `pending`, `erasing`, `erasures`, `promotedSamples`, `movedDecisions`, `unset clock`, `open clocks` | states of long changes |
 ///
 /// Settings for a device, a type, a file, or a target begin with a prefix.
@@ -53,6 +54,16 @@ struct SettingTable {
         try connection.run(
             "INSERT INTO setting VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = max(value, excluded.value)", .text(name),
             .integer(value))
+    }
+
+    private static let exact = "exact "
+
+    /// Records that an import compared its readings with no other source.
+    func setExact(_ ingest: Int64) throws(StoreError) { try set(Self.exact + "\(ingest)", to: .integer(1)) }
+
+    /// Returns the imports that compared their readings with no other source.
+    func exactImports() throws(StoreError) -> Set<Int64> {
+        Set(try values(withPrefix: Self.exact).compactMap { Int64($0.name.dropFirst(Self.exact.count)) })
     }
 
     func remove(_ name: String) throws(StoreError) {

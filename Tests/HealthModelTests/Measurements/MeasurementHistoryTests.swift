@@ -77,7 +77,8 @@ import Testing
             ReportPrecision(
                 isGrouped: isGrouped,
                 .init(start: start, timeResolution: seconds, isArrival: isArrival, value: 80.15, valueResolution: step),
-                namesDevice: namesDevice)
+                path: ReportPath(source: "scale", device: namesDevice ? "1" : ""),
+                identity: SampleIdentity(milliseconds: 0, high: 0, low: 0))
         }
         // Each pair in both orders of arrival: the first one is the more precise.
         let pairs = [
@@ -95,7 +96,7 @@ import Testing
                 #expect(history.live == [isFirst ? "a" : "b"])
             }
         }
-        // Of equally precise ones, the first to arrive.
+        // Of copies that nothing distinguishes, the first to arrive.
         var equal = Self.reported()
         for index in equal.reports.indices { equal.reports[index].precision = precision(1, 0.1) }
         #expect(equal.live == ["a"])

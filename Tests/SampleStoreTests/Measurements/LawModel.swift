@@ -310,8 +310,8 @@ struct LawModel {
         choose { !$0.source.isToMinutes && $1.source.isToMinutes }
         choose { digits($0.value) > digits($1.value) + 1e-12 }
         choose { !$0.source.deviceKey.isEmpty && $1.source.deviceKey.isEmpty }
-        // Of equally precise ones, the first to arrive.
-        if let first = left.map({ reports[$0].entry }).min() { left = left.filter { reports[$0].entry == first } }
+        // Of equally precise ones, the first by name. UUIDs decide within a source, and they are not computed here.
+        choose { ($0.source.source, $0.source.deviceKey) < ($1.source.source, $1.source.deviceKey) }
         return left
     }
 

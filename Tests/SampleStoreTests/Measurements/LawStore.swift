@@ -230,8 +230,10 @@ final class LawStore {
     func answers() throws -> [String] {
         let samples = try test.samples()
         let live = samples.map { "\(Self.shown($0.sample)) \($0.uuid)" }
+        let identities = Set(samples.map(\.uuid))
         let links = try samples.flatMap { sample in
-            try test.store.duplicates.explain(sample.uuid)?.linked.map { "link \(sample.uuid) \($0.other.uuid)" } ?? []
+            let linked = try test.store.duplicates.explain(sample.uuid)?.linked ?? []
+            return linked.filter { identities.contains($0.other.uuid) }.map { "link \(sample.uuid) \($0.other.uuid)" }
         }
         let query = StatisticsQuery(type: .bodyMass, intervals: CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc)))
         let days = try test.store.statistics(query).map { day in
