@@ -97,7 +97,7 @@ final class NearDuplicateSearch {
             if found.count > 1 { found.sort { $0.agreement < $1.agreement } }
             let best = try Self.takeBest(found, of: &scans, for: trace, in: series, isGrouped: row.group != 0, &taken)
             // Equal values of a stream agree with many others, so each is compared with what is there.
-            if !ofStored, rule != .stream, try isContested(trace, isGrouped: row.group != 0, found, best, &scans, rule, radius) {
+            if !ofStored, rule != .stream, try isContested(trace, rows, index, found, best, &scans, rule, radius) {
                 matches.contested.append(index)
                 if best == nil, let first = found.first(where: { $0.verdict == .duplicate }) {
                     let original = scans[first.scan].candidates[first.candidate].first
@@ -124,7 +124,8 @@ final class NearDuplicateSearch {
     ///
     /// - Parameter found: The samples that agree with the row, the most alike first.
     private func isContested(
-        _ trace: ReadingTrace, isGrouped: Bool, _ found: [Finding], _ best: (first: SampleKey, staysLive: Bool)?,
+        _ trace: ReadingTrace, _ rows: [SampleRow], _ index: Int, _ found: [Finding],
+        _ best: (first: SampleKey, staysLive: Bool)?,
         _ scans: inout [RelatedSeriesScan], _ rule: DuplicateRule, _ radius: Int64
     ) throws(StoreError) -> Bool {
         if let best, best.staysLive, found.count == 1 { return false }
@@ -133,7 +134,8 @@ final class NearDuplicateSearch {
         for finding in found where finding.verdict == .duplicate && scans[finding.scan].table != .withdrawn {
             let (scan, candidate) = (scans[finding.scan], scans[finding.scan].candidates[finding.candidate])
             let original = candidate.first
-            if scan.table == .live, original == best?.first, !scan.mayBeBetter(trace, isGrouped: isGrouped, than: candidate.trace)
+            if scan.table == .live, original == best?.first,
+                !scan.mayBeBetter(trace, isGrouped: rows[index].group != 0, than: candidate.trace)
             {
                 joinsLive = true
             }
@@ -147,12 +149,50 @@ final class NearDuplicateSearch {
         }
         // A less precise report than the sample changes nothing but itself.
         if joinsLive { return false }
-        if let best, let first {
-            let candidate = scans[first.scan].candidates[first.candidate]
-            if candidate.first != candidate.key { return true }
-            if try !connection.duplicates.duplicates(of: best.first).isEmpty { return true }
+        if try agreesWithDuplicate(trace, except: best?.first, &scans, rule, radius) { return true }
+        guard let best, first != nil else { return false }
+        return try !joinsAlone(trace, rows, index, found, best.first, &scans, rule, radius)
+    }
+
+    /// Whether a row agrees with all reports of a measurement, and nothing else is near, so that all of them remain one measurement.
+    private func joinsAlone(
+        _ trace: ReadingTrace, _ rows: [SampleRow], _ index: Int, _ found: [Finding], _ first: SampleKey,
+        _ scans: inout [RelatedSeriesScan], _ rule: DuplicateRule, _ radius: Int64
+    ) throws(StoreError) -> Bool {
+        let members = Set(try connection.duplicates.duplicates(of: first).map(\.key) + [first])
+        guard members.count > 1 else { return true }
+        let (low, high) = (trace.start &- radius, trace.start &+ radius)
+        guard try isAlone(rows, index, from: low, through: high) else { return false }
+        var agreeing: Set<SampleKey> = []
+        for finding in found where finding.verdict == .duplicate {
+            agreeing.insert(scans[finding.scan].candidates[finding.candidate].key)
         }
-        return try agreesWithDuplicate(trace, except: best?.first, &scans, rule, radius)
+        for position in scans.indices {
+            let near = try scans[position].near(low, high)
+            for candidate in scans[position].candidates[near] {
+                let original = scans[position].table == .duplicates ? try reader.first(of: candidate.key) : candidate.first
+                guard original == first else { return false }
+            }
+            guard scans[position].table == .duplicates else { continue }
+            var matching: [Int] = []
+            scans[position].forEachMatch(of: trace, among: near, rule) { matching.append($1) }
+            for index in matching { agreeing.insert(scans[position].candidates[index].key) }
+        }
+        return members.isSubset(of: agreeing)
+    }
+
+    /// Whether no other reading of a row's series, in the batch or stored, starts in an interval.
+    private func isAlone(
+        _ rows: [SampleRow], _ index: Int, from low: Int64, through high: Int64
+    ) throws(StoreError) -> Bool {
+        if index > 0, rows[index - 1].start >= low { return false }
+        if index + 1 < rows.count, rows[index + 1].start <= high { return false }
+        let samples = connection.samples
+        for table in SampleTable.Rows.allCases
+        where try samples.start(of: rows[index].series, from: low, through: high, among: table) != nil {
+            return false
+        }
+        return true
     }
 
     /// Whether a row agrees with a duplicate of another sample than its own.

@@ -158,7 +158,8 @@ struct DuplicateTable {
 
     /// Returns the next duplicates that an import brought, sorted by key.
     func keys(ingestedBy ingest: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
-        try keys("ingest = ?1", ingest, after: last, limit: limit)
+        guard try connection.exists("SELECT 1 FROM decision WHERE ingest = ?", [.integer(ingest)]) else { return [] }
+        return try keys("ingest = ?1", ingest, after: last, limit: limit)
     }
 
     /// Returns the next duplicates that a merge found, sorted by key.
