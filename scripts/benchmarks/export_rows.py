@@ -89,7 +89,7 @@ def fleet(bench):
 
 def collected(bench, stores, count):
     """The rows of some stores that are exported at once."""
-    runs, bare, collectors, exporters, wires, comparisons = [], [], [], [], [], []
+    runs, bare, collectors, exporters, wires, comparisons, costs = [], [], [], [], [], [], []
     hubs = "one hub" if len(stores) == 1 else f"{len(stores)} hubs"
     with server() as host, nats() as (port, monitor):
         def sql(text):
@@ -113,11 +113,12 @@ def collected(bench, stores, count):
                 for command in commands:
                     subprocess.run([*command, "targets", "restart", "center"], check=True, stdout=subprocess.DEVNULL)
                 sql("CHECKPOINT")
-                before = received(monitor)
+                before, spent = received(monitor), center_costs(host, collector.pid)
                 seconds, largest = together([[*command, "export", "center", "--once"] for command in commands])
                 runs.append(seconds)
                 exporters.append(largest)
                 wires.append(received(monitor) - before)
+                costs.append([(after - first) / count for first, after in zip(spent, center_costs(host, collector.pid))])
                 start = time.perf_counter()
                 subprocess.run([*commands[0], "targets", "verify", "center", "--dry-run"], check=True, stdout=subprocess.DEVNULL)
                 comparisons.append(time.perf_counter() - start)
@@ -139,7 +140,33 @@ def collected(bench, stores, count):
         Result("fleet", "  its collector's memory at the peak", "< 150 MB", "", f"{peak:.1f} MB", verdict=verdict(peak < 150)),
         Result("fleet", "  the peak memory of each hub", "< 40 MB", "", f"{largest:.1f} MB", verdict=verdict(largest < 40)),
         Result("fleet", "  sent to the broker", "", "", f"{wire:.1f} bytes/sample", values={"bytes": wires}),
+        Result(
+            "fleet", "  CPU time of the collector, and of PostgreSQL, for each sample", "", "",
+            " and ".join(f"{statistics.median(cost[part] for cost in costs) * 1e6:.1f} µs" for part in (0, 1)), values={"seconds": costs}),
+        Result(
+            "fleet", "  PostgreSQL's log of changes (WAL), and the tables with their indexes", "", "",
+            " and ".join(f"{statistics.median(cost[part] for cost in costs):.0f} bytes/sample" for part in (2, 3))),
     ]
+
+
+def center_costs(host, collector):
+    """The CPU seconds of a collector and of PostgreSQL so far, and the bytes of PostgreSQL's log and of its tables."""
+    postmaster = int(pathlib.Path(f"{host}/data/postmaster.pid").read_text(encoding="ascii").split()[0])
+    children = pathlib.Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text(encoding="ascii").split()
+    query = "SELECT pg_current_wal_insert_lsn() - '0/0', pg_database_size('postgres')"
+    sizes = subprocess.run(
+        ["psql", "-qAt", "-F", " ", "-h", host, "-U", "vitalgate", "-d", "postgres", "-c", query], check=True, capture_output=True, text=True).stdout
+    return [cpu_seconds([collector]), cpu_seconds([postmaster, *children]), *map(int, sizes.split())]
+
+
+def cpu_seconds(processes):
+    """The CPU time of some processes, without those that have ended."""
+    ticks = 0
+    for process in processes:
+        with contextlib.suppress(OSError):
+            fields = pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def together(commands):
