@@ -153,7 +153,13 @@ package final class Reader {
     }
 
     /// Restarts the time limit of queries. In a streamed answer, each piece has the full time.
-    package func renewTime() { store.limit(to: Self.time) }
+    package func renewTime() {
+        renewals += 1
+        store.limit(to: Self.time)
+    }
+
+    /// How often the time limit was restarted.
+    package private(set) var renewals = 0
 
     /// The maximum duration of a query. Other clients wait no longer than this for a reader.
     private static let time = Duration.seconds(20)

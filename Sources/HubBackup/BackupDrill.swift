@@ -102,6 +102,10 @@ final class RestoredBackup {
     init(_ restic: Restic, _ snapshot: Restic.Snapshot, beside path: String?, usesMemory: Bool = true) throws {
         let place = "/\(BackupManifest.folder)/\(BackupManifest.name)"
         manifest = try BackupManifest(text: try restic.file(place, of: snapshot.id))
+        // Anything else would be restored as well: a write-ahead log of another store, or a file that fills the disk.
+        var found = try restic.files(of: snapshot.id)
+        found[place] = nil
+        guard found == manifest.sizes else { throw Self.difference("the list of files") }
         guard let path else {
             folder = nil
             let digest = try restic.digest(of: "/\(BackupManifest.storeName)", in: snapshot.id)

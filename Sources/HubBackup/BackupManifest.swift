@@ -68,6 +68,11 @@ package struct BackupManifest: Codable, Hashable, Sendable {
 
     static let (storeName, folder, name) = ("store.db", "hub", "manifest.json")
 
+    /// The sizes of all files of the backup in bytes, by their paths in it, except that of the manifest.
+    var sizes: [String: Int] {
+        files.reduce(into: ["/\(Self.storeName)": store.bytes]) { $0[Self.place(of: $1.path)] = $1.bytes }
+    }
+
     /// The path of a file within the backup. Paths begin with `/`.
     static func place(of path: String) -> String { "/\(folder)/files\(path)" }
 

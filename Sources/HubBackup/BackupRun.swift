@@ -178,8 +178,7 @@ package struct BackupRun: Sendable {
 
     /// Compares the list of files, and reads the manifest back. restic ends with status 0 even if a source was missing.
     private func verify(_ id: (id: String, instant: Instant?, added: Int), _ manifest: BackupManifest) throws(BackupFailure) {
-        var expected = ["/\(BackupManifest.storeName)": manifest.store.bytes]
-        for file in manifest.files { expected[BackupManifest.place(of: file.path)] = file.bytes }
+        var expected = manifest.sizes
         let place = "/\(BackupManifest.folder)/\(BackupManifest.name)"
         expected[place] = manifest.text.utf8.count
         let found = try restic.files(of: id.id)

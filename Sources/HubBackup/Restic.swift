@@ -386,13 +386,20 @@ extension Restic {
     }
 
     /// The files of a snapshot with their sizes in bytes, by path.
+    ///
+    /// - Throws: ``BackupFailure`` of the kind `damaged` if it contains links, devices or pipes, which no backup of this program has.
     func files(of id: String) throws(BackupFailure) -> [String: Int] {
         var sizes: [String: Int] = [:]
         for line in try run(["ls", "--no-lock", "--json", id], within: .seconds(600)).lines {
             guard let node: Node = Self.decoded(line) else {
                 throw BackupFailure(.failed, "restic's list of files cannot be read")
             }
-            if node.type == "file", let path = node.path { sizes[path] = node.size ?? 0 }
+            // The first line describes the snapshot.
+            guard let type = node.type, type != "dir", let path = node.path else { continue }
+            guard type == "file" else {
+                throw BackupFailure(.damaged, "the backup contains something that is not a file")
+            }
+            sizes[path] = node.size ?? 0
         }
         return sizes
     }

@@ -131,6 +131,7 @@ import Testing
             var query = SampleQuery(types: [.heartRate], where: try SamplePredicate("value > 149"))
             query.order = order.isEmpty ? [] : try [#require(SampleOrder(order))]
             let stream = try served.stream(reader, query)
+            let renewals = reader.renewals
             var (pauses, text) = (0, "")
             reading: while true {
                 switch try stream.next() {
@@ -143,6 +144,8 @@ import Testing
             }
             stream.close()
             #expect(pauses == 3 && text.contains("\"value\":150.0"), "\(order) \(pauses)")
+            // A search that finds nothing has no more time because it pauses.
+            #expect(reader.renewals == renewals + 1, "\(order)")
         }
         // Over the wire as well.
         let text = try served.get("/v1/samples?types=heartRate&where=value%20%3E%20149&format=ndjson").text

@@ -13,15 +13,18 @@ struct DocumentOutline {
 
     /// The maximum number of attributes of one element. HL7's schema has at most 30.
     static let maximumAttributes = 256
-    /// The maximum number of namespaces that one element declares.
-    static let maximumNamespaces = 32
-    /// The maximum number of different names of elements and attributes. HL7's schemas have about 800.
+    /// The maximum number of namespaces that an element and those around it declare. The parser searches all of them for each name.
+    static let maximumNamespaces = 256
+    /// The maximum number of different names of elements, attributes and processing instructions. HL7's schemas have about 800.
     static let maximumNames = 4096
 
     private let bytes: UnsafeRawBufferPointer
     private var place = 0
     private var line = 1
     private var names: Set<Int> = []
+    /// The number of namespaces that each open element declares, and their sum.
+    private var namespaces: [Int] = []
+    private var namespacesInScope = 0
 
     /// Returns the reason not to parse a document, or `nil`. Whether it is well-formed is left to the parser.
     static func rejection(_ bytes: UnsafeRawBufferPointer) -> Rejection? {
@@ -54,9 +57,12 @@ struct DocumentOutline {
             } else if starts("<![CDATA[") {
                 skip(past: "]]>", from: 9)
             } else if starts("<?") {
-                skip(past: "?>", from: 2)
+                place += 2
+                guard note(name()) else { return Rejection(line: line, reason: Self.manyNames) }
+                skip(past: "?>", from: 0)
             } else if starts("</") {
                 place += 2
+                namespacesInScope -= namespaces.popLast() ?? 0
             } else {
                 place += 1
                 if let reason = tag() { return Rejection(line: line, reason: reason) }
@@ -90,10 +96,17 @@ struct DocumentOutline {
     /// Reads a start tag up to its end. Returns the reason not to parse it, or `nil`.
     private mutating func tag() -> String? {
         guard note(name()) else { return Self.manyNames }
-        var (attributes, namespaces) = (0, 0)
+        var (attributes, declared, isEmpty) = (0, 0, false)
         while place < bytes.count {
             let byte = bytes[place]
-            if byte == UInt8(ascii: ">") || byte == UInt8(ascii: "<") { return nil }
+            if byte == UInt8(ascii: ">") || byte == UInt8(ascii: "<") {
+                if !isEmpty {
+                    namespaces.append(declared)
+                    namespacesInScope += declared
+                }
+                return nil
+            }
+            isEmpty = byte == UInt8(ascii: "/")
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
                 place += 1
                 while place < bytes.count, bytes[place] != byte { advance() }
@@ -102,10 +115,13 @@ struct DocumentOutline {
                 advance()
             } else {
                 attributes += 1
-                if starts("xmlns") { namespaces += 1 }
+                if starts("xmlns") { declared += 1 }
                 guard note(name()) else { return Self.manyNames }
-                guard attributes <= Self.maximumAttributes, namespaces <= Self.maximumNamespaces else {
-                    return "an element has more than \(Self.maximumAttributes) attributes or \(Self.maximumNamespaces) namespaces"
+                guard attributes <= Self.maximumAttributes else {
+                    return "an element has more than \(Self.maximumAttributes) attributes"
+                }
+                guard namespacesInScope + declared <= Self.maximumNamespaces else {
+                    return "an element has more than \(Self.maximumNamespaces) namespaces"
                 }
             }
         }

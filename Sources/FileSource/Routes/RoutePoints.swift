@@ -97,7 +97,7 @@ struct RoutePoints {
 }
 
 /// The positions and times of a route.
-private struct SeenPlaces {
+struct SeenPlaces {
     private struct Key: Hashable {
         var time: Int64
         var place: UInt64
@@ -105,23 +105,34 @@ private struct SeenPlaces {
 
     /// The maximum number of positions to compare with, more than one per second for five days.
     private static let maximum = 1 << 19
+    /// The maximum number of positions at one time that are compared one by one. A receiver reports one, and a crafted file any number.
+    static let maximumAtOneTime = 32
 
     private var latest = Int64.min
     /// The positions in order, which is that of their times while ``all`` is `nil`.
     private var list: [Key] = []
-    /// Used once a time is earlier than a previous one.
+    /// Used once a time is earlier than a previous one, or has many positions.
     private var all: Set<Key>?
+    /// The number of positions at the latest time.
+    private var atLatest = 0
+    /// The number of comparisons with positions in the list.
+    private(set) var comparisons = 0
 
     /// - Returns: whether it is new.
     mutating func insert(_ time: Int64, _ latitude: Numeral, _ longitude: Numeral) -> Bool {
         let place = latitude.doubleValue.bitPattern &* 0x9E37_79B9_7F4A_7C15 ^ longitude.doubleValue.bitPattern
         let key = Key(time: time, place: place)
-        if time < latest, all == nil { all = Set(list) }
+        atLatest = time == latest ? atLatest + 1 : 1
+        if all == nil, time < latest || atLatest > Self.maximumAtOneTime { all = Set(list) }
         if all != nil {
             guard all?.contains(key) == false else { return false }
             if all?.count ?? 0 < Self.maximum { all?.insert(key) }
         } else {
-            if time == latest, list.reversed().prefix(while: { $0.time == time }).contains(key) { return false }
+            for other in list.reversed() {
+                guard other.time == time else { break }
+                comparisons += 1
+                if other == key { return false }
+            }
             if list.count < Self.maximum { list.append(key) }
         }
         latest = max(latest, time)

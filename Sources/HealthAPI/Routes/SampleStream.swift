@@ -14,6 +14,8 @@ final class SampleStream: BodyStream {
     private let names: RecordNames
     private var writer: ObjectWriter
     private var hasEnded = false
+    /// Whether no time of the next piece was used up yet. A search that pauses has found nothing, and its time goes on.
+    private var isNewPiece = true
     /// The piece that was prepared, if any.
     private var first: BodyPiece?
     private static let piece = 32_768
@@ -44,7 +46,8 @@ final class SampleStream: BodyStream {
         }
         guard !hasEnded else { return .end }
         guard try grants.rights(of: caller.client, bearing: caller.token) == rights else { throw Withdrawn() }
-        reader.renewTime()
+        if isNewPiece { reader.renewTime() }
+        isNewPiece = true
         // The read is recorded before the samples are sent.
         defer { reader.tally() }
         var rows = Self.look
@@ -53,7 +56,10 @@ final class SampleStream: BodyStream {
             case .sample(let stored):
                 writer.write(try names.named(stored))
                 reader.countRead(stored.sample)
-            case .pause: return writer.count == 0 ? .wait(atMost: .zero) : .bytes(writer.take())
+            case .pause:
+                guard writer.count == 0 else { return .bytes(writer.take()) }
+                isNewPiece = false
+                return .wait(atMost: .zero)
             case .end:
                 hasEnded = true
                 writer.finish()

@@ -76,14 +76,18 @@ import Testing
         }
         let attributes = (0..<300_000).map { " a\($0)='<'" }.joined().replacing("<", with: ">")
         let names = (0..<100_000).map { "<n\($0)/>" }.joined(separator: "\n")
-        let spaces = (0..<100).map { " xmlns:p\($0)='u'" }.joined()
+        let spaces = (0..<10).map { " xmlns:p\($0)='u'" }.joined()
+        let siblings = String(repeating: "<a\(spaces)/><a\(spaces)></a>", count: 100)
         let comment = "<!-- ' \" <x -->\n<![CDATA[ <y a='> ]]>\n<?z '?>\n"
         for wide in [false, true] {
             let elements = refusal("<a\(attributes)/>", wide: wide)
             #expect(elements.hasPrefix("refused\tline 3\t") && elements.contains("256 attributes"), "\(elements)")
             let many = refusal(comment + names, wide: wide)
             #expect(many.contains("more than 4096 different names"), "\(many)")
-            #expect(refusal(comment + "<a\(spaces)/>", wide: wide).hasPrefix("refused\tline 6\t"))
+            let nested = refusal(comment + siblings + String(repeating: "<a\(spaces)>\n", count: 30), wide: wide)
+            #expect(nested.hasPrefix("refused\tline 31\t") && nested.contains("256 namespaces"), "\(nested)")
+            let targets = refusal((0..<5000).map { "<?n\($0) x?>" }.joined(), wide: wide)
+            #expect(targets.contains("more than 4096 different names"), "\(targets)")
         }
         // Many of the same are as in real documents, and left to the schema.
         #expect(refusal(String(repeating: "<a b='1' c='2'/>", count: 10_000)).contains("not valid") == false)

@@ -64,6 +64,39 @@ import Testing
         try Vitalgate.find(place + "/data").filter { $0.split(separator: "/").last?.count == 64 }
     }
 
+    // MARK: Hostile
+
+    /// A backup of a hub that was broken into. Root would restore everything in it.
+    @Test(arguments: ["link", "pipe", "log", "large"]) func refusesWhatItsListLacks(_ kind: String) throws {
+        let words = try added()
+        let environment = Vitalgate.environment(
+            home: folder.root, ["RESTIC_PASSWORD": words, "RESTIC_REPOSITORY": place, "PATH": "/usr/local/bin:/usr/bin:/bin"])
+        func restic(_ arguments: String...) throws -> Vitalgate.Run {
+            try RunningVitalgate(
+                command: ["/bin/sh", "-c", "cd \"$0\" && exec restic \"$@\"", folder.path("tree")] + arguments,
+                environment: environment
+            ).wait()
+        }
+        mkdir(folder.path("tree"), 0o700)
+        #expect(try restic("restore", "latest", "--target", ".").status == 0)
+        switch kind {
+        case "link": symlink("/etc/hostname", folder.path("tree/hub/link"))
+        case "pipe": mkfifo(folder.path("tree/hub/pipe"), 0o600)
+        case "log": try folder.write("tree/store.db-wal", "x")
+        default:
+            try folder.write("tree/hub/large", "")
+            truncate(folder.path("tree/hub/large"), 64 << 20)
+        }
+        let text = try restic("snapshots", "--json").output
+        let name = try #require(text.firstMatch(of: /"hostname":"([^"]*)"/)?.1)
+        // All of the folder.
+        let run = try restic("backup", "--host", String(name), "--tag", "vitalgate,verified,erasures=0", ".")
+        #expect(run.status == 0, "\(run)")
+        let (other, restored) = try self.restored(words)
+        #expect(restored.status == 65 && !other.exists("store.db"), "\(restored)")
+        #expect(try backup("check", "usb").status == 65)
+    }
+
     // MARK: Made and restored
 
     @Test func restoresADeadHub() throws {
