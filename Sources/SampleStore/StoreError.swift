@@ -95,7 +95,8 @@ public struct StoreError: SQLiteFailure, Hashable, Sendable, CustomStringConvert
         case .corrupt: "the store is damaged (\(message)): run 'vitalgate store check' for details"
         case .inputOutput where code != 0: "reading or writing the store failed (\(message), code \(code))"
         case .tooLong: "the query exceeded its time limit"
-        case .outOfMemory: "there is not enough memory for the store: this batch was not stored, and no acknowledged reading is lost"
+        case .outOfMemory:
+            "there is not enough memory for the store: this batch was not stored, and no acknowledged reading is lost"
         case .invalid where code != 0: "a value is too long for the store"
         case .defect: "the store rejected a statement (\(message), code \(code))" + (sql.map { ": \($0)" } ?? "")
         default: message
