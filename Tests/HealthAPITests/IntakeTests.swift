@@ -167,7 +167,8 @@ import Testing
         #expect(last.text.contains(#""skipped":{"steps of a part of a day":1}"#))
         #expect(try live("stepCount").sorted() == [7000, 9120])
         // A post that is cut stores nothing.
-        let cut = #"{"timestamp":"2026-11-20T10:00:00Z","app_version":"1","weight":[{"kilograms":70,"time":"2026-11-20T09:00:00Z"}"#
+        let weight = #"{"kilograms":70,"time":"2026-11-20T09:00:00Z"}"#
+        let cut = #"{"timestamp":"2026-11-20T10:00:00Z","app_version":"1","weight":[\#(weight)"#
         #expect(try served.post("/v1/intake/hc-webhook", cut, "", token: served.otherToken).status != 200)
         #expect(try live("bodyMass").isEmpty)
     }

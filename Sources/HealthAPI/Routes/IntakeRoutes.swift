@@ -17,7 +17,9 @@ enum IntakeRoutes {
         parameters: [
             Parameter(
                 name: "kind", form: .words(kinds),
-                help: "Format of the body: health-auto-export (the app Health Auto Export, JSON) or hc-webhook (the app HC Webhook, JSON).",
+                help: """
+                    Format of the body: health-auto-export (the app Health Auto Export, JSON) or hc-webhook (the app HC Webhook, JSON).
+                    """,
                 isRequired: true, isInPath: true),
             Parameter(
                 name: grouping, form: .field(maximum: 64),

@@ -85,7 +85,8 @@ import Testing
     /// Two exact reports that differ are two measurements, although a coarse one agrees with both.
     @Test func otherReportsAgreeWithTheRepresentative() throws {
         let reports = try [
-            Self.report(Self.scale, "80.15", at: 2), Self.report(Self.diary, "80.15", at: 50), Self.report(Self.app, "80.2", at: 0),
+            Self.report(Self.scale, "80.15", at: 2), Self.report(Self.diary, "80.15", at: 50),
+            Self.report(Self.app, "80.2", at: 0),
         ]
         #expect(Self.groups(reports) == [["scale 2 80.15 kg", "app 0 80.2 kg"], ["diary 50 80.15 kg"]])
     }
@@ -101,7 +102,8 @@ import Testing
         #expect(try first([Self.diary, Self.scale]) == "scale 24 80.15 kg")
         #expect(try first([table, Path(source: "z")]) == "z 24 80.15 kg")
         #expect(try first([Path(source: "z"), Path(source: "y")]) == "y 24 80.15 kg")
-        #expect(try first([Path(source: "file.generic-csv.B"), Path(source: "file.generic-csv")]) == "file.generic-csv 24 80.15 kg")
+        #expect(
+            try first([Path(source: "file.generic-csv.B"), Path(source: "file.generic-csv")]) == "file.generic-csv 24 80.15 kg")
     }
 
     /// An undone report represents nothing and displaces nothing.
@@ -124,7 +126,8 @@ import Testing
 
     @Test func otherDevicesAreLinked() throws {
         let reports = try [
-            Self.report(Self.scale, "80.15", at: 24), Self.report(Self.app, "80.2", at: 0), Self.report(Self.bolt, "80.15", at: 25),
+            Self.report(Self.scale, "80.15", at: 24), Self.report(Self.app, "80.2", at: 0),
+            Self.report(Self.bolt, "80.15", at: 25),
         ]
         let grouping = Grouping(reports)
         #expect(grouping.groups.count == 2)

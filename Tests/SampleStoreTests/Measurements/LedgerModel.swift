@@ -107,7 +107,8 @@ struct MeasurementModel<Place: Hashable & Sendable> {
                     isActive: isActive, changed: undone.map { ledger.changed($0) }.max(),
                     precision: ReportPrecision(
                         .init(start: 1, timeResolution: Int32(report.rank), isArrival: false, value: 1, valueResolution: 1),
-                        path: ReportPath(source: "scale", device: "1"), identity: SampleIdentity(milliseconds: 0, high: 0, low: 0))))
+                        path: ReportPath(source: "scale", device: "1"), identity: SampleIdentity(milliseconds: 0, high: 0, low: 0)
+                    )))
             if originals[own] == nil { originals[own] = report.key }
         }
         for version in versions { if let cluster = clusters[version.key] { histories[cluster]?.versions.append(version) } }
