@@ -8,8 +8,6 @@ final class Regrouping {
     private let connection: Connection
     private let deletion: Deletion
     private let window: ReportWindow
-    /// The duplicates of the own ledger entry that became samples.
-    private(set) var promoted: Set<SampleKey> = []
 
     init(_ deletion: Deletion) {
         (connection, self.deletion) = (deletion.connection, deletion)
@@ -68,10 +66,7 @@ final class Regrouping {
     /// Makes a duplicate a measurement of its own.
     private func separate(_ key: SampleKey) throws(StoreError) {
         let isSample = try window.reader.row(at: key) != nil
-        if !isSample {
-            try deletion.promoteDuplicate(key)
-            promoted.insert(key)
-        }
+        if !isSample { try deletion.promoteDuplicate(key) }
         try connection.duplicates.remove(key)
         window.arriving.remove(key)
         window.forget()
@@ -106,8 +101,5 @@ final class Regrouping {
         let keys = members.keys.sorted { ($0.series, $0.start, $0.high, $0.low) < ($1.series, $1.start, $1.high, $1.low) }
         window.forget()
         try LiveSampleUpdate(deletion).update(keys)
-        for key in keys where members[key]?.isSample == false && members[key]?.entry == deletion.ingest {
-            if try window.reader.row(at: key) != nil { promoted.insert(key) }
-        }
     }
 }

@@ -8,14 +8,17 @@ extension Ingest {
         let regrouping = Regrouping(deletion)
         try regrouping.update(around: contested, arriving: Set(contested), provisional: provisional)
         try deletion.updateDerived()
-        guard !regrouping.promoted.isEmpty else { return }
+        let promotions = promotions + deletion.ownPromotions
+        guard !promotions.isEmpty else { return }
         let rows = try duplicates(of: batch, outcomes)
-        for key in regrouping.promoted {
-            if let index = rows[key] {
+        var counted: Set<SampleKey> = []
+        // A row that was a sample for a moment left a change, so it counts as stored.
+        for key in promotions {
+            if let index = rows[key], counted.insert(key).inserted {
                 outcomes[index] = .stored
                 nearDuplicates -= 1
             } else {
-                // An earlier batch of this import has counted it as a duplicate.
+                // An earlier batch of this import has counted it as a duplicate, or it became a sample again.
                 try connection.ledger.promoteDuplicate(of: id)
             }
         }

@@ -36,6 +36,8 @@ public final class Ingest: SampleSink {
     /// The rows of the batch whose measurements depend on several reports, and those of them that are duplicates for now.
     var contested: [SampleKey] = []
     var provisional: Set<SampleKey> = []
+    /// Rows of the batch that became samples together with others, and are not counted as stored yet.
+    var promotions: [SampleKey] = []
     private var entryCheck: EntryCheck
     /// The room in quarantine. It is `nil` for live readings.
     var room: QuarantineRoom?
@@ -183,6 +185,7 @@ public final class Ingest: SampleSink {
         linked = 0
         contested.removeAll()
         provisional.removeAll()
+        promotions.removeAll()
         try batch.withUnsafeBufferPointer { samples in
             if let first = samples.baseAddress { try collect(first, count: samples.count) }
         }
@@ -223,7 +226,7 @@ public final class Ingest: SampleSink {
                 waiting = try insertUnlessRepeated(waiting, existing.shared, unitRepeats, first, &outcomes)
             }
         }
-        if !contested.isEmpty { try regroup(batch, &outcomes) }
+        if !contested.isEmpty || !promotions.isEmpty { try regroup(batch, &outcomes) }
         try account(batch, outcomes)
         return outcomes
     }
@@ -392,6 +395,7 @@ public final class Ingest: SampleSink {
         try liveUpdate.update(open)
         try deletion.updateDerived()
         let (updated, hasRepairs) = (Set(open), try !connection.repairs.isEmpty())
+        promotions += deletion.ownPromotions.filter { !updated.contains($0) }
         for report in reports where updated.contains(report.row) && outcomes[report.index] == .duplicate {
             // A repair that applies to the measurement has replaced the row by its form.
             var isStored = try connection.samples.contains(report.row)

@@ -9,6 +9,8 @@ final class Deletion {
     let ingest: Int64
     private(set) var deleted = 0
     private(set) var restored = 0
+    /// The duplicates of this ledger entry that became samples, once for each time.
+    private(set) var ownPromotions: [SampleKey] = []
     /// Whether anything other than samples changed, so that the ledger entry must be kept.
     private(set) var hasChangedMore = false
     private var table: SampleTable { connection.samples }
@@ -86,7 +88,10 @@ final class Deletion {
         else { return }
         try connection.settings.set("standIns", to: .integer(1))
         try noteDerived(from: [key])
-        guard ingestID != ingest else { return }
+        guard ingestID != ingest else {
+            ownPromotions.append(key)
+            return
+        }
         try connection.ledger.promoteDuplicate(of: ingestID)
         changesMore()
     }
