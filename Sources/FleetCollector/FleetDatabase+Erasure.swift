@@ -13,7 +13,7 @@ extension FleetDatabase {
 
     /// Erases everything about a person, and refuses later readings of the person. Either everything is erased or nothing.
     ///
-    /// - Throws: ``DeliveryError`` that says so, such as when another session has locked the rows for longer than `lock_timeout`.
+    /// - Throws: ``DeliveryError`` if nothing was erased, such as when another session has locked the rows for longer than `lock_timeout`.
     package func erase(person: String) throws(DeliveryError) {
         try transaction { () throws(DeliveryError) in
             do throws(DeliveryError) {

@@ -31,7 +31,7 @@ package struct Phone: Sendable {
     /// The ledger entry of its last post, or `nil` if it has not posted yet.
     package var entry: IngestAccount?
 
-    /// The time of the last post, or `nil` if there was none.
+    /// The time of the last post, or `nil` before the first post.
     package var posted: Instant? { entry.map { Instant(microseconds: $0.finished ?? $0.received) } }
 
     /// The maximum number of ledger entries in which a last post is searched.

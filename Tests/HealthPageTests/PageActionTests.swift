@@ -51,7 +51,7 @@ import Testing
     }
 
     /// Phones are beside the sensors, and other clients are not.
-    @Test func phonesBesideSensors() throws {
+    @Test func showsPhonesWithSensors() throws {
         #expect(try !get("/page/devices").text.contains("<h2>Phones</h2>"))
         let phone = try served.store.clients.add(
             named: "Anna's <phone>", purpose: Phone.App.hcWebhook.purpose, at: ServedStore.now)

@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Work that finishes soon after the request is not interrupted.
-    @Test func finishesWithinItsPatience() throws {
+    @Test func finishesWithinTimeout() throws {
         try TestStore.with { test in
             let store = try test.store
             let count = try store.interruptible(within: .seconds(3600), when: { true }) {

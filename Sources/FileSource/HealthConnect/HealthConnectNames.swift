@@ -61,7 +61,7 @@ enum HealthConnectNames {
         ]
     }()
 
-    /// Lists of which a record is no reading of a type, with the reason.
+    /// Lists whose records are counted and not stored, with their names in the ledger.
     static let skipped = [
         "distance": "distance of any activity", "heart_rate_variability": "heart rate variability as RMSSD",
         "skin_temperature": "skin temperature difference",

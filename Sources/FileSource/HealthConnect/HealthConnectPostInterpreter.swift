@@ -3,12 +3,12 @@ import Pipeline
 
 /// Interprets the records of a post of the app HC Webhook.
 ///
-/// A post has no record ids, so a record is identified by its list, source, device, time, and value. Exceptions are what the app sends again
-/// while it grows, which is identified by its start, and its later end counts: the steps of a day, energies, nights, and workouts.
+/// A post has no record ids, so a record is identified by its list, source, device, time, and value. The app sends the steps of a day,
+/// energies, nights, and workouts again while they grow. They are identified by their start, and the later end counts.
 ///
 /// - The steps are the sum of a day, but counted only within the 48 hours before the post. The day that began earlier is a part of a day that
 ///   is reported as the whole, and is not stored.
-/// - Without `metadata` the app does not tell who wrote a record. All of them then have one source.
+/// - Without `metadata` the post does not contain the app that wrote a record. All of them then have one source.
 /// - Times have no zone.
 package final class HealthConnectPostInterpreter: FrameInterpreter {
     /// The id of the source. The packages of the writing apps follow.
@@ -183,7 +183,7 @@ package final class HealthConnectPostInterpreter: FrameInterpreter {
             time: .instants(start: time.start, end: time.end, offset: time.offset), place: record.frame.place)
     }
 
-    /// The origin of a reading: the app that wrote the record and the device that measured it, if the post tells them.
+    /// The origin of a reading: the app that wrote the record and the device that measured it, if the post contains them.
     private func origin(_ type: SampleType, _ record: HealthConnectRecord) throws(LineFault) -> Origin {
         let writer = try record.writer()
         let key = OriginKey(type: type, package: writer.package, device: writer.device)

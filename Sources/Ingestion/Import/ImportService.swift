@@ -104,7 +104,7 @@ package struct ImportService {
                 reading.notes + Self.notes(ofCut: cut) + Self.notes(ofZeros: zeros) + Self.notes(of: failure, after: entered)
                 + (interruption?.isForDisk == true ? [IngestAccount.diskUsedUp] : []) + taken
             let known = earlier?.notes ?? []
-            try ingest.note((known + notes.filter { !known.contains($0) }).suffix(Self.mostNotes))
+            try ingest.note((known + notes.filter { !known.contains($0) }).suffix(Self.maximumNotes))
         } catch {
             // After a store failure, a partial account is better than none.
             _ = try? ingest.finish(at: now().microseconds, state: "failed")
@@ -133,7 +133,7 @@ package struct ImportService {
         return outcome
     }
 
-    /// The suspicions after an import. They are only a help, so there are none if the user asks to stop before.
+    /// The suspicions after an import, or an empty list if the user asks to stop before they are found.
     private func suspicions(of ingest: Ingest) throws -> [Suspicion] {
         do {
             return try store.interruptible(when: isCancelled) { try store.repairs.suspicions(ingestedBy: ingest.id) }
@@ -157,7 +157,7 @@ package struct ImportService {
     }
 
     /// The greatest number of notes in an entry that is continued all day.
-    private static let mostNotes = 100
+    private static let maximumNotes = 100
 
     /// The greatest number of suspicions that are noted in the ledger.
     private static let maximumSuspicions = 5

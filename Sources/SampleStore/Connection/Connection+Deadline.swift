@@ -3,7 +3,7 @@ final class Deadline {
     fileprivate var time: ContinuousClock.Instant?
     /// Whether the user asked to stop, the time to finish after that, and when it is over.
     fileprivate var isCancelled: (() -> Bool)?
-    fileprivate var patience: Duration = .zero
+    fileprivate var timeout: Duration = .zero
     private var cancellation: ContinuousClock.Instant?
 
     /// The number of steps of SQLite's virtual machine between two checks of the clock, some hundred microseconds.
@@ -17,7 +17,7 @@ final class Deadline {
     fileprivate var isOver: Bool {
         if let time, ContinuousClock.now > time { return true }
         guard let isCancelled, isCancelled() else { return false }
-        let end = cancellation ?? ContinuousClock.now + patience
+        let end = cancellation ?? ContinuousClock.now + timeout
         cancellation = end
         return ContinuousClock.now >= end
     }
@@ -55,14 +55,14 @@ extension SampleStore {
     /// Runs work that ends early if the user asks to stop. Nothing of a transaction that has not ended by then is stored.
     ///
     /// - Parameters:
-    ///   - patience: The time to finish after the request.
+    ///   - timeout: The time to finish after the request.
     ///   - isCancelled: Whether the user asked to stop. It is called often.
     /// - Throws: ``StoreError`` of the kind `tooLong` if the work was interrupted, and errors of `body`.
     package func interruptible<Result>(
-        within patience: Duration = .seconds(1), when isCancelled: @escaping () -> Bool, _ body: () throws -> Result
+        within timeout: Duration = .seconds(1), when isCancelled: @escaping () -> Bool, _ body: () throws -> Result
     ) rethrows -> Result {
         let deadline = connection.watched()
-        (deadline.isCancelled, deadline.patience) = (isCancelled, patience)
+        (deadline.isCancelled, deadline.timeout) = (isCancelled, timeout)
         defer { deadline.isCancelled = nil }
         return try body()
     }

@@ -67,7 +67,7 @@ import Testing
     // MARK: Hostile
 
     /// A backup of a hub that was broken into. Root would restore everything in it.
-    @Test(arguments: ["link", "pipe", "log", "large"]) func refusesWhatItsListLacks(_ kind: String) throws {
+    @Test(arguments: ["link", "pipe", "log", "large"]) func refusesUnlistedFiles(_ kind: String) throws {
         let words = try added()
         let environment = Vitalgate.environment(
             home: folder.root, ["RESTIC_PASSWORD": words, "RESTIC_REPOSITORY": place, "PATH": "/usr/local/bin:/usr/bin:/bin"])

@@ -98,7 +98,7 @@ extension AlertProcess {
 
     /// Tells the receivers about the backups, now and every few minutes.
     private func lookAtBackups() {
-        for runner in runners { runner.tellOfBackups() }
+        for runner in runners { runner.reportBackups() }
         backupTimer = loop.after(Self.backupTick) { [weak self] in self?.lookAtBackups() }
     }
 }
@@ -135,7 +135,7 @@ private final class AlertRunner: @unchecked Sendable {
     }
 
     /// Reports the state of the backups. A failure to write down that it was reported is not fatal: it is reported again.
-    func tellOfBackups() {
+    func reportBackups() {
         queue.async { [self] in
             guard !isStopped else { return }
             do {
