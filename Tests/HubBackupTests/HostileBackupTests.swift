@@ -48,12 +48,12 @@ import Testing
         let own = BackupRestore.ownFolders(
             among: ["/etc/vitalgate", "/etc", "/root", "/home/anna", "/home/anna/.config/vitalgate", "/var/lib", "/", "."])
         #expect(own == ["/etc/vitalgate", "/home/anna/.config/vitalgate"])
-        let allowed = own + ["/root/store.db-"]
-        for path in ["/etc/vitalgate/token", "/root/store.db-backup/usb.key", "/home/anna/.config/vitalgate/profiles/a.json5"] {
+        let allowed = own + ["/srv/store.db-"]
+        for path in ["/etc/vitalgate/token", "/srv/store.db-backup/usb.key", "/home/anna/.config/vitalgate/profiles/a.json5"] {
             #expect(BackupRestore.isAllowed(path, in: allowed), "\(path)")
         }
         for path in [
-            "/etc/cron.d/x", "/root/.ssh/authorized_keys", "/root/store.db", "/etc/vitalgate.d/x", "/home/anna/.profile",
+            "/etc/cron.d/x", "/home/anna/.ssh/authorized_keys", "/srv/store.db", "/etc/vitalgate.d/x", "/home/anna/.profile",
         ] {
             #expect(!BackupRestore.isAllowed(path, in: allowed), "\(path)")
         }
