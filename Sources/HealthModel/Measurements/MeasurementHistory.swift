@@ -282,6 +282,7 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
 
     /// The counting reports.
     private func counting(_ roots: [Key: Key]) -> Set<Key> {
+        if decisions.isEmpty { return Set(reports.lazy.filter { $0.isActive && $0.hasLiveInputs }.map(\.key)) }
         var counting: Set<Key> = []
         for report in reports where report.hasLiveInputs {
             let restored = decisions.lazy.filter {

@@ -35,6 +35,7 @@ final class NearDuplicateSearch {
         /// The index of the candidate's scan, and the candidate's index in that scan.
         var scan: Int
         var candidate: Int
+        var isForm: Bool
     }
 
     private let connection: Connection
@@ -79,9 +80,11 @@ final class NearDuplicateSearch {
                 let verdict = rule.verdict(scans[position].related.relation)
                 let near = try scans[position].near(row.start &- radius, row.start &+ radius)
                 guard verdict != .two, !near.isEmpty else { continue }
+                let count = found.count
                 scans[position].forEachMatch(of: trace, among: near, rule) {
-                    found.append(Finding(agreement: $0, verdict: verdict, scan: position, candidate: $1))
+                    found.append(Finding(agreement: $0, verdict: verdict, scan: position, candidate: $1, isForm: false))
                 }
+                for key in count..<found.count { found[key].isForm = scans[position].candidates[found[key].candidate].isForm }
             }
             for key in found.indices.reversed() {
                 let candidate = scans[found[key].scan].candidates[found[key].candidate]
@@ -94,7 +97,7 @@ final class NearDuplicateSearch {
                 }
                 if isStream { found.remove(at: key) }
             }
-            if found.count > 1 { found.sort { $0.agreement < $1.agreement } }
+            if found.count > 1 { found.sort { ($0.isForm ? 1 : 0, $0.agreement) < ($1.isForm ? 1 : 0, $1.agreement) } }
             let best = try Self.takeBest(found, of: &scans, for: trace, in: series, isGrouped: row.group != 0, &taken)
             // Equal values of a stream agree with many others, so each is compared with what is there.
             if !ofStored, rule != .stream, try isContested(trace, rows, index, found, best, &scans, rule, radius) {
@@ -268,15 +271,16 @@ final class NearDuplicateSearch {
         guard !present.isEmpty else { return ([], radius) }
         reader.forgetTraces()
         let existingDuplicates = try DuplicateRange(by: series, first &- radius, last &+ radius, connection: connection)
-        // In most stores no duplicate was ever promoted, so this lookup is not needed.
-        let hasPromotedSamples = try connection.settings.integer("standIns") != nil
+        // In most stores no duplicate was ever promoted and nothing repaired, so this lookup is not needed.
+        var isPlain = try connection.settings.integer("standIns") == nil
+        if isPlain { isPlain = try connection.repairs.isEmpty() }
         var scans: [RelatedSeriesScan] = []
         for (related, table) in present {
             try scans.append(
                 RelatedSeriesScan(
                     related, table, properties: SeriesProperties(relatedSeries, origin.type),
                     existingDuplicates: existingDuplicates,
-                    promotedSamples: (hasPromotedSamples || table != .live) && table != .duplicates ? reader : nil,
+                    measurements: isPlain && table == .live || table == .duplicates ? nil : reader,
                     connection: connection))
         }
         return (scans, radius)

@@ -66,11 +66,13 @@ final class Regrouping {
     /// Makes a duplicate a measurement of its own.
     private func separate(_ key: SampleKey) throws(StoreError) {
         let isSample = try window.reader.row(at: key) != nil
+        // It may have been the most precise report of the measurement that it leaves.
+        let left = try connection.duplicates.duplicate(at: key)?.first
         if !isSample { try deletion.promoteDuplicate(key) }
         try connection.duplicates.remove(key)
         window.arriving.remove(key)
         window.forget()
-        try LiveSampleUpdate(deletion).update([key])
+        try LiveSampleUpdate(deletion).update([key] + (left.map { [$0] } ?? []))
     }
 
     /// Makes reports one measurement, most precise first.

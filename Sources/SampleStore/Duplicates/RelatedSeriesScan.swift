@@ -5,13 +5,15 @@ struct Candidate {
     let key: SampleKey
     /// The original that this sample replaced when it was promoted, or the sample's own place.
     let first: SampleKey
+    /// Whether a repair made it. Readings are compared with what was reported first.
+    let isForm: Bool
     /// The compared properties. Until ``refine()`` is called, the resolution of the value may be coarser than it really
     /// is.
     private(set) var trace: ReadingTrace
     private var isRough: Bool
 
-    init(key: SampleKey, first: SampleKey, trace: ReadingTrace, isRough: Bool) {
-        (self.key, self.first) = (key, first)
+    init(key: SampleKey, first: SampleKey, isForm: Bool, trace: ReadingTrace, isRough: Bool) {
+        (self.key, self.first, self.isForm) = (key, first, isForm)
         self.trace = trace
         self.isRough = isRough
     }
@@ -33,8 +35,8 @@ struct RelatedSeriesScan {
     private let rows: SampleRows
     private var properties: SeriesProperties
     private let existingDuplicates: DuplicateRange
-    /// Finds the originals that promoted samples replace, or `nil` if no sample was promoted.
-    private let promotedSamples: MeasurementReader?
+    /// Finds the originals that promoted samples replace and the samples that repairs made, or `nil` if there are none.
+    private let measurements: MeasurementReader?
     let table: Table
     private var begun = false
     private var ended = false
@@ -74,10 +76,10 @@ struct RelatedSeriesScan {
 
     init(
         _ related: RelatedSeries, _ table: Table, properties: SeriesProperties, existingDuplicates: DuplicateRange,
-        promotedSamples: MeasurementReader?,
+        measurements: MeasurementReader?,
         connection: Connection
     ) throws(StoreError) {
-        (self.related, self.table, self.promotedSamples) = (related, table, promotedSamples)
+        (self.related, self.table, self.measurements) = (related, table, measurements)
         self.properties = properties
         self.existingDuplicates = existingDuplicates
         let fields: SampleFields = [.key, .value, .numeral, .context, .metadata]
@@ -140,8 +142,8 @@ struct RelatedSeriesScan {
     }
 
     private func isUndoneForm(_ key: SampleKey) throws(StoreError) -> Bool {
-        guard table.rows == .tombstones, let promotedSamples else { return false }
-        return try !promotedSamples.isApplied(key)
+        guard table.rows == .tombstones, let measurements else { return false }
+        return try !measurements.isApplied(key)
     }
 
     /// Reads the next candidate, if necessary. Returns false if there is none.
@@ -160,7 +162,7 @@ struct RelatedSeriesScan {
         let step = rows.step
         try candidates.append(
             Candidate(
-                key: key, first: promotedSamples?.first(of: key) ?? key,
+                key: key, first: measurements?.first(of: key) ?? key, isForm: measurements?.isForm(key) ?? false,
                 trace: properties.trace(
                     start: key.start, duration: related.lasts ? rows.duration : 0, value: rows.value, step: step ?? 1,
                     context: rows.context, metadata: rows.metadata ?? 0),

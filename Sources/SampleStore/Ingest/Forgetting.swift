@@ -98,10 +98,21 @@ struct Forgetting {
             guard
                 let newOriginal = others.first(where: { history.live.contains(history.form(of: $0.key)) })
                     ?? others.first(where: { $0.agreement == nil }) ?? others.first
-            else { continue }
+            else {
+                // A deletion of a version is one of the lower versions, too.
+                if let lower = lowerVersion(than: key, history) { try connection.decisions.move(from: key, to: lower) }
+                continue
+            }
             try connection.decisions.move(from: key, to: newOriginal.key)
             if own.agreement == nil { try makeFirst(newOriginal.key, insteadOf: key, reader, deletion) }
         }
+    }
+
+    /// Returns the highest lower version of the record that another entry brought.
+    private func lowerVersion(than key: SampleKey, _ history: MeasurementHistory<SampleKey>) -> SampleKey? {
+        guard let own = history.versions.first(where: { $0.key == key }) else { return nil }
+        let others = Set(history.reports.lazy.filter { $0.entry != ingest }.map(\.key))
+        return history.versions.filter { own.replaces($0) && others.contains($0.key) }.max { $0.number < $1.number }?.key
     }
 
     /// Whether other reports may belong to the series' readings.

@@ -206,6 +206,8 @@ final class LiveSampleUpdate {
             var rows: [(key: SampleKey, number: Int64)] = []
             for interval in intervals {
                 try read(interval, among: isActive ? .tombstones : .live, &rows)
+                // A report that is not the sample may have replaced a lower version of its record.
+                if !isActive, try !reader.isPlain(interval.series) { try read(interval, among: .tombstones, &rows) }
                 if rows.count >= Self.chunk { try update(&rows, of: entry, isActive: isActive) }
             }
             try update(&rows, of: entry, isActive: isActive)

@@ -188,6 +188,12 @@ final class MeasurementReader {
         }
     }
 
+    /// Whether a repair made a sample.
+    func isForm(_ key: SampleKey) throws(StoreError) -> Bool {
+        guard try traces(of: key.series).isRepaired else { return false }
+        return try connection.repairs.origin(of: key) != nil
+    }
+
     /// Whether the repairs that made a sample are applied. True for samples that no repair made.
     func isApplied(_ key: SampleKey) throws(StoreError) -> Bool {
         guard try traces(of: key.series).isRepaired else { return true }

@@ -60,6 +60,13 @@ final class CorrectReadingSearch {
         return id
     }
 
+    /// Whether a live sample has the content of a repaired one. The identity of a record's version does not cover it.
+    func isSame(_ outcome: Repairer.Outcome, at key: SampleKey) throws(StoreError) -> Bool {
+        guard let other = try connection.samples.sample(at: key, among: .live) else { return false }
+        return other.numeral.canonicalText == outcome.numeral.canonicalText && other.unit.code == outcome.unit.code
+            && other.end.microseconds - other.start.microseconds == outcome.end.microseconds - outcome.start.microseconds
+    }
+
     /// Returns whether and how the store contains the reading under its correct identity.
     func find(_ identity: SampleIdentity, nominal: Int64, in series: Int64) throws(StoreError) -> Found {
         guard mayBeThere else { return .none }

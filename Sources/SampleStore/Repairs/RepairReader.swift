@@ -150,6 +150,7 @@ final class RepairReader {
         case .live(let key):
             if try leaves(key) { return true }
             candidate.right = nil
+            guard try correctReadings.isSame(outcome, at: key) else { return true }
             if case .never = request.merging { return true }
             // An existing reading replaces only one sample of the repair. A second one becomes a reading of its own.
             guard merged.insert(key).inserted else { return true }

@@ -147,10 +147,14 @@ extension SampleStore.Repairs {
 
     /// Throws if a repair replaced samples of an ingest that is to be undone. Their repaired forms would remain.
     func refuseIfRepaired(ingestedBy ingest: Int64) throws(StoreError) {
-        if let repairID = try connection.repairs.last(ofSamplesIngestedBy: ingest) {
+        var last = try connection.repairs.last(ofSamplesIngestedBy: ingest)
+        // The entry that accepted a quarantined reading added its sample.
+        for key in try connection.quarantine.acceptedSamples(ingestedBy: ingest) {
+            for next in try connection.repairs.successors(of: key) where next.isActive { last = max(last ?? 0, next.repair) }
+        }
+        if let last {
             throw StoreError(
-                .invalid,
-                "repair \(repairID) changed samples of ledger entry \(ingest): run 'vitalgate repair undo \(repairID)' first")
+                .invalid, "repair \(last) changed samples of ledger entry \(ingest): run 'vitalgate repair undo \(last)' first")
         }
     }
 }

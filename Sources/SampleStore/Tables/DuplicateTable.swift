@@ -262,4 +262,26 @@ struct DuplicateTable {
             """
         }.joined(separator: " UNION ALL ")
     }
+
+    // MARK: Conditions
+
+    /// Makes SQL of the columns of a sample's series, start, and hash.
+    typealias Condition = (_ series: String, _ start: String, _ hash: String) -> String
+
+    /// SQL for whether a duplicate of a sample fulfils a condition.
+    static func hasDuplicate(_ condition: Condition, of series: String, _ start: String, _ hash: String) -> String {
+        let samples = "(SELECT \(series) AS series, \(start) AS start, \(hash) AS hash)"
+        return """
+            EXISTS(SELECT 1 FROM (\(selectDuplicates(in: samples))) AS w WHERE \(condition("w.series", "w.start", "w.hash")))
+            """
+    }
+
+    /// SQL for whether the original of a duplicate fulfils a condition.
+    static func hasOriginal(_ condition: Condition, of series: String, _ start: String, _ hash: String) -> String {
+        """
+        EXISTS(SELECT 1 FROM witness_row AS other CROSS JOIN decision AS found ON found.id = other.decision
+            WHERE (other.series, other.start, other.hash) = (\(series), \(start), \(hash))
+                AND \(condition("found.of_series", "other.of_start", "other.of_hash")))
+        """
+    }
 }

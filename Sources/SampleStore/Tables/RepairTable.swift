@@ -12,14 +12,24 @@ struct RepairTable {
     /// SQL for whether the original of a repaired sample was erased.
     static let isFromNowhere = "old_series = 0"
 
-    /// SQL for whether an applied repair created or replaced the row `row`. It looks up the row, because the map of repairs may be long.
+    /// SQL for whether an applied repair created or replaced the row `row` or another report of its measurement.
     static let isRepaired = """
-        (EXISTS(SELECT 1 FROM repaired AS r CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied'
-                WHERE (r.series, r.start, r.hash) = (row.series, row.start, row.hash))
-            OR EXISTS(SELECT 1 FROM repaired AS r INDEXED BY repaired_by_old
-                CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied'
-                WHERE (r.old_series, r.old_start, r.old_hash) = (row.series, row.start, row.hash)))
+        (EXISTS(SELECT 1 FROM repaired) AND (\(isApplied("row.series", "row.start", "row.hash"))
+            OR \(DuplicateTable.hasDuplicate(isApplied, of: "row.series", "row.start", "row.hash"))
+            OR \(DuplicateTable.hasOriginal({ series, start, hash in
+                "(\(isApplied(series, start, hash)) OR \(DuplicateTable.hasDuplicate(isApplied, of: series, start, hash)))"
+            }, of: "row.series", "row.start", "row.hash"))))
         """
+
+    /// SQL for whether an applied repair created or replaced a sample. It looks up the sample, because the map of repairs may be long.
+    private static func isApplied(_ series: String, _ start: String, _ hash: String) -> String {
+        let isThere = "CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied' WHERE"
+        return """
+            (EXISTS(SELECT 1 FROM repaired AS r \(isThere) (r.series, r.start, r.hash) = (\(series), \(start), \(hash)))
+                OR EXISTS(SELECT 1 FROM repaired AS r INDEXED BY repaired_by_old \(isThere)
+                    (r.old_series, r.old_start, r.old_hash) = (\(series), \(start), \(hash))))
+            """
+    }
 
     /// SQL for whether the repair `?1` replaced or made the sample that the columns `of_series`, `of_start`, and `of_hash` name.
     static let isTouched = """

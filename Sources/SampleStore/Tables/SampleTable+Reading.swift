@@ -116,15 +116,7 @@ extension SampleTable {
 
     /// Returns how precise a report is, live or not, or `nil` if there is none.
     func precision(of key: SampleKey) throws(StoreError) -> ReportPrecision? {
-        let tables = Rows.allCases.map { rows in
-            "SELECT value, numeral, context, grp FROM main.\(rows.rawValue) WHERE series = ?1 AND start = ?2 AND hash = ?3"
-        }
-        let report = try connection.first(
-            """
-            SELECT value, numeral, unit, molar_mass, resolution, time_origin, type, device, grp, source
-            FROM (\(tables.joined(separator: " UNION ALL ")) LIMIT 1) CROSS JOIN context ON context.id = context CROSS JOIN series ON series.id = ?1
-            """, key.values
-        ) { row throws(StoreError) in
+        try connection.first(Self.precision, key.values) { row throws(StoreError) in
             let value = row.real(0)
             let numeral =
                 row.isNull(1) ? Numeral(shortest: value) : (try? Numeral(parsing: row.blob(1))) ?? Numeral(shortest: value)
@@ -137,8 +129,17 @@ extension SampleTable {
                 isGrouped: !row.isNull(8) && row.integer(8) != 0, measure,
                 path: ReportPath(source: row.text(9), device: row.text(7)), identity: key.identity(skew: 0))
         }
-        return report
     }
+
+    private static let precision: String = {
+        let tables = Rows.allCases.map { rows in
+            "SELECT value, numeral, context, grp FROM main.\(rows.rawValue) WHERE series = ?1 AND start = ?2 AND hash = ?3"
+        }
+        return """
+            SELECT value, numeral, unit, molar_mass, resolution, time_origin, type, device, grp, source
+            FROM (\(tables.joined(separator: " UNION ALL ")) LIMIT 1) CROSS JOIN context ON context.id = context CROSS JOIN series ON series.id = ?1
+            """
+    }()
 
     /// Returns the unit of a report, live or not, or `nil` if there is none.
     func unit(at key: SampleKey) throws(StoreError) -> String? {
@@ -153,7 +154,7 @@ extension SampleTable {
 
     /// The size of one unit in the canonical unit of a type.
     private static func scale(ofUnit code: String, molarMass: Double?, type: String) -> Double {
-        guard var unit = try? Unit(ucum: code), let type = SampleType(type) else { return 1 }
+        guard let type = SampleType(type), type.canonicalUnit.code != code, var unit = try? Unit(ucum: code) else { return 1 }
         if let molarMass { unit = unit.with(molarMass: molarMass) }
         guard let conversion = try? type.conversion(from: unit), !conversion.isIdentity else { return 1 }
         return abs(conversion(1) - conversion(0))

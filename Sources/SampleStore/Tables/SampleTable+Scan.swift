@@ -27,9 +27,16 @@ struct SampleFields: OptionSet {
 
     /// The columns as SQL.
     fileprivate func columns(of rows: SampleTable.Rows) -> String {
-        let all =
-            "\(rows.columns), replaced_by, ingest, deleted_seq".split(separator: ", ") + [SeriesTable.skew(of: "context")[...]]
+        let all = rows == .duplicates ? Self.duplicateColumns : Self.sampleColumns
         return all.indices.filter { rawValue & (1 << $0) != 0 }.map { all[$0] }.joined(separator: ", ")
+    }
+
+    private static let sampleColumns = columns(SampleTable.Rows.live)
+    private static let duplicateColumns = columns(SampleTable.Rows.duplicates)
+
+    private static func columns(_ rows: SampleTable.Rows) -> [String] {
+        "\(rows.columns), replaced_by, ingest, deleted_seq".split(separator: ", ").map(String.init)
+            + [SeriesTable.skew(of: "context")]
     }
 
     /// The position of a field among the columns.

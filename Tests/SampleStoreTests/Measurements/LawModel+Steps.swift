@@ -63,7 +63,7 @@ extension LawModel {
                 else { continue }
                 // A duplicate of the repaired sample.
                 let live = determined().first { $0.reports.contains(index) }?.live
-                if live != repair.samples.intersection(live ?? []) { verdict = .either }
+                if live?.isEmpty ?? true || live != repair.samples.intersection(live ?? []) { verdict = .either }
             }
         }
         switch kind {
@@ -90,7 +90,7 @@ extension LawModel {
         var targets: [Group] = []
         for group in determined() where !group.live.isEmpty {
             let chain = chain(group.reports)
-            let forms = group.live.map { form($0, chain) }
+            let forms = group.live.map { form($0, in: group.reports) }
             let matching = forms.filter(repair.matches)
             if matching.isEmpty { continue }
             guard matching.count == 1, group.live.count == 1 else { return nil }
@@ -98,10 +98,22 @@ extension LawModel {
                 if same.request == repair { continue }
                 return nil
             }
-            if repair.change.applied(to: matching[0]) == matching[0] { continue }
+            let repaired = repair.change.applied(to: matching[0])
+            if repaired == matching[0] || isWithdrawn(repaired) { continue }
             targets.append(group)
         }
         return targets
+    }
+
+    /// Whether a source has reported this, and the import is undone.
+    private func isWithdrawn(_ reading: LawReading) -> Bool {
+        determined().contains { group in
+            group.live.isEmpty
+                && group.reports.contains {
+                    Self.relation(reports[$0].reading, reading) == .same && reports[$0].reading.value == reading.value
+                        && reports[$0].reading.series == reading.series
+                }
+        }
     }
 
     private func repairVerdict(_ repair: LawRepair, _ step: Int) -> LawVerdict {
@@ -264,7 +276,11 @@ extension LawModel {
         entries[step] = .final
         // An entry that concerns only the person is removed, also if nothing is left of its readings.
         partial.formUnion(reports.filter { $0.reading.person == .anna }.map(\.entry))
-        for group in groups() where !isOpen(group) {
+        for group in groups() {
+            if isOpen(group) {
+                for decision in decisions where !decision.reports.isDisjoint(with: group) { partial.insert(decision.step) }
+                continue
+            }
             let past = repairs.filter { !$0.reports.isDisjoint(with: group) && $0.request.change == .assign(.anna) }
             let isHers = group.contains { reports[$0].reading.person == .anna }
             guard isHers || !past.isEmpty else { continue }
@@ -277,11 +293,12 @@ extension LawModel {
                 for member in group { reports[member].isDeleted = true }
                 for decision in decisions where !decision.reports.isDisjoint(with: group) { partial.insert(decision.step) }
             } else {
+                for decision in decisions where !decision.reports.isDisjoint(with: group) { partial.insert(decision.step) }
                 open(group)
             }
         }
         // An entry may be named by entries that undo it.
-        for (entry, kind) in entries {
+        for (entry, kind) in entries.sorted(by: { $0.key < $1.key }) {
             if case .undo(let undone) = kind, partial.contains(undone) { partial.insert(entry) }
         }
     }

@@ -114,6 +114,16 @@ struct LawModel {
         chain.reduce(reports[report].reading) { $1.request.change.applied(to: $0) }
     }
 
+    /// A report after the applied repairs of its measurement. Repairs of a lower version of a record do not apply to a higher one.
+    func form(_ report: Int, in group: [Int]) -> LawReading {
+        let own = reports[report].reading
+        let applied = chain(group).filter { repair in
+            let changed = repair.samples.filter(group.contains).map { reports[$0].reading }
+            return own.record == nil || changed.isEmpty || changed.contains { $0.record == nil || $0.version == own.version }
+        }
+        return form(report, applied)
+    }
+
     /// Everything that a report may have become, whatever repairs were applied.
     private func forms(_ report: Int) -> Set<LawReading> {
         repairs.reduce([reports[report].reading]) { forms, repair in
@@ -272,7 +282,7 @@ struct LawModel {
 
     private func isDeleted(_ report: Int, _ own: [Decision]) -> Bool {
         let last = own.last {
-            guard $0.kind == .delete || $0.kind == .restore, isActive($0.step) else { return false }
+            guard $0.kind != .reject, isActive($0.step) else { return false }
             guard let version = $0.version, reports[report].reading.record != nil else { return true }
             return reports[report].reading.version <= version
         }
@@ -289,13 +299,12 @@ struct LawModel {
         guard !candidates.isEmpty else { return Group(reports: members, options: [nil], live: []) }
         let active = candidates.filter { isActive(reports[$0].entry) }
         if !active.isEmpty { candidates = active }
-        let chain = chain(members)
         // Digits are decimal places, digits in all, or the worth of the last digit. The documentation allows each.
         let live = Set(
             [
                 { Double($0.decimals) }, { Double($0.significant) }, { -$0.step } as (LawValue) -> Double,
             ].flatMap { digits in maximumPrecise(candidates, digits) })
-        return Group(reports: members, options: Set(live.map { form($0, chain).shown }), live: live)
+        return Group(reports: members, options: Set(live.map { form($0, in: members).shown }), live: live)
     }
 
     private func rank(_ report: Int) -> Int { reports[report].reading.version * 2 + (reports[report].isConflict ? 1 : 0) }

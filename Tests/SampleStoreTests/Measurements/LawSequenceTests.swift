@@ -1,0 +1,117 @@
+import Testing
+
+/// Sequences that once had another result than `docs/explanation/readings.md` describes (``LawTests``).
+@Suite struct LawSequenceTests {
+    private static let kilograms = LawValue(numeral: "80.15", unit: "kg")
+    private static let rounded = LawValue(numeral: "80.2", unit: "kg")
+    private static let other = LawValue(numeral: "75.3", unit: "kg")
+    private static let misread = LawValue(numeral: "176.7", unit: "kg")
+    private static let pounds = LawValue(numeral: "176.7", unit: LawValue.pound)
+    private static let implausible = LawValue(numeral: "700", unit: "kg")
+
+    /// A reading of a source at a minute after 06:30 of a day.
+    private static func reading(
+        _ source: String, _ minute: Int, _ second: Int, _ value: LawValue, day: Int = 0, _ record: String? = nil,
+        version: Int = 1, of person: LawPerson = .me
+    ) throws -> LawReading {
+        let series = try #require(LawSeries.all.firstIndex { $0.source == source })
+        return LawReading(
+            series: series, person: person, start: day * 86_400 + 23_400 + minute * 60 + second, value: value, record: record,
+            version: version)
+    }
+
+    private static func repair(_ change: LawChange, _ source: String, merges: Bool = true) -> LawOperation {
+        .repair(LawRepair(change: change, source: source, day: nil, isOfHeavy: false, merges: merges))
+    }
+
+    private static func expectLaw(_ operations: [LawOperation]) throws {
+        let steps = operations.enumerated().map { LawStep(id: $0.offset + 1, operation: $0.element) }
+        let mismatch = try LawTests.mismatch(steps)
+        #expect(mismatch == nil)
+    }
+
+    /// The sample of an accepted reading was added by the acceptance, and belongs to the import.
+    @Test(arguments: [LawChange.shift(-60), .halve, .assign(.anna)]) func importOfRepairedAcceptance(_ change: LawChange) throws {
+        let reading = try Self.reading("app", 1, 0, Self.implausible)
+        for forget in [false, true] {
+            try Self.expectLaw(
+                [.ingest([reading], exact: false), .accept(reading), Self.repair(change, "app"), .undo(1, forget: forget)])
+        }
+    }
+
+    @Test func reportedTimeBeforeRepairedTime() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("app", 1, 0, Self.misread), try Self.reading("app", 2, 0, Self.misread)], exact: false),
+            Self.repair(.shift(-60), "app"), .ingest([try Self.reading("scale", 1, 10, Self.misread)], exact: false),
+        ])
+    }
+
+    @Test func acceptanceAfterDeletion() throws {
+        let reading = try Self.reading("diary", 1, 0, Self.implausible)
+        try Self.expectLaw([
+            .ingest([reading], exact: false), .accept(reading), .delete(reading), .undo(2, forget: false), .accept(reading),
+        ])
+    }
+
+    /// The sample is another report of the repaired measurement.
+    @Test func pruneKeepsRepairedMeasurement() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("diary", 2, 0, Self.misread)], exact: false), Self.repair(.readAsPounds, "diary"),
+            .ingest([try Self.reading("scale", 2, 10, Self.kilograms)], exact: false), .prune(1),
+        ])
+    }
+
+    @Test func pruneKeepsMergedMeasurement() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("diary", 1, 0, Self.pounds)], exact: false),
+            .ingest([try Self.reading("app", 2, 0, Self.kilograms, "r2", version: 3)], exact: true),
+            Self.repair(.shift(60), "diary", merges: false), .prune(1),
+        ])
+    }
+
+    /// The second of two readings of a path is not one with a record, and it was the most precise report for a moment.
+    @Test func secondReadingNextToRecord() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("diary", 2, 0, Self.kilograms, "r2", version: 2)], exact: false),
+            .ingest(
+                [
+                    try Self.reading("spare", 2, 40, Self.kilograms, "r1"), try Self.reading("spare", 2, 40, Self.rounded, "r2"),
+                ], exact: false),
+        ])
+    }
+
+    /// The higher version was not the sample, because another report is more precise.
+    @Test func lowerVersionComesForward() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("diary", 1, 0, Self.pounds, "r1", version: 3)], exact: true),
+            .ingest([try Self.reading("diary", 2, 0, Self.rounded, "r1", version: 1)], exact: false),
+            .ingest([try Self.reading("bolt", 1, 40, Self.kilograms)], exact: false), .undo(1, forget: false),
+        ])
+    }
+
+    @Test func deletionOfForgottenVersion() throws {
+        let newer = try Self.reading("app", 2, 0, Self.other, day: 1, "r2", version: 2)
+        try Self.expectLaw([
+            .ingest([newer], exact: false),
+            .ingest([try Self.reading("app", 1, 0, Self.kilograms, "r2", version: 1)], exact: false), .delete(newer),
+            .undo(1, forget: true),
+        ])
+    }
+
+    @Test func versionAfterRepair() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("scale", 1, 10, Self.kilograms, "r1", version: 1)], exact: false),
+            Self.repair(.halve, "scale"),
+            .ingest([try Self.reading("scale", 2, 10, Self.other, "r1", version: 2)], exact: false),
+        ])
+    }
+
+    /// The other person's record has the same id and version, and another value.
+    @Test func assignmentNextToOtherRecord() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("spare", 1, 40, Self.other, "r1", of: .anna)], exact: true),
+            .ingest([try Self.reading("spare", 1, 40, Self.kilograms, "r1")], exact: false),
+            Self.repair(.assign(.me), "spare", merges: false),
+        ])
+    }
+}
