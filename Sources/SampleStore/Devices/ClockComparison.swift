@@ -115,7 +115,10 @@ extension SampleStore.Devices {
             let quarantined = try quarantinedByClock(of: comparison)
             guard !quarantined.isEmpty else { return (0, 0) }
             return try store.samples.change(description) { _, deletion in
-                for (id, start) in quarantined { try release(id, at: start, isCorrected: comparison.ahead != nil, deletion) }
+                let released = try quarantined.compactMap { id, start in
+                    try release(id, at: start, isCorrected: comparison.ahead != nil, deletion)
+                }
+                try Regrouping(deletion).update(around: released)
                 return quarantined.count
             }
         }
@@ -242,11 +245,12 @@ extension SampleStore.Devices {
     ///   - time: The time of the sample, in microseconds.
     ///   - isCorrected: Whether the time comes from a comparison of clocks.
     ///   - isReceipt: Whether it comes from the hub's clock, so that the reading arrived when it was taken.
+    /// - Returns: The sample, which other sources may have reported, too.
     func release(
         _ id: Int64, at time: Int64, isCorrected: Bool, isReceipt: Bool = false, _ deletion: Deletion
-    ) throws(StoreError) {
+    ) throws(StoreError) -> SampleKey? {
         let ingest = deletion.ingest
-        guard let quarantined = try connection.quarantine.row(id) else { return }
+        guard let quarantined = try connection.quarantine.row(id) else { return nil }
         let nominal = quarantined.key.start &+ quarantined.skew
         let arrived = isReceipt ? time : quarantined.key.start &+ quarantined.received
         let context = try store.interner.context(like: quarantined.context) { row in
@@ -265,10 +269,10 @@ extension SampleStore.Devices {
         var key = quarantined.key
         key.start = time
         if try connection.samples.contains(key, among: .tombstones) {
-            _ = try store.quarantine.restoreAfterUndoneAcceptance(key, deletion)
-            return
+            return try store.quarantine.restoreAfterUndoneAcceptance(key, deletion) ? key : nil
         }
-        _ = try connection.quarantine.addSample(
+        let isNew = try connection.quarantine.addSample(
             id, start: time, context: context, received: arrived &- time, metadata: metadata, by: ingest)
+        return isNew ? key : nil
     }
 }

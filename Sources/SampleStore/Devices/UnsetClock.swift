@@ -99,10 +99,14 @@ extension SampleStore.HubClock {
                 let description = IngestDescription(
                     kind: .release, name: "clock of the hub", received: now.microseconds, owner: owner)
                 _ = try store.samples.change(description) { _, deletion in
-                    for (id, start) in quarantined {
-                        try store.devices.release(id, at: start &+ step, isCorrected: true, isReceipt: true, deletion)
-                    }
-                    for (id, start) in fresh { try store.devices.release(id, at: start, isCorrected: false, deletion) }
+                    let released =
+                        try quarantined.compactMap { id, start in
+                            try store.devices.release(id, at: start &+ step, isCorrected: true, isReceipt: true, deletion)
+                        }
+                        + fresh.compactMap { id, start in
+                            try store.devices.release(id, at: start, isCorrected: false, deletion)
+                        }
+                    try Regrouping(deletion).update(around: released)
                     return quarantined.count + fresh.count
                 }
             }

@@ -171,7 +171,7 @@ final class LiveSampleUpdate {
     /// Settles everything that an entry of the ledger reported or decided.
     func update(touchedBy entry: Int64) throws(StoreError) {
         try updateReports(of: entry)
-        try update(connection.quarantine.acceptedSamples(ingestedBy: entry))
+        try update(connection.quarantine.acceptedSamples(touchedBy: entry))
         try updateDecisions(of: entry)
         let duplicates = connection.duplicates
         if try reader.states.isActive(entry) {

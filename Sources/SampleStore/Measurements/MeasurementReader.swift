@@ -97,13 +97,17 @@ final class MeasurementReader {
         return found
     }
 
-    /// Whether a report is active, and since which entry it has been so. An accepted reading needs both its import and its acceptance.
+    /// Whether a report is active, and since which entry it has been so. An accepted reading needs its import and its acceptance,
+    /// and no later rejection.
     private func state(of root: SampleKey, ingestedBy entry: Int64) throws(StoreError) -> (isActive: Bool, changed: Int64) {
         var entries = [entry]
+        var undone: Int64?
         if try traces(of: root.series).hasAccepted, let own = try connection.quarantine.ingestID(of: root, acceptedBy: entry) {
             entries.append(own)
+            for rejection in try connection.quarantine.rejections(of: root, after: entry) where try states.isActive(rejection) {
+                undone = max(undone ?? .min, rejection)
+            }
         }
-        var undone: Int64?
         for entry in entries where try !states.isActive(entry) { undone = max(undone ?? .min, try states.changed(entry)) }
         return (undone == nil, undone ?? entry)
     }

@@ -389,13 +389,33 @@ struct QuarantineTable {
         ) { $0.integer(0) }
     }
 
+    /// Returns the entries that rejected the reading of a sample after an entry accepted it.
+    func rejections(of key: SampleKey, after entry: Int64) throws(StoreError) -> [Int64] {
+        try connection.list(
+            """
+            SELECT j.ingest FROM quarantine JOIN judgement AS j ON j.held = quarantine.id AND j.what = 'rejected'
+            WHERE series = ? AND hash = ? AND j.ingest > ?
+            """, [.integer(key.series), .blob(key.hash), .integer(entry)]
+        ) { $0.integer(0) }
+    }
+
     /// Returns the samples, live or not, that were readings of an import and were accepted or released.
     func acceptedSamples(ingestedBy ingest: Int64) throws(StoreError) -> [SampleKey] {
+        try acceptedSamples("quarantine.ingest = ?1", ingest)
+    }
+
+    /// Returns the samples, live or not, whose readings an entry brought or judged, and that were accepted or released.
+    func acceptedSamples(touchedBy entry: Int64) throws(StoreError) -> [SampleKey] {
+        try acceptedSamples(
+            "quarantine.ingest = ?1 OR quarantine.id IN (SELECT held FROM judgement WHERE judgement.ingest = ?1)", entry)
+    }
+
+    private func acceptedSamples(_ condition: String, _ entry: Int64) throws(StoreError) -> [SampleKey] {
         let readings = try connection.list(
             """
             SELECT DISTINCT series, start + context.skew, hash FROM quarantine JOIN context ON context.id = context JOIN \(Self.acceptances)
-            WHERE quarantine.ingest = ?1
-            """, [.integer(ingest)]
+            WHERE \(condition)
+            """, [.integer(entry)]
         ) { row throws(StoreError) in try SampleKey(row, at: 0) }
         return try readings.map { reading throws(StoreError) in
             // The clock may have been corrected since, which changes the start and not the nominal start.

@@ -191,6 +191,24 @@ import Testing
         }
     }
 
+    /// A reading of a device whose clock was not known is compared when the clock becomes known, whichever arrived first.
+    @Test func readingOfUncomparedClockIsCompared() throws {
+        for isFirst in [false, true] {
+            try TestStore.with { test in
+                let file = try NearDuplicateTests.file()("80.2", at: 0)
+                if !isFirst { try test.keep([file]) }
+                try test.keep([try NearDuplicateTests.ble()("80.15", at: 24, rule: .clockUnknown)])
+                if isFirst { try test.keep([file]) }
+                let clock = ClockComparison(device: NearDuplicateTests.scale.key, shown: 0, received: 0, ahead: nil)
+                let entry = try test.store.devices.save(clock, description: TestStore.description(.release)).ingest
+                #expect(try Self.content(test) == ["ble 24 80.15: file.Acme 0 80.2"])
+                try test.store.ledger.undo(entry, forget: false, description: TestStore.description(.undo))
+                #expect(try Self.content(test) == ["file.Acme 0 80.2: "])
+                try Self.expectSound(test, "")
+            }
+        }
+    }
+
     /// `import --exact` stores a reading that matches, and later imports and undos do not merge the two.
     @Test func exactImportsStayApart() throws {
         try TestStore.with { test in

@@ -99,19 +99,20 @@ extension LawModel {
                 return nil
             }
             let repaired = repair.change.applied(to: matching[0])
-            if repaired == matching[0] || isWithdrawn(repaired) { continue }
+            if repaired == matching[0] || isWithdrawn(repaired, repair) { continue }
             targets.append(group)
         }
         return targets
     }
 
-    /// Whether a source has reported this, and the import is undone.
-    private func isWithdrawn(_ reading: LawReading) -> Bool {
+    /// Whether the source has reported this correctly, and the import is undone.
+    private func isWithdrawn(_ reading: LawReading, _ repair: LawRepair) -> Bool {
         determined().contains { group in
             group.live.isEmpty
                 && group.reports.contains {
-                    Self.relation(reports[$0].reading, reading) == .same && reports[$0].reading.value == reading.value
-                        && reports[$0].reading.series == reading.series
+                    Self.relation(reports[$0].reading, reading) == .same && !repair.matches(reports[$0].reading)
+                        && reports[$0].reading.value == reading.value
+                        && reports[$0].reading.series == reading.series && reports[$0].reading.record == reading.record
                 }
         }
     }

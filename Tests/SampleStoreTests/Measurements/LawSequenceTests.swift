@@ -39,6 +39,13 @@ import Testing
         }
     }
 
+    @Test func acceptanceThatIsActiveAgainBeforeRejection() throws {
+        let reading = try Self.reading("diary", 2, 0, Self.implausible)
+        let undoing: [LawOperation] = [.undo(2, forget: false), .reject(reading), .undo(3, forget: false)]
+        try Self.expectLaw([.ingest([reading], exact: false), .accept(reading)] + undoing)
+        try Self.expectLaw([.ingest([reading], exact: false), .accept(reading)] + undoing + [.undo(4, forget: false)])
+    }
+
     @Test func reportedTimeBeforeRepairedTime() throws {
         try Self.expectLaw([
             .ingest([try Self.reading("app", 1, 0, Self.misread), try Self.reading("app", 2, 0, Self.misread)], exact: false),
