@@ -86,10 +86,20 @@ struct BatchDecision {
         for rows in SampleTable.Rows.allCases where other == nil {
             other = try connection.samples.sample(at: key, among: rows)
         }
+        if other == nil { other = try repaired(sample.record, in: row.series) }
         guard let other else { return false }
         return other.numeral.canonicalText != sample.numeral.canonicalText || other.unit.code != sample.unit.code
             || other.nominalStart != sample.nominalStart
             || other.end.microseconds - other.start.microseconds != sample.end.microseconds - sample.start.microseconds
+    }
+
+    /// Returns the sample that repairs made of a version of a record. A reading with its identity is known by that sample.
+    private func repaired(_ record: RecordIdentifier?, in series: Int64) throws(StoreError) -> Sample? {
+        guard let record else { return nil }
+        let versions = try connection.records.versions(of: record.id, in: series)
+        guard let known = versions.first(where: { $0.number == record.version })?.key else { return nil }
+        let form = try MeasurementReader(connection: connection).measurement(of: known).history.form(of: known)
+        return try connection.samples.sample(at: form, among: .live)
     }
 
     /// Quarantines a version that contradicts the stored one, under an identity of its own.

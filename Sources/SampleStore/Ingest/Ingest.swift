@@ -12,8 +12,8 @@ public final class Ingest: SampleSink {
     private var refusals: [Refusal] = []
     private var skipped: [SkipKind: Int] = [:]
     private var retainedRefusals = 0
-    private var text: [UInt8] = []
-    private var groups: [SeriesRows] = []
+    var text: [UInt8] = []
+    var groups: [SeriesRows] = []
     private var groupOf: [Int64: Int] = [:]
     /// The reasons why duplicates differ from the incoming readings.
     private var duplicateReport = DuplicateReport()
@@ -24,19 +24,20 @@ public final class Ingest: SampleSink {
     private var hasRules = false
     private var hasRepeats = false
     /// The duplicate searches, or `nil` if only identical readings count as duplicates.
-    private let search: NearDuplicateSearch?
-    private let unitRepeats: UnitRepeatSearch?
+    let search: NearDuplicateSearch?
+    let unitRepeats: UnitRepeatSearch?
     /// Whether to report duplicates that are stored at other times. This is false for devices, whose repeated readings
     /// move as their clocks are corrected.
     private let comparesTimes: Bool
     /// Whether a record's version also replaces a lower one from another device.
     private let replacesAcrossDevices: Bool
-    var nearDuplicates = 0
-    private var linked = 0
+    /// The rows of the batch that are stored as duplicates of other sources' reports, with their indices.
+    var nearDuplicates: [SampleKey: Int] = [:]
+    var linked = 0
     /// The rows of the batch whose measurements depend on several reports, and those of them that are duplicates for now.
     var contested: [SampleKey] = []
     var provisional: Set<SampleKey> = []
-    /// Rows of the batch that became samples together with others, and are not counted as stored yet.
+    /// Duplicates that became samples and are not counted as stored yet.
     var promotions: [SampleKey] = []
     private var entryCheck: EntryCheck
     /// The room in quarantine. It is `nil` for live readings.
@@ -181,7 +182,7 @@ public final class Ingest: SampleSink {
         hasRecords = false
         hasRules = false
         hasRepeats = false
-        nearDuplicates = 0
+        nearDuplicates.removeAll(keepingCapacity: true)
         linked = 0
         contested.removeAll()
         provisional.removeAll()
@@ -226,7 +227,7 @@ public final class Ingest: SampleSink {
                 waiting = try insertUnlessRepeated(waiting, existing.shared, unitRepeats, first, &outcomes)
             }
         }
-        if !contested.isEmpty || !promotions.isEmpty { try regroup(batch, &outcomes) }
+        try regroup(&outcomes)
         try account(batch, outcomes)
         return outcomes
     }
@@ -295,154 +296,8 @@ public final class Ingest: SampleSink {
             var maximumDuration = SeriesTable.DurationMaximum()
             for row in rows { maximumDuration.add(row.start, row.duration) }
             try connection.series.lengthen(series, to: maximumDuration)
-            nearDuplicates += rows.count
+            for row in rows { nearDuplicates[row.key] = Int(row.index) }
         }
-    }
-
-    /// Stores rows that break a rule as duplicates if an existing sample reports the same reading in another unit. They
-    /// need no review.
-    private func storeFlaggedAsDuplicates(
-        _ batch: [GatedSample], _ shared: [Int64: Set<Int64>], _ outcomes: inout [SampleOutcome]
-    ) throws {
-        guard let unitRepeats else { return }
-        for group in groups where !group.rows.isEmpty {
-            guard let instants = shared[group.series] else { continue }
-            let type = batch[Int(group.rows[0].index)].sample.origin.type
-            var rows = group.rows.filter {
-                let gated = batch[Int($0.index)]
-                return gated.rule != nil && gated.sample.record == nil && outcomes[Int($0.index)] == .stored
-                    && instants.contains($0.nominal)
-            }
-            while !rows.isEmpty {
-                let later = try unitRepeats.later(&rows, at: instants, of: type)
-                let table = connection.samples
-                // Exclude samples that are not live, because a flagged row would become live without a review.
-                let matches = try unitRepeats.search(rows, at: instants, of: type, by: id).filter { try table.contains($0.of) }
-                try storeUnitRepeats(matches, among: rows, of: type, &outcomes)
-                rows = later
-            }
-        }
-    }
-
-    /// Stores rows as duplicates of readings that their path reported before in another unit.
-    private func storeUnitRepeats(
-        _ matches: [NearDuplicateSearch.Match], among rows: [SampleRow], of type: SampleType, _ outcomes: inout [SampleOutcome]
-    ) throws {
-        let writer = DuplicateWriter(connection: connection, batch: store.batch, ingest: id, type: type, rule: .unit)
-        try writer.record(nearDuplicates: matches, among: rows, text: text)
-        nearDuplicates += matches.count
-        for match in matches { outcomes[Int(rows[match.row].index)] = .duplicate }
-    }
-
-    /// Stores the rows except those that their path reported before in another unit. Returns the rows that have another
-    /// unit than a row stored now at the same instant.
-    private func insertUnlessRepeated(
-        _ groups: [SeriesRows], _ shared: [Int64: Set<Int64>], _ search: UnitRepeatSearch, _ batch: UnsafePointer<GatedSample>,
-        _ outcomes: inout [SampleOutcome]
-    ) throws -> [SeriesRows] {
-        var waiting: [SeriesRows] = []
-        var reports: [Report] = []
-        for group in groups where !group.rows.isEmpty {
-            guard let instants = shared[group.series] else { continue }
-            let type = batch[Int(group.rows[0].index)].sample.origin.type
-            // Records are excluded, because their source identifies them.
-            var rows = group.rows.filter { batch[Int($0.index)].sample.record == nil && instants.contains($0.nominal) }
-            let later = try search.later(&rows, at: instants, of: type)
-            let matches = try search.search(rows, at: instants, of: type, by: id)
-            try storeUnitRepeats(matches, among: rows, of: type, &outcomes)
-            reports += matches.map { Report($0, rows[$0.row]) }
-            let removed = Set(matches.map { rows[$0.row].index } + later.map(\.index))
-            if !removed.isEmpty { group.rows.removeAll { removed.contains($0.index) } }
-            guard !later.isEmpty else { continue }
-            let rest = SeriesRows(series: group.series)
-            rest.rows = later
-            waiting.append(rest)
-        }
-        try insertAll(groups, batch, &outcomes)
-        // These readings may be the first active reports of their measurement.
-        try update(reports, &outcomes)
-        return waiting
-    }
-
-    /// A row that became a duplicate.
-    private struct Report {
-        let original: SampleKey
-        /// Whether the original is known to stay the sample.
-        let staysLive: Bool
-        let row: SampleKey
-        let index: Int
-
-        init(_ match: NearDuplicateSearch.Match, _ row: SampleRow) {
-            (original, staysLive, self.row, index) = (match.of, match.staysLive, row.key, Int(row.index))
-        }
-    }
-
-    /// Recomputes the measurements whose sample may change: the original is not live or was restored, or the row is more precise. Marks the
-    /// rows that became samples as stored.
-    private func update(_ reports: [Report], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
-        let decisions = connection.decisions
-        // A restored sample may be live without an active report, so a new report can take its place.
-        let hasDecisions = try !decisions.isEmpty
-        var open: [SampleKey] = []
-        for report in reports where hasDecisions || !report.staysLive {
-            var isOpen = !report.staysLive
-            if !isOpen, hasDecisions { isOpen = try decisions.isRestored(report.original) }
-            if isOpen { open.append(report.row) }
-        }
-        guard !open.isEmpty else { return }
-        let deletion = Deletion(connection: connection, ingest: id)
-        let liveUpdate = LiveSampleUpdate(deletion)
-        try liveUpdate.update(open)
-        try deletion.updateDerived()
-        let (updated, hasRepairs) = (Set(open), try !connection.repairs.isEmpty())
-        promotions += deletion.ownPromotions.filter { !updated.contains($0) }
-        for report in reports where updated.contains(report.row) && outcomes[report.index] == .duplicate {
-            // A repair that applies to the measurement has replaced the row by its form.
-            var isStored = try connection.samples.contains(report.row)
-            if !isStored, hasRepairs { isStored = try liveUpdate.represents(report.row) }
-            guard isStored else { continue }
-            outcomes[report.index] = .stored
-            nearDuplicates -= 1
-        }
-    }
-
-    /// Stores the remaining rows of the batch. Readings that already arrived over another path become duplicates.
-    private func insertAll(
-        _ groups: [SeriesRows], _ batch: UnsafePointer<GatedSample>, _ outcomes: inout [SampleOutcome]
-    ) throws {
-        guard let search else { return try insert(groups) }
-        var waiting: [SeriesRows] = []
-        for group in groups where !group.rows.isEmpty {
-            group.rows.sortIfNeeded { ($0.start, $0.high, $0.low) < ($1.start, $1.high, $1.low) }
-            let origin = batch[Int(group.rows[0].index)].sample.origin
-            // If a batch contains two paths, the rows of the first must be stored before the second is compared with
-            // them.
-            if waiting.contains(where: { $0.isRelated(to: origin, in: batch) }) {
-                try insert(waiting)
-                waiting.removeAll()
-            }
-            let matches = try search.search(group.rows, of: origin, series: group.series)
-            let writer = DuplicateWriter(connection: connection, batch: store.batch, ingest: id, type: origin.type)
-            try writer.record(links: matches.links, among: group.rows)
-            linked += matches.links.count
-            contested += matches.contested.map { group.rows[$0].key }
-            if !matches.nearDuplicates.isEmpty {
-                try writer.record(nearDuplicates: matches.nearDuplicates, among: group.rows, text: text)
-                nearDuplicates += matches.nearDuplicates.count
-                for match in matches.nearDuplicates { outcomes[Int(group.rows[match.row].index)] = .duplicate }
-                let (rows, matched) = (group.rows, Set(matches.nearDuplicates.map(\.row)))
-                group.rows = rows.indices.filter { !matched.contains($0) }.map { rows[$0] }
-                provisional.formUnion(matches.nearDuplicates.lazy.filter(\.isProvisional).map { rows[$0.row].key })
-                // These readings may be the first active reports of their measurement.
-                try update(matches.nearDuplicates.filter { !$0.isProvisional }.map { Report($0, rows[$0.row]) }, &outcomes)
-            }
-            waiting.append(group)
-        }
-        try insert(waiting)
-    }
-
-    private func insert(_ groups: [SeriesRows]) throws {
-        try connection.samples.add(groups, text: text, through: store.batch, by: id)
     }
 
     /// Adds the counts of this batch to the ledger.
@@ -467,7 +322,8 @@ public final class Ingest: SampleSink {
         let ledger = connection.ledger
         try ledger.add(
             stored: stored, duplicate: duplicates, quarantined: quarantined,
-            refused: Int64(refusals.reduce(0) { $0 + $1.readings }), nearDuplicates: Int64(outcomes.isEmpty ? 0 : nearDuplicates),
+            refused: Int64(refusals.reduce(0) { $0 + $1.readings }),
+            nearDuplicates: Int64(outcomes.isEmpty ? 0 : nearDuplicates.count),
             linked: Int64(outcomes.isEmpty ? 0 : linked), to: id)
         for refusal in refusals {
             let counted = retainedRefusals >= Self.maximumRefusals

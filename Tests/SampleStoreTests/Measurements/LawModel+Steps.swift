@@ -276,7 +276,9 @@ extension LawModel {
     private mutating func erase(_ step: Int) {
         entries[step] = .final
         // An entry that concerns only the person is removed, also if nothing is left of its readings.
-        partial.formUnion(reports.filter { $0.reading.person == .anna }.map(\.entry))
+        let hers = Set(reports.indices.filter { reports[$0].reading.person == .anna })
+        partial.formUnion(hers.map { reports[$0].entry })
+        partial.formUnion(decisions.filter { !$0.reports.isDisjoint(with: hers) }.map(\.step))
         for group in groups() {
             if isOpen(group) {
                 for decision in decisions where !decision.reports.isDisjoint(with: group) { partial.insert(decision.step) }

@@ -121,4 +121,12 @@ import Testing
             Self.repair(.assign(.me), "spare", merges: false),
         ])
     }
+
+    /// A repair gave the record the time of this report, and the value differs.
+    @Test func conflictWithRepairedVersion() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("app", 2, 0, Self.misread, "r1")], exact: false), Self.repair(.shift(-60), "app"),
+            .ingest([try Self.reading("app", 1, 0, Self.rounded, "r1")], exact: true),
+        ])
+    }
 }
