@@ -23,9 +23,9 @@ struct DuplicateWriter {
     ///
     /// - Parameter deletion: The deletion of the merge.
     func record(
-        _ sample: SampleKey, asDuplicateOf first: SampleKey, lasting: Bool = false, _ deletion: Deletion
+        _ sample: SampleKey, asDuplicateOf first: SampleKey, _ deletion: Deletion
     ) throws(StoreError) {
-        let decision = try decision(first.series, lasting: lasting, merge: deletion.ingest)
+        let decision = try decision(first.series, lasting: false, merge: deletion.ingest)
         try duplicates.add(sample, of: first, decision: decision)
         try LiveSampleUpdate(deletion).update([sample])
     }

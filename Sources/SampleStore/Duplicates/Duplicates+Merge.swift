@@ -32,11 +32,8 @@ extension SampleStore.Duplicates {
             guard let uuid = try names.identity(at: key), let first = try names.identity(at: first) else { return }
             found.append(MergeCandidate(uuid: uuid, first: first, isLeft: isLeft))
         }
-        try StoredUnitDuplicates(connection: connection).search { pair, _ throws(StoreError) in
-            try note(pair.key, pair.first, pair.isLeft)
-        }
-        try StoredPathDuplicates(connection: connection).search { pairs throws(StoreError) in
-            for pair in pairs { try note(pair.sampleKey, pair.first, pair.isLeft) }
+        try StoredRepeats(connection: connection).search { pairs throws(StoreError) in
+            for pair in pairs { try note(pair.key, pair.first, pair.isLeft) }
         }
         return found
     }
@@ -46,7 +43,7 @@ extension SampleStore.Duplicates {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var count = 0
-        try StoredPathDuplicates(connection: connection).search(since: since) { count += $0.count }
+        try StoredRepeats(connection: connection).search(since: since) { count += $0.count }
         return count
     }
 
@@ -56,28 +53,21 @@ extension SampleStore.Duplicates {
         try store.resumePending()
         return try store.samples.change(description) { _, deletion in
             try store.refuseIfPending()
-            var pairs: [(pair: StoredUnitDuplicates.Pair, type: SampleType)] = []
-            try StoredUnitDuplicates(connection: connection).search { pair, type throws(StoreError) in
-                if !pair.isLeft { pairs.append((pair, type)) }
-            }
-            for (pair, type) in pairs {
-                try DuplicateWriter(connection: connection, batch: store.batch, ingest: pair.ingestID, type: type, rule: .unit)
-                    .record(pair.key, asDuplicateOf: pair.first, deletion)
-            }
-            return try pairs.count + mergePaths(deletion)
+            return try merge(deletion)
         }
     }
 
-    /// Turns samples that repeat one from another path into its duplicates. They are apart again while the entry of the deletion is undone.
+    /// Turns samples that repeat an earlier one into its duplicates. They are apart again while the entry of the deletion is undone.
     ///
-    /// - Parameter since: If not 0, only pairs are merged in which a sample was added after this change number.
+    /// - Parameter since: If not 0, only pairs of two sources are merged in which a sample was added after this change number.
     /// - Returns: The number of pairs.
-    func mergePaths(since: Int64 = 0, _ deletion: Deletion) throws(StoreError) -> Int {
+    func merge(since: Int64 = 0, _ deletion: Deletion) throws(StoreError) -> Int {
         var count = 0
-        try StoredPathDuplicates(connection: connection).search(since: since) { pairs throws(StoreError) in
+        try StoredRepeats(connection: connection).search(since: since) { pairs throws(StoreError) in
             for pair in pairs where !pair.isLeft {
-                try DuplicateWriter(connection: connection, batch: store.batch, ingest: pair.ingestID, type: pair.type)
-                    .record(pair.sampleKey, asDuplicateOf: pair.first, lasting: pair.lasts, deletion)
+                try DuplicateWriter(
+                    connection: connection, batch: store.batch, ingest: pair.ingestID, type: pair.type, rule: pair.rule
+                ).record(pair.key, asDuplicateOf: pair.first, deletion)
                 count += 1
             }
         }

@@ -56,15 +56,59 @@ final class NearDuplicateSearch {
     /// Searches for duplicates of rows of one series, sorted by start.
     func search(_ rows: [SampleRow], of origin: Origin, series: Int64) throws(StoreError) -> Matches {
         var matches = Matches()
-        guard let first = rows.first, let last = rows.last else { return matches }
+        var taken: Set<SampleKey> = []
+        try forEachRow(rows, of: origin, series: series) { (index, trace, found, scans, rule, radius) throws(StoreError) in
+            let best = try Self.takeBest(found, of: &scans, for: trace, in: series, isGrouped: rows[index].group != 0, &taken)
+            // Equal values of a stream agree with many others, so each is compared with what is there.
+            if rule != .stream, try isContested(trace, rows, index, found, best, &scans, rule, radius) {
+                matches.contested.append(index)
+                if best == nil, let first = found.first(where: { $0.verdict == .duplicate }) {
+                    let original = scans[first.scan].candidates[first.candidate].first
+                    matches.nearDuplicates.append(Match(row: index, of: original, isProvisional: true))
+                }
+            }
+            if let best {
+                matches.nearDuplicates.append(Match(row: index, of: best.first, staysLive: best.staysLive))
+                // A row that may become the sample is linked as well.
+                if best.staysLive { return }
+            }
+            // Link the best match from each other device.
+            var linked: Set<Int64> = []
+            for finding in found where finding.verdict == .linked && scans[finding.scan].table != .withdrawn {
+                let key = scans[finding.scan].candidates[finding.candidate].key
+                if linked.insert(key.series).inserted { matches.links.append(Match(row: index, of: key)) }
+            }
+        }
+        return matches
+    }
+
+    /// Returns the stored rows of one series, sorted by start, each with a live sample of another path that it agrees with.
+    func agreeing(with rows: [SampleRow], of origin: Origin, series: Int64) throws(StoreError) -> [(SampleKey, SampleKey)] {
+        var pairs: [(SampleKey, SampleKey)] = []
+        try forEachRow(rows, of: origin, series: series) { (index, _, found, scans, _, _) throws(StoreError) in
+            for finding in found where finding.verdict == .duplicate {
+                pairs.append((rows[index].key, scans[finding.scan].candidates[finding.candidate].key))
+            }
+        }
+        return pairs
+    }
+
+    /// Calls `body` with each row and the samples that agree with it, the most alike first.
+    private func forEachRow(
+        _ rows: [SampleRow], of origin: Origin, series: Int64,
+        _ body: (
+            _ index: Int, _ trace: ReadingTrace, _ found: [Finding], _ scans: inout [RelatedSeriesScan], _ rule: DuplicateRule,
+            _ radius: Int64
+        ) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard let first = rows.first, let last = rows.last else { return }
         var lasting = first.duration > 0
         var rule = DuplicateRule.of(origin.type, lasting: lasting)
-        guard rule != .none else { return matches }
+        guard rule != .none else { return }
         var (scans, radius) = try scans(of: origin, series: series, rule, first.start, last.start)
-        guard !scans.isEmpty else { return matches }
+        guard !scans.isEmpty else { return }
         var properties = SeriesProperties(relatedSeries, origin.type)
         var found: [Finding] = []
-        var taken: Set<SampleKey> = []
         for index in rows.indices {
             let row = rows[index]
             if (row.duration > 0) != lasting {
@@ -98,28 +142,8 @@ final class NearDuplicateSearch {
                 if isStream { found.remove(at: key) }
             }
             if found.count > 1 { found.sort { ($0.isForm ? 1 : 0, $0.agreement) < ($1.isForm ? 1 : 0, $1.agreement) } }
-            let best = try Self.takeBest(found, of: &scans, for: trace, in: series, isGrouped: row.group != 0, &taken)
-            // Equal values of a stream agree with many others, so each is compared with what is there.
-            if !ofStored, rule != .stream, try isContested(trace, rows, index, found, best, &scans, rule, radius) {
-                matches.contested.append(index)
-                if best == nil, let first = found.first(where: { $0.verdict == .duplicate }) {
-                    let original = scans[first.scan].candidates[first.candidate].first
-                    matches.nearDuplicates.append(Match(row: index, of: original, isProvisional: true))
-                }
-            }
-            if let best {
-                matches.nearDuplicates.append(Match(row: index, of: best.first, staysLive: best.staysLive))
-                // A row that may become the sample is linked as well.
-                if best.staysLive { continue }
-            }
-            // Link the best match from each other device.
-            var linked: Set<Int64> = []
-            for finding in found where finding.verdict == .linked && scans[finding.scan].table != .withdrawn {
-                let key = scans[finding.scan].candidates[finding.candidate].key
-                if linked.insert(key.series).inserted { matches.links.append(Match(row: index, of: key)) }
-            }
+            try body(index, trace, found, &scans, rule, radius)
         }
-        return matches
     }
 
     /// Whether the measurement of a row is not determined by the row and its best partner alone: another partner is as alike or of another

@@ -113,6 +113,7 @@ struct BatchDecision {
             end: sample.nominalStart + (sample.end.microseconds - sample.start.microseconds), numeral: sample.numeral,
             unit: sample.unit, ordinal: 0, method: sample.method)
         (row.high, row.low) = (sample.identity.high, sample.identity.low)
+        row.context = try Interner(connection: connection).context(like: row.context) { $0.ordinal = 0 }
         return try quarantine(row, sample, gated, rule: .versionConflict, text: text)
     }
 

@@ -105,6 +105,8 @@ extension SampleStore.Ledger {
         guard let account = try account(of: undone) else { return false }
         try refuseIfRunning(account)
         let isUndone = account.state == "undone"
+        // A restored sample may have been repaired since.
+        if isUndone, forget { try store.repairs.refuseIfRepaired(ingestedBy: undone) }
         guard !isUndone || forget else { throw StoreError(.invalid, "ledger entry \(undone) is already undone") }
         return !isUndone
     }

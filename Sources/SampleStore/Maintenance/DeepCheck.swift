@@ -27,10 +27,11 @@ struct DeepCheck {
     /// twice.
     private func mergeCandidates() throws(StoreError) -> [String] {
         var (count, left) = ([0, 0], [0, 0])
-        func note(_ way: Int, _ isLeft: Bool) { if isLeft { left[way] += 1 } else { count[way] += 1 } }
-        try StoredUnitDuplicates(connection: connection).search { pair, _ throws(StoreError) in note(0, pair.isLeft) }
-        try StoredPathDuplicates(connection: connection).search { pairs throws(StoreError) in
-            for pair in pairs { note(1, pair.isLeft) }
+        try StoredRepeats(connection: connection).search { pairs throws(StoreError) in
+            for pair in pairs {
+                let way = pair.rule == .unit ? 0 : 1
+                if pair.isLeft { left[way] += 1 } else { count[way] += 1 }
+            }
         }
         var problems: [String] = []
         for (way, words) in ["in another unit", "over another path"].enumerated() {

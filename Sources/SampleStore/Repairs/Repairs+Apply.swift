@@ -63,7 +63,7 @@ extension SampleStore.Repairs {
                 try liveUpdate.update(computedAfter: repairID)
                 // A repaired sample may be the one of another path.
                 plan.joined = try count(ingest.id) { deletion throws(StoreError) in
-                    try store.duplicates.mergePaths(since: last, deletion)
+                    try store.duplicates.merge(since: last, deletion)
                 }
                 try connection.repairs.set(joined: plan.joined, of: repairID)
                 return (plan, repairID)

@@ -110,7 +110,9 @@ extension LawModel {
         determined().contains { group in
             group.live.isEmpty
                 && group.reports.contains {
-                    Self.relation(reports[$0].reading, reading) == .same && !repair.matches(reports[$0].reading)
+                    Self.relation(reports[$0].reading, reading) == .same
+                        && (!repair.matches(reports[$0].reading)
+                            || repair.change.applied(to: reports[$0].reading) == reports[$0].reading)
                         && reports[$0].reading.value == reading.value
                         && reports[$0].reading.series == reading.series && reports[$0].reading.record == reading.record
                 }

@@ -129,4 +129,21 @@ import Testing
             .ingest([try Self.reading("app", 1, 0, Self.rounded, "r1")], exact: true),
         ])
     }
+
+    @Test func conflictAtAnotherTime() throws {
+        let other = try Self.reading("scale", 2, 40, Self.rounded, "r2", version: 2)
+        try Self.expectLaw([
+            .ingest([try Self.reading("scale", 2, 10, Self.rounded, "r2", version: 2)], exact: false),
+            .ingest([other], exact: false), .accept(other),
+        ])
+    }
+
+    /// The restored sample was repaired.
+    @Test func forgettingOfRepairedImport() throws {
+        let reading = try Self.reading("diary", 1, 0, Self.kilograms)
+        try Self.expectLaw([
+            .ingest([reading], exact: false), .undo(1, forget: false), .restore(reading), Self.repair(.readAsPounds, "diary"),
+            .undo(1, forget: true), .ingest([reading], exact: true),
+        ])
+    }
 }
