@@ -100,6 +100,16 @@ import Testing
         }
     }
 
+    /// Also if a source has more samples than are read at once.
+    @Test func eachPairIsListedOnce() throws {
+        try TestStore.with { test in
+            let times = (0..<8300).map { Double($0 * 3600) }
+            try test.keepExactly(try times.map { try ble()("80.15", at: $0 + 24) })
+            try test.keepExactly(try times.map { try file()("80.2", at: $0) })
+            #expect(try test.store.duplicates.mergeCandidates().count == 8300)
+        }
+    }
+
     /// Two weighings within a minute, each reported twice, one of them already a duplicate. The other is not a copy of the first.
     @Test func twoStayTwo() throws {
         try TestStore.with { test in
