@@ -267,6 +267,8 @@ extension SampleStore {
         let counted = try connection.integer("SELECT count(*) FROM pruned WHERE counts") ?? 0
         try connection.samples.removePruned()
         try connection.records.removePruned()
+        // A decision is about the measurement.
+        for (form, origin) in try connection.repairs.prunedForms() { try connection.decisions.move(from: form, to: origin) }
         try connection.decisions.removePruned()
         try connection.derived.removePruned()
         try connection.duplicates.removePruned()

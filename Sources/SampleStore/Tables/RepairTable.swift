@@ -218,6 +218,18 @@ struct RepairTable {
             """, .integer(repairID))
     }
 
+    /// Returns the samples in the table `pruned` that repairs made of others that stay, with those.
+    func prunedForms() throws(StoreError) -> [(form: SampleKey, origin: SampleKey)] {
+        try connection.list(
+            """
+            SELECT r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash FROM pruned AS p
+                CROSS JOIN repaired AS r ON (r.series, r.start, r.hash) = (p.series, p.start, p.hash) AND NOT r.merged
+            WHERE NOT r.\(Self.isFromNowhere)
+                AND NOT EXISTS(SELECT 1 FROM pruned AS o WHERE (o.series, o.start, o.hash) = (r.old_series, r.old_start, r.old_hash))
+            """
+        ) { row throws(StoreError) in (try SampleKey(row, at: 0), try SampleKey(row, at: 3)) }
+    }
+
     /// Removes the samples of the table `pruned`. Only repairs that were undone still have them.
     func removePruned() throws(StoreError) {
         let marked = "(SELECT series, start, hash FROM pruned)"

@@ -146,4 +146,13 @@ import Testing
             .undo(1, forget: true), .ingest([reading], exact: true),
         ])
     }
+
+    /// The deleted sample was made by a repair that is undone. The repair before it is applied.
+    @Test func deletionOfUndoneFormOutlivesPruning() throws {
+        let reading = try Self.reading("spare", 2, 10, Self.misread, of: .anna)
+        try Self.expectLaw([
+            .ingest([reading], exact: true), Self.repair(.readAsPounds, "spare"), Self.repair(.assign(.me), "spare"),
+            .delete(reading), .undoRepair(3), .prune(1),
+        ])
+    }
 }
