@@ -70,29 +70,18 @@ enum PhonesCommand: Command {
 
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let (zone, names) = (try context.zone(), try store.people.names())
-        var rows: [[String]] = []
-        for phone in try Phone.all(in: store) {
-            let (people, last, entry) = (phone.people, phone.posted, phone.entry)
-            if context.format == .ndjson {
-                var object = JSONObject()
-                object.set("name", phone.client.name)
-                object.set("app", phone.app.rawValue)
-                object.set("subjects", people.map { $0 == store.owner ? "me" : $0 })
-                object.set("posted", last?.description)
-                object.set("ingest", entry.map { Int($0.id) })
-                object.set("read", entry?.read)
-                object.set("stored", entry?.stored)
-                try context.streams.output.write(object.line)
-            }
-            let shown = last.map { Readable.local($0, at: zone.offset(at: $0)) } ?? "never"
-            rows.append([
-                phone.client.name, people.map { names[$0] ?? ($0 == store.owner ? "me" : $0) }.joined(separator: ", "), shown,
-                entry.map { "\($0.read)" } ?? "", entry.map { "\($0.stored)" } ?? "",
+        let (times, names) = (try context.times(), try store.people.names())
+        try context.write(
+            try Phone.all(in: store),
+            [
+                Field("name", "phone") { $0.client.name }, .json("app") { $0.app.rawValue },
+                Field("subjects", "person", cell: { $0.people.map { names[$0] ?? store.subject($0) }.joined(separator: ", ") }) {
+                    $0.people.map(store.subject)
+                },
+                Field("posted", "last post", cell: { $0.posted.map(times.local) ?? "never" }) { $0.posted },
+                .json("ingest") { $0.entry?.id }, Field("read", "read that day") { $0.entry?.read },
+                Field("stored") { $0.entry?.stored },
             ])
-        }
-        guard context.format != .ndjson else { return }
-        try TableOutput(context: context).write(header: ["phone", "person", "last post", "read that day", "stored"], rows: rows)
     }
 
     /// Writes a note for each phone with its last post.
