@@ -11,7 +11,7 @@ import SampleStore
 enum PhonesCommand: Command {
     private static let app = Option(
         names: ["--app"], value: "APP", help: "App on the phone (default: health-auto-export).",
-        completion: .values(Phone.App.allCases.map(\.rawValue)))
+        completion: .values(PhoneApp.all.map(\.id)))
 
     static let specification = CommandSpecification(
         name: "phones", summary: "Manage phones that post health data.",
@@ -50,7 +50,7 @@ enum PhonesCommand: Command {
             return .configuration
         }
         let (now, name) = (context.machine.now(), context.invocation.argument("NAME") ?? "")
-        let app = context.invocation.string("--app").flatMap { Phone.App(rawValue: $0) } ?? .healthAutoExport
+        let app = PhoneApp.all.first { $0.id == context.invocation.string("--app") } ?? .healthAutoExport
         let store = try context.access().openForWriting(creating: true)
         let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
         guard person != Origin.unassigned else {
@@ -62,7 +62,7 @@ enum PhonesCommand: Command {
                 Grant(person: person, type: type, reading: .none, mayWrite: true), accesses: [.write], of: client, at: now)
         }
         let token = try store.clients.makeToken(for: client, at: now)
-        let address = "\(api.address ?? "https://ADDRESS-OF-YOUR-PROXY")/v1/intake/\(app.rawValue)"
+        let address = "\(api.address ?? "https://ADDRESS-OF-YOUR-PROXY")/v1/intake/\(app.id)"
         try context.streams.output.write(app.settings(address: address, token: token))
         if api.listen.isLoopback { context.note("only this machine can reach \(api.listen): phones need another 'api.listen'") }
         return .success
@@ -74,7 +74,7 @@ enum PhonesCommand: Command {
         try context.write(
             try Phone.all(in: store),
             [
-                Field("name", "phone") { $0.client.name }, .json("app") { $0.app.rawValue },
+                Field("name", "phone") { $0.client.name }, .json("app") { $0.app.id },
                 Field("subjects", "person", cell: { $0.people.map { names[$0] ?? store.subject($0) }.joined(separator: ", ") }) {
                     $0.people.map(store.subject)
                 },
@@ -96,42 +96,17 @@ enum PhonesCommand: Command {
     }
 }
 
-extension Phone.App {
-    /// The types that the app can post.
-    fileprivate var types: [SampleType] {
-        switch self {
-        case .healthAutoExport: HealthAutoExportInterpreter.types
-        case .hcWebhook: HealthConnectPostInterpreter.types
-        }
-    }
-
+extension PhoneApp {
     /// What to enter in the app.
     fileprivate func settings(address: String, token: String) -> String {
-        switch self {
-        case .healthAutoExport:
-            """
-            Enter this in Health Auto Export, in each automation of the type REST API:
+        """
+        Enter this in \(name), \(entry):
 
-              URL      \(address)
-              Header   Authorization: Bearer \(token)
-              Format   JSON
+          URL      \(address)
+          Header   Authorization: Bearer \(token)
+        \(advice)
 
-            Activity such as steps, energy and distance: an automation with Summarize Data on, and Time Grouping Hours.
-            Measurements such as heart rate, weight and sleep: an automation with Summarize Data off.
-            Workouts: an automation of their own, Export Version v2.
-            Period: Today for frequent exports, and Previous 7 Days once a day for data that arrives late.
 
-            """
-        case .hcWebhook:
-            """
-            Enter this in HC Webhook, as a webhook with JSON:
-
-              URL      \(address)
-              Header   Authorization: Bearer \(token)
-
-            Turn on the metadata of records, so that the hub knows which app and device wrote them.
-
-            """
-        }
+        """
     }
 }
