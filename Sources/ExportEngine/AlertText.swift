@@ -28,9 +28,7 @@ package struct AlertText {
     /// Returns the message for an event, with the value of the reading if it still exists.
     package func message(_ event: AlertEvent) throws -> AlertMessage {
         let (kind, id): (AlertMessage.Event, String) = (event.kind == .began ? .began : .ended, "\(prefix)-\(event.id)")
-        var object = JSONObject()
-        object.set("event", kind.rawValue)
-        object.set("id", id)
+        var object = JSONObject(["event": kind.rawValue, "id": id])
         try describe(event.alert, in: &object)
         let value = event.alert.condition == .missing ? nil : try self.value(event)
         object.set("value", value)
@@ -69,26 +67,20 @@ package struct AlertText {
             words.append(try title(count.alert) + (count.began > 1 ? " (\(count.began))" : ""))
         }
         let id = "\(prefix)-\(events.first?.id ?? 0)-\(events.last?.id ?? 0)"
-        var object = JSONObject()
-        object.set("event", AlertMessage.Event.summary.rawValue)
-        object.set("id", id)
-        object.set("time", last?.description)
-        object.set("from", first?.description)
-        object.set("to", last?.description)
-        object.set("messages", events.count)
-        object.set("alerts", list)
-        object.set("text", words.isEmpty ? "" : self.words.text(.summary, words.joined(separator: ", ")))
+        let object = JSONObject([
+            "event": AlertMessage.Event.summary.rawValue, "id": id, "time": last?.description, "from": first?.description,
+            "to": last?.description, "messages": events.count, "alerts": list,
+            "text": words.isEmpty ? "" : self.words.text(.summary, words.joined(separator: ", ")),
+        ])
         return AlertMessage(id: id, event: .summary, json: object.closed)
     }
 
     /// Returns a message about the evaluation of all alerts.
     package func evaluation(_ event: AlertMessage.Event, at now: Instant) -> AlertMessage {
         let id = "\(prefix)-\(event.rawValue)-\(now.microseconds)"
-        var object = JSONObject()
-        object.set("event", event.rawValue)
-        object.set("id", id)
-        object.set("time", now.description)
-        object.set("text", words.text(event == .failed ? .failed : .resumed))
+        let object = JSONObject([
+            "event": event.rawValue, "id": id, "time": now.description, "text": words.text(event == .failed ? .failed : .resumed),
+        ])
         return AlertMessage(id: id, event: event, json: object.closed)
     }
 
@@ -102,31 +94,24 @@ package struct AlertText {
         _ location: String, _ phrase: AlertWords.Phrase, days: Int, since: Instant?, at now: Instant
     ) -> AlertMessage {
         let id = "\(prefix)-\(phrase.rawValue)-\(location)-\(since?.microseconds ?? 0)"
-        var object = JSONObject()
-        object.set("event", AlertMessage.Event.backup.rawValue)
-        object.set("id", id)
-        object.set("time", now.description)
-        object.set("location", location)
-        object.set("raised", phrase != .backupWell)
-        object.set("lastGood", since?.description)
-        object.set("text", words.text(phrase, location, "\(days)"))
+        let object = JSONObject([
+            "event": AlertMessage.Event.backup.rawValue, "id": id, "time": now.description, "location": location,
+            "raised": phrase != .backupWell, "lastGood": since?.description, "text": words.text(phrase, location, "\(days)"),
+        ])
         return AlertMessage(id: id, event: .backup, json: object.closed)
     }
 
     /// Returns a message that tests a delivery.
     package func test(at now: Instant) -> AlertMessage {
         let id = "\(prefix)-test-\(UUIDText.random().prefix(8))"
-        var object = JSONObject()
-        object.set("event", AlertMessage.Event.test.rawValue)
-        object.set("id", id)
-        object.set("time", now.description)
-        object.set("text", words.text(.test))
+        let object = JSONObject([
+            "event": AlertMessage.Event.test.rawValue, "id": id, "time": now.description, "text": words.text(.test),
+        ])
         return AlertMessage(id: id, event: .test, json: object.closed)
     }
 
     package func state(_ alert: Alert) throws -> AlertState {
-        var object = JSONObject()
-        object.set("state", alert.raised == nil ? "OFF" : "ON")
+        var object = JSONObject(["state": alert.raised == nil ? "OFF" : "ON"])
         try describe(alert, in: &object)
         object.set("since", alert.raised?.description)
         object.set("acknowledged", alert.acknowledged?.description)

@@ -19,11 +19,9 @@ package struct ActivityLine: Sendable {
 
     /// The object for a line of NDJSON.
     package func object(_ day: ActivityDay) -> JSONObject {
-        var object = JSONObject()
-        object.set("kind", SampleKind.activitySummary.name)
-        object.set("date", day.date)
-        object.set("zone", zone.identifier)
-        object.set("subject", person(day))
+        var object = JSONObject([
+            "kind": SampleKind.activitySummary.name, "date": day.date, "zone": zone.identifier, "subject": person(day),
+        ])
         set(day.movesByTime ? "moveTime" : "activeEnergyBurned", day.move, in: &object)
         set("exerciseTime", day.exercise, in: &object)
         let stand = day.usesWheelchair ? "rollHours" : "standHours"
@@ -42,9 +40,7 @@ package struct ActivityLine: Sendable {
 
     private func set(_ name: String, value: Double?, unit: Unit?, in object: inout JSONObject) {
         guard let value else { return object.set(name, String?.none) }
-        var amount = JSONObject()
-        amount.set("value", value)
-        amount.set("unit", unit?.code)
+        let amount = JSONObject(["value": value, "unit": unit?.code])
         object.set(name, amount)
     }
 

@@ -33,14 +33,11 @@ package final class ChangeLine {
             JSONText.append(string: anchor, to: &bytes)
             bytes += "}\n".utf8
         case .deleted(let deletion):
-            var object = JSONObject()
-            object.set("deleted", deletion.uuid.description)
-            object.set("type", deletion.type.id)
-            object.set("replacedBy", deletion.replacedBy)
-            object.set("ingest", Int(deletion.ingest))
-            object.set("seq", Int(deletion.seq))
-            object.set("anchor", anchor)
-            bytes += object.line
+            bytes +=
+                JSONObject([
+                    "deleted": deletion.uuid.description, "type": deletion.type.id, "replacedBy": deletion.replacedBy,
+                    "ingest": Int(deletion.ingest), "seq": Int(deletion.seq), "anchor": anchor,
+                ]).line
         }
     }
 

@@ -32,15 +32,11 @@ package enum ContentFields {
     }
 
     private static func data(_ points: Points, _ content: PackedContent) throws -> [UInt8] {
-        var object = JSONObject()
-        object.set(
-            "columns",
-            points.columns.map { column in
-                var entry = JSONObject()
-                entry.set("name", column.name)
-                entry.set("unit", column.unit)
-                return entry
-            })
+        var object = JSONObject([
+            "columns": points.columns.map { column in
+                JSONObject(["name": column.name, "unit": column.unit])
+            }
+        ])
         var rows: [UInt8] = [UInt8(ascii: "[")]
         var reader = try PointsReader(points, content)
         while let point = try reader.next() {

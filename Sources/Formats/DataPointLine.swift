@@ -60,30 +60,26 @@ package final class DataPointLine {
             append(stored.sample, schema, to: &bytes)
         case .deleted(let deletion):
             guard Self.knows(deletion.type) else { return false }
-            var object = JSONObject()
-            object.set("deleted", deletion.uuid.description)
-            object.set("type", deletion.type.id)
-            object.set("replacedBy", deletion.replacedBy)
-            bytes += object.line
+            bytes +=
+                JSONObject([
+                    "deleted": deletion.uuid.description, "type": deletion.type.id, "replacedBy": deletion.replacedBy,
+                ]).line
         }
         return true
     }
 
     private func append(_ sample: Sample, _ schema: Schema, to bytes: inout [UInt8]) {
-        var name = JSONObject()
-        name.set("namespace", "omh")
+        var name = JSONObject(["namespace": "omh"])
         name.set("name", schema.name)
         name.set("version", schema.version)
-        var provenance = JSONObject()
-        provenance.set("source_name", sample.origin.source.name)
-        provenance.set("source_data_point_id", sample.identity.description)
-        if let modality = Self.modality(of: sample) { provenance.set("modality", modality) }
-        var header = JSONObject()
-        header.set("id", sample.identity.description)
-        header.set("creation_date_time", raw: time(sample.received, nil))
-        header.set("schema_id", name)
-        header.set("acquisition_provenance", provenance)
-        header.set("user_id", sample.origin.person)
+        let provenance = JSONObject([
+            "source_name": sample.origin.source.name, "source_data_point_id": sample.identity.description,
+            "modality": ifPresent(Self.modality(of: sample)),
+        ])
+        let header = JSONObject([
+            "id": sample.identity.description, "creation_date_time": RawJSON(time(sample.received, nil)), "schema_id": name,
+            "acquisition_provenance": provenance, "user_id": sample.origin.person,
+        ])
         var body = JSONObject()
         if sample.origin.kind == .workout {
             Self.set(workout: sample, in: &body)
@@ -92,18 +88,17 @@ package final class DataPointLine {
         }
         var frame = JSONObject()
         if schema.isInterval || sample.start != sample.end {
-            var interval = JSONObject()
-            interval.set("start_date_time", raw: time(sample.start, sample.zone))
-            interval.set("end_date_time", raw: time(sample.end, sample.zone))
-            frame.set("time_interval", interval)
+            frame.set(
+                "time_interval",
+                JSONObject([
+                    "start_date_time": RawJSON(time(sample.start, sample.zone)),
+                    "end_date_time": RawJSON(time(sample.end, sample.zone)),
+                ]))
         } else {
             frame.set("date_time", raw: time(sample.start, sample.zone))
         }
         body.set("effective_time_frame", frame)
-        var point = JSONObject()
-        point.set("header", header)
-        point.set("body", body)
-        bytes += point.line
+        bytes += JSONObject(["header": header, "body": body]).line
     }
 
     /// Sets the activity, distance and energy of a workout. The distance keeps its received unit if the schema allows that.

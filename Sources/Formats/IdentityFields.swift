@@ -14,8 +14,7 @@ import HealthModel
 /// - `body`: the content beyond the number in its stored form, with the received digits and units.
 enum IdentityFields {
     static func append(_ sample: Sample, to bytes: inout [UInt8]) {
-        var object = JSONObject()
-        object.set("subject", sample.origin.person)
+        var object = JSONObject(["subject": sample.origin.person])
         let shift = append(nameOf: sample, to: &object)
         if sample.nominalStart != sample.start.microseconds || shift != 0 {
             object.set("nominalStart", Int(sample.nominalStart))
@@ -38,10 +37,7 @@ enum IdentityFields {
     /// - Returns: The nominal duration minus the actual duration. They differ if clocks changed in between.
     private static func append(nameOf sample: Sample, to object: inout JSONObject) -> Int64 {
         if let record = sample.record, sample.isNamed(by: record) {
-            var entry = JSONObject()
-            entry.set("id", record.id)
-            entry.set("version", Int(record.version))
-            object.set("record", entry)
+            object.set("record", JSONObject(["id": record.id, "version": Int(record.version)]))
             return 0
         }
         for shift in sample.end == sample.start || sample.zone == nil ? [0] : shifts {

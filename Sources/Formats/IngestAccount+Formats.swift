@@ -3,17 +3,11 @@ import HealthModel
 extension IngestAccount {
     /// The report as a line of NDJSON, with the number of readings for each outcome.
     package var object: JSONObject {
-        var object = JSONObject()
-        object.set("ingest", Int(id))
-        object.set("file", name)
-        object.set("profile", profile)
-        object.set("read", read)
-        object.set("stored", stored)
-        object.set("duplicate", duplicate)
-        object.set("quarantined", quarantined)
-        object.set("refused", refused)
-        if nearDuplicates > 0 { object.set("witnesses", nearDuplicates) }
-        if linked > 0 { object.set("linked", linked) }
+        var object = JSONObject([
+            "ingest": Int(id), "file": name, "profile": profile, "read": read, "stored": stored, "duplicate": duplicate,
+            "quarantined": quarantined, "refused": refused, "witnesses": ifPresent(nearDuplicates > 0 ? nearDuplicates : nil),
+            "linked": ifPresent(linked > 0 ? linked : nil),
+        ])
         if deleted + restored > 0 {
             object.set("deleted", deleted)
             object.set("restored", restored)

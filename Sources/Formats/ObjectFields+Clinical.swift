@@ -31,13 +31,12 @@ extension ObjectFields {
     ///     "dates":{"occurrence":"2012-05-15"},"codes":[{"system":"http://hl7.org/fhir/sid/cvx","code":"94","display":"MMRV"}]
     static func set(_ record: ClinicalRecord, in object: inout JSONObject) {
         object.set("displayName", record.displayName)
-        var fhir = JSONObject()
-        fhir.set("resourceType", record.resourceType)
-        fhir.set("identifier", record.identifier)
-        fhir.set("version", record.version)
-        fhir.set("sourceURL", record.sourceURL)
-        fhir.set("lastUpdated", record.lastUpdated)
-        object.set("fhir", fhir)
+        object.set(
+            "fhir",
+            JSONObject([
+                "resourceType": record.resourceType, "identifier": record.identifier, "version": record.version,
+                "sourceURL": record.sourceURL, "lastUpdated": record.lastUpdated,
+            ]))
         var dates = JSONObject()
         for (name, date) in record.dates.sorted(by: { $0.key < $1.key }) { dates.set(name, date) }
         object.set("dates", dates)
@@ -48,11 +47,7 @@ extension ObjectFields {
             object.set(
                 "references",
                 references.map { reference in
-                    var entry = JSONObject()
-                    entry.set("element", reference.element)
-                    entry.set("reference", reference.reference)
-                    entry.set("display", reference.display)
-                    return entry
+                    JSONObject(["element": reference.element, "reference": reference.reference, "display": reference.display])
                 })
         }
     }
@@ -68,11 +63,11 @@ extension ObjectFields {
                 object.set("value", raw: Array(quantity.value.utf8))
                 object.set("unit", quantity.code ?? quantity.unit)
             }
-            var original = JSONObject()
-            if let comparator = quantity.comparator { original.set("comparator", comparator) }
-            original.set("value", quantity.value)
-            original.set("unit", quantity.unit)
-            object.set("original", original)
+            object.set(
+                "original",
+                JSONObject([
+                    "comparator": ifPresent(quantity.comparator), "value": quantity.value, "unit": quantity.unit,
+                ]))
         }
         object.set("result", result.text)
         if let absent = result.absent { object.set("absent", absent) }
@@ -80,12 +75,10 @@ extension ObjectFields {
             object.set(
                 "ranges",
                 ranges.map { range in
-                    var entry = JSONObject()
-                    entry.set("text", range.text)
-                    if let low = range.low { entry.set("low", bound(low)) }
-                    if let high = range.high { entry.set("high", bound(high)) }
-                    entry.set("appliesTo", range.appliesTo ?? [])
-                    return entry
+                    JSONObject([
+                        "text": range.text, "low": ifPresent(range.low.map { bound($0) }),
+                        "high": ifPresent(range.high.map { bound($0) }), "appliesTo": range.appliesTo ?? [],
+                    ])
                 })
         }
         if let isOutside = result.isOutside { object.set("outOfRange", isOutside) }
@@ -95,9 +88,7 @@ extension ObjectFields {
             object.set(
                 "components",
                 components.map { component in
-                    var entry = JSONObject()
-                    entry.set("name", component.name)
-                    entry.set("codes", component.codes.map { JSONObject($0) })
+                    var entry = JSONObject(["name": component.name, "codes": component.codes.map { JSONObject($0) }])
                     set(component.result, in: &entry)
                     return entry
                 })
@@ -105,11 +96,7 @@ extension ObjectFields {
     }
 
     private static func bound(_ quantity: ClinicalResult.Quantity) -> JSONObject {
-        var bound = JSONObject()
-        if let comparator = quantity.comparator { bound.set("comparator", comparator) }
-        bound.set("value", raw: Array(quantity.value.utf8))
-        bound.set("unit", quantity.code ?? quantity.unit)
-        return bound
+        ["comparator": ifPresent(quantity.comparator), "value": RawJSON(quantity.value), "unit": quantity.code ?? quantity.unit]
     }
 
     ///     ,"title":"Summary of care","patient":"…","custodian":"…","author":"…","valid":true

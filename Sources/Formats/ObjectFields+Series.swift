@@ -24,8 +24,7 @@ extension ObjectFields {
         object.set(
             "sensitivity",
             audiogram.sensitivity.map { point in
-                var entry = JSONObject()
-                entry.set("frequency", amount(point.frequency, Self.hertz))
+                var entry = JSONObject(["frequency": amount(point.frequency, Self.hertz)])
                 for (name, ear) in [("left", point.left), ("right", point.right)] {
                     if let ear { entry.set(name, self.ear(ear)) } else { entry.set(name, nil as String?) }
                 }

@@ -60,15 +60,12 @@ enum ObjectFields {
         object.set(
             "activities",
             workout.activities.map { activity in
-                var entry = JSONObject()
-                entry.set("uuid", activity.uuid)
-                entry.set("start", time(activity.start, sample.start))
-                entry.set("end", activity.end.map { time($0, sample.start) })
-                entry.set("duration", activity.duration?.value(in: Workout.second))
-                entry.set("events", activity.events.map { event($0, sample.start) })
-                entry.set("statistics", statistics(activity.statistics))
-                if let metadata = activity.metadata { entry.set("metadata", raw: Array(metadata.json.utf8)) }
-                return entry
+                JSONObject([
+                    "uuid": activity.uuid, "start": time(activity.start, sample.start),
+                    "end": activity.end.map { time($0, sample.start) }, "duration": activity.duration?.value(in: Workout.second),
+                    "events": activity.events.map { event($0, sample.start) }, "statistics": statistics(activity.statistics),
+                    "metadata": ifPresent(activity.metadata.map { RawJSON($0.json) }),
+                ])
             })
         object.set("statistics", statistics(workout.statistics))
         object.set("objects", 0)
@@ -93,12 +90,10 @@ enum ObjectFields {
     }
 
     private static func event(_ event: Workout.Event, _ start: Instant) -> JSONObject {
-        var entry = JSONObject()
-        entry.set("type", event.type)
-        entry.set("start", time(event.start, start))
-        entry.set("end", time(event.end, start))
-        if let metadata = event.metadata { entry.set("metadata", raw: Array(metadata.json.utf8)) }
-        return entry
+        [
+            "type": event.type, "start": time(event.start, start), "end": time(event.end, start),
+            "metadata": ifPresent(event.metadata.map { RawJSON($0.json) }),
+        ]
     }
 
     /// `{"activeEnergyBurned":{"sum":105.0,"unit":"kcal","from":"source"}}`.

@@ -103,6 +103,14 @@ package final class SampleLine {
         }
     }
 
+    /// The line as a field of another object, without its newline.
+    package func field(_ sample: Sample, ingest: Int64? = nil, seq: Int64? = nil) -> RawJSON {
+        var bytes: [UInt8] = []
+        append(sample, ingest: ingest, seq: seq, to: &bytes)
+        bytes.removeLast()
+        return RawJSON(bytes)
+    }
+
     private func append(
         quantity sample: Sample, _ fragment: Fragment, _ value: Double, _ unit: Unit?, to bytes: inout [UInt8]
     ) {

@@ -69,8 +69,7 @@ package struct StatisticsLine: Sendable {
 
     /// The object for a line of NDJSON.
     package func object(_ row: Statistics) -> JSONObject {
-        var object = JSONObject()
-        object.set("type", type.id)
+        var object = JSONObject(["type": type.id])
         if let loinc {
             object.set("loinc", loinc.code)
             object.set("name", loinc.name)
@@ -97,9 +96,7 @@ package struct StatisticsLine: Sendable {
             object.set(
                 "inRange",
                 ranges.enumerated().map { index, range in
-                    var part = JSONObject()
-                    part.set("from", range.low)
-                    part.set("to", range.high)
+                    var part = JSONObject(["from": range.low, "to": range.high])
                     let share = index < row.inRange.count ? row.inRange[index] : nil
                     part.set("fraction", share?.fraction)
                     if countsSamples {

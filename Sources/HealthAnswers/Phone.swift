@@ -1,31 +1,13 @@
+import FileSource
 import HealthModel
 import SampleStore
 
 /// A phone that posts health data: a client with the purpose of an app.
 package struct Phone: Sendable {
-    /// An app that posts.
-    package enum App: String, CaseIterable, Sendable {
-        /// Health Auto Export, on iPhones.
-        case healthAutoExport = "health-auto-export"
-        /// HC Webhook, on Android phones.
-        case hcWebhook = "hc-webhook"
-
-        /// The app's own name.
-        package var name: String {
-            switch self {
-            case .healthAutoExport: "Health Auto Export"
-            case .hcWebhook: "HC Webhook"
-            }
-        }
-
-        /// The purpose of a phone's client, by which it is one.
-        package var purpose: String { "Posts of \(name)" }
-    }
-
     /// The client.
     package var client: Client
     /// The app on the phone.
-    package var app: App
+    package var app: PhoneApp
     /// The people for whom it may write, in the order of their ids.
     package var people: [String]
     /// The ledger entry of its last post, or `nil` if it has not posted yet.
@@ -42,7 +24,7 @@ package struct Phone: Sendable {
     /// - Throws: ``StoreError``.
     package static func all(in store: SampleStore) throws -> [Phone] {
         let clients = try store.clients.all().compactMap { client in
-            App.allCases.first { $0.purpose == client.purpose }.map { (client: client, app: $0) }
+            PhoneApp.all.first { $0.purpose == client.purpose }.map { (client: client, app: $0) }
         }
         guard !clients.isEmpty else { return [] }
         let accounts = try store.ledger.accounts(limit: reach)
@@ -53,4 +35,9 @@ package struct Phone: Sendable {
                 entry: accounts.last { $0.kind == .import && $0.name == client.ledgerName })
         }
     }
+}
+
+extension PhoneApp {
+    /// The purpose of a phone's client, by which it is one.
+    package var purpose: String { "Posts of \(name)" }
 }

@@ -70,8 +70,7 @@ enum FilesPage {
         let isWhole = call.text("whole") != nil
         let end = try write(call.request.body, to: draft, at: offset, isLast: isWhole, now: call.now)
         if isWhole { try finish(draft, inbox, name) }
-        var object = JSONObject()
-        object.set("have", end)
+        let object = JSONObject(["have": end])
         return .data(object.line)
     }
 

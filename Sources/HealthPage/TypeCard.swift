@@ -142,14 +142,10 @@ struct TypeCard {
     }
 
     private static func json(_ sample: Sample, _ value: (value: String, unit: String), _ call: PageCall) -> JSONObject {
-        var object = JSONObject()
-        object.set("type", sample.origin.type.id)
-        object.set("name", call.values.name(of: sample.origin.type))
-        object.set("value", value.value)
-        object.set("unit", value.unit)
-        object.set("start", sample.start.description)
-        object.set("when", time(of: sample, call))
-        object.set("source", source(of: sample, call.texts))
-        return object
+        [
+            "type": sample.origin.type.id, "name": call.values.name(of: sample.origin.type), "value": value.value,
+            "unit": value.unit, "start": sample.start.description, "when": time(of: sample, call),
+            "source": source(of: sample, call.texts),
+        ]
     }
 }

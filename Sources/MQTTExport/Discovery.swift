@@ -30,30 +30,21 @@ struct Discovery {
     ///
     /// - Parameter removed: former sensors that the device no longer has.
     func payload(without removed: [String] = []) -> [UInt8] {
-        var device = JSONObject()
-        device.set("identifiers", [id])
-        device.set("name", name)
+        var device = JSONObject(["identifiers": [id], "name": name])
         let known = [
             ("manufacturer", self.device?.manufacturer), ("model", self.device?.model), ("serial_number", self.device?.serial),
             ("hw_version", self.device?.hardware), ("sw_version", self.device?.firmware ?? self.device?.software),
         ]
         for case (let key, let value?) in known { device.set(key, value) }
-        var origin = JSONObject()
-        origin.set("name", "Vitalgate")
+        let origin = JSONObject(["name": "Vitalgate"])
         var list = JSONObject()
         for component in components { list.set(component.type.id, self.component(component)) }
         for name in removed {
             // An entry with only its platform removes the sensor from Home Assistant.
-            var component = JSONObject()
-            component.set("platform", SampleType(name).flatMap { ObjectKind($0) }?.platform ?? "sensor")
+            let component = JSONObject(["platform": SampleType(name).flatMap { ObjectKind($0) }?.platform ?? "sensor"])
             list.set(name, component)
         }
-        var object = JSONObject()
-        object.set("device", device)
-        object.set("origin", origin)
-        object.set("components", list)
-        object.set("qos", 1)
-        return object.closed
+        return JSONObject(["device": device, "origin": origin, "components": list, "qos": 1]).closed
     }
 
     /// Divides the sensors among messages that a broker accepts. Home Assistant joins messages with the same device.
@@ -91,9 +82,7 @@ struct Discovery {
         object.set(
             "availability",
             ([hub] + (component.availability.map { [$0] } ?? [])).map { topic in
-                var object = JSONObject()
-                object.set("topic", topic)
-                return object
+                JSONObject(["topic": topic])
             })
         object.set("availability_mode", "all")
         return object

@@ -140,32 +140,20 @@ package final class MQTTAlertSender: AlertSender {
         var device = JSONObject()
         device.set("identifiers", [self.device])
         device.set("name", "Vitalgate alerts")
-        var origin = JSONObject()
-        origin.set("name", "Vitalgate")
-        var list = JSONObject()
-        list.set(Self.last, event)
+        let origin = JSONObject(["name": "Vitalgate"])
+        var list = JSONObject([Self.last: event])
         for state in states { list.set(Self.component(state), sensor(state)) }
         for name in removed {
-            var component = JSONObject()
-            component.set("platform", "binary_sensor")
+            let component = JSONObject(["platform": "binary_sensor"])
             list.set(name, component)
         }
-        var object = JSONObject()
-        object.set("device", device)
-        object.set("origin", origin)
-        object.set("components", list)
-        object.set("qos", 1)
-        return object.closed
+        return JSONObject(["device": device, "origin": origin, "components": list, "qos": 1]).closed
     }
 
     /// An entity that is available while we are connected.
     private func entity(_ platform: String) -> JSONObject {
-        var topic = JSONObject()
-        topic.set("topic", availability)
-        var object = JSONObject()
-        object.set("platform", platform)
-        object.set("availability", [topic])
-        return object
+        let topic = JSONObject(["topic": availability])
+        return ["platform": platform, "availability": [topic]]
     }
 
     private var event: JSONObject {

@@ -150,14 +150,10 @@ struct RetainedMessages {
     }
 
     private static func state(_ sample: Sample, _ value: Double, from start: Instant, _ kind: SensorKind) -> [UInt8] {
-        var object = JSONObject()
-        object.set("value", value)
-        object.set("unit", kind.unit?.text)
-        object.set("start", start.description)
-        object.set("end", sample.end.description)
-        object.set("uuid", sample.identity.description)
-        object.set("source", sample.origin.source.id)
-        return object.closed
+        JSONObject([
+            "value": value, "unit": kind.unit?.text, "start": start.description, "end": sample.end.description,
+            "uuid": sample.identity.description, "source": sample.origin.source.id,
+        ]).closed
     }
 
     private static func value(of sample: Sample, in code: String?) -> Double {

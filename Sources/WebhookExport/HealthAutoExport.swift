@@ -91,11 +91,10 @@ struct HealthAutoExport {
     private static func knows(_ type: SampleType) -> Bool { metrics[type.id] != nil || isPressure(type) }
 
     private static func reading(of sample: Sample) -> JSONObject {
-        var object = JSONObject()
-        object.set("date", date(sample.start, sample.zone ?? .utc))
-        object.set("source", sample.origin.device?.name ?? sample.origin.source.name)
-        object.set("uuid", sample.identity.description)
-        return object
+        [
+            "date": date(sample.start, sample.zone ?? .utc), "source": sample.origin.device?.name ?? sample.origin.source.name,
+            "uuid": sample.identity.description,
+        ]
     }
 
     private static func value(of sample: Sample, in code: String) -> Double {
@@ -125,16 +124,10 @@ struct HealthAutoExport {
         data.set(
             "metrics",
             names.map { name in
-                var metric = JSONObject()
-                metric.set("name", name)
-                metric.set("units", readings[name]?.units)
-                metric.set("data", readings[name]?.data ?? [])
-                return metric
+                JSONObject(["name": name, "units": readings[name]?.units, "data": readings[name]?.data ?? []])
             })
         data.set("workouts", [JSONObject]())
         if !deleted.isEmpty { data.set("deleted", deleted) }
-        var object = JSONObject()
-        object.set("data", data)
-        return object.closed
+        return JSONObject(["data": data]).closed
     }
 }

@@ -39,6 +39,44 @@ import Testing
         #expect(try night(before: 34)?.start == AnsweredStore.instant(23).microseconds)
     }
 
+    /// A watch and a phone report one night, and the watch counts whenever it reports. The totals are minutes counted by hand.
+    @Test func countsEachMomentOnce() throws {
+        for (source, name, from, length) in [
+            ("iPhone", "inBed", 0, 480), ("iPhone", "asleepUnspecified", 10, 460), ("Watch", "asleepCore", 30, 60),
+            ("Watch", "asleepDeep", 90, 30), ("Watch", "awake", 120, 6), ("Watch", "asleepREM", 126, 24),
+            ("Watch", "asleepCore", 150, 200), ("Watch", "asleepCore", 100, 20),
+        ] as [(String, String, Double, Double)] {
+            try answered.sleep(name, from / 60, to: (from + length) / 60, source: source)
+        }
+        let nights = try NightReader(answered.store, priority: ["Watch"]).nights(query, from: nil, to: nil)
+        let night = try #require(nights.first)
+        let (stages, inBed) = night.intervals()
+        func minutes(_ intervals: [Night.Interval]?) -> Int64 { (intervals ?? []).reduce(0) { $0 + $1.length } / 60_000_000 }
+        // The watch reports from minute 30 to 350, and the phone's rest is 20 + 120 minutes. Core takes precedence over deep if one source
+        // reports both.
+        #expect(Night.Stage.allCases.map { minutes(stages[$0]) } == [6, 24, 280, 10, 140])
+        #expect(minutes(inBed) == 480 && nights.count == 1 && night.sources == ["Watch", "iPhone"])
+        let reversed = try NightReader(answered.store, priority: ["iPhone"]).nights(query, from: nil, to: nil)
+        #expect(minutes(reversed.first?.intervals().stages[.deep]) == 0)
+    }
+
+    /// A nap is separate. A night that overlaps the range is complete.
+    @Test func findsNightsThatOverlapARange() throws {
+        try answered.sleep("asleepCore", 0, to: 1)
+        try answered.sleep("asleepCore", 1, to: 2)
+        try answered.sleep("asleepUnspecified", 6.5, to: 7)
+        try answered.sleep("asleepCore", 24, to: 25)
+        func starts(from: Double? = nil, to: Double? = nil) throws -> [Instant] {
+            try NightReader(answered.store, priority: []).nights(
+                query, from: from.map(AnsweredStore.instant), to: to.map(AnsweredStore.instant)
+            ).map { Instant(microseconds: $0.start) }
+        }
+        #expect(try starts() == [0, 6.5, 24].map(AnsweredStore.instant))
+        #expect(try starts(from: 1.5, to: 20) == [0, 6.5].map(AnsweredStore.instant))
+    }
+
+    private var query: SampleQuery { SampleQuery(types: SampleType("sleepAnalysis").map { [$0] }, person: AnsweredStore.person) }
+
     // MARK: Scales
 
     /// Two adults weigh themselves ten minutes apart on a scale of one person. When both have their ranges, it is no longer reported.

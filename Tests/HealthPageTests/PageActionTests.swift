@@ -54,7 +54,7 @@ import Testing
     @Test func showsPhonesWithSensors() throws {
         #expect(try !get("/page/devices").text.contains("<h2>Phones</h2>"))
         let phone = try served.store.clients.add(
-            named: "Anna's <phone>", purpose: Phone.App.hcWebhook.purpose, at: ServedStore.now)
+            named: "Anna's <phone>", purpose: "Posts of HC Webhook", at: ServedStore.now)
         _ = try served.store.clients.add(named: "grafana", purpose: "Charts", at: ServedStore.now)
         try served.grant("bodyMass", to: phone)
         var page = try get("/page/devices").text

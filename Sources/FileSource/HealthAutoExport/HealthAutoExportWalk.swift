@@ -1,37 +1,47 @@
 import HealthModel
 import Pipeline
 
-/// Walks through the text of an export once.
-final class HealthAutoExportWalk {
-    /// The maximum length of a point or workout in bytes. A workout of ten hours has a route of about 10 MiB.
-    static let maximumElement = 16 << 20
+/// Walks through the text of an export once. An element is in a list, and may be of a metric, which is an index of ``metrics``.
+package final class HealthAutoExportWalk: PostWalk {
+    package typealias Element = (list: String, metric: Int?)
+
+    /// A workout of ten hours has a route of about 10 MiB.
+    package static let maximumElement = 16 << 20
     /// More than the app has types.
     private static let maximumMetrics = 4096
 
     /// The name and unit of each metric, in order. An empty text if the export does not contain it.
-    private(set) var metrics: [(name: String, units: String)] = []
+    private var metrics: [(name: String, units: String)] = []
     /// The length of the periods, as in the request's header.
-    private(set) var grouping: String?
+    private var grouping: String?
     /// The number of deleted samples. Only Vitalgate's webhook sends them.
-    private(set) var deletions = 0
-    /// The names of members that are not read.
-    private(set) var unread = Unread()
+    private var deletions = 0
+    private var skipped = Unread()
 
     private let stream: JSONStream
-    /// Called with the list, the index of the metric in ``metrics`` or `nil`, and the element or `nil` if it is too long.
-    private let onElement: (String, Int?, UnsafeRawBufferPointer?) throws -> Void
+    private let onElement: Handler
 
-    init(
-        _ input: any ByteInput, onElement: @escaping (String, Int?, UnsafeRawBufferPointer?) throws -> Void = { _, _, _ in }
-    ) throws(SourceError) {
-        stream = try JSONStream(input, maximumValue: Self.maximumElement)
-        self.onElement = onElement
+    package init(_ stream: JSONStream, onElement: @escaping Handler) { (self.stream, self.onElement) = (stream, onElement) }
+
+    /// Members that are not read, and deletions, which are not applied.
+    package var unread: Unread {
+        var unread = skipped
+        unread.count(HealthAutoExportFile.deleted, as: .member, deletions)
+        return unread
     }
 
-    /// Reads to the end of the text.
-    ///
-    /// - Throws: ``SourceError`` if the text is cut or malformed.
-    func run() throws {
+    package var facts: [[String]] { grouping.map { [[HealthAutoExportRow.grouping, $0]] } ?? [] }
+
+    package func heading(of element: Element, after previous: Element?) -> [String]? {
+        guard let index = element.metric, index != previous?.metric else { return nil }
+        return [HealthAutoExportRow.metric, metrics[index].name, metrics[index].units]
+    }
+
+    package func cells(of element: Element) -> [String] {
+        element.metric == nil ? [HealthAutoExportRow.element, element.list] : [HealthAutoExportRow.point]
+    }
+
+    package func run() throws {
         try request(isBody: false)
         guard try stream.next() == nil else { throw stream.fault("there is text after the export") }
     }
@@ -66,7 +76,7 @@ final class HealthAutoExportWalk {
                 case HealthAutoExportFile.deleted:
                     _ = try stream.value()
                     deletions += 1
-                default: try onElement(section, nil, stream.value())
+                default: try onElement((section, nil), stream.value())
                 }
             }
         }
@@ -84,7 +94,7 @@ final class HealthAutoExportWalk {
             case "units": metrics[index].units = try stream.text() ?? ""
             case "data" where try stream.begins(with: "["):
                 try stream.forEachElement { [self] in
-                    try onElement(HealthAutoExportFile.metrics, index, stream.value())
+                    try onElement((HealthAutoExportFile.metrics, index), stream.value())
                 }
             default: try skip(name)
             }
@@ -94,6 +104,6 @@ final class HealthAutoExportWalk {
     private func skip(_ name: String) throws {
         let isNull = try stream.begins(with: "n")
         _ = try stream.value()
-        if !isNull { unread.count(name, as: .member) }
+        if !isNull { skipped.count(name, as: .member) }
     }
 }

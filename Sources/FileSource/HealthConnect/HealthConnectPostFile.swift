@@ -36,87 +36,29 @@ package enum HealthConnectPostFile {
     }
 }
 
-/// Reads a post, record by record, for ``HealthConnectPostInterpreter``. The text is read twice, so that a post that is cut or malformed is
-/// refused as a whole.
-package final class HealthConnectPostSource: FrameSource {
-    /// Members that are not read.
-    package private(set) var unread = Unread()
-    private let open: () -> any ByteInput
-    private let received: Instant
-    private var surveyed: HealthConnectPostWalk?
+/// Reads a post, record by record, for ``HealthConnectPostInterpreter``.
+package typealias HealthConnectPostSource = PostSource<HealthConnectPostWalk>
 
-    /// Reads an open file.
-    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
-        open = { FileInput(file, meter: meter) }
-        self.received = received
-    }
-
-    /// Reads bytes from memory, for tests.
-    package init(bytes: [UInt8], received: Instant) {
-        open = { MemoryInput(bytes) }
-        self.received = received
-    }
-
-    /// Checks the whole text, without which no frame is delivered.
-    ///
-    /// - Throws: ``SourceError`` if the text is cut or malformed.
-    package func survey() throws { surveyed = try walked() }
-
-    private func walked() throws -> HealthConnectPostWalk {
-        let walk = try HealthConnectPostWalk(open())
-        try walk.run()
-        return walk
-    }
-
-    /// Passes the time of the post and each record to `handle`.
-    package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        let survey = try surveyed ?? walked()
-        unread = survey.unread
-        try withoutActuallyEscaping(handle) { handle in
-            try TextRow.with([HealthConnectPostFile.timestamp, survey.timestamp]) { [received] row in
-                try handle(RawFrame(payload: .row(row), place: Place(.record, 0), received: received))
-            }
-            var number = 0
-            let walk = try HealthConnectPostWalk(open()) { [received] name, record in
-                number += 1
-                let place = Place(.record, number)
-                guard let record else {
-                    let reason = "it is longer than \(HealthConnectPostWalk.maximumRecord >> 20) MiB"
-                    return try handle(RawFrame(payload: .malformed(reason), place: place, received: received))
-                }
-                try TextRow.with([name], record) { row in
-                    try handle(RawFrame(payload: .row(row), place: place, received: received))
-                }
-            }
-            try walk.run()
-        }
-    }
-}
-
-/// Walks through the text of a post once.
-final class HealthConnectPostWalk {
-    /// The maximum length of a record in bytes. A night with a stage for each minute has 100 KiB.
-    static let maximumRecord = 1 << 20
+/// Walks through the text of a post once. An element is the name of its list.
+package final class HealthConnectPostWalk: PostWalk {
+    /// A night with a stage for each minute has 100 KiB.
+    package static let maximumElement = 1 << 20
     /// The time at which the post was made, as written.
-    private(set) var timestamp = ""
-    /// The names of members that are not read.
-    private(set) var unread = Unread()
+    private var timestamp = ""
+    package private(set) var unread = Unread()
 
     private let stream: JSONStream
-    /// Called with the name of the list, and the record or `nil` if it is too long.
-    private let onRecord: (String, UnsafeRawBufferPointer?) throws -> Void
+    private let onElement: Handler
 
-    init(
-        _ input: any ByteInput, onRecord: @escaping (String, UnsafeRawBufferPointer?) throws -> Void = { _, _ in }
-    ) throws(SourceError) {
-        stream = try JSONStream(input, maximumValue: Self.maximumRecord)
-        self.onRecord = onRecord
+    package init(_ stream: JSONStream, onElement: @escaping (String, UnsafeRawBufferPointer?) throws -> Void) {
+        (self.stream, self.onElement) = (stream, onElement)
     }
 
-    /// Reads to the end of the text.
-    ///
-    /// - Throws: ``SourceError`` if the text is cut or malformed, or is of another app.
-    func run() throws {
+    package var facts: [[String]] { [[HealthConnectPostFile.timestamp, timestamp]] }
+    package func heading(of list: String, after previous: String?) -> [String]? { nil }
+    package func cells(of list: String) -> [String] { [list] }
+
+    package func run() throws {
         try stream.forEachMember { [self] name in
             switch name {
             case HealthConnectPostFile.timestamp: timestamp = try stream.text() ?? ""
@@ -125,7 +67,7 @@ final class HealthConnectPostWalk {
                 throw stream.fault("it is of an app whose posts are not supported, such as Life Dashboard Companion")
             default:
                 if try stream.begins(with: "[") {
-                    try stream.forEachElement { [self] in try onRecord(name, stream.value()) }
+                    try stream.forEachElement { [self] in try onElement(name, stream.value()) }
                 } else {
                     _ = try stream.value()
                     unread.count(name, as: .member)

@@ -9,7 +9,7 @@ import Pipeline
 ///     }
 ///
 /// The first fault ends the text with a ``SourceError``.
-final class JSONStream {
+package final class JSONStream {
     /// The maximum depth of a value. The check of a value is recursive, and real files are flatter.
     static let maximumDepth = 32
     /// The maximum length of a name in bytes.

@@ -96,8 +96,7 @@ enum AuthorizationRoutes {
     }
 
     private static func answer(_ call: Call, _ status: RequestStatus) -> HTTPResponse {
-        var object = JSONObject()
-        object.set("status", status.rawValue)
+        let object = JSONObject(["status": status.rawValue])
         return HTTPResponse(type: call.form.type, object.line)
     }
 

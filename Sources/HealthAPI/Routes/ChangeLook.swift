@@ -86,10 +86,9 @@ final class ChangeLook {
                 case .added(let stored):
                     try self.add(stored, clientAnchor(after), reader)
                 case .deleted(let deletion):
-                    var object = JSONObject()
-                    object.set("deleted", deletion.uuid.description)
-                    object.set("type", deletion.type.id)
-                    object.set("replacedBy", deletion.replacedBy)
+                    let object = JSONObject([
+                        "deleted": deletion.uuid.description, "type": deletion.type.id, "replacedBy": deletion.replacedBy,
+                    ])
                     try self.add("deleted", object.closed, clientAnchor(after))
                 }
             })

@@ -37,9 +37,7 @@ enum ChangeRoutes {
         try look.read(reader, of: caller.client, after: start, types)
         var bytes = Array("{\"changes\":[".utf8)
         bytes += look.changes.map(\.object).joined(separator: Array(",\n".utf8))
-        var tail = JSONObject()
-        tail.set("anchor", seal.text(look.end ?? start, for: caller))
-        tail.set("more", look.isCut)
+        let tail = JSONObject(["anchor": seal.text(look.end ?? start, for: caller), "more": look.isCut])
         bytes += "],".utf8 + tail.line.dropFirst()
         return HTTPResponse(type: call.form.type, bytes)
     }

@@ -16,10 +16,8 @@ enum IntakeRoutes {
             """,
         parameters: [
             Parameter(
-                name: "kind", form: .words(kinds),
-                help: """
-                    Format of the body: health-auto-export (the app Health Auto Export, JSON) or hc-webhook (the app HC Webhook, JSON).
-                    """,
+                name: "kind", form: .words(apps.map(\.id)),
+                help: "Format of the body: \(apps.map { "\($0.id) (the app \($0.name), JSON)" }.joined(separator: " or ")).",
                 isRequired: true, isInPath: true),
             Parameter(
                 name: grouping, form: .field(maximum: 64),
@@ -29,7 +27,7 @@ enum IntakeRoutes {
         body: RequestBody(forms: [.json], maximum: 64 << 20, schema: "{\"type\":\"object\"}", isSpooled: true), answers: [.json],
         problems: [403, 507], acceptsKeyHeader: true, answer: post)
 
-    static let kinds = [HealthAutoExportInterpreter.source, HealthConnectPostInterpreter.source]
+    private static let apps = PhoneApp.all
     private static let ownReading = HealthAutoExportInterpreter.ownReading.name
     private static let grouping = "automation-aggregation"
 

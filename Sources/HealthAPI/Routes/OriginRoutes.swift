@@ -59,14 +59,10 @@ enum OriginRoutes {
             call, nil, by: { $0.series.type.id },
             makeObject: { group, _ in
                 let type = group.first.series.type
-                var object = JSONObject()
-                object.set("type", type.id)
-                object.set("kind", type.kind.name)
-                object.set("unit", type.kind == .quantity ? type.canonicalUnit.code : nil)
-                object.set("healthKit", type.healthKitIdentifier)
-                object.set("first", group.from.description)
-                object.set("last", group.to.description)
-                return object
+                return JSONObject([
+                    "type": type.id, "kind": type.kind.name, "unit": type.kind == .quantity ? type.canonicalUnit.code : nil,
+                    "healthKit": type.healthKitIdentifier, "first": group.from.description, "last": group.to.description,
+                ])
             })
     }
 
@@ -74,10 +70,10 @@ enum OriginRoutes {
         try together(
             call, try call.types(), by: { $0.series.source + "\n" + $0.series.person },
             makeObject: { group, me in
-                var object = JSONObject()
-                object.set("id", group.first.series.source)
-                object.set("name", group.first.sourceName)
-                object.set("subject", group.first.series.person == me ? "me" : group.first.series.person)
+                var object = JSONObject([
+                    "id": group.first.series.source, "name": group.first.sourceName,
+                    "subject": group.first.series.person == me ? "me" : group.first.series.person,
+                ])
                 group.encode(in: &object)
                 return object
             })
@@ -88,11 +84,10 @@ enum OriginRoutes {
         return try together(
             call, types, by: { $0.series.device + "\n" + $0.series.person },
             makeObject: { group, me in
-                var object = JSONObject()
-                object.set("key", group.first.series.device.isEmpty ? nil : group.first.series.device)
-                object.set("name", group.first.deviceName)
-                object.set("model", group.first.model)
-                object.set("subject", group.first.series.person == me ? "me" : group.first.series.person)
+                var object = JSONObject([
+                    "key": group.first.series.device.isEmpty ? nil : group.first.series.device, "name": group.first.deviceName,
+                    "model": group.first.model, "subject": group.first.series.person == me ? "me" : group.first.series.person,
+                ])
                 group.encode(in: &object)
                 return object
             })

@@ -63,11 +63,10 @@ enum PersonRoutes {
             let history = try store.people.characteristics(of: person)
             for type in CharacteristicType.allCases {
                 guard let entry = history.entry(of: type, on: date) else { continue }
-                var object = JSONObject()
-                object.set("subject", person == store.owner ? "me" : person)
-                object.set("type", type.rawValue)
-                object.set("value", entry.value?.value)
-                object.set("from", entry.from)
+                let object = JSONObject([
+                    "subject": person == store.owner ? "me" : person, "type": type.rawValue, "value": entry.value?.value,
+                    "from": entry.from,
+                ])
                 reader.countRead(type.rawValue, of: person)
                 objects.append(object.closed)
             }

@@ -14,9 +14,7 @@ enum SaveRoutes {
         """
 
     private static var text: String {
-        var schema = JSONObject()
-        schema.set("type", "string")
-        schema.set("examples", [HTTPDocument.example + "\n"])
+        let schema = JSONObject(["type": "string", "examples": [HTTPDocument.example + "\n"]])
         return String(decoding: schema.closed, as: UTF8.self)
     }
 
@@ -98,9 +96,7 @@ enum SaveRoutes {
     }
 
     private static func object(_ sample: Sample, _ outcome: SampleOutcome) -> JSONObject {
-        var object = JSONObject()
-        object.set("uuid", sample.identity.description)
-        object.set("type", sample.origin.type.id)
+        var object = JSONObject(["uuid": sample.identity.description, "type": sample.origin.type.id])
         switch outcome {
         case .stored: object.set("outcome", "stored")
         case .duplicate, .refused: object.set("outcome", "known")

@@ -64,12 +64,8 @@ extension HTTPDocument {
         schema.set("type", "object")
         guard let key = route.key else { return schema }
         schema.set("required", [key])
-        var list = JSONObject()
-        list.set("type", "array")
-        list.set("items", raw: Array(route.item.utf8))
-        var properties = JSONObject()
-        properties.set(key, list)
-        schema.set("properties", properties)
+        let list = JSONObject(["type": "array", "items": RawJSON(route.item)])
+        schema.set("properties", JSONObject([key: list]))
         return schema
     }
 
@@ -82,9 +78,7 @@ extension HTTPDocument {
             schemas.set(name, raw: Array(schema.utf8))
         }
         for names in TypeNames.allCases {
-            var schema = JSONObject()
-            schema.set("type", "string")
-            schema.set("enum", names.all)
+            let schema = JSONObject(["type": "string", "enum": names.all])
             schemas.set(names.rawValue, schema)
         }
         components.set("schemas", schemas)

@@ -5,10 +5,7 @@ import HTTPServerKit
 package enum HTTPDocument {
     /// The document as JSON, with a line ending.
     package static var json: [UInt8] {
-        var document = JSONObject()
-        document.set("openapi", "3.1.0")
-        document.set("info", info)
-        document.set("security", raw: Array("[{\"bearer\":[]}]".utf8))
+        var document = JSONObject(["openapi": "3.1.0", "info": info, "security": RawJSON("[{\"bearer\":[]}]")])
         var paths = JSONObject()
         for path in RouteTable.all.map(\.path).uniqued {
             var item = JSONObject()
@@ -23,21 +20,19 @@ package enum HTTPDocument {
     static var response: HTTPResponse { HTTPResponse(type: "application/json", json) }
 
     private static var info: JSONObject {
-        var info = JSONObject()
-        info.set("title", "Vitalgate")
-        info.set("version", "1")
-        info.set("summary", "Health samples of a household, for programs that its people have authorized.")
-        return info
+        [
+            "title": "Vitalgate", "version": "1",
+            "summary": "Health samples of a household, for programs that its people have authorized.",
+        ]
     }
 
     private static func operation(_ route: Route) -> JSONObject {
-        var operation = JSONObject()
-        operation.set("operationId", route.name)
-        operation.set("summary", route.summary)
-        if !route.discussion.isEmpty { operation.set("description", route.discussion) }
-        if route.right == .none { operation.set("security", raw: Array("[]".utf8)) }
-        operation.set("parameters", route.allParameters.map(parameter))
-        if let body = route.body { operation.set("requestBody", requestBody(body)) }
+        var operation = JSONObject([
+            "operationId": route.name, "summary": route.summary,
+            "description": ifPresent(!route.discussion.isEmpty ? route.discussion : nil),
+            "security": ifPresent(route.right == .none ? RawJSON("[]") : nil), "parameters": route.allParameters.map(parameter),
+            "requestBody": ifPresent(route.body.map { requestBody($0) }),
+        ])
         var answers = JSONObject()
         if route.answers.isEmpty {
             answers.set("\(route.status)", described("Success, without a body."))
@@ -59,17 +54,14 @@ package enum HTTPDocument {
     }
 
     private static func described(_ text: String) -> JSONObject {
-        var object = JSONObject()
-        object.set("description", text)
-        return object
+        ["description": text]
     }
 
     private static func parameter(_ parameter: Parameter) -> JSONObject {
-        var object = JSONObject()
-        object.set("name", parameter.name)
-        object.set("in", parameter.isInPath ? "path" : parameter.isInHeader ? "header" : "query")
-        object.set("description", parameter.help)
-        object.set("required", parameter.isRequired)
+        var object = JSONObject([
+            "name": parameter.name, "in": parameter.isInPath ? "path" : parameter.isInHeader ? "header" : "query",
+            "description": parameter.help, "required": parameter.isRequired,
+        ])
         if case .names = parameter.form {
             object.set("style", "form")
             object.set("explode", false)
@@ -82,8 +74,7 @@ package enum HTTPDocument {
         var (object, content) = (JSONObject(), JSONObject())
         object.set("required", true)
         for form in body.forms {
-            var media = JSONObject()
-            media.set("schema", raw: Array((form == .json ? body.schema : body.text).utf8))
+            let media = JSONObject(["schema": RawJSON((form == .json ? body.schema : body.text))])
             content.set(form.type, media)
         }
         object.set("content", content)
@@ -94,8 +85,7 @@ package enum HTTPDocument {
         var object = described("Success.")
         var content = JSONObject()
         for form in route.answers {
-            var media = JSONObject()
-            media.set("schema", answerSchema(form, route))
+            let media = JSONObject(["schema": answerSchema(form, route)])
             content.set(form.type, media)
         }
         object.set("content", content)

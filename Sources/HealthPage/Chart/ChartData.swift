@@ -52,19 +52,12 @@ enum ChartData {
             let lines = Lines(type: type, isFirst: index == 0, frame: frame, reader: reader, call: call)
             all += try index == 0 && call.text("sources") == "yes" ? lines.bySource(atMost: maximumSources) : [lines.all()]
         }
-        var object = JSONObject()
-        object.set("from", Int(frame.from))
-        object.set("to", Int(frame.to))
-        object.set("zone", call.zone.identifier)
-        object.set("series", all)
-        object.set(
-            "ticks",
-            ChartTicks(frame, zone: call.zone, texts: call.texts).all.map { tick in
-                var object = JSONObject()
-                object.set("at", Int(tick.at))
-                object.set("text", tick.text)
-                return object
-            })
+        let object = JSONObject([
+            "from": Int(frame.from), "to": Int(frame.to), "zone": call.zone.identifier, "series": all,
+            "ticks": ChartTicks(frame, zone: call.zone, texts: call.texts).all.map { tick in
+                JSONObject(["at": Int(tick.at), "text": tick.text])
+            },
+        ])
         return .data(object.line)
     }
 
@@ -96,8 +89,7 @@ enum ChartData {
             }
         }
         let events = try marks.json + NotesPage.events(frame, call)
-        var object = JSONObject()
-        object.set("events", events)
+        let object = JSONObject(["events": events])
         return .data(object.line)
     }
 }
@@ -137,12 +129,10 @@ private struct EventMarks {
 
     var json: [JSONObject] {
         marks.map { mark in
-            var object = JSONObject()
-            object.set("kind", mark.kind)
-            object.set("name", mark.count > 1 ? "\(mark.name) ×\(mark.count)" : mark.name)
-            object.set("from", Int(mark.start))
-            object.set("to", Int(mark.end))
-            return object
+            JSONObject([
+                "kind": mark.kind, "name": mark.count > 1 ? "\(mark.name) ×\(mark.count)" : mark.name, "from": Int(mark.start),
+                "to": Int(mark.end),
+            ])
         }
     }
 }
@@ -192,14 +182,11 @@ private struct Lines {
         let measured = BloodPressure.measuredType(of: type)
         let unit = call.values.unit(of: measured, asked: call.text("unit.\(type.id)") ?? (isFirst ? call.text("unit") : nil))
         let conversion = try call.values.conversion(of: measured, to: unit)
-        var object = JSONObject()
-        object.set("type", type.id)
-        object.set("name", name)
-        object.set("unit", call.values.symbol(unit))
-        object.set("sum", chart.isSum)
-        object.set("kind", type.id == BloodPressure.type ? "range" : chart.isSum ? "bars" : "line")
-        object.set("axis", isFirst ? 0 : 1)
-        object.set("gap", Int(chart.gap))
+        var object = JSONObject([
+            "type": type.id, "name": name, "unit": call.values.symbol(unit), "sum": chart.isSum,
+            "kind": type.id == BloodPressure.type ? "range" : chart.isSum ? "bars" : "line", "axis": isFirst ? 0 : 1,
+            "gap": Int(chart.gap),
+        ])
         if let goal = try GoalsPage.line(of: type, in: frame, call) {
             object.set("goal", raw: Array(Self.number(conversion(goal)).utf8))
         }

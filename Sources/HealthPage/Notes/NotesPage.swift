@@ -66,12 +66,10 @@ enum NotesPage {
         return try notes(call, from: frame.start, through: frame.end).compactMap { note in
             guard let start = Instant(iso8601: note.day, zone: call.zone) else { return nil }
             let end = days.start(of: days.index(of: start) + 1)
-            var object = JSONObject()
-            object.set("kind", "annotation")
-            object.set("name", (note.tags + [note.note]).filter { !$0.isEmpty }.joined(separator: ", "))
-            object.set("from", Int(start.microseconds / 1000))
-            object.set("to", Int(end.microseconds / 1000))
-            return object
+            return JSONObject([
+                "kind": "annotation", "name": (note.tags + [note.note]).filter { !$0.isEmpty }.joined(separator: ", "),
+                "from": Int(start.microseconds / 1000), "to": Int(end.microseconds / 1000),
+            ])
         }
     }
 

@@ -135,8 +135,7 @@ enum TodayPage {
 
     @Sendable private static func data(_ call: PageCall) throws -> HTTPResponse {
         let reader = try call.reader()
-        var object = JSONObject()
-        object.set("cards", try TypeCard.all(reader, call).map { $0.json(call) })
+        let object = JSONObject(["cards": try TypeCard.all(reader, call).map { $0.json(call) }])
         return .data(object.line)
     }
 }

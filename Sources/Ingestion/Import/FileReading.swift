@@ -89,7 +89,7 @@ package struct FileReading {
             of: file, path: path, options: options, folders: library.folders, registry: registry, received: received, meter: meter
         ) {
             try options.interpreter.refuseAll(of: format.id)
-            if format.id != KnownFormat.healthAutoExport { try options.refuseGrouping(of: format.id) }
+            if format.id != PhoneApp.healthAutoExport.id { try options.refuseGrouping(of: format.id) }
             (profile, source, interpreter) = (format.id, format.source, format.interpreter)
             (table, text, sourceNotes) = (nil, nil, [])
             return

@@ -10,9 +10,6 @@ import SampleStore
 ///
 /// A post that is cut or malformed stores nothing. Everything that is not refused is durable when ``run(_:file:grouping:by:)`` returns.
 package struct IntakeService: Sendable {
-    /// The formats.
-    package static let kinds = [HealthAutoExportInterpreter.source, HealthConnectPostInterpreter.source]
-
     /// The reason why nothing of a post was stored.
     package enum Failure: Error, Hashable, Sendable {
         /// The format is not known.
@@ -44,26 +41,20 @@ package struct IntakeService: Sendable {
     /// - Returns: the account of this post.
     /// - Throws: ``Failure``, ``StoreError``.
     package func run(_ kind: String, file path: String, grouping: String?, by client: Client) throws -> IngestAccount {
-        guard Self.kinds.contains(kind) else { throw Failure.unknownKind }
+        guard let app = PhoneApp.all.first(where: { $0.id == kind }) else { throw Failure.unknownKind }
         let store = try SampleStore(path: store, access: .write)
         let granted = try Self.writable(client, store)
         let person = try Self.person(of: granted, store)
         let received = now()
         let registry = OriginRegistry(person: person, aliases: try store.devices.aliases())
-        let (source, interpreter): (any FrameSource, any FrameInterpreter)
+        let circumstances = PhoneApp.Circumstances(
+            registry: registry, received: received, grouping: grouping.flatMap { PeriodGrouping(header: $0) }, zone: zone)
+        let post: PhoneApp.Post
         do {
             let file = try InputFile(path: path)
             guard file.size > 0 else { throw Failure.malformed("the body is empty") }
-            if kind == HealthConnectPostInterpreter.source {
-                let post = HealthConnectPostSource(file, received: received)
-                try post.survey()
-                (source, interpreter) = (post, HealthConnectPostInterpreter(registry: registry))
-            } else {
-                let post = HealthAutoExportFileSource(file, received: received)
-                try post.survey()
-                let grouping = grouping.flatMap { PeriodGrouping(header: $0) }
-                (source, interpreter) = (post, HealthAutoExportInterpreter(registry: registry, grouping: grouping, zone: zone))
-            }
+            post = app.open(file, circumstances)
+            try post.survey()
         } catch let error as SourceError where error.kind == .malformed {
             throw Failure.malformed("\(error)")
         }
@@ -76,7 +67,7 @@ package struct IntakeService: Sendable {
                 guard try Set(Self.writable(client, store)) == Set(granted) else { throw Failure.grantsChanged }
             })
         let outcome = try ImportService(store: store, now: now, zone: zone, sender: sender).run(
-            FileReading(path: sender.name, profile: kind, person: person, source: source, interpreter: interpreter),
+            FileReading(path: sender.name, profile: kind, person: person, source: post.source, interpreter: post.interpreter),
             received: received)
         if let failure = outcome.failure { throw Failure.malformed("\(failure)") }
         return outcome.account

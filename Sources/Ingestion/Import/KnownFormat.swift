@@ -34,15 +34,14 @@ struct KnownFormat {
                 file, path: path == InputFile.standardInput ? nil : path, received: received, meter: meter)
             interpreter = ChannelInterpreter(
                 AppleHealthInterpreter(registry: registry), others: [ResourceRow.fhir: ClinicalInterpreter(registry: registry)])
-        } else if isSelected(Self.healthAutoExport, HealthAutoExportFile.recognises) {
+        } else if let app = PhoneApp.all.first(where: { isSelected($0.id, $0.recognises) }) {
             // Checked before lines because they also are objects.
-            id = Self.healthAutoExport
-            source = HealthAutoExportFileSource(file, received: received, meter: meter)
-            interpreter = HealthAutoExportInterpreter(registry: registry, grouping: options.grouping, zone: options.zone)
-        } else if isSelected(Self.healthConnectPost, HealthConnectPostFile.recognises) {
-            id = Self.healthConnectPost
-            source = HealthConnectPostSource(file, received: received, meter: meter)
-            interpreter = HealthConnectPostInterpreter(registry: registry)
+            id = app.id
+            let post = app.open(
+                file,
+                PhoneApp.Circumstances(
+                    registry: registry, received: received, grouping: options.grouping, zone: options.zone, meter: meter))
+            (source, interpreter) = (post.source, post.interpreter)
         } else if isSelected(Self.lines, LineFile.recognises) {
             // Checked before resources because such a line may name one.
             id = Self.lines
@@ -90,10 +89,6 @@ struct KnownFormat {
     static let activityArchive = "activity-archive"
     /// A single electrocardiogram from such an export.
     static let electrocardiogram = "apple-health-electrocardiogram"
-    /// Posts and files of the app Health Auto Export.
-    static let healthAutoExport = HealthAutoExportInterpreter.source
-    /// Posts of the app HC Webhook.
-    static let healthConnectPost = HealthConnectPostInterpreter.source
     /// Our own lines, as written by `export`.
     static let lines = "vitalgate-lines"
     /// A route.

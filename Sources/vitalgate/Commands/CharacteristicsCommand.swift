@@ -102,43 +102,17 @@ enum CharacteristicsCommand: Command {
                 ? CharacteristicType.allCases.flatMap { type in history.entries.filter { $0.type == type } }
                 : CharacteristicType.allCases.compactMap { history.entry(of: $0, on: today) }
         }
-        switch context.format {
-        case .ndjson:
-            for entry in entries {
-                try context.streams.output.write(object(entry, me: store.owner, isHistory: isHistory).line)
-            }
-        case .csv:
-            var header = ["subject", "type", "value", "from", "said", "ingest"]
-            if isHistory { header.append("withdrawn") }
-            var rows: [[String]] = []
-            for entry in entries {
-                let recorded: String = entry.recorded?.description ?? ""
-                let ingest: String = entry.ingest.map { "\($0)" } ?? ""
-                var row: [String] = [entry.person == store.owner ? "me" : entry.person, entry.type.rawValue]
-                row += [entry.value?.value ?? "", entry.from ?? "", recorded, ingest]
-                if isHistory { row.append("\(entry.isWithdrawn)") }
-                rows.append(row)
-            }
-            try TableOutput(context: context).write(header: header, rows: rows)
-        case .table:
-            if entries.isEmpty {
-                context.note("no characteristics are set")
-            } else {
-                try table(entries, isHistory, store, context)
-            }
+        if context.format == .table {
+            guard !entries.isEmpty else { return context.note("no characteristics are set") }
+            return try table(entries, isHistory, store, context)
         }
-    }
-
-    private static func object(_ entry: CharacteristicEntry, me: String, isHistory: Bool) -> JSONObject {
-        var object = JSONObject()
-        object.set("subject", entry.person == me ? "me" : entry.person)
-        object.set("type", entry.type.rawValue)
-        object.set("value", entry.value?.value)
-        object.set("from", entry.from)
-        object.set("said", entry.recorded?.description)
-        object.set("ingest", entry.ingest.map { Int($0) })
-        if isHistory { object.set("withdrawn", entry.isWithdrawn) }
-        return object
+        var fields: [Field<CharacteristicEntry>] = [
+            Field("subject") { store.subject($0.person) }, Field("type") { $0.type.rawValue },
+            Field("value") { $0.value?.value }, Field("from") { $0.from }, Field("said") { $0.recorded?.description },
+            Field("ingest") { $0.ingest },
+        ]
+        if isHistory { fields.append(Field("withdrawn", cell: { "\($0.isWithdrawn)" }) { $0.isWithdrawn }) }
+        try context.write(entries, fields)
     }
 
     private static func table(

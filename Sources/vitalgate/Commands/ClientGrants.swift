@@ -124,21 +124,13 @@ enum ClientGrants {
     static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let names = try store.people.names()
-        var rows: [[String]] = []
-        for grant in try store.clients.grants(of: try ClientsCommand.client(context, store)) {
-            let reading = words(grant.reading)
-            if context.format == .ndjson {
-                var object = JSONObject()
-                object.set("subject", grant.person == store.owner ? "me" : grant.person)
-                object.set("type", grant.type.id)
-                object.set("read", reading)
-                object.set("write", grant.mayWrite)
-                try context.streams.output.write(object.line)
-            }
-            rows.append([names[grant.person] ?? grant.person, grant.type.id, reading, grant.mayWrite ? "yes" : "no"])
-        }
-        guard context.format != .ndjson else { return }
-        try TableOutput(context: context).write(header: ["person", "type", "read", "write"], rows: rows)
+        try context.write(
+            try store.clients.grants(of: try ClientsCommand.client(context, store)),
+            [
+                Field("subject", "person", cell: { names[$0.person] ?? $0.person }) { store.subject($0.person) },
+                Field("type") { $0.type.id }, Field("read") { words($0.reading) },
+                Field("write", cell: { $0.mayWrite ? "yes" : "no" }) { $0.mayWrite },
+            ])
     }
 
     private static func words(_ reading: Grant.Reading) -> String {
@@ -154,27 +146,19 @@ enum ClientGrants {
     static func requests(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let names = try store.people.names()
-        var rows: [[String]] = []
-        for client in try store.clients.all() {
-            for request in try store.clients.openRequests(of: client) {
-                let read = request.read.sorted().map(\.id).joined(separator: ",")
-                let write = request.write.sorted().map(\.id).joined(separator: ",")
-                if context.format == .ndjson {
-                    var object = JSONObject()
-                    object.set("client", client.name)
-                    object.set("purpose", client.purpose)
-                    object.set("policy", client.policy)
-                    object.set("subject", request.person == store.owner ? "me" : request.person)
-                    object.set("read", read)
-                    object.set("write", write)
-                    try context.streams.output.write(object.line)
-                }
-                let person: String = names[request.person] ?? request.person
-                rows.append([client.name, person, read, write, client.purpose, client.policy ?? ""])
-            }
+        let requests = try store.clients.all().flatMap { client in
+            try store.clients.openRequests(of: client).map { (client: client, request: $0) }
         }
-        guard context.format != .ndjson else { return }
-        let header = ["client", "person", "read", "write", "purpose", "policy"]
-        try TableOutput(context: context).write(header: header, rows: rows)
+        func words(_ types: Set<ObjectType>) -> String { types.sorted().map(\.id).joined(separator: ",") }
+        try context.write(
+            requests,
+            [
+                Field("client") { $0.client.name }, .json("purpose") { $0.client.purpose }, .json("policy") { $0.client.policy },
+                Field("subject", "person", cell: { names[$0.request.person] ?? $0.request.person }) {
+                    store.subject($0.request.person)
+                },
+                Field("read") { words($0.request.read) }, Field("write") { words($0.request.write) },
+                .column("purpose") { $0.client.purpose }, .column("policy") { $0.client.policy ?? "" },
+            ])
     }
 }

@@ -179,43 +179,25 @@ enum ClientsCommand: Command {
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let now = context.machine.now()
-        var rows: [[String]] = []
-        for client in try store.clients.all() {
-            let tokens = try store.clients.validTokens(of: client, at: now)
-            if context.format == .ndjson {
-                var object = JSONObject()
-                object.set("name", client.name)
-                object.set("purpose", client.purpose)
-                object.set("policy", client.policy)
-                object.set("source", client.source)
-                object.set("added", client.added.description)
-                object.set("expires", client.expires?.description)
-                object.set("tokens", tokens)
-                try context.streams.output.write(object.line)
-            }
-            let expires: String = client.expires?.description ?? ""
-            rows.append([client.name, client.purpose, client.policy ?? "", "\(tokens)", expires])
-        }
-        guard context.format != .ndjson else { return }
-        try TableOutput(context: context).write(header: ["name", "purpose", "policy", "tokens", "expires"], rows: rows)
+        let clients = try store.clients.all().map { (client: $0, tokens: try store.clients.validTokens(of: $0, at: now)) }
+        try context.write(
+            clients,
+            [
+                Field("name") { $0.client.name }, Field("purpose") { $0.client.purpose }, Field("policy") { $0.client.policy },
+                .json("source") { $0.client.source }, .column("tokens") { "\($0.tokens)" }, .json("added") { $0.client.added },
+                Field("expires") { $0.client.expires?.description }, .json("tokens") { $0.tokens },
+            ])
     }
 
     private static func log(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let names = try store.people.names()
-        var rows: [[String]] = []
-        for entry in try store.clients.readLedger(of: try client(context, store)) {
-            if context.format == .ndjson {
-                var object = JSONObject()
-                object.set("day", entry.day)
-                object.set("subject", entry.person == store.owner ? "me" : entry.person)
-                object.set("type", entry.type)
-                object.set("count", entry.count)
-                try context.streams.output.write(object.line)
-            }
-            rows.append([entry.day, names[entry.person] ?? entry.person, entry.type, "\(entry.count)"])
-        }
-        guard context.format != .ndjson else { return }
-        try TableOutput(context: context).write(header: ["day", "person", "type", "count"], rows: rows)
+        try context.write(
+            try store.clients.readLedger(of: try client(context, store)),
+            [
+                Field("day") { $0.day },
+                Field("subject", "person", cell: { names[$0.person] ?? $0.person }) { store.subject($0.person) },
+                Field("type") { $0.type }, Field("count") { $0.count },
+            ])
     }
 }

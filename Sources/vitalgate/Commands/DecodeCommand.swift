@@ -194,11 +194,11 @@ private struct HexDecoding {
             try bytes.withUnsafeBytes { try interpreter.decode($0) }
             _ = try interpreter.appendReadings(at: Place(.byte, 0), to: &readings)
         }
-        var object = JSONObject()
-        object.set("frames", times)
-        object.set("nanosecondsToDecode", Double(decoded - began) / Double(times))
-        object.set("nanosecondsToReadings", Double(Monotonic.nanoseconds() - decoded) / Double(times))
-        try context.streams.output.write(object.line)
+        try context.streams.output.write(
+            JSONObject([
+                "frames": times, "nanosecondsToDecode": Double(decoded - began) / Double(times),
+                "nanosecondsToReadings": Double(Monotonic.nanoseconds() - decoded) / Double(times),
+            ]).line)
         return .success
     }
 

@@ -54,47 +54,21 @@ enum DeletedCommand: Command {
             person: try invocation.string("--person").map { try StoreAccess.person($0, in: store) }, limit: limit)
         var entries: [Int64: IngestAccount] = [:]
         for ingest in Set(deleted.map(\.ingest)) { entries[ingest] = try store.ledger.account(of: ingest) }
-        if context.format == .ndjson {
-            try writeLines(deleted, entries, store, context)
-        } else {
-            try writeTable(deleted, entries, context)
-            if deleted.isEmpty, limit > 0, context.format == .table { context.note("no deleted samples") }
-        }
+        let (line, times) = (SampleLine(me: store.owner), try context.times())
+        func received(_ one: DeletedSample) -> Instant? { entries[one.ingest].map { Instant(microseconds: $0.received) } }
+        func unit(_ sample: Sample) -> String { sample.origin.kind == .quantity ? sample.origin.type.canonicalUnit.code : "" }
+        try context.write(
+            deleted,
+            [
+                Field("deleted") { received($0) }, Field("ingest", "ledger") { $0.ingest },
+                Field("kind", "by") { entries[$0.ingest]?.kind.rawValue },
+                .column("start") { times.start(of: $0.stored.sample) }, .column("type") { $0.stored.sample.origin.type.id },
+                .column("value") { $0.stored.sample.shown ?? Readable.number($0.stored.sample.value) },
+                .column("unit") { unit($0.stored.sample) }, .column("uuid") { $0.stored.sample.identity.description },
+                Field("replacedBy", "replaced by") { $0.replacedBy },
+                .json("sample") { line.field($0.stored.sample, ingest: $0.stored.ingest) },
+            ])
+        if deleted.isEmpty, limit > 0, context.format == .table { context.note("no deleted samples") }
         return .success
-    }
-
-    private static func writeLines(
-        _ deleted: [DeletedSample], _ entries: [Int64: IngestAccount], _ store: SampleStore, _ context: CommandContext
-    ) throws {
-        let line = SampleLine(me: store.owner)
-        for one in deleted {
-            var sample: [UInt8] = []
-            line.append(one.stored.sample, ingest: one.stored.ingest, seq: nil, to: &sample)
-            var object = JSONObject()
-            object.set("deleted", entries[one.ingest].map { Instant(microseconds: $0.received).description })
-            object.set("ingest", Int(one.ingest))
-            object.set("kind", entries[one.ingest]?.kind.rawValue)
-            object.set("replacedBy", one.replacedBy)
-            object.set("sample", raw: Array(sample.dropLast()))
-            try context.streams.output.write(object.line)
-        }
-    }
-
-    private static func writeTable(_ deleted: [DeletedSample], _ entries: [Int64: IngestAccount], _ context: CommandContext)
-        throws
-    {
-        let times = try context.times()
-        let rows = deleted.map { one in
-            let (sample, entry) = (one.stored.sample, entries[one.ingest])
-            let isQuantity = sample.origin.kind == .quantity
-            return [
-                entry.map { times.local(Instant(microseconds: $0.received)) } ?? "", "\(one.ingest)",
-                entry?.kind.rawValue ?? "",
-                times.start(of: sample), sample.origin.type.id, sample.shown ?? Readable.number(sample.value),
-                isQuantity ? sample.origin.type.canonicalUnit.code : "", sample.identity.description, one.replacedBy ?? "",
-            ]
-        }
-        let header = ["deleted", "ledger", "by", "start", "type", "value", "unit", "uuid", "replaced by"]
-        try TableOutput(context: context).write(header: header, rows: rows)
     }
 }

@@ -13,17 +13,16 @@ struct FramePrinter {
     /// Prints the frame that the interpreter decoded last.
     /// - Parameter place: The position in the stream.
     func print(_ interpreter: BinaryInterpreter, _ match: BinaryMatch, at place: Place?) throws {
-        var object = JSONObject()
-        object.set("channel", match.channelName)
-        object.set("profile", match.profile.id)
-        object.set("place", place?.description)
-        object.set("fields", raw: interpreter.fieldsJSON)
+        var object = JSONObject([
+            "channel": match.channelName, "profile": match.profile.id, "place": place?.description,
+            "fields": RawJSON(interpreter.fieldsJSON),
+        ])
         if let cutOff = interpreter.frame.cutOff {
-            var rest = JSONObject()
-            rest.set("field", cutOff.field)
-            rest.set("at", cutOff.offset)
-            rest.set("octets", HexadecimalText.text(cutOff.bytes).uppercased())
-            object.set("cutOff", rest)
+            object.set(
+                "cutOff",
+                JSONObject([
+                    "field": cutOff.field, "at": cutOff.offset, "octets": HexadecimalText.text(cutOff.bytes).uppercased(),
+                ]))
             context.note(
                 "vitalgate: byte \(cutOff.offset): \(cutOff.field) is cut off, so only the complete values before it are used")
         }

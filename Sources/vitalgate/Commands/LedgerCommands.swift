@@ -330,34 +330,17 @@ enum QuarantineCommand: Command {
 
     private static func list(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
-        let quarantined = try store.quarantine.all()
-        if context.format == .ndjson {
-            let output = context.streams.output
-            let line = SampleLine(me: store.owner)
-            for entry in quarantined {
-                var sample: [UInt8] = []
-                line.append(entry.stored.sample, ingest: entry.stored.ingest, seq: nil, to: &sample)
-                var object = JSONObject()
-                object.set("quarantine", Int(entry.id))
-                object.set("rule", entry.rule)
-                object.set("place", entry.place)
-                object.set("sample", raw: Array(sample.dropLast()))
-                try output.write(object.line)
-            }
-            return .success
-        }
-        let times = try context.times()
-        let rows = quarantined.map { entry in
-            let sample = entry.stored.sample
-            return [
-                "\(entry.id)", times.start(of: sample),
-                sample.origin.type.id,
-                sample.receivedCase ?? Readable.number(sample.value), sample.origin.type.canonicalUnit.code, entry.rule,
-                "\(entry.stored.ingest)", entry.place,
-            ]
-        }
-        let header = ["n", "start", "type", "value", "unit", "rule", "ingest", "place"]
-        try TableOutput(context: context).write(header: header, rows: rows)
+        let (line, times) = (SampleLine(me: store.owner), try context.times())
+        try context.write(
+            try store.quarantine.all(),
+            [
+                Field("quarantine", "n") { $0.id }, .column("start") { times.start(of: $0.stored.sample) },
+                .column("type") { $0.stored.sample.origin.type.id },
+                .column("value") { $0.stored.sample.receivedCase ?? Readable.number($0.stored.sample.value) },
+                .column("unit") { $0.stored.sample.origin.type.canonicalUnit.code }, Field("rule") { $0.rule },
+                .column("ingest") { "\($0.stored.ingest)" }, Field("place") { $0.place },
+                .json("sample") { line.field($0.stored.sample, ingest: $0.stored.ingest) },
+            ])
         return .success
     }
 }

@@ -130,37 +130,19 @@ enum MedicationsCommand: Command {
         let store = try context.openForReading()
         let isAll = context.invocation.flag("--all")
         let medications = try store.people.medications(of: try person(context, store)).filter { isAll || !$0.isArchived }
-        guard context.format != .ndjson else {
-            for medication in medications { try context.streams.output.write(object(medication).line) }
-            return
-        }
-        if medications.isEmpty, context.format == .table {
-            context.note("no medications")
-            return
-        }
-        let rows = medications.map { medication in
+        try context.write(
+            medications,
             [
-                medication.name, medication.nickname ?? "", medication.generalForm.rawValue,
-                medication.codes.map(written).joined(separator: " "), medication.hasSchedule ? "scheduled" : "as needed",
-                medication.isArchived ? "archived" : "",
-            ]
-        }
-        try TableOutput(context: context).write(header: ["medication", "nickname", "form", "codes", "taken", ""], rows: rows)
+                Field("medication") { $0.name }, Field("nickname") { $0.nickname },
+                Field("generalForm", "form") { $0.generalForm.rawValue },
+                Field("codes", cell: { $0.codes.map(written).joined(separator: " ") }) { $0.codes.map { JSONObject($0) } },
+                Field("hasSchedule", "taken", cell: { $0.hasSchedule ? "scheduled" : "as needed" }) { $0.hasSchedule },
+                Field("isArchived", "", cell: { $0.isArchived ? "archived" : "" }) { $0.isArchived },
+            ], empty: "no medications")
     }
 
     private static func written(_ coding: Coding) -> String {
         let system = coding.system ?? ""
         return "\(CodeSystems.name(of: system) ?? system):\(coding.code ?? "")"
-    }
-
-    private static func object(_ medication: UserAnnotatedMedication) -> JSONObject {
-        var object = JSONObject()
-        object.set("medication", medication.name)
-        object.set("nickname", medication.nickname)
-        object.set("generalForm", medication.generalForm.rawValue)
-        object.set("codes", medication.codes.map { JSONObject($0) })
-        object.set("hasSchedule", medication.hasSchedule)
-        object.set("isArchived", medication.isArchived)
-        return object
     }
 }

@@ -56,18 +56,13 @@ enum PeopleCommand: Command {
         if !persons.contains(where: { $0.id == store.owner }) {
             persons.insert(Person(id: store.owner, name: "me"), at: 0)
         }
-        if context.format == .ndjson {
-            for person in persons {
-                var object = JSONObject()
-                object.set("subject", person.id)
-                object.set("name", person.name)
-                object.set("me", person.id == store.owner)
-                try context.streams.output.write(object.line)
-            }
-            return
-        }
-        let rows = persons.map { [$0.name, $0.id == store.owner ? "me" : "", $0.id] }
-        try TableOutput(context: context).write(header: ["name", "", "subject"], rows: rows)
+        try context.write(
+            persons,
+            [
+                .json("subject") { $0.id }, Field("name") { $0.name },
+                Field("me", "", cell: { $0.id == store.owner ? "me" : "" }) { $0.id == store.owner },
+                .column("subject") { $0.id },
+            ])
     }
 
     private static func add(_ context: CommandContext) throws {

@@ -11,7 +11,7 @@ import SampleStore
 enum PhonesCommand: Command {
     private static let app = Option(
         names: ["--app"], value: "APP", help: "App on the phone (default: health-auto-export).",
-        completion: .values(Phone.App.allCases.map(\.rawValue)))
+        completion: .values(PhoneApp.all.map(\.id)))
 
     static let specification = CommandSpecification(
         name: "phones", summary: "Manage phones that post health data.",
@@ -50,7 +50,7 @@ enum PhonesCommand: Command {
             return .configuration
         }
         let (now, name) = (context.machine.now(), context.invocation.argument("NAME") ?? "")
-        let app = context.invocation.string("--app").flatMap { Phone.App(rawValue: $0) } ?? .healthAutoExport
+        let app = PhoneApp.all.first { $0.id == context.invocation.string("--app") } ?? .healthAutoExport
         let store = try context.access().openForWriting(creating: true)
         let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
         guard person != Origin.unassigned else {
@@ -62,7 +62,7 @@ enum PhonesCommand: Command {
                 Grant(person: person, type: type, reading: .none, mayWrite: true), accesses: [.write], of: client, at: now)
         }
         let token = try store.clients.makeToken(for: client, at: now)
-        let address = "\(api.address ?? "https://ADDRESS-OF-YOUR-PROXY")/v1/intake/\(app.rawValue)"
+        let address = "\(api.address ?? "https://ADDRESS-OF-YOUR-PROXY")/v1/intake/\(app.id)"
         try context.streams.output.write(app.settings(address: address, token: token))
         if api.listen.isLoopback { context.note("only this machine can reach \(api.listen): phones need another 'api.listen'") }
         return .success
@@ -70,29 +70,18 @@ enum PhonesCommand: Command {
 
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let (zone, names) = (try context.zone(), try store.people.names())
-        var rows: [[String]] = []
-        for phone in try Phone.all(in: store) {
-            let (people, last, entry) = (phone.people, phone.posted, phone.entry)
-            if context.format == .ndjson {
-                var object = JSONObject()
-                object.set("name", phone.client.name)
-                object.set("app", phone.app.rawValue)
-                object.set("subjects", people.map { $0 == store.owner ? "me" : $0 })
-                object.set("posted", last?.description)
-                object.set("ingest", entry.map { Int($0.id) })
-                object.set("read", entry?.read)
-                object.set("stored", entry?.stored)
-                try context.streams.output.write(object.line)
-            }
-            let shown = last.map { Readable.local($0, at: zone.offset(at: $0)) } ?? "never"
-            rows.append([
-                phone.client.name, people.map { names[$0] ?? ($0 == store.owner ? "me" : $0) }.joined(separator: ", "), shown,
-                entry.map { "\($0.read)" } ?? "", entry.map { "\($0.stored)" } ?? "",
+        let (times, names) = (try context.times(), try store.people.names())
+        try context.write(
+            try Phone.all(in: store),
+            [
+                Field("name", "phone") { $0.client.name }, .json("app") { $0.app.id },
+                Field("subjects", "person", cell: { $0.people.map { names[$0] ?? store.subject($0) }.joined(separator: ", ") }) {
+                    $0.people.map(store.subject)
+                },
+                Field("posted", "last post", cell: { $0.posted.map(times.local) ?? "never" }) { $0.posted },
+                .json("ingest") { $0.entry?.id }, Field("read", "read that day") { $0.entry?.read },
+                Field("stored") { $0.entry?.stored },
             ])
-        }
-        guard context.format != .ndjson else { return }
-        try TableOutput(context: context).write(header: ["phone", "person", "last post", "read that day", "stored"], rows: rows)
     }
 
     /// Writes a note for each phone with its last post.
@@ -107,42 +96,17 @@ enum PhonesCommand: Command {
     }
 }
 
-extension Phone.App {
-    /// The types that the app can post.
-    fileprivate var types: [SampleType] {
-        switch self {
-        case .healthAutoExport: HealthAutoExportInterpreter.types
-        case .hcWebhook: HealthConnectPostInterpreter.types
-        }
-    }
-
+extension PhoneApp {
     /// What to enter in the app.
     fileprivate func settings(address: String, token: String) -> String {
-        switch self {
-        case .healthAutoExport:
-            """
-            Enter this in Health Auto Export, in each automation of the type REST API:
+        """
+        Enter this in \(name), \(entry):
 
-              URL      \(address)
-              Header   Authorization: Bearer \(token)
-              Format   JSON
+          URL      \(address)
+          Header   Authorization: Bearer \(token)
+        \(advice)
 
-            Activity such as steps, energy and distance: an automation with Summarize Data on, and Time Grouping Hours.
-            Measurements such as heart rate, weight and sleep: an automation with Summarize Data off.
-            Workouts: an automation of their own, Export Version v2.
-            Period: Today for frequent exports, and Previous 7 Days once a day for data that arrives late.
 
-            """
-        case .hcWebhook:
-            """
-            Enter this in HC Webhook, as a webhook with JSON:
-
-              URL      \(address)
-              Header   Authorization: Bearer \(token)
-
-            Turn on the metadata of records, so that the hub knows which app and device wrote them.
-
-            """
-        }
+        """
     }
 }

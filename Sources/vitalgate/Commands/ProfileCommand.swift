@@ -107,50 +107,25 @@ enum ProfileCommand: Command {
             return .success
         }
         if context.invocation.flag("--devices") { return try listDevices(profiles, context) }
-        if context.format == .ndjson {
-            for profile in profiles {
-                var object = JSONObject()
-                object.set("id", profile.id)
-                object.set("name", profile.name)
-                object.set("version", profile.version)
-                object.set("channels", profile.channels)
-                object.set("vectors", profile.vectors.count + profile.frameVectors.count)
-                object.set("file", profile.file)
-                try output.write(object.line)
-            }
-            return .success
-        }
-        let header = ["id", "name", "version", "channels", "file"]
-        let rows = profiles.map { [$0.id, $0.name, $0.version, $0.channels.joined(separator: " "), $0.file] }
-        try TableOutput(context: context).write(header: header, rows: rows)
+        try context.write(
+            profiles,
+            [
+                Field("id") { $0.id }, Field("name") { $0.name }, Field("version") { $0.version },
+                Field("channels", cell: { $0.channels.joined(separator: " ") }, value: { $0.channels }),
+                .json("vectors") { $0.vectors.count + $0.frameVectors.count }, Field("file") { $0.file },
+            ])
         return .success
     }
 
     private static func listDevices(_ profiles: [Profile], _ context: CommandContext) throws -> ExitCode {
-        let rows = DeviceTable(profiles: profiles).rows
-        guard context.format == .ndjson else {
-            let header = ["kind", "maker", "model", "types", "proof", "needs", "profile"]
-            let cells = rows.map { row in
-                [
-                    row.device.kind.rawValue, row.device.maker, row.model, row.types.joined(separator: " "),
-                    row.device.proof.title,
-                    row.device.needs ?? "", row.profile.id,
-                ]
-            }
-            try TableOutput(context: context).write(header: header, rows: cells)
-            return .success
-        }
-        for row in rows {
-            var object = JSONObject()
-            object.set("kind", row.device.kind.rawValue)
-            object.set("maker", row.device.maker)
-            object.set("model", row.model)
-            object.set("types", row.types)
-            object.set("proof", row.device.proof.rawValue)
-            object.set("needs", row.device.needs)
-            object.set("profile", row.profile.id)
-            try context.streams.output.write(object.line)
-        }
+        try context.write(
+            DeviceTable(profiles: profiles).rows,
+            [
+                Field("kind") { $0.device.kind.rawValue }, Field("maker") { $0.device.maker }, Field("model") { $0.model },
+                Field("types", cell: { $0.types.joined(separator: " ") }, value: { $0.types }),
+                Field("proof", cell: { $0.device.proof.title }, value: { $0.device.proof.rawValue }),
+                Field("needs") { $0.device.needs }, Field("profile") { $0.profile.id },
+            ])
         return .success
     }
 

@@ -49,11 +49,6 @@ enum QueryCommand: Command {
                     duplicates.
                     """
             ),
-            Option(
-                names: ["--chart"],
-                help:
-                    "Draw each night as a chart (only for the type sleepAnalysis)."
-            ),
             SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [
@@ -62,7 +57,6 @@ enum QueryCommand: Command {
                 "vitalgate query heartRate --where \"value > 100 and (source.name = 'My watch' or device.model ~ HR)\"",
                 "High heart rates from two devices."),
             Example("vitalgate query heartRate --from -30d --sort -value --limit 10", "The ten highest heart rates of a month."),
-            Example("vitalgate query sleepAnalysis --chart --from -7d", "Charts of the last week's nights."),
             Example(
                 "vitalgate query all --where 'fhir.resourceType = \"Immunization\" and fhir.code.cvx = 94'",
                 "Vaccinations with code 94 (measles, mumps, rubella, varicella) from health records."),
@@ -99,7 +93,6 @@ enum QueryCommand: Command {
         }
         let range = try context.range(zone: zone)
         var query = try context.query(types, from: range.from, to: range.to, zone: zone, in: store)
-        if invocation.flag("--chart") { return try chart(query, range, types, store, context) }
         query.order = try order(invocation)
         query.limit = try invocation.integer("--limit", in: 0...Int.max)
         query.derivesCorrelations = types?.contains { $0.kind == .correlation } ?? false
@@ -140,45 +133,6 @@ enum QueryCommand: Command {
                 return order
             }
         }
-    }
-
-    /// Draws sleep as a hypnogram. A night that overlaps the range is drawn completely.
-    private static func chart(
-        _ query: SampleQuery, _ range: (from: Instant?, to: Instant?), _ types: Set<SampleType>?, _ store: SampleStore,
-        _ context: CommandContext
-    ) throws -> ExitCode {
-        let invocation = context.invocation
-        guard let types, types.count == 1, types.first?.id == "sleepAnalysis" else {
-            throw invocation.invalid(
-                "TYPE", value: invocation.argument("TYPE") ?? "", expected: "sleepAnalysis, the only type that --chart draws")
-        }
-        if context.format != .table {
-            throw invocation.invalid(
-                "--format", value: context.format.rawValue, expected: "no --format with --chart")
-        }
-        let day: Int64 = 86_400_000_000
-        var query = query
-        query.predicate =
-            try context.query(
-                types, from: range.from.map { Instant(microseconds: $0.microseconds &- day) },
-                to: range.to.map { Instant(microseconds: $0.microseconds &+ day) }, zone: context.zone(), in: store
-            ).predicate
-        let reader = NightReader(store, priority: try context.configuration().priority)
-        var nights = try reader.nights(query, from: range.from, to: range.to)
-        if try order(invocation) == [SampleOrder(.start, descending: true)] { nights.reverse() }
-        if let limit = try invocation.integer("--limit", in: 0...Int.max) { nights.removeLast(max(0, nights.count - limit)) }
-        let times = try context.times()
-        let names = Set(nights.map(\.person)).count > 1 ? try store.people.names() : nil
-        let terminal = context.streams.outputTerminal
-        for (index, night) in nights.enumerated() {
-            let zone = (times.isExplicit ? nil : night.zone) ?? times.zone.offset(at: Instant(microseconds: night.start))
-            let drawing = Hypnogram(
-                night: night, zone: zone, width: min(terminal.width ?? 80, 120), isUnicode: terminal.isUnicode)
-            let lines = drawing.lines(person: names.map { $0[night.person] ?? night.person })
-            try context.streams.output.write((index > 0 ? "\n" : "") + lines.joined(separator: "\n") + "\n")
-        }
-        if nights.isEmpty { context.note("no samples") }
-        return .success
     }
 
     private static func show(

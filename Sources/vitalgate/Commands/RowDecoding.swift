@@ -64,11 +64,9 @@ private struct RowDecoder {
         let samples = try ReadingPath.samples(of: readings, zone: zone, received: received)
         var fields = JSONObject()
         for (index, cell) in cells.enumerated() { fields.set(index < header.count ? header[index] : "\(index + 1)", cell) }
-        var object = JSONObject()
-        object.set("channel", "csv")
-        object.set("profile", interpreter.profile.id)
-        object.set("place", frame.place.description)
-        object.set("fields", fields)
+        var object = JSONObject([
+            "channel": "csv", "profile": interpreter.profile.id, "place": frame.place.description, "fields": fields,
+        ])
         if case .skipped(let kind) = outcome { object.set("skipped", kind.name) }
         object.set("samples", raw: DecodeCommand.samples(samples, line))
         return (object, samples)

@@ -63,31 +63,20 @@ enum SourcesCommand: Command {
         let sources = try store.sources.counting(
             matching: SampleQuery(types: type.map { [$0] }, person: person), try context.configuration().priority)
         let rows = type == nil ? together(sources) : sources.map { SourceRow($0) }
-        if context.format == .ndjson {
-            for (index, row) in rows.enumerated() {
-                let line = row.object(place: type == nil ? nil : index + 1, me: store.owner).line
-                try context.streams.output.write(line)
-            }
-            return
-        }
         let names = try store.people.names()
-        let times = try context.times()
-        var header = ["source", "id", "device", "person", "types", "first", "last"]
-        if type != nil { header.insert("", at: 0) }
-        let cells = rows.enumerated().map { index, row in
-            var cells = [
-                context.format == .table
-                    ? SourceRevision.displayName(ofID: row.source.series.source, name: row.source.sourceName)
-                    : row.source.sourceName, row.source.series.source, row.source.deviceName ?? row.source.model ?? "",
-                names[row.source.series.person] ?? row.source.series.person,
-                row.types.count > 3 ? "\(row.types.count)" : row.types.sorted().joined(separator: ", "),
-                times.local(row.first), times.local(row.last),
-            ]
-            if type != nil { cells.insert("\(index + 1)", at: 0) }
-            return cells
-        }
-        if rows.isEmpty, context.format == .table { context.note("no samples") }
-        if !rows.isEmpty || context.format == .csv { try TableOutput(context: context).write(header: header, rows: cells) }
+        let isTable = context.format == .table
+        let place: [Field<(offset: Int, element: SourceRow)>] = [Field("place", "") { $0.offset + 1 }]
+        let fields: [Field<(offset: Int, element: SourceRow)>] = [
+            .json("subject") { store.subject($0.element.series.person) }, .json("source") { $0.element.sourceObject },
+            .column("source") { isTable ? $0.element.displayName : $0.element.source.sourceName },
+            .column("id") { $0.element.series.source },
+            .column("device") { $0.element.source.deviceName ?? $0.element.source.model ?? "" },
+            .column("person") { names[$0.element.series.person] ?? $0.element.series.person },
+            .json("device") { $0.element.deviceObject },
+            Field("types", cell: { $0.element.words }, value: { $0.element.types.sorted() }),
+            Field("first") { $0.element.first }, Field("last") { $0.element.last },
+        ]
+        try context.write(Array(rows.enumerated()), (type == nil ? [] : place) + fields, empty: "no samples")
     }
 
     /// One row for each person, source and device.
@@ -136,29 +125,16 @@ enum SourcesCommand: Command {
             (person == nil || order.person == nil || order.person == person)
                 && (name == nil || order.type == nil || order.type == type)
         }
-        if context.format == .ndjson {
-            for order in orders {
-                var object = JSONObject()
-                object.set("type", order.type?.id)
-                object.set("subject", order.person.map { $0 == store.owner ? "me" : $0 })
-                object.set("sources", order.names)
-                try context.streams.output.write(object.line)
-            }
-            return
-        }
-        if orders.isEmpty, context.format == .table {
-            context.note("no order is set. 'vitalgate sources list TYPE' shows the default order")
-        }
-        let persons = try store.people.names()
-        let rows = orders.map { order in
+        let names = try store.people.names()
+        try context.write(
+            orders,
             [
-                order.type?.id ?? "all", order.person.map { persons[$0] ?? $0 } ?? "everybody",
-                order.names.joined(separator: ", "),
-            ]
-        }
-        if !rows.isEmpty || context.format == .csv {
-            try TableOutput(context: context).write(header: ["type", "person", "sources"], rows: rows)
-        }
+                Field("type", cell: { $0.type?.id ?? "all" }, value: { $0.type?.id }),
+                Field("subject", "person", cell: { $0.person.map { names[$0] ?? $0 } ?? "everybody" }) {
+                    $0.person.map(store.subject)
+                },
+                Field("sources") { $0.names },
+            ], empty: "no order is set. 'vitalgate sources list TYPE' shows the default order")
     }
 }
 
@@ -179,24 +155,15 @@ private struct SourceRow {
         (first, last) = (min(first, other.first), max(last, other.last))
     }
 
-    func object(place: Int?, me: String) -> JSONObject {
-        var object = JSONObject()
-        if let place { object.set("place", place) }
-        object.set("subject", source.series.person == me ? "me" : source.series.person)
-        var reported = JSONObject()
-        reported.set("id", source.series.source)
-        reported.set("name", source.sourceName)
-        object.set("source", reported)
-        var device = JSONObject()
-        device.set("key", source.series.device.isEmpty ? nil : source.series.device)
-        device.set("name", source.deviceName)
-        device.set("model", source.model)
-        object.set("device", device)
-        object.set("types", types.sorted())
-        object.set("first", first.description)
-        object.set("last", last.description)
-        return object
+    var series: SeriesDescription { source.series }
+    var displayName: String { SourceRevision.displayName(ofID: series.source, name: source.sourceName) }
+    var sourceObject: JSONObject { ["id": series.source, "name": source.sourceName] }
+    var deviceObject: JSONObject {
+        ["key": series.device.isEmpty ? nil : series.device, "name": source.deviceName, "model": source.model]
     }
+
+    /// The types, or their number if there are many.
+    var words: String { types.count > 3 ? "\(types.count)" : types.sorted().joined(separator: ", ") }
 }
 
 extension CountingSource {

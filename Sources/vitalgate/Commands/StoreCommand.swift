@@ -187,32 +187,21 @@ enum StoreCommand: Command {
         let output = context.streams.output
         switch context.format {
         case .ndjson:
-            var object = JSONObject()
-            object.set("path", summary.path)
-            object.set("bytes", summary.bytes)
-            object.set("samples", summary.samples)
-            object.set("bytesPerSample", perSample)
-            object.set("deleted", summary.deleted)
-            object.set("quarantined", summary.quarantined)
-            object.set("ingests", summary.ingests)
-            object.set("seq", Int(summary.lastChange))
-            object.set("subject", summary.person)
-            object.set("schema", summary.schema)
-            object.set("series", summary.series.map(Self.object))
-            try output.write(object.line)
+            try context.write([
+                "path": summary.path, "bytes": summary.bytes, "samples": summary.samples, "bytesPerSample": perSample,
+                "deleted": summary.deleted, "quarantined": summary.quarantined, "ingests": summary.ingests,
+                "seq": summary.lastChange, "subject": summary.person, "schema": summary.schema,
+                "series": summary.series.map(Self.object),
+            ])
         case .csv:
-            var bytes: [UInt8] = []
-            context.csv.append(row: ["type", "subject", "source", "device", "samples", "first", "last"], to: &bytes)
-            for series in summary.series {
-                let description = series.description
-                context.csv.append(
-                    row: [
-                        description.type.id, description.person == store.owner ? "me" : description.person,
-                        description.source,
-                        description.device, "\(series.count)", series.first.description, series.last.description,
-                    ], to: &bytes)
-            }
-            try output.write(bytes)
+            try TableOutput(context: context).write(
+                header: ["type", "subject", "source", "device", "samples", "first", "last"],
+                rows: summary.series.map {
+                    [
+                        $0.description.type.id, store.subject($0.description.person), $0.description.source,
+                        $0.description.device, "\($0.count)", $0.first.description, $0.last.description,
+                    ]
+                })
         case .table:
             try output.write(
                 """
@@ -241,14 +230,10 @@ enum StoreCommand: Command {
     }
 
     private static func object(_ series: StoreSummary.Series) -> JSONObject {
-        var object = JSONObject()
-        object.set("type", series.description.type.id)
-        object.set("subject", series.description.person)
-        object.set("source", series.description.source)
-        object.set("device", series.description.device.isEmpty ? nil : series.description.device)
-        object.set("samples", series.count)
-        object.set("first", series.first.description)
-        object.set("last", series.last.description)
-        return object
+        [
+            "type": series.description.type.id, "subject": series.description.person, "source": series.description.source,
+            "device": series.description.device.isEmpty ? nil : series.description.device, "samples": series.count,
+            "first": series.first.description, "last": series.last.description,
+        ]
     }
 }

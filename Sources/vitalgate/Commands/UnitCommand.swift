@@ -65,10 +65,7 @@ enum UnitCommand: Command {
         let code = invocation.string("--dialect") == "healthkit" ? invocation.argument("TO") ?? to.code : to.code
         switch context.format {
         case .ndjson:
-            var object = JSONObject()
-            object.set("value", raw: Array(Readable.plain(value).utf8))
-            object.set("unit", code)
-            try context.streams.output.write(object.line)
+            try context.streams.output.write(JSONObject(["value": RawJSON(Readable.plain(value)), "unit": code]).line)
         case .csv: try context.streams.output.write("value,unit\n\(Readable.plain(value)),\(code)\n")
         case .table: try context.streams.output.write("\(Readable.plain(value)) \(code)\n")
         }
@@ -110,55 +107,33 @@ enum TypesCommand: Command {
             for type in types { try output.write("\(type.id)\n") }
             return .success
         }
-        switch context.format {
-        case .ndjson:
-            for type in types {
-                var object = JSONObject()
-                object.set("id", type.id)
-                object.set("kind", type.kind.name)
-                object.set("healthKitIdentifier", type.healthKitIdentifier)
-                object.set("name", type.displayName)
-                object.set("own", type.isVitalgates)
-                object.set("dimension", type.dimensionName)
-                object.set("unit", type.kind == .quantity ? type.canonicalUnit.code : nil)
-                if let values = type.categoryValues { object.set("cases", raw: cases(values)) }
-                if let range = type.plausible {
-                    var plausible = JSONObject()
-                    plausible.set("low", range.lowerBound.isFinite ? range.lowerBound : nil)
-                    plausible.set("high", range.upperBound.isFinite ? range.upperBound : nil)
-                    object.set("plausible", plausible)
-                } else {
-                    object.set("plausible", nil as String?)
-                }
-                object.set("aggregation", type.kind == .quantity ? type.aggregation.rawValue : nil)
-                object.set("loinc", type.loinc)
-                object.set("duplicates", DuplicateRule.of(type, lasting: true).rawValue)
-                object.set("mdc", type.mdc?.code)
-                try output.write(object.line)
-            }
-        case .csv, .table:
-            let rows = types.map(row)
-            try TableOutput(context: context).write(
-                header: ["id", "name", "kind", "unit", "aggregation", "loinc", "mdc", "own", "cases"], rows: rows)
-        }
+        try context.write(
+            types,
+            [
+                Field("id") { $0.id }, .column("name") { $0.displayName }, Field("kind") { $0.kind.name },
+                .json("healthKitIdentifier") { $0.healthKitIdentifier }, .json("name") { $0.displayName },
+                .json("own") { $0.isVitalgates }, .json("dimension") { $0.dimensionName },
+                Field("unit") { $0.kind == .quantity ? $0.canonicalUnit.code : nil },
+                .json("cases") { ifPresent($0.categoryValues.map(cases)) }, .json("plausible") { $0.plausible.map(bounds) },
+                Field("aggregation") { $0.kind == .quantity ? $0.aggregation.rawValue : nil }, Field("loinc") { $0.loinc },
+                .json("duplicates") { DuplicateRule.of($0, lasting: true).rawValue }, Field("mdc") { $0.mdc?.code },
+                .column("own") { $0.isVitalgates ? "own" : "" },
+                .column("cases") { $0.categoryValues?.cases.map(\.name).joined(separator: " ") ?? "" },
+            ])
         return .success
     }
 
-    /// The table's row. Only quantities have a unit and an aggregation.
-    private static func row(_ type: SampleType) -> [String] {
-        let isAmount = type.kind == .quantity
-        let names = type.categoryValues?.cases.map(\.name) ?? []
-        return [
-            type.id, type.displayName, type.kind.name, isAmount ? type.canonicalUnit.code : "",
-            isAmount ? type.aggregation.rawValue : "", type.loinc ?? "", type.mdc.map { String($0.code) } ?? "",
-            type.isVitalgates ? "own" : "", names.joined(separator: " "),
+    private static func bounds(_ range: ClosedRange<Double>) -> JSONObject {
+        [
+            "low": range.lowerBound.isFinite ? range.lowerBound : nil,
+            "high": range.upperBound.isFinite ? range.upperBound : nil,
         ]
     }
 
     /// The cases as JSON with HealthKit's numbers, such as `{"asleepCore":3}`.
-    private static func cases(_ values: CategoryValues) -> [UInt8] {
+    private static func cases(_ values: CategoryValues) -> JSONObject {
         var object = JSONObject()
         for each in values.cases { object.set(each.name, each.value) }
-        return Array(object.line.dropLast())
+        return object
     }
 }

@@ -33,11 +33,10 @@ struct ExplanationReport {
     private func write(_ derived: StoredSample) throws -> ExitCode {
         let objects = (try? derived.sample.body?.decoded(as: Correlation.self))?.objects ?? []
         if context.format == .ndjson {
-            var object = JSONObject()
-            object.set("uuid", derived.uuid.description)
-            object.set("state", "derived")
-            object.set("objects", objects)
-            try context.streams.output.write(object.line)
+            try context.streams.output.write(
+                JSONObject([
+                    "uuid": derived.uuid.description, "state": "derived", "objects": objects,
+                ]).line)
         } else {
             try context.streams.output.write(
                 "\(derived.uuid)\n  \(derived.sample.origin.type.id) derived from \(objects.joined(separator: " and ")), not stored\n"
@@ -87,16 +86,16 @@ struct ExplanationReport {
     // MARK: For programs
 
     private func object(_ explanation: Explanation) throws -> JSONObject {
-        var object = JSONObject()
-        object.set("uuid", explanation.stored.uuid.description)
-        object.set("rule", Self.rule(of: explanation.stored.sample).rawValue)
-        object.set("state", explanation.first == nil ? try stateName(explanation.stored.uuid) : "duplicate")
+        var object = JSONObject([
+            "uuid": explanation.stored.uuid.description, "rule": Self.rule(of: explanation.stored.sample).rawValue,
+            "state": explanation.first == nil ? try stateName(explanation.stored.uuid) : "duplicate",
+        ])
         if let first = explanation.first {
             object.set("of", first.other.uuid.description)
             object.set("by", first.rule.rawValue)
             object.set("decidedIn", Int(first.ingest))
         }
-        object.set("sample", raw: line(explanation.stored))
+        object.set("sample", SampleLine(me: store.owner).field(explanation.stored.sample, ingest: explanation.stored.ingest))
         object.set("witnesses", explanation.duplicates.map(relation))
         object.set("linked", explanation.linked.map(relation))
         return object
@@ -112,16 +111,9 @@ struct ExplanationReport {
     }
 
     private func relation(_ relation: Explanation.Relation) -> JSONObject {
-        var object = JSONObject()
-        object.set("by", relation.rule.rawValue)
-        object.set("timeResolution", Int(relation.other.sample.timeResolution))
-        object.set("sample", raw: line(relation.other))
-        return object
-    }
-
-    private func line(_ stored: StoredSample) -> [UInt8] {
-        var bytes: [UInt8] = []
-        SampleLine(me: store.owner).append(stored.sample, ingest: stored.ingest, seq: nil, to: &bytes)
-        return Array(bytes.dropLast())
+        [
+            "by": relation.rule.rawValue, "timeResolution": Int(relation.other.sample.timeResolution),
+            "sample": SampleLine(me: store.owner).field(relation.other.sample, ingest: relation.other.ingest),
+        ]
     }
 }

@@ -7,23 +7,13 @@ struct FindingReport {
     let context: CommandContext
 
     func write(_ findings: [Finding]) throws {
-        switch context.format {
-        case .ndjson: for finding in findings { try context.streams.output.write(object(finding).line) }
-        case .csv:
-            try TableOutput(context: context).write(
-                header: ["subject", "state", "finding", "command"],
-                rows: findings.map { [$0.component, $0.weight.rawValue, $0.text, $0.command ?? ""] })
-        case .table: for finding in findings { try context.streams.output.write(text(finding)) }
-        }
-    }
-
-    private func object(_ finding: Finding) -> JSONObject {
-        var object = JSONObject()
-        object.set("subject", finding.component)
-        object.set("state", finding.weight.rawValue)
-        object.set("finding", finding.text)
-        object.set("command", finding.command)
-        return object
+        if context.format == .table { return try findings.forEach { try context.streams.output.write(text($0)) } }
+        try context.write(
+            findings,
+            [
+                Field("subject") { $0.component }, Field("state") { $0.weight.rawValue }, Field("finding") { $0.text },
+                Field("command") { $0.command },
+            ])
     }
 
     /// A finding with its command on a separate line, so that it is not truncated and can be copied.

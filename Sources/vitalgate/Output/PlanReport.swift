@@ -65,21 +65,16 @@ struct PlanReport {
     // MARK: For programs
 
     private func object(_ query: SampleQuery, _ cursor: SampleCursor, _ matched: Int) -> JSONObject {
-        var object = JSONObject()
-        object.set("condition", query.predicate.description)
-        object.set("order", query.order.map(\.description))
-        object.set("streamed", cursor.plan.isStreamed)
+        var object = JSONObject([
+            "condition": query.predicate.description, "order": query.order.map(\.description), "streamed": cursor.plan.isStreamed,
+        ])
         let parts: [JSONObject] = zip(cursor.plan.parts, cursor.scanned).map { part, scanned in
-            var object = JSONObject()
-            object.set("type", part.isDerived ? "bloodPressure" : part.series.type.id)
-            object.set("derived", part.isDerived)
-            object.set("source", part.series.source)
-            object.set("device", part.series.device)
+            var object = JSONObject([
+                "type": part.isDerived ? "bloodPressure" : part.series.type.id, "derived": part.isDerived,
+                "source": part.series.source, "device": part.series.device,
+            ])
             let intervals: [JSONObject] = part.starts.intervals.map { interval in
-                var object = JSONObject()
-                object.set("from", time(interval.lowerBound, unless: .min))
-                object.set("through", time(interval.upperBound, unless: .max))
-                return object
+                JSONObject(["from": time(interval.lowerBound, unless: .min), "through": time(interval.upperBound, unless: .max)])
             }
             object.set("starts", intervals)
             object.set("rest", part.rest?.description)

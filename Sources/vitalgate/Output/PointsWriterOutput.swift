@@ -41,8 +41,7 @@ struct PointsWriterOutput {
             if context.format == .csv {
                 context.csv.append(row: (hasTime ? [moment ?? ""] : []) + others.map { point[$0]?.text ?? "" }, to: &bytes)
             } else {
-                var object = JSONObject()
-                if hasTime { object.set(Points.time, moment) }
+                var object = JSONObject([Points.time: ifPresent(hasTime ? moment : nil)])
                 for column in others { object.set(names[column], raw: Array((point[column]?.text ?? "null").utf8)) }
                 bytes += object.line
             }

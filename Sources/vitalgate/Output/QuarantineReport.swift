@@ -72,24 +72,12 @@ struct QuarantineReport {
         _ entry: QuarantinedSample, before: [StoredSample], after: [StoredSample], me: String
     ) -> JSONObject {
         let writer = SampleLine(me: me)
-        func line(_ stored: StoredSample, seq: Int64?) -> [UInt8] {
-            var bytes: [UInt8] = []
-            writer.append(stored.sample, ingest: stored.ingest, seq: seq, to: &bytes)
-            return Array(bytes.dropLast())
-        }
-        func list(_ samples: [StoredSample]) -> [UInt8] {
-            Array("[".utf8) + Array(samples.map { line($0, seq: $0.seq) }.joined(separator: Array(",".utf8))) + Array("]".utf8)
-        }
-        var object = JSONObject()
-        object.set("quarantine", Int(entry.id))
-        object.set("state", entry.state)
-        object.set("rule", entry.rule)
-        object.set("place", entry.place)
-        object.set("frame", entry.frame)
-        object.set("sample", raw: line(entry.stored, seq: nil))
-        object.set("before", raw: list(before))
-        object.set("after", raw: list(after))
-        return object
+        func field(_ stored: StoredSample) -> RawJSON { writer.field(stored.sample, ingest: stored.ingest, seq: stored.seq) }
+        return [
+            "quarantine": entry.id, "state": entry.state, "rule": entry.rule, "place": entry.place, "frame": entry.frame,
+            "sample": writer.field(entry.stored.sample, ingest: entry.stored.ingest), "before": before.map(field),
+            "after": after.map(field),
+        ]
     }
 }
 

@@ -35,13 +35,11 @@ struct RepairReport {
     }
 
     private func object(_ plan: RepairPlan, _ request: RepairRequest, _ repairID: Int64?) -> JSONObject {
-        var object = JSONObject()
-        object.set("migration", repairID.map { Int($0) })
-        object.set("repair", request.repair.text)
-        object.set("conditions", raw: Array(request.conditions.json(me: me).utf8))
-        object.set("matched", plan.matched)
-        object.set("repaired", plan.repaired)
-        object.set("merged", plan.merged)
+        var object = JSONObject([
+            "migration": repairID.map { Int($0) }, "repair": request.repair.text,
+            "conditions": RawJSON(request.conditions.json(me: me)), "matched": plan.matched, "repaired": plan.repaired,
+            "merged": plan.merged,
+        ])
         for group in RepairReason.Group.allCases { object.set(group.rawValue, plan.left(group)) }
         var reasons = JSONObject()
         for reason in RepairReason.allCases { if let count = plan.left[reason] { reasons.set(reason.rawValue, count) } }
@@ -49,19 +47,8 @@ struct RepairReport {
         object.set("histograms", Self.histograms(plan).map(Self.object))
         object.set(
             "examples",
-            plan.examples.map { example in
-                var pair = JSONObject()
-                pair.set("before", raw: sample(example.before))
-                pair.set("after", raw: sample(example.after))
-                return pair
-            })
+            plan.examples.map { JSONObject(["before": line.field($0.before), "after": line.field($0.after)]) })
         return object
-    }
-
-    private func sample(_ sample: Sample) -> [UInt8] {
-        var bytes: [UInt8] = []
-        line.append(sample, ingest: nil, seq: nil, to: &bytes)
-        return Array(bytes.dropLast())
     }
 
     private typealias Comparison = (type: SampleType, before: Histogram, after: Histogram)
@@ -73,20 +60,12 @@ struct RepairReport {
     }
 
     private static func object(_ comparison: Comparison) -> JSONObject {
-        var object = JSONObject()
-        object.set("type", comparison.type.id)
-        object.set("unit", comparison.type.canonicalUnit.code)
-        object.set(
-            "bins",
-            Histogram.commonBins(comparison.before, comparison.after, limit: 16).map { interval in
-                var bin = JSONObject()
-                bin.set("from", interval.from)
-                bin.set("to", interval.to)
-                bin.set("before", interval.one)
-                bin.set("after", interval.other)
-                return bin
-            })
-        return object
+        [
+            "type": comparison.type.id, "unit": comparison.type.canonicalUnit.code,
+            "bins": Histogram.commonBins(comparison.before, comparison.after, limit: 16).map { interval in
+                JSONObject(["from": interval.from, "to": interval.to, "before": interval.one, "after": interval.other])
+            },
+        ]
     }
 
     private func text(_ plan: RepairPlan, _ request: RepairRequest) -> String {
@@ -191,40 +170,20 @@ struct RepairReport {
     }
 
     func write(_ repairs: [StoredRepair]) throws {
-        if context.format == .ndjson {
-            for repairID in repairs { try output.write(Self.object(repairID).line) }
-            return
-        }
-        let header = ["migration", "when", "repair", "conditions", "repaired", "merged", "state", "ingest"]
-        let rows = repairs.map { repairID in
-            let applied = Instant(microseconds: repairID.applied)
-            return [
-                "\(repairID.id)", String(times.local(applied).prefix(19)),
-                Repair.words(of: repairID.repair), repairID.conditions + (repairID.source.map { " (\($0))" } ?? ""),
-                Readable.count(repairID.repaired), Readable.count(repairID.merged), repairID.state, "\(repairID.ingest)",
-            ]
-        }
-        try TableOutput(context: context).write(header: header, rows: rows)
-    }
-
-    private static func object(_ repairID: StoredRepair) -> JSONObject {
-        var object = JSONObject()
-        object.set("migration", Int(repairID.id))
-        object.set("repair", repairID.repair)
-        object.set("conditions", raw: Array(repairID.conditions.utf8))
-        object.set("source", repairID.source)
-        object.set("state", repairID.state)
-        object.set("matched", repairID.matched)
-        object.set("repaired", repairID.repaired)
-        object.set("merged", repairID.merged)
-        object.set("alreadyRight", repairID.alreadyRight)
-        object.set("ambiguous", repairID.ambiguous)
-        object.set("impossible", repairID.impossible)
-        object.set("applied", Instant(microseconds: repairID.applied).description)
-        object.set("ingest", Int(repairID.ingest))
-        object.set("undone", repairID.undone.map { Instant(microseconds: $0).description })
-        object.set("undoneBy", repairID.undoneBy.map { Int($0) })
-        return object
+        try context.write(
+            repairs,
+            [
+                Field("migration") { $0.id },
+                .column("when") { String(times.local(Instant(microseconds: $0.applied)).prefix(19)) },
+                Field("repair", cell: { Repair.words(of: $0.repair) }) { $0.repair },
+                Field("conditions", cell: { $0.conditions + ($0.source.map { " (\($0))" } ?? "") }) { RawJSON($0.conditions) },
+                .column("repaired") { Readable.count($0.repaired) }, .column("merged") { Readable.count($0.merged) },
+                .json("source") { $0.source }, Field("state") { $0.state }, .json("matched") { $0.matched },
+                .json("repaired") { $0.repaired }, .json("merged") { $0.merged }, .json("alreadyRight") { $0.alreadyRight },
+                .json("ambiguous") { $0.ambiguous }, .json("impossible") { $0.impossible },
+                .json("applied") { Instant(microseconds: $0.applied) }, Field("ingest") { $0.ingest },
+                .json("undone") { $0.undone.map { Instant(microseconds: $0) } }, .json("undoneBy") { $0.undoneBy },
+            ])
     }
 
     /// Writes a line for each pair as it is read, since there may be millions.
@@ -233,11 +192,10 @@ struct RepairReport {
         try forEach { pair in
             switch context.format {
             case .ndjson:
-                var object = JSONObject()
-                object.set("old", pair.old.description)
-                object.set("new", pair.new.description)
-                object.set("merged", pair.isMerged)
-                try output.write(object.line)
+                try output.write(
+                    JSONObject([
+                        "old": pair.old.description, "new": pair.new.description, "merged": pair.isMerged,
+                    ]).line)
             case .csv: try output.write("\(pair.old),\(pair.new),\(pair.isMerged)\n")
             case .table: try output.write("\(pair.old)  \(pair.new)\(pair.isMerged ? "  merged" : "")\n")
             }

@@ -3,7 +3,7 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Writes the rings of days: one day as a drawing, several as a table, or lines for programs.
+/// Writes the rings of days: one day as a page, several as a table, or lines for programs.
 struct RingsReport {
     private let context: CommandContext
     private let persons: [String: String]
@@ -39,7 +39,7 @@ struct RingsReport {
             try context.streams.output.write(bytes)
         case .csv: try writeRows(days)
         case .table:
-            // A single day is drawn, so the first day waits until a second one arrives.
+            // A single day is a page, so the first day waits until a second one arrives.
             let waiting = first ?? []
             if isTable || Set((waiting + days).map(\.day.date)).count > 1 {
                 try table(waiting + days)
@@ -53,7 +53,7 @@ struct RingsReport {
     mutating func finish() throws {
         if context.format == .csv, !hasHeader { try writeRows([]) }
         for (index, (day, _)) in (first ?? []).enumerated() {
-            try context.streams.output.write((index > 0 ? "\n" : "") + drawing(of: day))
+            try context.streams.output.write((index > 0 ? "\n" : "") + page(of: day))
         }
     }
 
@@ -72,14 +72,13 @@ struct RingsReport {
     /// The colours of the rings and their figures: red, green, cyan.
     private static let colours = [31, 32, 36]
 
-    private func drawing(of day: ActivityDay) -> String {
+    private func page(of day: ActivityDay) -> String {
         let terminal = context.streams.outputTerminal
         let rings: [(name: String, ring: ActivityDay.Ring, unit: String)] = [
             ("move", day.move, day.move.unit.map(Readable.unit) ?? ""),
             ("exercise", day.exercise, day.exercise.unit.map(Readable.unit) ?? ""),
             (day.usesWheelchair ? "roll" : "stand", day.stand, "h"),
         ]
-        let isDrawn = terminal.isUnicode && rings.contains { $0.ring.fraction != nil }
         let colours = terminal.showsColours ? Self.colours : []
         var text = [Self.heading(day.date) + (persons.isEmpty ? "" : name(day)), ""]
         let maximumWidth = rings.map { Self.figures($0.ring, $0.unit).count }.max() ?? 0
@@ -89,7 +88,7 @@ struct RingsReport {
             if let fraction = ring.fraction {
                 let percent = "\(Readable.number((fraction * 100).rounded())) %"
                 row += String(repeating: " ", count: max(2, 10 + maximumWidth + 7 - row.count - percent.count)) + percent
-                if !isDrawn { row += "  " + TextTable.bar(fraction, width: 20, unicode: terminal.isUnicode) }
+                row += "  " + TextTable.bar(fraction, width: 20, unicode: terminal.isUnicode)
             }
             while row.last == " " { row.removeLast() }
             text.append(index < colours.count ? "\u{1B}[\(colours[index])m\(row)\u{1B}[0m" : row)
@@ -103,16 +102,7 @@ struct RingsReport {
                     ? "calculated from samples, with the goals of the last summary" : "calculated from samples (no goals known)",
             ]
         }
-        guard isDrawn else { return text.joined(separator: "\n") + "\n" }
-        let drawing = RingsDrawing(fractions: rings.map(\.ring.fraction), colours: colours).text
-        let above = max(0, (drawing.count - text.count) / 2)
-        return drawing.enumerated().map { index, line in
-            let row = index - above
-            let suffix = text.indices.contains(row) && !text[row].isEmpty ? "   " + text[row] : ""
-            var whole = line + suffix
-            while whole.last == " " { whole.removeLast() }
-            return whole + "\n"
-        }.joined()
+        return text.joined(separator: "\n") + "\n"
     }
 
     private func name(_ day: ActivityDay) -> String { "  " + TerminalText.sanitized(persons[day.person] ?? day.person) }

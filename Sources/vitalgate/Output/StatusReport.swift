@@ -144,153 +144,93 @@ struct StatusReport {
 
     // MARK: For programs
 
+    /// The fields of a part, which are a JSON object, or rows of CSV.
+    private typealias Fields = KeyValuePairs<String, (any JSONRepresentable)?>
+
     static func object(_ status: HubStatus) -> JSONObject {
-        var object = JSONObject()
-        object.set("time", status.time.description)
-        if let hub = status.hub {
-            var process = JSONObject()
-            process.set("process", Int(hub.process))
-            process.set("started", hub.started.description)
-            process.set("uptime", hub.uptime)
-            object.set("hub", process)
-        } else {
-            object.set("hub", String?.none)
-        }
-        var store = JSONObject()
-        store.set("path", status.store.path)
-        store.set("bytes", status.store.bytes)
-        store.set("failure", status.store.failure)
-        object.set("store", store)
-        var today = JSONObject()
-        today.set("since", status.today.since.description)
-        for (name, count) in counts(status.today) { today.set(name, status.today.failure == nil ? count : nil) }
+        var today = JSONObject(["since": status.today.since])
+        for (name, count) in counts(status.today) { today.set(name, count) }
         today.set("failure", status.today.failure)
         today.set("waiting", status.today.waiting)
-        object.set("today", today)
-        object.set(
-            "quarantine",
-            (status.quarantine ?? []).map { each in
-                var object = JSONObject()
-                object.set("rule", each.rule)
-                object.set("count", each.count)
-                object.set("since", each.since.description)
-                return object
-            })
-        object.set("sources", status.sources.map(Self.object))
-        object.set("devices", status.devices.map(Self.object))
-        object.set("devicesLeftOut", status.devicesLeftOut)
-        if let backups = status.backups { object.set("backups", backups.map(Self.object)) }
-        return object
+        return [
+            "time": status.time, "hub": status.hub.map { JSONObject(fields($0)) }, "store": JSONObject(fields(status.store)),
+            "today": today,
+            "quarantine": (status.quarantine ?? []).map { JSONObject(["rule": $0.rule, "count": $0.count, "since": $0.since]) },
+            "sources": status.sources.map(object),
+            "devices": status.devices.map { JSONObject(["address": $0.address], fields($0)) },
+            "devicesLeftOut": status.devicesLeftOut,
+            "backups": ifPresent(status.backups?.map { JSONObject(["name": $0.name], fields($0)) }),
+        ]
     }
 
     private static func object(_ source: HubStatus.Source) -> JSONObject {
-        var object = JSONObject()
-        object.set("name", source.name)
-        object.set("state", source.state)
-        object.set("started", source.started?.description)
-        object.set("retry", source.retry?.description)
-        object.set("reason", source.reason)
-        if let count = source.wrongTokens { object.set("wrongTokens", count) }
-        if let count = source.refusedForLoad { object.set("refusedForLoad", count) }
-        if let refusals = source.refusals {
-            object.set(
-                "refusals",
-                refusals.map { each in
-                    var refusal = JSONObject()
-                    refusal.set("bound", each.bound)
-                    refusal.set("count", each.count)
-                    refusal.set("since", each.since.description)
-                    return refusal
-                })
-        }
+        var object = JSONObject(["name": source.name], fields(source))
+        let refusals = source.refusals?.map { JSONObject(["bound": $0.bound, "count": $0.count, "since": $0.since]) }
+        object.set("refusals", ifPresent(refusals))
         return object
     }
 
-    private static func object(_ backup: HubStatus.Backup) -> JSONObject {
-        var object = JSONObject()
-        object.set("name", backup.name)
-        object.set("made", backup.made?.description)
-        object.set("proven", backup.proven?.description)
-        object.set("away", backup.away?.description)
-        object.set("failure", backup.failure)
-        return object
+    private static func fields(_ hub: HubStatus.Process) -> Fields {
+        ["process": Int(hub.process), "started": hub.started, "uptime": hub.uptime]
     }
 
-    private static func object(_ device: HubStatus.Device) -> JSONObject {
-        var object = JSONObject()
-        object.set("address", device.address)
-        object.set("name", device.name)
-        object.set("source", device.source)
-        object.set("state", device.state)
-        object.set("reason", device.reason)
-        object.set("last", device.last?.description)
-        object.set("rate", device.rate)
-        object.set("expectedInterval", device.expectedInterval)
-        object.set("silentSince", device.silentSince?.description)
-        object.set("battery", device.battery)
-        return object
+    private static func fields(_ store: HubStatus.Store) -> Fields {
+        ["path": store.path, "bytes": store.bytes, "failure": store.failure]
     }
 
-    private static func counts(_ today: HubStatus.Today) -> [(String, Int)] {
+    private static func fields(_ source: HubStatus.Source) -> Fields {
         [
+            "state": source.state, "started": source.started, "retry": source.retry, "reason": source.reason,
+            "wrongTokens": ifPresent(source.wrongTokens), "refusedForLoad": ifPresent(source.refusedForLoad),
+        ]
+    }
+
+    private static func fields(_ backup: HubStatus.Backup) -> Fields {
+        ["made": backup.made, "proven": backup.proven, "away": backup.away, "failure": backup.failure]
+    }
+
+    private static func fields(_ device: HubStatus.Device) -> Fields {
+        [
+            "name": device.name, "source": device.source, "state": device.state, "reason": device.reason, "last": device.last,
+            "rate": device.rate, "expectedInterval": device.expectedInterval, "silentSince": device.silentSince,
+            "battery": device.battery,
+        ]
+    }
+
+    /// The counts of readings, or `nil` for each of them if they could not be counted.
+    private static func counts(_ today: HubStatus.Today) -> [(String, Int?)] {
+        let counts = [
             ("read", today.read), ("stored", today.stored), ("duplicate", today.duplicate), ("quarantined", today.quarantined),
             ("refused", today.refused), ("skipped", today.skipped),
         ]
+        return counts.map { ($0.0, today.failure == nil ? $0.1 : nil) }
     }
 
     /// One row per field, since hub, sources and devices have different columns.
     private static func csv(_ status: HubStatus, _ writer: CSVWriter) -> [UInt8] {
-        var rows = [["part", "name", "field", "value"]]
-        func add(_ part: String, _ name: String, _ fields: [(String, String?)]) {
-            for (field, value) in fields { if let value { rows.append([part, name, field, value]) } }
-        }
-        add("hub", "", [("state", status.hub == nil ? "stopped" : "running"), ("time", status.time.description)])
-        if let hub = status.hub {
-            add(
-                "hub", "",
-                [("process", "\(hub.process)"), ("started", hub.started.description), ("uptime", "\(hub.uptime)")])
-        }
-        let store = status.store
-        add("store", "", [("path", store.path), ("bytes", "\(store.bytes)"), ("failure", store.failure)])
-        add("today", "", [("since", status.today.since.description)])
-        add("today", "", counts(status.today).map { ($0.0, status.today.failure == nil ? "\($0.1)" : nil) })
-        add("today", "", [("failure", status.today.failure)])
-        add("today", "", [("waiting", status.today.waiting.map(\.description))])
-        for each in status.quarantine ?? [] {
-            add("quarantine", each.rule, [("count", "\(each.count)"), ("since", each.since.description)])
-        }
-        for source in status.sources {
-            add(
-                "source", source.name,
-                [
-                    ("state", source.state), ("started", source.started?.description), ("retry", source.retry?.description),
-                    ("reason", source.reason), ("wrongTokens", source.wrongTokens.map(\.description)),
-                    ("refusedForLoad", source.refusedForLoad.map(\.description)),
-                ]
-                    + (source.refusals ?? []).flatMap {
-                        [("refused.\($0.bound)", "\($0.count)"), ("refused.\($0.bound).since", $0.since.description)]
-                    })
-        }
-        for backup in status.backups ?? [] {
-            add(
-                "backup", backup.name,
-                [
-                    ("made", backup.made?.description), ("proven", backup.proven?.description),
-                    ("away", backup.away?.description), ("failure", backup.failure),
-                ])
-        }
-        for device in status.devices {
-            add(
-                "device", device.address,
-                [
-                    ("name", device.name), ("source", device.source), ("state", device.state), ("reason", device.reason),
-                    ("last", device.last?.description),
-                    ("rate", device.rate.map(\.description)), ("expectedInterval", device.expectedInterval.map(\.description)),
-                    ("silentSince", device.silentSince?.description), ("battery", device.battery.map(\.description)),
-                ])
-        }
         var bytes: [UInt8] = []
-        for row in rows { writer.append(row: row, to: &bytes) }
+        writer.append(row: ["part", "name", "field", "value"], to: &bytes)
+        func add(_ part: String, _ name: String, _ fields: Fields) {
+            for case (let field, let value?) in fields {
+                if let text = value.text { writer.append(row: [part, name, field, text], to: &bytes) }
+            }
+        }
+        add("hub", "", ["state": status.hub == nil ? "stopped" : "running", "time": status.time])
+        if let hub = status.hub { add("hub", "", fields(hub)) }
+        add("store", "", fields(status.store))
+        add("today", "", ["since": status.today.since])
+        for (name, count) in counts(status.today) { add("today", "", [name: count]) }
+        add("today", "", ["failure": status.today.failure, "waiting": status.today.waiting])
+        for each in status.quarantine ?? [] { add("quarantine", each.rule, ["count": each.count, "since": each.since]) }
+        for source in status.sources {
+            add("source", source.name, fields(source))
+            for each in source.refusals ?? [] {
+                let name = "refused.\(each.bound)"
+                add("source", source.name, [name: each.count, name + ".since": each.since])
+            }
+        }
+        for backup in status.backups ?? [] { add("backup", backup.name, fields(backup)) }
+        for device in status.devices { add("device", device.address, fields(device)) }
         return bytes
     }
 }

@@ -89,7 +89,7 @@ struct SuspicionReport {
         let (range, series) = (suspicion.range, suspicion.series)
         var words = [
             "vitalgate", "repair", "plan", "--type", series.type.id, "--source", quoted(series.source), "--person",
-            series.person == store.owner ? "me" : series.person, "--from", range.from.description, "--to",
+            store.subject(series.person), "--from", range.from.description, "--to",
             suspicion.end.description,
         ]
         if !series.device.isEmpty { words += ["--device", quoted(series.device)] }
@@ -114,41 +114,24 @@ struct SuspicionReport {
     }
 
     private static func object(_ entry: Corrections.Entry, _ plan: RepairPlan) -> JSONObject {
-        var object = JSONObject()
-        object.set("kind", "correction")
-        object.set("correction", entry.name)
-        object.set("note", entry.note)
-        object.set("repair", entry.request.repair.text)
-        object.set("matched", plan.matched)
-        object.set("repaired", plan.repaired)
-        object.set("merged", plan.merged)
-        object.set("command", command(entry))
-        return object
+        [
+            "kind": "correction", "correction": entry.name, "note": entry.note, "repair": entry.request.repair.text,
+            "matched": plan.matched, "repaired": plan.repaired, "merged": plan.merged, "command": command(entry),
+        ]
     }
 
     private static func object(_ suspicion: Suspicion, _ store: SampleStore) -> JSONObject {
         let (range, series) = (suspicion.range, suspicion.series)
-        var object = JSONObject()
-        object.set("kind", suspicion.explanations[0] == .unit ? "unit" : "person")
-        object.set("explanations", suspicion.explanations.map(\.rawValue))
-        object.set("type", series.type.id)
-        object.set("subject", series.person == store.owner ? "me" : series.person)
-        object.set("source", series.source)
-        object.set("device", series.device.isEmpty ? nil : series.device)
-        object.set("from", range.from.description)
-        object.set("to", range.to.description)
-        object.set("samples", range.count)
-        object.set("taken", range.taken.code)
-        object.set("fits", range.fits.code)
-        object.set("unit", series.type.canonicalUnit.code)
-        object.set("before", range.before)
-        object.set("after", range.after)
-        object.set("around", range.around)
-        object.set("evidence", range.evidence)
-        object.set("confidence", range.confidence)
-        object.set("where", suspicion.condition)
-        object.set("command", command(suspicion, suspicion.explanations[0], store))
-        return object
+        return [
+            "kind": suspicion.explanations[0] == .unit ? "unit" : "person",
+            "explanations": suspicion.explanations.map(\.rawValue), "type": series.type.id,
+            "subject": store.subject(series.person), "source": series.source,
+            "device": series.device.isEmpty ? nil : series.device, "from": range.from.description, "to": range.to.description,
+            "samples": range.count, "taken": range.taken.code, "fits": range.fits.code, "unit": series.type.canonicalUnit.code,
+            "before": range.before, "after": range.after, "around": range.around, "evidence": range.evidence,
+            "confidence": range.confidence, "where": suspicion.condition,
+            "command": command(suspicion, suspicion.explanations[0], store),
+        ]
     }
 }
 

@@ -17,20 +17,16 @@ struct TargetReport {
     }
 
     private func write(_ entries: [TargetStatus]) throws {
-        if context.format == .ndjson {
-            for entry in entries { try context.streams.output.write(object(entry).line) }
-            return
-        }
-        try TableOutput(context: context).write(
-            header: ["name", "kind", "state", "delivered", "left out", "waiting", "set aside", "lag", "said"],
-            rows: entries.map {
-                [
-                    $0.name, $0.kind?.rawValue ?? "", state(of: $0), "\($0.progress?.delivered ?? 0)",
-                    "\($0.progress?.leftOut ?? 0)",
-                    "\($0.waiting)",
-                    "\($0.setAside)", $0.waiting == 0 ? "" : "\($0.lag) s", TerminalText.sanitized(message(by: $0)),
-                ]
-            })
+        try context.write(
+            entries,
+            [
+                Field("name") { $0.name }, Field("kind") { $0.kind?.rawValue ?? "" }, Field("state") { state(of: $0) },
+                Field("delivered") { $0.progress?.delivered ?? 0 }, Field("leftOut", "left out") { $0.progress?.leftOut ?? 0 },
+                Field("waiting") { $0.waiting }, Field("setAside", "set aside") { $0.setAside },
+                Field("lag", cell: { $0.waiting == 0 ? "" : "\($0.lag) s" }) { $0.lag },
+                Field("said", cell: { TerminalText.sanitized(message(by: $0)) }) { $0.progress?.words },
+                .json("refused") { $0.refusal }, .json("changed") { $0.progress?.changed },
+            ])
     }
 
     /// The state: as in the store, `new` before the first delivery, or `removed` if it is no longer in the configuration.
@@ -45,39 +41,16 @@ struct TargetReport {
         return entry.refusal.map { "set aside: \($0)" } ?? ""
     }
 
-    private func object(_ entry: TargetStatus) -> JSONObject {
-        var object = JSONObject()
-        object.set("name", entry.name)
-        object.set("kind", entry.kind?.rawValue ?? "")
-        object.set("state", state(of: entry))
-        object.set("delivered", entry.progress?.delivered ?? 0)
-        object.set("leftOut", entry.progress?.leftOut ?? 0)
-        object.set("waiting", entry.waiting)
-        object.set("setAside", entry.setAside)
-        object.set("lag", entry.lag)
-        object.set("said", entry.progress?.words)
-        object.set("refused", entry.refusal)
-        object.set("changed", entry.progress?.changed.description)
-        return object
-    }
-
     private func write(_ setAside: [SetAside]) throws {
-        if context.format == .ndjson {
-            for each in setAside {
-                var object = JSONObject()
-                object.set("uuid", each.uuid.description)
-                object.set("said", each.words)
-                object.set("time", each.time.description)
-                object.set("retry", each.isRetried)
-                try context.streams.output.write(object.line)
-            }
-            return
-        }
-        guard !setAside.isEmpty else { return }
         let times = try context.times()
-        try context.streams.output.write("\n")
-        try TableOutput(context: context).write(
-            header: ["set aside", "time", "said"],
-            rows: setAside.map { [$0.uuid.description, times.local($0.time), TerminalText.sanitized($0.words)] })
+        guard !setAside.isEmpty else { return }
+        if context.format != .ndjson { try context.streams.output.write("\n") }
+        try context.write(
+            setAside,
+            [
+                Field("uuid", "set aside") { $0.uuid.description }, .column("time") { times.local($0.time) },
+                Field("said", cell: { TerminalText.sanitized($0.words) }) { $0.words }, .json("time") { $0.time },
+                .json("retry") { $0.isRetried },
+            ])
     }
 }

@@ -139,7 +139,7 @@ import Testing
         try objects.add("sleep", "sleepAnalysis", number: "3", lasting: 60, source: name)
         for arguments in [
             ["show", objects["document"]], ["show", objects["record"]], ["show", objects["route"]], ["show", objects["sleep"]],
-            ["query", "sleepAnalysis", "--chart"], ["show", objects["record"], "--format", "ndjson"],
+            ["show", objects["record"], "--format", "ndjson"],
         ] {
             let run = try objects.folder.vitalgate(arguments)
             #expect(run.status == 0, "\(run.errors)")

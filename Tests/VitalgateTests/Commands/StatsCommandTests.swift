@@ -195,35 +195,6 @@ import Testing
         #expect(table.lines.count == 4)
     }
 
-    @Test func draws() throws {
-        let sums = try folder.vitalgate("stats", "stepCount", "--every", "1d", "--plot")
-        #expect(sums.status == 0 && sums.output.hasPrefix("stepCount, steps by 1d\n"), "\(sums.output)")
-        #expect(sums.lines.count == 13 && sums.output.contains("2026-03-28") && sums.output.contains("2026-03-29"))
-        #expect(sums.lines.allSatisfy { $0.count <= 80 })
-        let hours = try folder.vitalgate("stats", "heartRate", "--every", "1m", "--plot", "--from", "2026-03-28")
-        #expect(
-            hours.status == 0 && hours.output.contains("unassigned") && hours.output.contains(Family.person),
-            "\(hours.output)")
-        let none = try folder.vitalgate("stats", "heartRate", "--every", "1h", "--plot", "--from", "2030-01-01")
-        #expect(none.status == 0 && none.output.isEmpty && none.errors == "no samples\n")
-    }
-
-    /// Averages of the same values in another order differ in the last bit, which is not a range for an axis.
-    @Test func plotsNearlyEqualValues() throws {
-        let first = ["36.1", "39.6", "38.7", "37.8", "35.5"]
-        let second = ["39.6", "38.7", "37.8", "36.1", "35.5"]
-        var rows = "time,type,value,unit\n"
-        for (day, values) in [first, second].enumerated() {
-            for (hour, value) in values.enumerated() {
-                rows += "2026-01-0\(day + 1)T1\(hour):00:00Z,bodyTemperature,\(value),Cel\n"
-            }
-        }
-        let file = try folder.write("equal.csv", rows)
-        #expect(try folder.vitalgate("import", file).status == 0)
-        let plot = try folder.vitalgate("stats", "bodyTemperature", "--every", "1d", "--plot", "--to", "2026-01-03")
-        #expect(plot.status == 0 && plot.output.contains("2026-01-02"), "\(plot.errors)")
-    }
-
     /// Gaps are bounded even if one end of the range is open.
     @Test func tooManyGaps() throws {
         for ends in [["--from", "1990-01-01"], ["--to", "2100-01-01"]] {

@@ -173,8 +173,6 @@ import Testing
         let other = try folder.vitalgate(
             "stats", "2339-0", "--every", "1y", "--unit", "mmol/L", "--show", "max", "--format", "ndjson")
         #expect(other.last.contains(#""unit":"mmol/L","count":2,"max":5.77"#), "\(other.output)")
-        let plot = try folder.vitalgate("stats", "2339-0", "--every", "1mo", "--plot")
-        #expect(plot.output.contains("2339-0 Glucose [Mass/volume] in Blood, mg/dL by 1mo"), "\(plot.output)")
         #expect(try folder.vitalgate("stats", "1-8", "--every", "1d").errors.contains("no results of LOINC 1-8"))
         #expect(try folder.vitalgate("stats", "labResultRecord", "--every", "1d").errors.contains("give a LOINC code"))
     }

@@ -68,25 +68,15 @@ enum PageCommand: Command {
             context.note("\(count) \(count == 1 ? "session" : "sessions") ended")
             return .success
         }
-        let (store, times) = (try context.openForReading(), try context.times())
+        let store = try context.openForReading()
         let names = try store.people.names()
-        var rows: [[String]] = []
-        for session in try store.pageSessions.all(at: context.machine.now()) {
-            if context.format == .ndjson {
-                var object = JSONObject()
-                object.set("session", Int(session.id))
-                object.set("subject", session.person == store.owner ? "me" : session.person)
-                object.set("opened", session.made.description)
-                object.set("expires", session.expires.description)
-                try context.streams.output.write(object.line)
-            }
-            rows.append([
-                "\(session.id)", names[session.person] ?? session.person, times.local(session.made),
-                times.local(session.expires),
+        try context.write(
+            try store.pageSessions.all(at: context.machine.now()),
+            [
+                Field("session") { $0.id },
+                Field("subject", "person", cell: { names[$0.person] ?? $0.person }) { store.subject($0.person) },
+                Field("opened") { $0.made }, Field("expires") { $0.expires },
             ])
-        }
-        guard context.format != .ndjson else { return .success }
-        try TableOutput(context: context).write(header: ["session", "person", "opened", "expires"], rows: rows)
         return .success
     }
 }

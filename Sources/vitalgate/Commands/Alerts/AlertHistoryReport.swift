@@ -17,54 +17,37 @@ struct AlertHistoryReport {
         let limit = try invocation.integer("--limit", in: 1...100_000) ?? 50
         let (episodes, names) = (try store.alerts.history(of: person, alert: alert, limit: limit), try store.people.names())
         let devices = try store.devices.names()
-        if context.format == .ndjson {
-            for episode in episodes { try context.streams.output.write(object(episode, store, devices).line) }
-            return
-        }
-        try TableOutput(context: context).write(
-            header: [
-                "alert", "person", "type", "condition", "began", "late", "doubt", "noticed", "ended", "acknowledged",
-                "delivered to", "device",
-            ],
-            rows: episodes.map { episode in
-                let (began, alert) = (episode.began, episode.began.alert)
-                return [
-                    "\(alert.id)", names[alert.person] ?? alert.person, alert.type.id, alert.condition.rawValue,
-                    times.local(began.time), began.isLate ? "late" : "", began.isDoubtful ? "doubtful" : "",
-                    times.local(began.noticed),
-                    episode.ended.map { times.local($0.time) } ?? "", began.acknowledged.map { times.local($0) } ?? "",
-                    episode.receipts.map(\.receiver).joined(separator: ", "), alert.device.map { devices[$0] ?? $0 } ?? "",
-                ]
-            })
+        try context.write(
+            episodes,
+            [
+                Field("alert") { $0.alert.id },
+                Field("subject", "person", cell: { names[$0.alert.person] ?? $0.alert.person }) {
+                    store.subject($0.alert.person)
+                },
+                Field("type") { $0.alert.type.id }, Field("condition") { $0.alert.condition.rawValue },
+                .json("limit") { $0.alert.bound }, .json("unit") { $0.alert.unit },
+                .json("device") { episode in
+                    guard let device = episode.alert.device else { return ifPresent(nil) }
+                    return devices[device]
+                },
+                .json("address") { ifPresent($0.alert.device) }, Field("began") { $0.began.time },
+                .json("noticed") { $0.began.noticed }, Field("late", cell: { $0.began.isLate ? "late" : "" }) { $0.began.isLate },
+                Field("doubtful", "doubt", cell: { $0.began.isDoubtful ? "doubtful" : "" }) { $0.began.isDoubtful },
+                .column("noticed") { times.local($0.began.noticed) }, Field("ended") { $0.ended?.time },
+                Field("acknowledged") { $0.began.acknowledged },
+                Field("delivered", "delivered to", cell: { $0.receipts.map(\.receiver).joined(separator: ", ") }) { episode in
+                    episode.receipts.map { JSONObject(["receiver": $0.receiver, "time": $0.time]) }
+                },
+                .column("device") { $0.alert.device.map { devices[$0] ?? $0 } ?? "" },
+            ])
     }
+}
 
-    private func object(_ episode: AlertEpisode, _ store: SampleStore, _ devices: [String: String]) -> JSONObject {
-        let (began, alert) = (episode.began, episode.began.alert)
-        var object = JSONObject()
-        object.set("alert", Int(alert.id))
-        object.set("subject", alert.person == store.owner ? "me" : alert.person)
-        object.set("type", alert.type.id)
-        object.set("condition", alert.condition.rawValue)
-        object.set("limit", alert.bound)
-        object.set("unit", alert.condition == .missing ? "h" : alert.type.canonicalUnit.code)
-        if let device = alert.device {
-            object.set("device", devices[device])
-            object.set("address", device)
-        }
-        object.set("began", began.time.description)
-        object.set("noticed", began.noticed.description)
-        object.set("late", began.isLate)
-        object.set("doubtful", began.isDoubtful)
-        object.set("ended", episode.ended?.time.description)
-        object.set("acknowledged", began.acknowledged?.description)
-        object.set(
-            "delivered",
-            episode.receipts.map { receipt in
-                var object = JSONObject()
-                object.set("receiver", receipt.receiver)
-                object.set("time", receipt.time.description)
-                return object
-            })
-        return object
-    }
+extension AlertEpisode {
+    fileprivate var alert: Alert { began.alert }
+}
+
+extension Alert {
+    /// The code of the limit's unit.
+    var unit: String { condition == .missing ? "h" : type.canonicalUnit.code }
 }

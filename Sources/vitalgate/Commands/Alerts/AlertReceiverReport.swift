@@ -12,33 +12,20 @@ struct AlertReceiverReport {
 
     /// Writes the receivers in the configuration with their states.
     func write() throws {
-        let (store, configured, times) = (try context.openForReading(), try context.configuration().alerts, try context.times())
+        let (store, configured) = (try context.openForReading(), try context.configuration().alerts)
         let known = try store.alerts.receivers()
         let entries = try configured.map { receiver in
             let state = known.first { $0.name == receiver.name }
             return (receiver, state, try state.map(store.alerts.eventsWaiting) ?? 0)
         }
-        if context.format == .ndjson {
-            for (receiver, state, waiting) in entries {
-                var object = JSONObject()
-                object.set("name", receiver.name)
-                object.set("kind", receiver.kind.rawValue)
-                object.set("state", Self.word(state))
-                object.set("waiting", waiting)
-                object.set("failing", state?.failing?.description)
-                object.set("said", state?.words)
-                try context.streams.output.write(object.line)
-            }
-            return
-        }
-        try TableOutput(context: context).write(
-            header: ["name", "kind", "state", "waiting", "failing since", "said"],
-            rows: entries.map { receiver, state, waiting in
-                [
-                    receiver.name, receiver.kind.rawValue, Self.word(state), "\(waiting)",
-                    state?.failing.map { times.local($0) } ?? "", TerminalText.sanitized(state?.words ?? ""),
-                ]
-            })
+        try context.write(
+            entries,
+            [
+                Field("name") { $0.0.name }, Field("kind") { $0.0.kind.rawValue }, Field("state") { Self.word($0.1) },
+                Field("waiting") { $0.2 }, Field("failing", "failing since") { $0.1?.failing },
+                Field("said", cell: { TerminalText.sanitized($0.1?.words ?? "") }) { $0.1?.words },
+            ])
+        if context.format == .ndjson { return }
         if configured.isEmpty { context.note("the configuration defines no receivers of alerts (see 'vitalgate alerts --help')") }
     }
 

@@ -118,45 +118,41 @@ enum AlertsCommand: Command {
         let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
         let (alerts, names) = (try store.alerts.all(of: person), try store.people.names())
         let devices = try store.devices.names()
-        if context.format == .ndjson {
-            for alert in alerts {
-                var object = JSONObject()
-                object.set("alert", Int(alert.id))
-                object.set("subject", alert.person == store.owner ? "me" : alert.person)
-                object.set("type", alert.type.id)
-                object.set("condition", alert.condition.rawValue)
-                object.set("limit", alert.bound)
-                object.set("unit", alert.condition == .missing ? "h" : alert.type.canonicalUnit.code)
-                if let device = alert.device {
-                    object.set("device", devices[device])
-                    object.set("address", device)
-                }
-                if let raised = alert.raised { object.set("raised", raised.description) }
-                if let acknowledged = alert.acknowledged { object.set("acknowledged", acknowledged.description) }
-                if alert.condition != .missing {
-                    object.set("margin", alert.timing.margin)
-                    object.set("for", Double(alert.timing.lasting) / 1e6)
-                    object.set("hold", Double(alert.timing.hold) / 1e6)
-                }
-                try context.streams.output.write(object.line)
-            }
-            return
-        }
-        let rows = try alerts.map { alert in
+        let configuration = try context.configuration()
+        func shown(_ alert: Alert) throws -> (bound: String, unit: String) {
             var (bound, unit) = (alert.bound, "h")
             if alert.condition != .missing {
-                let shown = try context.configuration().unit(of: alert.type) ?? alert.type.canonicalUnit
+                let shown = configuration.unit(of: alert.type) ?? alert.type.canonicalUnit
                 bound = try alert.type.canonicalUnit.conversion(to: shown, molarMass: alert.type.molarMass)(bound)
                 unit = Readable.unit(shown)
             }
-            return [
-                "\(alert.id)", names[alert.person] ?? alert.person, alert.type.id, alert.condition.rawValue,
-                bound == bound.rounded() ? "\(Int64(bound))" : "\(bound)", unit, alert.raised.map { times.local($0) } ?? "",
-                alert.device.map { devices[$0] ?? $0 } ?? "",
-            ]
+            return (bound == bound.rounded() ? "\(Int64(bound))" : "\(bound)", unit)
         }
-        try TableOutput(context: context).write(
-            header: ["alert", "person", "type", "condition", "limit", "unit", "raised", "device"], rows: rows)
+        let rows = try alerts.map { (alert: $0, shown: try shown($0)) }
+        func timing(_ alert: Alert, _ value: (AlertTiming) -> Double) -> (any JSONRepresentable)? {
+            ifPresent(alert.condition == .missing ? nil : value(alert.timing))
+        }
+        try context.write(
+            rows,
+            [
+                Field("alert") { $0.alert.id },
+                Field("subject", "person", cell: { names[$0.alert.person] ?? $0.alert.person }) {
+                    store.subject($0.alert.person)
+                },
+                Field("type") { $0.alert.type.id }, Field("condition") { $0.alert.condition.rawValue },
+                Field("limit", cell: { $0.shown.bound }, value: { $0.alert.bound }),
+                Field("unit", cell: { $0.shown.unit }, value: { $0.alert.unit }),
+                .json("device") { row in
+                    guard let device = row.alert.device else { return ifPresent(nil) }
+                    return devices[device]
+                },
+                .json("address") { ifPresent($0.alert.device) },
+                Field("raised", cell: { $0.alert.raised.map(times.local) ?? "" }, value: { ifPresent($0.alert.raised) }),
+                .json("acknowledged") { ifPresent($0.alert.acknowledged) }, .json("margin") { timing($0.alert) { $0.margin } },
+                .json("for") { timing($0.alert) { Double($0.lasting) / 1e6 } },
+                .json("hold") { timing($0.alert) { Double($0.hold) / 1e6 } },
+                .column("device") { $0.alert.device.map { devices[$0] ?? $0 } ?? "" },
+            ])
     }
 
     private static func add(_ context: CommandContext) throws {

@@ -118,17 +118,8 @@ struct BackupContext {
         let restic = try restic(location)
         let choices = try BackupRestore(store: store, restic: restic).choices()
         let zone = try context.zone()
-        if context.format == .ndjson {
-            for choice in choices {
-                var object = JSONObject()
-                object.set("time", choice.time.description)
-                object.set("hub", choice.hub)
-                try context.streams.output.write(object.line)
-            }
-            return .success
-        }
-        try TableOutput(context: context).write(
-            header: ["backup", "hub"], rows: choices.map { [Self.local($0.time, zone), $0.hub] })
+        try context.write(
+            choices, [Field("time", "backup", cell: { Self.local($0.time, zone) }) { $0.time }, Field("hub") { $0.hub }])
         return .success
     }
 
@@ -140,35 +131,23 @@ struct BackupContext {
         let state = BackupState(ofStore: store)
         let zone = try context.zone()
         func text(_ time: Int64?) -> String { time.map { Self.local(Instant(microseconds: $0), zone) } ?? "" }
-        if context.format == .ndjson {
-            for each in configuration.backup.locations {
-                let place = state.places[each.name] ?? BackupState.Place()
-                func time(_ value: Int64?) -> String? { value.map { Instant(microseconds: $0).description } }
-                var object = JSONObject()
-                object.set("name", each.name)
-                object.set("location", each.location.address)
-                object.set("made", time(place.made))
-                object.set("proven", time(place.proven))
-                object.set("samples", place.samples)
-                object.set("bytes", place.bytes)
-                object.set("added", place.added)
-                object.set("away", time(place.away))
-                object.set("failure", place.failure)
-                object.set("drillFailure", place.drillFailure)
-                try context.streams.output.write(object.line)
-            }
-            return .success
-        }
-        try TableOutput(context: context).write(
-            header: ["name", "location", "last backup", "last proven", "samples", "problem"],
-            rows: configuration.backup.locations.map { each in
-                let place = state.places[each.name] ?? BackupState.Place()
-                let problem = place.drillFailure ?? place.failure ?? (place.away != nil ? "not connected" : "")
-                return [
-                    each.name, each.location.address, text(place.made), text(place.proven),
-                    place.samples.map { Readable.count($0) } ?? "", problem,
-                ]
-            })
+        func time(_ value: Int64?) -> Instant? { value.map { Instant(microseconds: $0) } }
+        let rows = configuration.backup.locations.map { ($0, state.places[$0.name] ?? BackupState.Place()) }
+        try context.write(
+            rows,
+            [
+                Field("name") { $0.0.name }, Field("location") { $0.0.location.address },
+                Field("made", "last backup", cell: { text($0.1.made) }) { time($0.1.made) },
+                Field("proven", "last proven", cell: { text($0.1.proven) }) { time($0.1.proven) },
+                Field("samples", cell: { $0.1.samples.map { Readable.count($0) } ?? "" }) { $0.1.samples },
+                .json("bytes") { $0.1.bytes }, .json("added") { $0.1.added }, .json("away") { time($0.1.away) },
+                Field(
+                    "failure", "problem", cell: { $0.1.drillFailure ?? $0.1.failure ?? ($0.1.away != nil ? "not connected" : "") }
+                ) {
+                    $0.1.failure
+                }, .json("drillFailure") { $0.1.drillFailure },
+            ])
+        if context.format == .ndjson { return .success }
         if configuration.backup.locations.isEmpty {
             context.note("there is no location for backups: add one with 'vitalgate backup add LOCATION'")
         }

@@ -162,16 +162,8 @@ struct FleetCenter {
             for hub in hubs { context.note("the hub '\(hub)' may still have the person's readings") }
             return .success
         }
-        if context.format == .ndjson {
-            var object = JSONObject()
-            object.set("rows", rows)
-            object.set("hubs", hubs)
-            try context.streams.output.write(object.line)
-        } else {
-            try TableOutput(context: context).write(
-                header: ["rows", "hubs"],
-                rows: [[context.format == .csv ? "\(rows)" : Readable.count(rows), hubs.joined(separator: ", ")]])
-        }
+        let shown = context.format == .csv ? "\(rows)" : Readable.count(rows)
+        try context.write([rows], [Field("rows", cell: { _ in shown }) { $0 }, Field("hubs") { _ in hubs }])
         context.note("all of it would be permanently erased (confirm with --yes)")
         return .success
     }

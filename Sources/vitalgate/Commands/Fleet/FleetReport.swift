@@ -43,29 +43,16 @@ struct FleetReport {
         try writeRemarks(hub)
         let orders = try database.orders(of: hub, limit: Self.maximumOrders)
         guard !orders.isEmpty else { return .success }
-        if context.format == .ndjson {
-            for order in orders {
-                var object = JSONObject()
-                object.set("order", Int(order.number))
-                object.set("kind", order.kind)
-                object.set("made", order.made)
-                object.set("finished", order.finished)
-                object.set("code", order.code)
-                if order.isRefused { object.set("refused", true) }
-                object.set("output", order.output.isEmpty ? nil : order.output)
-                try context.streams.output.write(object.line)
-            }
-            return .success
-        }
-        try context.streams.output.write("\n")
-        try TableOutput(context: context).write(
-            header: ["command", "kind", "given", "finished", "status", "output"],
-            rows: orders.map {
-                let status = $0.isRefused ? "refused" : $0.code.map { "\($0)" } ?? ""
-                return [
-                    "\($0.number)", $0.kind, $0.made, $0.finished ?? "waiting", status, Self.reason(of: $0.output) ?? $0.output,
-                ]
-            })
+        if context.format != .ndjson { try context.streams.output.write("\n") }
+        try context.write(
+            orders,
+            [
+                Field("order", "command") { $0.number }, Field("kind") { $0.kind }, Field("made", "given") { $0.made },
+                Field("finished", cell: { $0.finished ?? "waiting" }) { $0.finished },
+                Field("code", "status", cell: { $0.isRefused ? "refused" : $0.code.map { "\($0)" } ?? "" }) { $0.code },
+                .json("refused") { ifPresent($0.isRefused ? true : nil) },
+                Field("output", cell: { Self.reason(of: $0.output) ?? $0.output }) { $0.output.isEmpty ? nil : $0.output },
+            ])
         return .success
     }
 
@@ -98,39 +85,24 @@ struct FleetReport {
     }
 
     private func write(_ hubs: [EnrolledHub]) throws {
-        guard context.format == .ndjson else {
-            let header = [
-                "name", "state", "last seen", "silence", "version", "changes", "waiting", "quarantined", "battery", "silent",
-                "orders",
-            ]
-            return try TableOutput(context: context).write(header: header, rows: hubs.map(Self.row))
-        }
-        for hub in hubs {
-            var object = JSONObject()
-            object.set("name", hub.name)
-            object.set("store", hub.store)
-            object.set("key", hub.key)
-            object.set("enrolled", hub.enrolled)
-            object.set("revoked", hub.isRevoked)
-            object.set("seen", hub.seen)
-            object.set("silence", hub.silence)
-            object.set("version", hub.version)
-            object.set("lastChange", hub.lastChange)
-            object.set("waiting", hub.waiting)
-            object.set("quarantined", hub.quarantined)
-            object.set("stopped", hub.isStopped)
-            object.set("sealed", hub.isSealed)
-            object.set("epoch", hub.epoch)
-            object.set("restored", hub.restored)
-            object.set("machine", hub.machine)
-            object.set("otherMachine", hub.otherMachine)
-            object.set("otherSeen", hub.otherSeen)
-            object.set("lowestBattery", hub.lowestBattery)
-            object.set("silentDevices", hub.silentDevices)
-            object.set("lastOrder", hub.lastOrder)
-            object.set("openOrders", hub.openOrders)
-            try context.streams.output.write(object.line)
-        }
+        func number(_ number: Int?) -> String { number.map { Readable.count($0) } ?? "" }
+        try context.write(
+            hubs,
+            [
+                Field("name") { $0.name }, .json("store") { $0.store }, .json("key") { $0.key },
+                .json("enrolled") { $0.enrolled }, .json("revoked") { $0.isRevoked }, .column("state") { Self.state($0) },
+                Field("seen", "last seen", cell: { $0.seen ?? "never" }) { $0.seen },
+                Field("silence", cell: { $0.silence.map(Self.duration) ?? "" }) { $0.silence }, Field("version") { $0.version },
+                Field("lastChange", "changes", cell: { number($0.lastChange) }) { $0.lastChange },
+                Field("waiting", cell: { number($0.waiting) }) { $0.waiting },
+                Field("quarantined", cell: { number($0.quarantined) }) { $0.quarantined }, .json("stopped") { $0.isStopped },
+                .json("sealed") { $0.isSealed }, .json("epoch") { $0.epoch }, .json("restored") { $0.restored },
+                .json("machine") { $0.machine }, .json("otherMachine") { $0.otherMachine }, .json("otherSeen") { $0.otherSeen },
+                Field("lowestBattery", "battery", cell: { $0.lowestBattery.map { "\($0) %" } ?? "" }) { $0.lowestBattery },
+                Field("silentDevices", "silent", cell: { number($0.silentDevices) }) { $0.silentDevices },
+                .json("lastOrder") { $0.lastOrder },
+                Field("openOrders", "orders", cell: { number($0.openOrders) }) { $0.openOrders },
+            ])
     }
 
     /// Whether a hub still reports without a seal, although the center opens sealed requests.
@@ -166,15 +138,6 @@ struct FleetReport {
                     + "the two.")
         }
         for line in lines { try context.streams.output.write("\n" + TerminalText.sanitized(line) + "\n") }
-    }
-
-    private static func row(_ hub: EnrolledHub) -> [String] {
-        func text(_ number: Int?) -> String { number.map { Readable.count($0) } ?? "" }
-        return [
-            hub.name, state(hub), hub.seen ?? "never", hub.silence.map(duration) ?? "",
-            hub.version ?? "", text(hub.lastChange), text(hub.waiting), text(hub.quarantined),
-            hub.lowestBattery.map { "\($0) %" } ?? "", text(hub.silentDevices), text(hub.openOrders),
-        ]
     }
 
     /// A duration in its largest unit, such as `5 min`.

@@ -156,8 +156,7 @@ final class HubAgent {
     }
 
     private static func line(_ reason: FailureReason) -> String? {
-        var object = JSONObject()
-        object.set("reason", reason.reason)
+        let object = JSONObject(["reason": reason.reason])
         return String(decoding: object.line.dropLast(), as: UTF8.self)
     }
 

@@ -156,49 +156,23 @@ struct StudyCommand {
     private func list() throws {
         if let study = context.invocation.argument("STUDY") { return try list(study) }
         let studies = try database.studies()
-        if context.format == .ndjson {
-            for study in studies {
-                var object = JSONObject()
-                object.set("study", study.name)
-                object.set("participants", study.participants)
-                object.set("withdrawn", study.withdrawn)
-                object.set("hubs", study.hubs)
-                object.set("readers", study.readers)
-                object.set("copy", study.place)
-                try context.streams.output.write(object.line)
-            }
-            return
-        }
-        try TableOutput(context: context).write(
-            header: ["study", "participants", "withdrawn", "hubs", "readers", "copy"],
-            rows: studies.map {
-                [
-                    $0.name, "\($0.participants)", "\($0.withdrawn)", $0.hubs.joined(separator: ", "),
-                    $0.readers.joined(separator: ", "), $0.place ?? "",
-                ]
-            })
-        if studies.isEmpty { context.note("the fleet has no studies (see 'vitalgate fleet study add --help')") }
+        try context.write(
+            studies,
+            [
+                Field("study") { $0.name }, Field("participants") { $0.participants }, Field("withdrawn") { $0.withdrawn },
+                Field("hubs") { $0.hubs }, Field("readers") { $0.readers }, Field("copy") { $0.place },
+            ])
     }
 
     private func list(_ study: String) throws {
         guard try database.studies().contains(where: { $0.name == study }) else {
             throw context.invocation.invalid("STUDY", value: study, expected: "a study from 'vitalgate fleet study list'")
         }
-        let consents = try database.consents(in: study)
-        if context.format == .ndjson {
-            for consent in consents {
-                var object = JSONObject()
-                object.set("person", consent.person)
-                object.set("version", consent.version)
-                object.set("from", consent.from)
-                object.set("until", consent.until)
-                object.set("withdrawn", consent.withdrawn)
-                try context.streams.output.write(object.line)
-            }
-            return
-        }
-        try TableOutput(context: context).write(
-            header: ["person", "version", "from", "until", "withdrawn"],
-            rows: consents.map { [$0.person, $0.version, $0.from ?? "", $0.until ?? "", $0.withdrawn ?? ""] })
+        try context.write(
+            try database.consents(in: study),
+            [
+                Field("person") { $0.person }, Field("version") { $0.version }, Field("from") { $0.from },
+                Field("until") { $0.until }, Field("withdrawn") { $0.withdrawn },
+            ])
     }
 }

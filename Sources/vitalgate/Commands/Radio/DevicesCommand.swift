@@ -119,56 +119,41 @@ enum DevicesCommand: Command {
 
     private static func owner(of device: AdoptedDevice, in store: SampleStore) -> String {
         guard device.sharers.isEmpty else { return "shared by \(device.sharers.count)" }
-        return device.person == store.owner ? "me" : device.person
+        return store.subject(device.person)
     }
 
     private static func list(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
         let zone = try context.zone()
-        let devices = try store.devices.adopted()
-        if context.format == .ndjson {
-            for device in devices {
-                var object = JSONObject()
-                object.set("address", device.address)
-                object.set("key", device.storageKey)
-                object.set("name", device.name)
-                object.set("profiles", device.profiles)
-                object.set("subject", device.person == store.owner ? "me" : device.person)
-                let ranges = device.sharedBy.map { use in
-                    var range = JSONObject()
-                    range.set("subject", use.person == store.owner ? "me" : use.person)
-                    range.set("low", use.weights.lowerBound)
-                    range.set("high", use.weights.upperBound)
-                    return range
+        func ranges(_ device: AdoptedDevice) -> [JSONObject]? {
+            device.sharedBy.isEmpty
+                ? nil
+                : device.sharedBy.map {
+                    ["subject": store.subject($0.person), "low": $0.weights.lowerBound, "high": $0.weights.upperBound]
                 }
-                if !ranges.isEmpty { object.set("ranges", ranges) }
-                let users = device.users.map { user in
-                    var object = JSONObject()
-                    object.set("number", user.number)
-                    object.set("subject", user.person == store.owner ? "me" : user.person)
-                    object.set("consents", user.consent != nil)
-                    return object
+        }
+        func users(_ device: AdoptedDevice) -> [JSONObject]? {
+            device.users.isEmpty
+                ? nil
+                : device.users.map {
+                    ["number": $0.number, "subject": store.subject($0.person), "consents": $0.consent != nil]
                 }
-                if !users.isEmpty { object.set("users", users) }
-                object.set("adopted", Instant(microseconds: device.adopted).description)
-                object.set("manufacturer", device.device?.manufacturer)
-                object.set("model", device.device?.model)
-                object.set("serial", device.device?.serial)
-                object.set("firmware", device.device?.firmware)
-                object.set("lastRecord", device.lastRecord.map { Int($0.number) })
-                try context.streams.output.write(object.line)
-            }
-            return .success
         }
-        let rows = devices.map { device in
-            let adopted = Instant(microseconds: device.adopted)
-            return [
-                device.address, device.name, device.storageKey, device.profiles.joined(separator: " "),
-                Self.owner(of: device, in: store),
-                zone.date(of: adopted),
-            ]
-        }
-        try TableOutput(context: context).write(header: ["address", "name", "key", "profiles", "subject", "adopted"], rows: rows)
+        try context.write(
+            try store.devices.adopted(),
+            [
+                Field("address") { $0.address }, .json("key") { $0.storageKey }, Field("name") { $0.name },
+                .column("key") { $0.storageKey },
+                Field("profiles", cell: { $0.profiles.joined(separator: " ") }, value: { $0.profiles }),
+                Field("subject", cell: { Self.owner(of: $0, in: store) }, value: { store.subject($0.person) }),
+                .json("ranges") { ifPresent(ranges($0)) }, .json("users") { ifPresent(users($0)) },
+                Field(
+                    "adopted", cell: { zone.date(of: Instant(microseconds: $0.adopted)) },
+                    value: { Instant(microseconds: $0.adopted) }),
+                .json("manufacturer") { $0.device?.manufacturer }, .json("model") { $0.device?.model },
+                .json("serial") { $0.device?.serial }, .json("firmware") { $0.device?.firmware },
+                .json("lastRecord") { $0.lastRecord.map { Int($0.number) } },
+            ])
         return .success
     }
 

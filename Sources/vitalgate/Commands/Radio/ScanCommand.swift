@@ -33,11 +33,19 @@ enum ScanCommand: Command {
             Row(device: $0, profiles: assembly.profiles(for: $0).map(\.id), advice: assembly.advice(for: $0), adopted: adopted)
         }
         let shown = rows.filter { context.invocation.flag("--all") || !$0.profiles.isEmpty || $0.isAdopted }
-        if context.format == .ndjson {
-            for row in shown { try context.streams.output.write(row.object.line) }
-        } else {
-            try TableOutput(context: context).write(
-                header: ["address", "name", "dBm", "profiles", "adopted", "bonded"], rows: shown.map(\.cells))
+        try context.write(
+            shown,
+            [
+                Field("address", cell: { $0.device.address.description + ($0.device.addressIsDurable ? "" : " (changing)") }) {
+                    $0.device.address.description
+                }, .json("durable") { $0.device.addressIsDurable }, Field("name") { $0.device.name },
+                Field("strength", "dBm") { $0.device.strength },
+                Field("profiles", cell: { $0.profiles.joined(separator: " ") }) { $0.profiles },
+                .json("is") { ifPresent($0.advice?.names) }, .json("next") { ifPresent($0.advice?.commands) },
+                Field("adopted") { $0.isAdopted }, Field("bonded") { $0.device.isBonded },
+                .json("connected") { $0.device.isConnected }, .json("adapter") { $0.device.adapter },
+            ])
+        if context.format != .ndjson {
             let hidden = rows.count - shown.count
             if hidden > 0 { context.note("\(Readable.count(hidden, "device")) without a profile not shown (use --all)") }
             if shown.contains(where: { $0.profiles.isEmpty && !$0.isAdopted }) {
@@ -64,32 +72,6 @@ enum ScanCommand: Command {
             self.profiles = profiles
             isAdopted = adopted.contains(DeviceAssembly.storedAddress(device.address))
             self.advice = isAdopted ? nil : advice
-        }
-
-        var cells: [String] {
-            [
-                device.address.description + (device.addressIsDurable ? "" : " (changing)"), device.name ?? "",
-                device.strength.map { "\($0)" } ?? "", profiles.joined(separator: " "), isAdopted ? "yes" : "",
-                device.isBonded ? "yes" : "",
-            ]
-        }
-
-        var object: JSONObject {
-            var object = JSONObject()
-            object.set("address", device.address.description)
-            object.set("durable", device.addressIsDurable)
-            object.set("name", device.name)
-            object.set("strength", device.strength)
-            object.set("profiles", profiles)
-            if let advice {
-                object.set("is", advice.names)
-                object.set("next", advice.commands)
-            }
-            object.set("adopted", isAdopted)
-            object.set("bonded", device.isBonded)
-            object.set("connected", device.isConnected)
-            object.set("adapter", device.adapter)
-            return object
         }
     }
 }

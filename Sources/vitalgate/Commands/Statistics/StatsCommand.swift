@@ -62,7 +62,6 @@ enum StatsCommand: Command {
                 repeating: true),
             Option(names: ["--empty"], help: "Include intervals without samples."),
             SharedOptions.unit, Option(names: ["--limit"], value: "N", help: "Maximum number of intervals for each type."),
-            Option(names: ["--plot"], help: "Draw a chart instead of a table."),
             Option(
                 names: ["--follow"],
                 help: "Keep running and print each interval that changes (ndjson only)."),
@@ -79,7 +78,7 @@ enum StatsCommand: Command {
             Example(
                 "vitalgate stats heartRate --every 1w --from -30d --where \"metadata.heartRateMotionContext = 'sedentary'\"",
                 "Show the weekly pulse that a watch recorded at rest."),
-            Example("vitalgate stats 4548-4 --every 1mo --plot", "Draw the trend of HbA1c from laboratory results."),
+            Example("vitalgate stats 4548-4 --every 1mo", "Show the trend of HbA1c from laboratory results."),
             Example("vitalgate stats sleepAnalysis --every 1d --from -7d", "Show the duration of each sleep stage per night."),
         ])
 

@@ -113,16 +113,8 @@ enum TargetsCommand: Command {
             for target in targets { try context.streams.output.write(target.name + "\n") }
             return
         }
-        if context.format == .ndjson {
-            for target in targets {
-                var object = JSONObject()
-                object.set("name", target.name)
-                object.set("kind", target.kind.rawValue)
-                try context.streams.output.write(object.line)
-            }
-            return
-        }
-        try TableOutput(context: context).write(header: ["name", "kind"], rows: targets.map { [$0.name, $0.kind.rawValue] })
+        try context.write(targets, [Field("name") { $0.name }, Field("kind") { $0.kind.rawValue }])
+        if context.format == .ndjson { return }
         if targets.isEmpty { context.note("the configuration defines no targets (see 'vitalgate targets --help')") }
     }
 

@@ -56,11 +56,6 @@ struct DayLine: Decodable {
     }
 
     var object: JSONObject {
-        var object = JSONObject()
-        object.set("type", type)
-        object.set("day", day)
-        object.set("here", here)
-        object.set("there", there)
-        return object
+        ["type": type, "day": day, "here": here, "there": there]
     }
 }

@@ -6,8 +6,7 @@ import SampleStore
 extension ObjectPage {
     mutating func kind(of sample: Sample) throws {
         switch sample.origin.kind {
-        case .quantity: break
-        case .category: try night(around: sample)
+        case .quantity, .category: break
         case .correlation: try objects(of: sample)
         case .workout: if let workout = body(of: sample, as: Workout.self) { try show(workout, of: sample) }
         case .activitySummary: if let summary = body(of: sample, as: ActivitySummary.self) { show(summary) }

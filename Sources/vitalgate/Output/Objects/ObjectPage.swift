@@ -9,14 +9,11 @@ struct ObjectPage {
     let store: SampleStore
     let times: ShownTimes
     var page: PageText
-    /// The configured priority of sources, which decides between overlapping sources of a night.
-    let priority: [String]
 
     init(_ context: CommandContext, _ store: SampleStore) throws {
         self.store = store
         times = try context.times()
         page = PageText(terminal: context.streams.outputTerminal)
-        priority = try context.configuration().priority
     }
 
     /// The page's text.

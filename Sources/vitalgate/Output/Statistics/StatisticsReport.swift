@@ -10,8 +10,6 @@ struct StatisticsFrame {
     var least = 0.0
     var precision = 0
     var people: Set<String> = []
-    /// The indices of the first and the last interval.
-    var indices: ClosedRange<Int>?
     /// The cases of a category.
     var values: Set<Int> = []
     var hasFigures = false
@@ -50,8 +48,6 @@ struct StatisticsReport {
             frame.precision = max(frame.precision, precision(of: row.start))
             frame.people.insert(row.person)
             frame.count += 1
-            let index = question.query.intervals.index(of: row.start)
-            frame.indices = min(frame.indices?.lowerBound ?? index, index)...max(frame.indices?.upperBound ?? index, index)
             if let value = row.value { frame.values.insert(value) }
             guard row.count > 0 else { continue }
             let drawn = row.drawn(type)
@@ -132,7 +128,8 @@ struct StatisticsReport {
     private static func duration(_ seconds: Double) -> String {
         let seconds = Int64(seconds.rounded())
         if seconds < 60 { return "\(seconds) s" }
-        return Hypnogram.words(seconds * 1_000_000)
+        let minutes = (seconds + 30) / 60
+        return minutes < 60 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60 < 10 ? "0" : "")\(minutes % 60) min"
     }
 
     private static func percent(_ fraction: Double) -> String { Readable.number((fraction * 1000).rounded() / 10) + " %" }
@@ -148,7 +145,7 @@ struct StatisticsReport {
     }
 
     /// The start of a row with the given precision.
-    func label(_ start: Instant, _ precision: Int) -> String {
+    private func label(_ start: Instant, _ precision: Int) -> String {
         let offset = zone.offset(at: start)
         let wall = start.wallTime(at: offset)
         let text = String(wall.description.replacing("T", with: " ").prefix(precision))

@@ -3,7 +3,7 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Writes the statistics of a type as a table or a drawing.
+/// Writes the statistics of a type as a table.
 struct StatisticsTables {
     let context: CommandContext
     let batches: StatisticsBatches
@@ -21,14 +21,6 @@ struct StatisticsTables {
         }
         if frame.count == 0, batches.limit > 0 {
             context.note(title.isEmpty ? "no samples" : "no samples of \(batches.question.name)")
-        }
-        if context.invocation.flag("--plot"), batches.question.query.type.kind != .category {
-            var plot = StatisticsPlot(
-                question: batches.question, frame: frame, width: terminal.width ?? 80, isUnicode: terminal.isUnicode)
-            if let only { plot.add(only) } else { try batches.each { plot.add($0) } }
-            guard frame.count > 0 else { return }
-            try context.streams.output.write(title + plot.text(report.label))
-            return
         }
         var isFirst = true
         func write(_ rows: [Statistics]) throws {
