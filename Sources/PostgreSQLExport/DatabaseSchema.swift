@@ -6,7 +6,8 @@ import Pipeline
 /// - `self`: the database's own identity, in one row.
 /// - `hub`: the stores that feed the database.
 /// - `sample`: a row for each sample that at least one hub has. `hubs` lists these hubs. The key begins with the person, so that
-///   the table can be partitioned by persons.
+///   the table can be partitioned by persons. Columns of a fixed length and those of comparisons come first, because PostgreSQL reads a row up
+///   to the last column that a query needs.
 /// - `deletion`: samples that a hub has deleted, with their replacement.
 /// - `participant`: the people of each hub.
 /// - `erased`: hashes of the people that were erased here (``PersonErasure``).
@@ -44,9 +45,10 @@ struct DatabaseSchema {
         CREATE TABLE \(name).hub(
             id serial PRIMARY KEY, store text NOT NULL UNIQUE, name text, requests bigint NOT NULL DEFAULT 0);
         CREATE TABLE \(name).sample(
-            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text COLLATE "C" NOT NULL,
-            value double precision NOT NULL, unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL,
-            \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record), represents integer[],
+            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, value double precision NOT NULL,
+            \(ObjectRows.hashes), type text COLLATE "C" NOT NULL, \(ObjectRows.person), hubs integer[] NOT NULL,
+            unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL, zone_offset integer, \(ObjectRows.origin),
+            \(ObjectRows.identity), represents integer[],
             PRIMARY KEY(subject, start_time, uuid, variant))\(partitions.clause);
         \(partitions.creation)
         CREATE INDEX sample_uuid ON \(name).sample(uuid);
