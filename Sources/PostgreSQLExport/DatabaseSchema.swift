@@ -91,11 +91,9 @@ struct DatabaseSchema {
     func create(_ connection: PostgreSQLConnection) throws(DeliveryError) -> (found: Int, findings: [Finding]) {
         try connection.run(
             """
-            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(hashtext('\(name)'));
+            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0
             """)
-        if try connection.run("SELECT to_regclass($1)", ["\(name).lock"])[0][0] != nil {
-            try connection.run(WriterLocks(schema: name).wholeStatement)
-        }
+        try lock(connection)
         // The owner of the schema need not be the owner of the database.
         if try connection.run("SELECT to_regnamespace($1)", [name])[0][0] == nil { try connection.run("CREATE SCHEMA \(name)") }
         try connection.run(
@@ -121,6 +119,16 @@ struct DatabaseSchema {
             _ = try? connection.run("ROLLBACK")
             throw error
         }
+    }
+
+    /// Waits for all writers, and for others that create the tables.
+    private func lock(_ connection: PostgreSQLConnection) throws(DeliveryError) {
+        func hasTable() throws(DeliveryError) -> Bool {
+            try connection.run("SELECT to_regclass($1)", ["\(name).lock"])[0][0] != nil
+        }
+        // Any role that may connect can take an advisory lock, so it is used only if there is nothing else.
+        if try !hasTable() { try connection.run("SELECT pg_advisory_xact_lock(hashtext($1))", [name]) }
+        if try hasTable() { try connection.run(WriterLocks(schema: name).wholeStatement) }
     }
 
     /// Makes the views read with the rights of the reader, so that a policy on rows is valid for them too. PostgreSQL 14 has no such views.
