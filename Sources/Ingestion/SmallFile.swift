@@ -3,8 +3,8 @@ import Glibc
 
 /// Reads whole files up to a size limit, and replaces them as a whole.
 package enum SmallFile {
-    /// Returns a file's bytes, or `nil` if it cannot be read or is larger than the limit. A pipe is not a file, because nobody may ever write
-    /// to it. A device such as `/dev/null` is.
+    /// Returns a file's bytes, or `nil` if it cannot be read or is larger than the limit. A pipe is not a file, because its
+    /// reader may wait for ever. A device such as `/dev/null` is.
     package static func read(_ path: String, limit: Int) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

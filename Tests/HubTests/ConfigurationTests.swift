@@ -32,7 +32,7 @@ import Testing
         #expect(configuration.profiles.isEmpty)
     }
 
-    /// Nobody may ever write to a pipe, so a program that opens one may wait for ever.
+    /// A program that opens a pipe may wait for ever.
     @Test func refusesPipes() throws {
         let path = folder.file("pipe")
         #expect(mkfifo(path, 0o600) == 0)
