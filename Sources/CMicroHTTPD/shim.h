@@ -81,6 +81,12 @@ static inline int vitalgate_http_end_if_left(int socket) {
     return 1;
 }
 
+/// Whether a client has closed its side, and all that it sent has been read.
+static inline int vitalgate_http_has_left(int socket) {
+    char byte;
+    return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 /// MHD_get_connection_info is variadic.
 static inline const struct sockaddr *vitalgate_http_peer(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);

@@ -127,7 +127,12 @@ package struct TargetComparison {
     private func differences(
         _ comparison: StoreComparison, isReshaped: Bool, counted: (Sample) -> Void = { _ in }
     ) throws -> TargetDifferences {
-        func passes(_ sample: Sample) -> Bool { exporter.accepts(sample) && settings.passes(sample) }
+        // Neighbors usually have the same origin.
+        var latest: (origin: Origin, isOwn: Bool)?
+        func passes(_ sample: Sample) -> Bool {
+            if latest?.origin !== sample.origin { latest = (sample.origin, settings.isOwn(sample.origin)) }
+            return latest?.isOwn != true && exporter.accepts(sample) && settings.isSelected(sample)
+        }
         if let exporter = exporter as? any DigestingExporter {
             return try comparison.compare(
                 digests: exporter.digests, contents: exporter.contents(of:_:), print: exporter.print(of:), passes: passes,

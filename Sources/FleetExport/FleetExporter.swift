@@ -12,6 +12,9 @@ package final class FleetExporter: DayCountingExporter, DigestingExporter, Erasi
     package let batchLimit = BlockReader.maximumChanges
     /// All kinds, because the database has a table for each.
     package let kinds = Set(SampleKind.allCases)
+    /// True, because the database has a table for each kind.
+    package func accepts(_ sample: Sample) -> Bool { true }
+
     /// True because the database keeps the highest version of a record, from any hub.
     package let reportsRecords = true
 

@@ -4,6 +4,9 @@ import Synchronization
 
 /// Runs actions at their deadlines. Slow connections are closed, and waiting streams are asked again. One thread sleeps until the
 /// earliest deadline.
+///
+/// Connections whose clients have left are closed as well. libmicrohttpd waits for changes of a socket (`EPOLLET`), and does not notice the end
+/// if it came together with the last bytes, such as those of a request that was cut. Such connections would use up the share of an address.
 final class Deadlines: Sendable {
     enum Action: Sendable {
         /// The connection's socket, which stays open while this entry exists.
@@ -11,8 +14,26 @@ final class Deadlines: Sendable {
         case wake(BodySender)
     }
 
+    private struct Entry {
+        var time: ContinuousClock.Instant
+        var action: Action
+        var isIdle: Bool
+        /// Whether the client had left when the thread last looked.
+        var hasLeft = false
+
+        /// Whether the client has left, and had when the thread looked before. In between, its last bytes were read.
+        mutating func isAbandoned() -> Bool {
+            guard case .hangUp(let descriptor) = action, vitalgate_http_has_left(descriptor) != 0 else {
+                hasLeft = false
+                return false
+            }
+            defer { hasLeft = true }
+            return hasLeft
+        }
+    }
+
     private struct State {
-        var entries: [UInt: (time: ContinuousClock.Instant, action: Action, isIdle: Bool)] = [:]
+        var entries: [UInt: Entry] = [:]
         /// The addresses of the open connections.
         var addresses: [UInt: String] = [:]
 
@@ -26,8 +47,27 @@ final class Deadlines: Sendable {
             return true
         }
         var sleepsUntil: ContinuousClock.Instant?
+        /// When to look for clients that have left, or `nil` if no connection waits for a client.
+        var looksAt: ContinuousClock.Instant?
         var isStopped = false
+
+        /// Removes the entries whose time has come, and those of clients that have left. Returns their actions.
+        mutating func takeDue(at now: ContinuousClock.Instant) -> [Action] {
+            let looks = looksAt.map { $0 <= now } ?? false
+            var due: [Action] = []
+            for key in Array(entries.keys) {
+                guard entries[key]?.time ?? now <= now || (looks && entries[key]?.isAbandoned() == true) else { continue }
+                if let entry = entries.removeValue(forKey: key) { due.append(entry.action) }
+            }
+            let isWaiting = entries.values.contains { if case .hangUp = $0.action { true } else { false } }
+            looksAt = isWaiting ? (looks ? now + Deadlines.pause : looksAt ?? now + Deadlines.pause) : nil
+            sleepsUntil = (entries.values.map(\.time) + [looksAt].compactMap { $0 }).min()
+            return due
+        }
     }
+
+    /// The time between two looks for clients that have left.
+    private static let pause = Duration.seconds(1)
 
     private let state = Mutex(State())
     private let bell = vitalgate_http_bell()
@@ -72,7 +112,8 @@ final class Deadlines: Sendable {
     func set(_ key: UInt, in timeout: Duration, _ action: Action, isIdle: Bool = false) {
         let time = ContinuousClock.now + timeout
         let isFirst = state.withLock { state in
-            state.entries[key] = (time, action, isIdle)
+            state.entries[key] = Entry(time: time, action: action, isIdle: isIdle)
+            if case .hangUp = action, state.looksAt == nil { return true }
             return state.sleepsUntil.map { time < $0 } ?? true
         }
         if isFirst { ring() }
@@ -118,15 +159,13 @@ final class Deadlines: Sendable {
         let now = ContinuousClock.now
         let (isStopped, due, next) = state.withLock { state -> (Bool, [BodySender], ContinuousClock.Instant?) in
             var due: [BodySender] = []
-            for (key, entry) in state.entries where entry.time <= now {
-                state.entries[key] = nil
-                switch entry.action {
+            for action in state.takeDue(at: now) {
+                switch action {
                 // While the lock is held, no other thread closes the descriptor.
                 case .hangUp(let descriptor): shutdown(descriptor, Int32(SHUT_RDWR))
                 case .wake(let sender): due.append(sender)
                 }
             }
-            state.sleepsUntil = state.entries.values.map(\.time).min()
             return (state.isStopped, due, state.sleepsUntil)
         }
         for sender in due { sender.wake() }

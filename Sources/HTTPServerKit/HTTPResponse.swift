@@ -59,9 +59,15 @@ package struct Problem: Error, Hashable, Sendable {
         self.bound = bound
     }
 
+    /// - Parameter detail: A sentence for the user. It is cut if it is long, because it may repeat a part of the request.
     package init(_ status: Int, _ detail: String, headers: [String: String] = [:]) {
-        (self.status, self.detail, self.headers) = (status, detail, headers)
+        (self.status, self.headers) = (status, headers)
+        let isLong = detail.utf8.count > Self.maximumLength
+        self.detail = isLong ? String(detail.unicodeScalars.prefix(Self.maximumLength / 4)) + "…" : detail
     }
+
+    /// The maximum length of a detail in bytes. A list of all types is shorter.
+    private static let maximumLength = 8192
 
     /// The name of the status in RFC 9110.
     package var title: String {

@@ -3,11 +3,14 @@ import Glibc
 
 /// Reads whole files up to a size limit, and replaces them as a whole.
 package enum SmallFile {
-    /// Returns a file's bytes, or `nil` if it cannot be read or is larger than the limit.
+    /// Returns a file's bytes, or `nil` if it cannot be read or is larger than the limit. A pipe is not a file, because its
+    /// reader may wait for ever. A device such as `/dev/null` is.
     package static func read(_ path: String, limit: Int) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, [S_IFREG, S_IFCHR].contains(status.st_mode & S_IFMT) else { return nil }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {

@@ -24,7 +24,7 @@ public enum Secret: Hashable, Sendable {
             }
             return String(cString: value)
         case .file(let path):
-            let file = open(path, O_RDONLY | O_CLOEXEC)
+            let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard file >= 0 else { throw DeliveryError(.unfit, "\(path): \(String(cString: strerror(errno)))") }
             defer { close(file) }
             var status = stat()

@@ -6,7 +6,8 @@ import Pipeline
 /// - `self`: the database's own identity, in one row.
 /// - `hub`: the stores that feed the database.
 /// - `sample`: a row for each sample that at least one hub has. `hubs` lists these hubs. The key begins with the person, so that
-///   the table can be partitioned by persons.
+///   the table can be partitioned by persons. Columns of a fixed length and those of comparisons come first, because PostgreSQL reads a row up
+///   to the last column that a query needs.
 /// - `deletion`: samples that a hub has deleted, with their replacement.
 /// - `participant`: the people of each hub.
 /// - `erased`: hashes of the people that were erased here (``PersonErasure``).
@@ -44,9 +45,10 @@ struct DatabaseSchema {
         CREATE TABLE \(name).hub(
             id serial PRIMARY KEY, store text NOT NULL UNIQUE, name text, requests bigint NOT NULL DEFAULT 0);
         CREATE TABLE \(name).sample(
-            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text COLLATE "C" NOT NULL,
-            value double precision NOT NULL, unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL,
-            \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record), represents integer[],
+            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, value double precision NOT NULL,
+            \(ObjectRows.hashes), type text COLLATE "C" NOT NULL, \(ObjectRows.person), hubs integer[] NOT NULL,
+            unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL, zone_offset integer, \(ObjectRows.origin),
+            \(ObjectRows.identity), represents integer[],
             PRIMARY KEY(subject, start_time, uuid, variant))\(partitions.clause);
         \(partitions.creation)
         CREATE INDEX sample_uuid ON \(name).sample(uuid);
@@ -89,11 +91,9 @@ struct DatabaseSchema {
     func create(_ connection: PostgreSQLConnection) throws(DeliveryError) -> (found: Int, findings: [Finding]) {
         try connection.run(
             """
-            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(hashtext('\(name)'));
+            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0
             """)
-        if try connection.run("SELECT to_regclass($1)", ["\(name).lock"])[0][0] != nil {
-            try connection.run(WriterLocks(schema: name).wholeStatement)
-        }
+        try lock(connection)
         // The owner of the schema need not be the owner of the database.
         if try connection.run("SELECT to_regnamespace($1)", [name])[0][0] == nil { try connection.run("CREATE SCHEMA \(name)") }
         try connection.run(
@@ -119,6 +119,16 @@ struct DatabaseSchema {
             _ = try? connection.run("ROLLBACK")
             throw error
         }
+    }
+
+    /// Waits for all writers, and for others that create the tables.
+    private func lock(_ connection: PostgreSQLConnection) throws(DeliveryError) {
+        func hasTable() throws(DeliveryError) -> Bool {
+            try connection.run("SELECT to_regclass($1)", ["\(name).lock"])[0][0] != nil
+        }
+        // Any role that may connect can take an advisory lock, so it is used only if there is nothing else.
+        if try !hasTable() { try connection.run("SELECT pg_advisory_xact_lock(hashtext($1))", [name]) }
+        if try hasTable() { try connection.run(WriterLocks(schema: name).wholeStatement) }
     }
 
     /// Makes the views read with the rights of the reader, so that a policy on rows is valid for them too. PostgreSQL 14 has no such views.

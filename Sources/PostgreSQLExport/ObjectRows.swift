@@ -7,15 +7,26 @@ import Pipeline
 final class ObjectRows {
     /// The SQL definitions of the columns after a kind's own columns. The person is compared byte by byte, because a language's order would
     /// make the indexes slow.
-    static let tail = """
-        zone_offset integer, subject text COLLATE "C" NOT NULL, source_id text NOT NULL, source_name text NOT NULL, source_version text,
+    static let tail = "zone_offset integer, \(person), \(origin)"
+
+    /// The person.
+    static let person = #"subject text COLLATE "C" NOT NULL"#
+
+    /// From the source to the metadata.
+    static let origin = """
+        source_id text NOT NULL, source_name text NOT NULL, source_version text,
         device_key text, device_name text, device_manufacturer text, device_model text, device_serial text,
         time_origin text NOT NULL, received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL
         """
 
-    /// The manufacturer's record id and version, the other inputs of the UUID, the variant (``ConflictRows``), and the hash of the content.
-    static let record =
-        "record_id text, record_version bigint, identity jsonb, variant bigint NOT NULL DEFAULT 0, print bigint NOT NULL DEFAULT 0"
+    /// The manufacturer's record id and version, the other inputs of the UUID, the variant, and the hash of the content.
+    static let record = "\(identity), \(hashes)"
+
+    /// The manufacturer's record id and version, and the other inputs of the UUID.
+    static let identity = "record_id text, record_version bigint, identity jsonb"
+
+    /// The variant (``ConflictRows``) and the hash of the content.
+    static let hashes = "variant bigint NOT NULL DEFAULT 0, print bigint NOT NULL DEFAULT 0"
 
     /// The temporary table.
     static let temporary = """

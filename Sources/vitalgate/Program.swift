@@ -164,8 +164,16 @@ enum Program {
         return code
     }
 
-    /// The message and the exit code of an error, as in sysexits.
+    /// The message and the exit code of an error, as in sysexits. A message that repeats long input is cut.
     static func explain(_ error: any Error) -> (message: String?, code: ExitCode) {
+        let (message, code) = wholeExplanation(of: error)
+        return (message?.excerpt(maximum: maximumMessage), code)
+    }
+
+    /// More than a path may have, in bytes.
+    private static let maximumMessage = 16_384
+
+    private static func wholeExplanation(of error: any Error) -> (message: String?, code: ExitCode) {
         switch error {
         case let error as UsageError: (error.description, error.exitCode)
         case OutputError.closed: (nil, .success)

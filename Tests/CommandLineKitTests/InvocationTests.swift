@@ -54,4 +54,16 @@ struct InvocationTests {
         let invocation = try program.parse(binding.values)
         #expect(arguments.map { invocation.arguments($0.name) } == binding.bound)
     }
+
+    /// A word of the user may have megabytes, such as a file that was given instead of its name.
+    @Test func cutsLongWords() {
+        let long = String(repeating: "a", count: 100_000)
+        for reason: UsageError.Reason in [
+            .unknownCommand(long, suggestion: nil), .unknownOption(long, suggestion: "--limit"), .excessArgument(long),
+            .unexpectedValue(option: "--all", value: long), .invalidValue(name: "N", value: long, expected: "a number"),
+        ] {
+            let message = UsageError(reason, command: "vitalgate query").message
+            #expect(message.utf8.count < 300 && message.contains("aaa…'"), "\(message.prefix(300))")
+        }
+    }
 }

@@ -172,6 +172,37 @@ import Testing
         #expect(retained.isClosed())
     }
 
+    /// Clients whose connections break inside of a body or a head, as those of phones do, with all bytes in one packet.
+    @Test func closesConnectionsOfClientsThatHaveLeft() throws {
+        let server = try server {
+            $0.headTime = .seconds(3600)
+            $0.bodyIdleTime = .seconds(3600)
+        }
+        for number in 0..<200 {
+            let client = try #require(RawClient(server.address))
+            client.send(
+                "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n" + String(repeating: "x", count: number))
+            let head = try #require(RawClient(server.address))
+            head.send("GET / HTTP/1.1\r\nHost: local")
+        }
+        #expect(eventually { server.connections == 0 })
+    }
+
+    /// A client that closes only its own side after a request gets the response.
+    @Test func answersClientsThatHaveSentEverything() throws {
+        let server = try server()
+        let client = try #require(RawClient(server.address))
+        client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello")
+        client.endSending()
+        #expect(client.answer()?.text == "hello")
+    }
+
+    @Test func aLongProblemIsCut() {
+        let problem = Problem(422, String(repeating: "ä", count: 100_000))
+        #expect(problem.detail.utf8.count < 10_000 && problem.detail.hasSuffix("ä…"))
+        #expect(Problem(422, "Short.").detail == "Short.")
+    }
+
     /// A client whose body continues has as long as its bytes may take, however little arrives at once.
     @Test func aSlowBodyIsNotHungUp() throws {
         let server = try server {

@@ -1,3 +1,4 @@
+import Dispatch
 import HTTPServerTesting
 import HealthModel
 import HealthServing
@@ -5,6 +6,7 @@ import HealthServingTesting
 import Ingestion
 import Pipeline
 import SampleStore
+import Synchronization
 import Testing
 
 @testable import HealthAPI
@@ -63,12 +65,58 @@ import Testing
 
     @Test func storesNothingOfATruncatedPost() throws {
         let whole = steps("1200")
-        for length in stride(from: 0, to: whole.utf8.count, by: 7) {
-            let answer = try post(String(whole.prefix(length)))
-            #expect((400..<500).contains(answer.status) || answer.status == 500, "\(length)")
+        let webhook =
+            #"{"timestamp":"2026-11-21T08:00:00Z","app_version":"1","weight":[{"kilograms":81,"time":"2026-11-20T07:00:00Z"}]}"#
+        for length in 0..<whole.utf8.count {
+            #expect(try post(String(whole.prefix(length))).status >= 400, "\(length)")
         }
-        #expect(try live("stepCount").isEmpty)
+        for length in 0..<webhook.utf8.count {
+            let answer = try served.post("/v1/intake/hc-webhook", String(webhook.prefix(length)), token: served.otherToken)
+            #expect(answer.status >= 400, "\(length)")
+        }
+        // A connection that breaks inside of the body.
+        for length in stride(from: 0, to: whole.utf8.count, by: 16) {
+            let head = [
+                "POST \(path) HTTP/1.1", "Host: localhost", "Authorization: Bearer \(served.otherToken)",
+                "automation-aggregation: Days", "Content-Type: application/json", "Content-Length: \(whole.utf8.count)", "", "",
+            ]
+            try served.client().send(head.joined(separator: "\r\n") + whole.prefix(length))
+        }
+        #expect(try live("stepCount").isEmpty && live("bodyMass").isEmpty)
         #expect(try served.store.ledger.accounts().isEmpty)
+    }
+
+    /// Phones of two people post the same bytes with one UUID, several times and at once. Each person has each reading once.
+    @Test func equalPostsOfTwoPeople() throws {
+        let bob = "22222222-2222-4333-8444-555555555555"
+        let phone = try served.store.clients.add(named: "bob", purpose: "Tests", at: ServedStore.now)
+        let token = try served.store.clients.makeToken(for: phone, at: ServedStore.now)
+        let type = try #require(SampleType("bodyMass"))
+        try served.store.clients.set(
+            Grant(person: bob, type: ObjectType(type), reading: .none, mayWrite: true), of: phone, at: ServedStore.now)
+        func weights(_ value: Int) -> String {
+            let points = (10..<60).map { #"{"date":"2026-11-20 07:\#($0):05 +0000","qty":\#(value),"uuid":"\#(uuid($0))"}"# }
+            return metric("weight_body_mass", "kg", points.joined(separator: ","))
+        }
+        func uuid(_ number: Int) -> String { "AAAAAAAA-1111-4222-8333-4444444444\(number)" }
+        let posts = [weights(81), weights(50)]
+        let answers = Mutex<[Int]>([])
+        let (path, mine) = (path, served.otherToken)
+        // Each request has a connection of its own.
+        nonisolated(unsafe) let served = served
+        DispatchQueue.concurrentPerform(iterations: 8) { number in
+            let answer = try? served.post(
+                path, posts[number % 2], "automation-aggregation: None\r\n", token: number % 2 == 0 ? mine : token)
+            answers.withLock { $0.append(answer?.status ?? 0) }
+        }
+        #expect(answers.withLock { $0 } == Array(repeating: 200, count: 8))
+        for (person, value) in [(ServedStore.person, 81.0), (bob, 50.0)] {
+            let cursor = try served.store.samples.cursor(matching: SampleQuery(types: [type], person: person))
+            defer { cursor.close() }
+            var values: [Double] = []
+            while let next = try cursor.next() { values.append(next.sample.value) }
+            #expect(values == Array(repeating: value, count: 50), "\(person)")
+        }
     }
 
     /// Types without a grant are refused, and the others are stored.

@@ -1,6 +1,8 @@
 import FoundationEssentials
+import Glibc
 import HealthModel
 import Hub
+import Pipeline
 import PipelineTesting
 import SampleStore
 import Testing
@@ -28,6 +30,15 @@ import Testing
         #expect(configuration.timeZone == ZoneName("Europe/Berlin", from: .variable))
         #expect(configuration.person == nil)
         #expect(configuration.profiles.isEmpty)
+    }
+
+    /// A program that opens a pipe may wait for ever.
+    @Test func refusesPipes() throws {
+        let path = folder.file("pipe")
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: ConfigurationError("\(path): cannot be read")) { try Configuration(path: path, machine: machine()) }
+        #expect(throws: DeliveryError.self) { try Secret.file(path).read() }
+        _ = try Configuration(path: "/dev/null", machine: machine())
     }
 
     @Test func theHomeFolderIsWrittenAsInAShell() throws {

@@ -62,6 +62,18 @@ import Testing
         #expect(locks.statement == "LOCK TABLE \(settings.schema).lock IN EXCLUSIVE MODE")
     }
 
+    /// Any role that may connect can take an advisory lock, for as long as it likes.
+    @Test func anAdvisoryLockStopsNothing() throws {
+        _ = try exporter(of: "a").create()
+        let stranger = try PostgreSQLConnection(settings)
+        try stranger.run("SELECT pg_advisory_lock(hashtext('\(settings.schema)'))")
+        let connection = try PostgreSQLConnection(settings)
+        try connection.run("SET lock_timeout = 100")
+        _ = try DatabaseSchema(name: settings.schema).create(connection)
+        _ = try exporter(of: "a").deliver(ExportBatch(changes: [try change(60, of: 0, at: 0)]))
+        #expect(try sql("SELECT count(*) FROM {}.sample") == [["1"]])
+    }
+
     /// While one transaction writes for a person, a delivery for another one ends, and one for the same person or hub waits.
     @Test func onlyTheSamePersonOrHubWaits() throws {
         _ = try exporter(of: "a").create()

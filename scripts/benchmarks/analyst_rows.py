@@ -14,6 +14,8 @@ from result import Result
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PEOPLE = 100
+# The partitions of each server, as in the documentation.
+PARTITIONS = (range(6), range(6, 11), range(11, 16))
 MINUTES = 365 * 24 * 60
 YEAR = "start_time >= '2026-01-01 00:00:00+00' AND start_time < '2027-01-01 00:00:00+00'"
 WEEKLY = f"""SELECT subject, date_bin('7 days', start_time, '2026-01-05 00:00:00+00') AS week, avg(value) FROM vitalgate.sample
@@ -34,9 +36,12 @@ ROWS = """INSERT INTO {table}(
 
 
 def sql(host, text):
-    return subprocess.run(
-        ["psql", "-qAt", "-h", host, "-U", "vitalgate", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-f", "-"], input=text, check=True, capture_output=True,
-        text=True).stdout.strip()
+    done = subprocess.run(
+        ["psql", "-qAt", "-h", host, "-U", "vitalgate", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-f", "-"], input=text, check=False, capture_output=True,
+        text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"bench: PostgreSQL: {done.stderr.strip()}")
+    return done.stdout.strip()
 
 
 def timed(host, question, settings=""):
@@ -94,19 +99,18 @@ def analysts(bench):
         person, _ = asked(bench, host, ONE_PERSON.format(people[7]))
     with contextlib.ExitStack() as stack:
         hosts = [stack.enter_context(export_rows.server()) for _ in range(3)]
-        for number, host in enumerate(hosts):
-            create(bench, host, **({} if number else {"partitions": 3}))
+        for host in hosts:
+            create(bench, host, partitions=PARTITIONS[-1].stop)
         sql(hosts[0], divided(hosts))
         bench.say(f"{count:,} readings on three servers")
-        for number, host in enumerate(hosts):
-            own = sql(
-                hosts[0],
-                f"SELECT p FROM unnest('{{{','.join(people)}}}'::text[]) p WHERE satisfies_hash_partition('vitalgate.sample'::regclass, 3, {number}, p)").splitlines()
-            fill(bench, host, "vitalgate.sample" if number else "vitalgate.sample_0", own, step)
+        for host, partitions in zip(hosts, PARTITIONS):
+            own = " OR ".join(f"satisfies_hash_partition('vitalgate.sample'::regclass, {PARTITIONS[-1].stop}, {number}, p)" for number in partitions)
+            fill(bench, host, "vitalgate.sample", sql(host, f"SELECT p FROM unnest('{{{','.join(people)}}}'::text[]) p WHERE {own}").splitlines(), step)
         sql(hosts[0], "ANALYZE vitalgate.sample")
         settings = "SET enable_partitionwise_aggregate = on;"
         plan = sql(hosts[0], f"{settings} EXPLAIN (VERBOSE, COSTS off) {WEEKLY}")
-        if plan.count("Relations: Aggregate on") != 2 or plan.count("Async Foreign Scan") != 2:
+        foreign = sum(map(len, PARTITIONS[1:]))
+        if plan.count("Relations: Aggregate on") != foreign or plan.count("Async Foreign Scan") != foreign:
             raise SystemExit(f"bench: the servers do not answer for their own people at the same time:\n{plan}")
         three, weeks_of_three = asked(bench, hosts[0], WEEKLY, settings)
         without, _ = asked(bench, hosts[0], WEEKLY)

@@ -38,7 +38,7 @@ package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Always 64.
     package var exitCode: ExitCode { .usage }
 
-    /// The error in one line. It is sanitized for terminals.
+    /// The error in one line. It is sanitized for terminals, and words of the user are cut.
     package var message: String {
         TerminalText.sanitized(rawMessage)
     }
@@ -49,7 +49,7 @@ package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     private var rawMessage: String {
-        switch reason {
+        switch reason.cut {
         case .missingCommand: "no command given"
         case .unknownCommand(let name, let suggestion): "unknown command '\(name)'" + Self.question(suggestion)
         case .unknownOption(let name, let suggestion): "unknown option '\(name)'" + Self.question(suggestion)
@@ -65,5 +65,23 @@ package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
 
     private static func question(_ suggestion: String?) -> String {
         suggestion.map { "; did you mean '\($0)'?" } ?? ""
+    }
+}
+
+extension UsageError.Reason {
+    /// The maximum width of a word of the user in a message.
+    private static let maximum = 200
+
+    /// The reason without the rest of long words.
+    fileprivate var cut: Self {
+        func cut(_ word: String) -> String { TerminalText.truncated(TerminalText.sanitized(word), to: Self.maximum) }
+        return switch self {
+        case .unknownCommand(let name, let suggestion): .unknownCommand(cut(name), suggestion: suggestion)
+        case .unknownOption(let name, let suggestion): .unknownOption(cut(name), suggestion: suggestion)
+        case .unexpectedValue(let option, let value): .unexpectedValue(option: option, value: cut(value))
+        case .excessArgument(let value): .excessArgument(cut(value))
+        case .invalidValue(let name, let value, let expected): .invalidValue(name: name, value: cut(value), expected: expected)
+        case .missingCommand, .missingOption, .repeatedOption, .missingValue, .missingArgument: self
+        }
     }
 }
