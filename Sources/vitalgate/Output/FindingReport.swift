@@ -7,7 +7,10 @@ struct FindingReport {
     let context: CommandContext
 
     func write(_ findings: [Finding]) throws {
-        if context.format == .table { return try findings.forEach { try context.streams.output.write(text($0)) } }
+        if context.format == .table {
+            for finding in findings { try context.streams.output.write(text(finding)) }
+            return
+        }
         try context.write(
             findings,
             [
