@@ -118,8 +118,9 @@ struct LawModel {
     func form(_ report: Int, in group: [Int]) -> LawReading {
         let own = reports[report].reading
         let applied = chain(group).filter { repair in
-            let changed = repair.samples.filter(group.contains).map { reports[$0].reading }
-            return own.record == nil || changed.isEmpty || changed.contains { $0.record == nil || $0.version == own.version }
+            let changed = repair.samples.filter(group.contains)
+            return own.record == nil || changed.isEmpty
+                || changed.contains { reports[$0].reading.record == nil || rank($0) == rank(report) }
         }
         return form(report, applied)
     }

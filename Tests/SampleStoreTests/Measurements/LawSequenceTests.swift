@@ -155,4 +155,21 @@ import Testing
             .delete(reading), .undoRepair(3), .prune(1),
         ])
     }
+
+    /// The higher version is the duplicate of another source's report.
+    @Test func lowerVersionOfDuplicate() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("bolt", 1, 10, Self.kilograms)], exact: false),
+            .ingest([try Self.reading("diary", 1, 0, Self.kilograms, "r1", version: 3)], exact: false),
+            .ingest([try Self.reading("diary", 2, 0, Self.kilograms, "r1", version: 2)], exact: false),
+        ])
+    }
+
+    @Test func acceptedConflictAfterRepair() throws {
+        let other = try Self.reading("scale", 1, 10, Self.kilograms, "r1", version: 3)
+        try Self.expectLaw([
+            .ingest([try Self.reading("scale", 1, 10, Self.pounds, "r1", version: 3)], exact: false),
+            Self.repair(.shift(60), "scale"), .ingest([other], exact: false), .accept(other),
+        ])
+    }
 }
