@@ -109,7 +109,7 @@ let package = Package(
         .target(name: "HealthStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
         // Answers that commands, API, and page share: the last night, the total of a day.
-        .target(name: "HealthAnswers", dependencies: ["FileSource", "Pipeline", "HealthModel", "SampleStore"]),
+        .target(name: "HealthAnswers", dependencies: ["FileSource", "Formats", "Pipeline", "HealthModel", "SampleStore"]),
 
         // What the API and the page share: readers, limits, and the queue of changes.
         .target(name: "HealthServing", dependencies: ["HTTPServerKit", "Pipeline", "HealthModel", "SampleStore"]),

@@ -31,12 +31,10 @@ package struct AlertText {
         var object = JSONObject(["event": kind.rawValue, "id": id])
         try describe(event.alert, in: &object)
         let value = event.alert.condition == .missing ? nil : try self.value(event)
-        object.set("value", value)
-        object.set("time", event.time.description)
-        object.set("noticed", event.noticed.description)
-        object.set("late", event.isLate)
-        object.set("doubtful", event.isDoubtful)
-        object.set("text", try sentence(event))
+        object.set([
+            "value": value, "time": event.time.description, "noticed": event.noticed.description, "late": event.isLate,
+            "doubtful": event.isDoubtful, "text": try sentence(event),
+        ])
         return AlertMessage(id: id, event: kind, json: object.closed)
     }
 
@@ -113,21 +111,17 @@ package struct AlertText {
     package func state(_ alert: Alert) throws -> AlertState {
         var object = JSONObject(["state": alert.raised == nil ? "OFF" : "ON"])
         try describe(alert, in: &object)
-        object.set("since", alert.raised?.description)
-        object.set("acknowledged", alert.acknowledged?.description)
+        object.set(["since": alert.raised?.description, "acknowledged": alert.acknowledged?.description])
         return AlertState(alert: alert.id, title: try title(alert), json: object.closed)
     }
 
     private func describe(_ alert: Alert, in object: inout JSONObject) throws {
         let (limit, unit) = try amount(alert.bound, of: alert)
-        object.set("alert", Int(alert.id))
-        object.set("subject", alert.person == store.owner ? "me" : alert.person)
-        object.set("person", try store.people.names()[alert.person])
-        object.set("type", alert.type.id)
-        object.set("condition", alert.condition.rawValue)
-        object.set("limit", limit)
-        object.set("unit", unit)
-        if let device = alert.device { object.set("device", try store.devices.names()[device] ?? device) }
+        object.set([
+            "alert": Int(alert.id), "subject": alert.person == store.owner ? "me" : alert.person,
+            "person": try store.people.names()[alert.person], "type": alert.type.id, "condition": alert.condition.rawValue,
+            "limit": limit, "unit": unit, "device": ifPresent(try alert.device.map { try store.devices.names()[$0] ?? $0 }),
+        ])
     }
 
     /// Returns the value of the reading, or `nil` if it was deleted or rejected.

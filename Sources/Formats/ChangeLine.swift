@@ -44,9 +44,7 @@ package final class ChangeLine {
     /// Appends `{"pruned":"heartRate","before":"…",…}`. The named samples are removed permanently, which is not a deletion.
     package func append(_ pruning: Pruning, anchor: String, to bytes: inout [UInt8]) {
         var object = Self.fields(of: pruning, me: me)
-        object.set("ingest", Int(pruning.ingest))
-        object.set("seq", Int(pruning.seq))
-        object.set("anchor", anchor)
+        object.set(["ingest": Int(pruning.ingest), "seq": Int(pruning.seq), "anchor": anchor])
         bytes += object.line
     }
 
@@ -57,11 +55,10 @@ package final class ChangeLine {
         var (object, source, device) = (JSONObject(), JSONObject(), JSONObject())
         source.set("id", pruning.source)
         device.set("key", pruning.device)
-        object.set("pruned", pruning.type.id)
-        object.set("before", pruning.before.description)
-        object.set("from", pruning.from.description)
-        object.set("subject", pruning.person == me ? "me" : pruning.person)
-        object.set("source", source)
+        object.set([
+            "pruned": pruning.type.id, "before": pruning.before.description, "from": pruning.from.description,
+            "subject": pruning.person == me ? "me" : pruning.person, "source": source,
+        ])
         if pruning.device.isEmpty { object.set("device", nil as String?) } else { object.set("device", device) }
         object.set("kept", pruning.retained.map(\.description))
         return object

@@ -115,12 +115,10 @@ package final class DataPointLine {
     private static func amount(_ amount: Amount, _ units: [(code: String, text: String)]) -> [UInt8]? {
         var object = JSONObject()
         if let known = units.first(where: { $0.code == amount.unit?.code }), amount.numeral.isPlain {
-            object.set("value", raw: Array(amount.numeral.text.utf8))
-            object.set("unit", known.text)
+            object.set(["value": RawJSON(amount.numeral.text), "unit": known.text])
         } else {
             guard let unit = try? Unit(ucum: units[0].code), let value = amount.value(in: unit) else { return nil }
-            object.set("value", value)
-            object.set("unit", units[0].text)
+            object.set(["value": value, "unit": units[0].text])
         }
         return object.closed
     }
@@ -141,12 +139,10 @@ package final class DataPointLine {
     private func value(of sample: Sample, _ schema: Schema) -> [UInt8] {
         var object = JSONObject()
         if let known = schema.units.first(where: { $0.code == sample.unit.code }), sample.numeral.isPlain {
-            object.set("value", raw: Array(sample.numeral.text.utf8))
-            object.set("unit", known.text)
+            object.set(["value": RawJSON(sample.numeral.text), "unit": known.text])
         } else {
             // The first unit is the type's own.
-            object.set("value", sample.value)
-            object.set("unit", schema.units[0].text)
+            object.set(["value": sample.value, "unit": schema.units[0].text])
         }
         return object.closed
     }

@@ -9,20 +9,16 @@ extension IngestAccount {
             "linked": ifPresent(linked > 0 ? linked : nil),
         ])
         if deleted + restored > 0 {
-            object.set("deleted", deleted)
-            object.set("restored", restored)
+            object.set(["deleted": deleted, "restored": restored])
         }
         var kinds = JSONObject()
         for (kind, count) in skipped.sorted(by: { $0.key < $1.key }) { kinds.set(kind, count) }
-        object.set("skipped", kinds)
-        object.set("kind", kind.rawValue)
-        object.set("state", state)
-        object.set("zone", zone)
-        object.set("received", Instant(microseconds: received).description)
-        object.set("finished", finished.map { Instant(microseconds: $0).description })
-        if isCut { object.set("cut", true) }
-        if isStoppedByDisk { object.set("diskFull", true) }
-        object.set("notes", notes)
+        object.set([
+            "skipped": kinds, "kind": kind.rawValue, "state": state, "zone": zone,
+            "received": Instant(microseconds: received).description,
+            "finished": finished.map { Instant(microseconds: $0).description }, "cut": ifPresent(isCut ? true : nil),
+            "diskFull": ifPresent(isStoppedByDisk ? true : nil), "notes": notes,
+        ])
         return object
     }
 

@@ -13,7 +13,7 @@ package struct JSONObject: JSONRepresentable, ExpressibleByDictionaryLiteral {
 
     /// An object with fields. `nil` becomes `null`.
     package init(_ fields: KeyValuePairs<String, (any JSONRepresentable)?>...) {
-        for (name, value) in fields.joined() { set(name, value) }
+        for list in fields { set(list) }
     }
 
     package init(dictionaryLiteral fields: (String, (any JSONRepresentable)?)...) {
@@ -27,6 +27,11 @@ package struct JSONObject: JSONRepresentable, ExpressibleByDictionaryLiteral {
         JSONText.append(string: name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         if let value { value.append(to: &bytes) } else { bytes += "null".utf8 }
+    }
+
+    /// Appends fields.
+    package mutating func set(_ fields: KeyValuePairs<String, (any JSONRepresentable)?>) {
+        for (name, value) in fields { set(name, value) }
     }
 
     /// Appends a field whose value is already JSON, including the stored form.

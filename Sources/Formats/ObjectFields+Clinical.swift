@@ -4,27 +4,22 @@ import HealthModel
 extension ObjectFields {
     ///     ,"valence":0.7,"stateOfMindKind":"momentaryEmotion","labels":["calm"],"associations":["family"]
     static func set(_ state: StateOfMind, in object: inout JSONObject) {
-        object.set("stateOfMindKind", state.kind)
-        object.set("labels", state.labels)
-        object.set("associations", state.associations)
+        object.set(["stateOfMindKind": state.kind, "labels": state.labels, "associations": state.associations])
     }
 
     ///     ,"status":"taken","medication":"Ibuprofen","codes":[],"scheduleType":"schedule","scheduled":"…Z","dose":{"value":1.0,"unit":null},…
     static func set(_ event: MedicationDoseEvent, of sample: Sample, in object: inout JSONObject) {
-        object.set("medication", event.medication)
-        object.set("codes", event.codes.map { JSONObject($0) })
-        object.set("scheduleType", event.scheduleType)
-        object.set("scheduled", event.scheduled.map { time($0, sample.start) })
-        if let dose = event.dose { object.set("dose", amount(dose, nil)) }
-        if let dose = event.scheduledDose { object.set("scheduledDose", amount(dose, nil)) }
-        object.set("doseUnit", event.doseUnit)
+        object.set([
+            "medication": event.medication, "codes": event.codes.map { JSONObject($0) }, "scheduleType": event.scheduleType,
+            "scheduled": event.scheduled.map { time($0, sample.start) }, "dose": ifPresent(event.dose.map { amount($0, nil) }),
+            "scheduledDose": ifPresent(event.scheduledDose.map { amount($0, nil) }), "doseUnit": event.doseUnit,
+        ])
     }
 
     ///     ,"score":9,"risk":"mild","answers":["severalDays",…]
     static func set(_ assessment: ScoredAssessment, _ type: SampleType, in object: inout JSONObject) {
         let names = type.id == "gad7" ? ObjectValues.gad7Answer : ObjectValues.phq9Answer
-        object.set("risk", assessment.risk)
-        object.set("answers", assessment.answers.map { names.name(of: $0) ?? "\($0)" })
+        object.set(["risk": assessment.risk, "answers": assessment.answers.map { names.name(of: $0) ?? "\($0)" }])
     }
 
     ///     ,"displayName":"MMRV","fhir":{"resourceType":"Immunization","identifier":"imm-1","version":"R4","sourceURL":null,"lastUpdated":null},
@@ -39,9 +34,7 @@ extension ObjectFields {
             ]))
         var dates = JSONObject()
         for (name, date) in record.dates.sorted(by: { $0.key < $1.key }) { dates.set(name, date) }
-        object.set("dates", dates)
-        object.set("codes", record.codes.map { JSONObject($0) })
-        if let date = record.date { object.set("date", date) }
+        object.set(["dates": dates, "codes": record.codes.map { JSONObject($0) }, "date": ifPresent(record.date)])
         if let result = record.result { set(result, in: &object) }
         if let references = record.references {
             object.set(
@@ -60,8 +53,7 @@ extension ObjectFields {
     private static func set(_ result: ClinicalResult, in object: inout JSONObject) {
         if let quantity = result.quantity {
             if result.amount != nil {
-                object.set("value", raw: Array(quantity.value.utf8))
-                object.set("unit", quantity.code ?? quantity.unit)
+                object.set(["value": RawJSON(quantity.value), "unit": quantity.code ?? quantity.unit])
             }
             object.set(
                 "original",
@@ -69,8 +61,7 @@ extension ObjectFields {
                     "comparator": ifPresent(quantity.comparator), "value": quantity.value, "unit": quantity.unit,
                 ]))
         }
-        object.set("result", result.text)
-        if let absent = result.absent { object.set("absent", absent) }
+        object.set(["result": result.text, "absent": ifPresent(result.absent)])
         if let ranges = result.ranges {
             object.set(
                 "ranges",
@@ -101,11 +92,9 @@ extension ObjectFields {
 
     ///     ,"title":"Summary of care","patient":"…","custodian":"…","author":"…","valid":true
     static func set(_ document: ClinicalDocument, in object: inout JSONObject) {
-        object.set("title", document.title)
-        object.set("patient", document.patient)
-        object.set("custodian", document.custodian)
-        object.set("author", document.author)
-        object.set("valid", document.valid)
-        if let reason = document.reason { object.set("reason", reason) }
+        object.set([
+            "title": document.title, "patient": document.patient, "custodian": document.custodian, "author": document.author,
+            "valid": document.valid, "reason": ifPresent(document.reason),
+        ])
     }
 }

@@ -4,19 +4,16 @@ import HealthModel
 extension ObjectFields {
     ///     ,"points":1800,"workout":"019a…","name":"Route 2026-11-20 5:31pm"
     static func set(_ route: WorkoutRoute, in object: inout JSONObject) {
-        object.set("points", route.points.count)
-        object.set("workout", route.workout)
-        if let name = route.name { object.set("name", name) }
+        object.set(["points": route.points.count, "workout": route.workout, "name": ifPresent(route.name)])
     }
 
     ///     ,"classification":"sinusRhythm","averageHeartRate":{"value":62.0,"unit":"/min"},"samplingFrequency":{…},…,"points":15360
     static func set(_ recording: Electrocardiogram, in object: inout JSONObject) {
-        if let rate = recording.averageHeartRate { object.set("averageHeartRate", amount(rate, Self.perMinute)) }
-        if let frequency = recording.samplingFrequency { object.set("samplingFrequency", amount(frequency, Self.hertz)) }
-        object.set("lead", recording.lead)
-        object.set("symptomsStatus", recording.symptomsStatus)
-        object.set("symptoms", recording.symptoms)
-        object.set("points", recording.points.count)
+        object.set([
+            "averageHeartRate": ifPresent(recording.averageHeartRate.map { amount($0, Self.perMinute) }),
+            "samplingFrequency": ifPresent(recording.samplingFrequency.map { amount($0, Self.hertz) }), "lead": recording.lead,
+            "symptomsStatus": recording.symptomsStatus, "symptoms": recording.symptoms, "points": recording.points.count,
+        ])
     }
 
     ///     ,"sensitivity":[{"frequency":{"value":250.0,"unit":"Hz"},"left":{"value":10.0,"unit":"dB[HL]"},"right":null},…]
@@ -42,8 +39,7 @@ extension ObjectFields {
 
     ///     ,"prescription":"glasses","expiration":"…Z","brand":null,"leftEye":{"sphere":{"value":-1.25,"unit":"[diop]"}},…,"attachments":[]
     static func set(_ prescription: VisionPrescription, of sample: Sample, in object: inout JSONObject) {
-        object.set("expiration", prescription.expiration.map { time($0, sample.start) })
-        object.set("brand", prescription.brand)
+        object.set(["expiration": prescription.expiration.map { time($0, sample.start) }, "brand": prescription.brand])
         for (name, eye) in [("leftEye", prescription.leftEye), ("rightEye", prescription.rightEye)] {
             guard let eye else {
                 object.set(name, nil as String?)

@@ -54,22 +54,20 @@ enum ObjectFields {
     }
 
     private static func set(_ workout: Workout, of sample: Sample, in object: inout JSONObject) {
-        object.set("duration", workout.seconds(from: sample.start, to: sample.end))
-        if let distance = workout.totalDistance { object.set("totalDistance", amount(distance, Self.metre)) }
-        object.set("events", workout.events.map { event($0, sample.start) })
-        object.set(
-            "activities",
-            workout.activities.map { activity in
+        object.set([
+            "duration": workout.seconds(from: sample.start, to: sample.end),
+            "totalDistance": ifPresent(workout.totalDistance.map { amount($0, Self.metre) }),
+            "events": workout.events.map { event($0, sample.start) },
+            "activities": workout.activities.map { activity in
                 JSONObject([
                     "uuid": activity.uuid, "start": time(activity.start, sample.start),
                     "end": activity.end.map { time($0, sample.start) }, "duration": activity.duration?.value(in: Workout.second),
                     "events": activity.events.map { event($0, sample.start) }, "statistics": statistics(activity.statistics),
                     "metadata": ifPresent(activity.metadata.map { RawJSON($0.json) }),
                 ])
-            })
-        object.set("statistics", statistics(workout.statistics))
-        object.set("objects", 0)
-        object.set("routes", workout.routes)
+            },
+            "statistics": statistics(workout.statistics), "objects": 0, "routes": workout.routes,
+        ])
     }
 
     private static func set(_ summary: ActivitySummary, in object: inout JSONObject) {
@@ -112,8 +110,7 @@ enum ObjectFields {
                 entry.set(name, own ?? reported.numeral.doubleValue)
                 unit = own == nil ? reported.unit : type?.canonicalUnit
             }
-            entry.set("unit", unit?.code)
-            entry.set("from", "source")
+            entry.set(["unit": unit?.code, "from": "source"])
             object.set(statistics.type, entry)
         }
         return object
@@ -122,8 +119,7 @@ enum ObjectFields {
     static func amount(_ amount: Amount, _ unit: Unit?) -> JSONObject {
         var object = JSONObject()
         let own = unit.flatMap { amount.value(in: $0) }
-        object.set("value", own ?? amount.numeral.doubleValue)
-        object.set("unit", own == nil ? amount.unit?.code : unit?.code)
+        object.set(["value": own ?? amount.numeral.doubleValue, "unit": own == nil ? amount.unit?.code : unit?.code])
         return object
     }
 

@@ -47,7 +47,7 @@ package struct StatisticsLine: Sendable {
     private func caseName(_ row: Statistics) -> String? { row.value.flatMap { type.caseName(of: Double($0)) ?? "\($0)" } }
 
     /// The figures with one number each, and their names in JSON and CSV.
-    private static let figures: [(name: String, option: StatisticsOptions)] = [
+    package static let figures: [(name: String, option: StatisticsOptions)] = [
         ("sum", .cumulativeSum), ("average", .discreteAverage), ("min", .discreteMin), ("max", .discreteMax),
         ("mostRecent", .mostRecent), ("duration", .duration),
     ]

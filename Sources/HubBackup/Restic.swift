@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HealthModel
+import Pipeline
 
 /// Runs restic on one repository: without a terminal, and with its secrets in pipes and the environment, never in its arguments. It dies
 /// with this process.
@@ -172,32 +173,22 @@ package struct Restic: Sendable {
     private func spawn(
         _ words: [String], _ pipes: [(reading: Int32, writing: Int32)]
     ) throws(BackupFailure) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, pipes[0].writing, 1)
-        posix_spawn_file_actions_adddup2(&actions, pipes[1].writing, 2)
-        posix_spawn_file_actions_adddup2(&actions, pipes[2].reading, Self.keyDescriptor)
-        posix_spawn_file_actions_adddup2(&actions, pipes[3].reading, Self.newKeyDescriptor)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
+        var start = ProgramStart(words)
+        start.connect(0, to: nil)
+        start.connect(1, to: pipes[0].writing)
+        start.connect(2, to: pipes[1].writing)
+        start.connect(Self.keyDescriptor, to: pipes[2].reading)
+        start.connect(Self.newKeyDescriptor, to: pipes[3].reading)
         // In a session of its own, ssh cannot ask at the terminal, and ends instead of waiting for an answer.
-        let newSession: Int32 = 0x80
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | newSession))
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        var settings: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in arguments + settings { free(text) } }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, words[0], &actions, &attributes, &arguments, &settings)
-        guard code == 0 else { throw Self.failure(words[0], code) }
-        return process
+        (start.group, start.resetsSignals) = (.session, true)
+        let settings: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        start.environment = settings
+        defer { for text in settings { free(text) } }
+        do throws(ErrorNumber) {
+            return try start.run().get()
+        } catch {
+            throw Self.failure(words[0], error.code)
+        }
     }
 
     /// Reads both outputs until the program ends.

@@ -89,32 +89,25 @@ struct Discovery {
     }
 
     private func set(_ kind: ObjectKind, _ component: Component, in object: inout JSONObject) {
-        object.set("platform", kind.platform)
-        object.set("unique_id", "\(id)_\(component.type.id)")
-        object.set("name", kind.name)
-        object.set("icon", kind.icon)
-        object.set("state_topic", component.topic)
-        object.set("value_template", "{{ value_json.value }}")
-        object.set("json_attributes_topic", component.topic)
+        object.set([
+            "platform": kind.platform, "unique_id": "\(id)_\(component.type.id)", "name": kind.name, "icon": kind.icon,
+            "state_topic": component.topic, "value_template": "{{ value_json.value }}", "json_attributes_topic": component.topic,
+        ])
         let attributes = kind.attributes.map { "'\($0)': value_json.\($0)" }.joined(separator: ", ")
         object.set("json_attributes_template", "{{ {\(attributes)} | tojson }}")
     }
 
     private func set(_ kind: SensorKind, _ component: Component, in object: inout JSONObject) {
-        object.set("platform", "sensor")
-        object.set("unique_id", "\(id)_\(component.type.id)")
-        object.set("name", component.type.displayName)
-        if let name = kind.deviceClass { object.set("device_class", name) }
-        if let unit = kind.unit { object.set("unit_of_measurement", unit.text) }
-        object.set("state_class", kind.stateClass.rawValue)
-        if let digits = kind.precision(of: component.type) { object.set("suggested_display_precision", digits) }
-        if kind.isDiagnostic { object.set("entity_category", "diagnostic") }
-        object.set("state_topic", component.topic)
-        object.set("value_template", "{{ value_json.value }}")
-        if kind.stateClass == .total { object.set("last_reset_value_template", "{{ value_json.start }}") }
-        object.set("json_attributes_topic", component.topic)
-        object.set(
-            "json_attributes_template",
-            "{{ {'start': value_json.start, 'end': value_json.end, 'uuid': value_json.uuid} | tojson }}")
+        object.set([
+            "platform": "sensor", "unique_id": "\(id)_\(component.type.id)", "name": component.type.displayName,
+            "device_class": ifPresent(kind.deviceClass), "unit_of_measurement": ifPresent(kind.unit.map { $0.text }),
+            "state_class": kind.stateClass.rawValue, "suggested_display_precision": ifPresent(kind.precision(of: component.type)),
+            "entity_category": ifPresent(kind.isDiagnostic ? "diagnostic" : nil), "state_topic": component.topic,
+            "value_template": "{{ value_json.value }}",
+            "last_reset_value_template": ifPresent(kind.stateClass == .total ? "{{ value_json.start }}" : nil),
+            "json_attributes_topic": component.topic,
+            "json_attributes_template":
+                "{{ {'start': value_json.start, 'end': value_json.end, 'uuid': value_json.uuid} | tojson }}",
+        ])
     }
 }

@@ -168,12 +168,11 @@ package final class MQTTAlertSender: AlertSender {
 
     private func sensor(_ state: AlertState) -> JSONObject {
         var object = entity("binary_sensor")
-        object.set("unique_id", "\(device)_\(state.alert)")
-        object.set("name", state.title)
-        object.set("device_class", "problem")
-        object.set("state_topic", "\(root)/\(state.alert)")
-        object.set("value_template", "{{ value_json.state }}")
-        object.set("json_attributes_topic", "\(root)/\(state.alert)")
+        object.set([
+            "unique_id": "\(device)_\(state.alert)", "name": state.title, "device_class": "problem",
+            "state_topic": "\(root)/\(state.alert)", "value_template": "{{ value_json.state }}",
+            "json_attributes_topic": "\(root)/\(state.alert)",
+        ])
         return object
     }
 

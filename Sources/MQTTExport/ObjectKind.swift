@@ -45,8 +45,7 @@ enum ObjectKind: String {
             let end = Instant(microseconds: sample.end.microseconds &+ Self.interval)
             let isOn = Self.isAsleep(name) && now < end && sample.start <= now
             if Self.isAsleep(name), now < end { change = sample.start <= now ? end : sample.start }
-            object.set("value", isOn ? "ON" : "OFF")
-            object.set("stage", name)
+            object.set(["value": isOn ? "ON" : "OFF", "stage": name])
         case .lastWorkout:
             object.set("value", name ?? sample.numeral.text)
             let workout = try? sample.body?.decoded(as: Workout.self)

@@ -29,30 +29,17 @@ public struct StartedCommand: Sendable {
         _ = fcntl(message, F_SETFD, FD_CLOEXEC)
         unlink(template)
         guard Self.write(input, to: message), lseek(message, 0, SEEK_SET) == 0 else { throw Self.failure(errno, folder) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, message, 0)
-        if isSilent {
-            for output: Int32 in [1, 2] { posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0) }
-        }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
+        var program = ProgramStart(words)
+        program.connect(0, to: message)
+        if isSilent { for output: Int32 in [1, 2] { program.connect(output, to: nil) } }
+        (program.group, program.isSearched) = (.own, true)
         // The command must not inherit the signals that the calling program ignores or blocks.
-        var signals = sigset_t()
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var process: pid_t = 0
-        let status = posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
-        guard status == 0 else { throw Self.failure(status, words[0]) }
-        self.process = process
+        program.resetsSignals = true
+        do throws(ErrorNumber) {
+            process = try program.run().get()
+        } catch {
+            throw Self.failure(error.code, words[0])
+        }
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

@@ -74,8 +74,7 @@ struct HealthAutoExport {
         }
         guard pressures.insert(systolic.identity).inserted else { return }
         var object = Self.reading(of: systolic)
-        object.set("systolic", systolic.value)
-        object.set("diastolic", diastolic.value)
+        object.set(["systolic": systolic.value, "diastolic": diastolic.value])
         append(object, to: "blood_pressure", units: "mmHg")
     }
 
@@ -126,8 +125,7 @@ struct HealthAutoExport {
             names.map { name in
                 JSONObject(["name": name, "units": readings[name]?.units, "data": readings[name]?.data ?? []])
             })
-        data.set("workouts", [JSONObject]())
-        if !deleted.isEmpty { data.set("deleted", deleted) }
+        data.set(["workouts": [JSONObject](), "deleted": ifPresent(!deleted.isEmpty ? deleted : nil)])
         return JSONObject(["data": data]).closed
     }
 }

@@ -143,6 +143,21 @@ import Testing
         }
     }
 
+    /// The API has the parameters of `stats`.
+    @Test func statisticsHaveTheChoicesOfTheCommand() throws {
+        let chosen = "/v1/statistics?type=heartRate&every=1d&show=max,min&inRange=..75&inRange=80..%20/min"
+        let text = try served.get(chosen + "&format=ndjson").text
+        #expect(text.contains(#""count":4,"min":60.0,"max":90.0,"inRange":[{"from":null,"to":75.0,"fraction":"#), "\(text)")
+        #expect(text.contains(#"{"from":80.0,"to":null,"#) && !text.contains("average"))
+        let header = try served.get(chosen + "&format=csv").text.split(separator: "\r\n").first
+        #expect(header == "type,start,end,subject,unit,count,min,max,in ..75,in 80.. /min,zone")
+        #expect(try rows("type=heartRate&every=1d&ownZone=true").map(\.count) == [4])
+        for wrong in ["show=median", "show=sum", "inRange=75", "inRange=1..2%20kg"] {
+            #expect(try served.get("/v1/statistics?type=heartRate&every=1d&" + wrong).status == 422, "\(wrong)")
+        }
+        #expect(try served.get("/v1/statistics?type=heartRate&every=1h&ownZone=true").status == 422)
+    }
+
     /// The same question again is answered out of memory, until anything is written.
     @Test func writeInvalidatesCachedStatistics() throws {
         let target = "/v1/statistics?type=heartRate&every=1d&format=csv"

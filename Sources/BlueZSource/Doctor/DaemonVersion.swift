@@ -1,4 +1,5 @@
 import Glibc
+import Pipeline
 
 /// The version of the installed bluetoothd. BlueZ does not report it over D-Bus, so its program is run.
 struct DaemonVersion: Hashable, Comparable, CustomStringConvertible {
@@ -39,18 +40,13 @@ struct DaemonVersion: Hashable, Comparable, CustomStringConvertible {
         guard pipe(&ends) == 0 else { return nil }
         defer { close(ends[0]) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        var arguments: [UnsafeMutablePointer<CChar>?] = ([program] + words).map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var process: pid_t = 0
-        let result = posix_spawn(&process, program, &actions, nil, &arguments, environ)
+        var start = ProgramStart([program] + words)
+        start.connect(0, to: nil)
+        start.connect(1, to: ends[1])
+        start.connect(2, to: nil)
+        let result = start.run()
         close(ends[1])
-        guard result == 0 else { return nil }
+        guard case .success(let process) = result else { return nil }
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = read(ends[0], &bytes, bytes.count)
         // Kill the program, so that one with more output cannot block.

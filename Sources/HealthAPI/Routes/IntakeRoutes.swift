@@ -41,9 +41,7 @@ enum IntakeRoutes {
         var (answer, skipped) = (JSONObject(), JSONObject())
         // Whether a reading was already stored, or quarantined, is not told. It depends on data that the client may not read.
         let known = account.skipped[ownReading] ?? 0
-        answer.set("read", account.read + known)
-        answer.set("accepted", account.read - account.refused + known)
-        answer.set("refused", account.refused)
+        answer.set(["read": account.read + known, "accepted": account.read - account.refused + known, "refused": account.refused])
         for (name, count) in account.skipped.sorted(by: { $0.key < $1.key }) where name != ownReading { skipped.set(name, count) }
         answer.set("skipped", skipped)
         return HTTPResponse(type: "application/json", answer.line)

@@ -30,9 +30,7 @@ enum OriginRoutes {
         }
 
         func encode(in object: inout JSONObject) {
-            object.set("types", types.sorted())
-            object.set("first", from.description)
-            object.set("last", to.description)
+            object.set(["types": types.sorted(), "first": from.description, "last": to.description])
         }
     }
 

@@ -1,5 +1,6 @@
 import Formats
 import HTTPServerKit
+import HealthAnswers
 import HealthModel
 import HealthServing
 import SampleStore
@@ -22,11 +23,8 @@ enum StatisticsRoute {
             .from, .to,
             Parameter(name: "anchor", form: .times, help: "Start of an interval (default: midnight, for weeks on Monday)."),
             .person, .source, .device, .condition, .zone, .unit,
-            Parameter(name: "bySource", form: .flag, help: "Report each source separately."),
-            Parameter(name: "everySource", form: .flag, help: "Count every source, even if several report on the same time."),
-            Parameter(name: "percentiles", form: .flag, help: "Include the 5th, 25th, 50th, 75th, and 95th percentile."),
-            Parameter(name: "empty", form: .flag, help: "Include intervals without samples."),
-            .limit(maximum, "Maximum number of intervals (default: \(maximum))."),
+        ] + StatisticsParameter.allCases.map { Parameter($0) } + [
+            .limit(maximum, "Maximum number of intervals (default: \(maximum)).")
         ],
         isSlow: true, answers: [.json, .ndjson, .csv], key: "statistics", problems: [422], answer: statistics)
 
@@ -46,7 +44,7 @@ enum StatisticsRoute {
             throw Problem(422, "There would be too many intervals. Use longer intervals or a shorter time range.")
         }
         func made() throws -> [UInt8] {
-            var writer = StatisticsWriter(form: call.form, line: line)
+            var writer = StatisticsWriter(form: call.form, line: line, ranges: choices(call).writtenRanges)
             var rest = call.number("limit") ?? maximum
             try reader.store.statistics(query) { rows in
                 for row in rows {
@@ -77,32 +75,33 @@ enum StatisticsRoute {
         let anchor = try call.instant("anchor", zone) ?? StatisticsQuery.defaultAnchor(of: type, interval, zone)
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: zone, anchor: anchor), from: range.from, to: range.to,
-            person: try call.person(store), bySource: call.flag("bySource"), priority: call.core.settings.priority)
+            person: try call.person(store), priority: call.core.settings.priority)
         query.predicate =
             SampleQuery(
                 source: call.text("source"), device: call.text("device"), where: try call.condition(for: [type], zone, store)
             ).predicate
-        query.countsEvery = call.flag("everySource")
-        query.includesGaps = call.flag("empty")
+        let unit = try type.kind == .quantity ? call.unit(for: [type]) ?? type.canonicalUnit : Unit(ucum: "s")
+        guard type.kind == .quantity || call.text("unit") == nil else {
+            throw Problem(422, "'unit' does not apply to a category. Its durations are in seconds.")
+        }
+        let line: StatisticsLine
+        do {
+            line = try choices(call).apply(to: &query, unit: unit, me: store.owner)
+        } catch let error as StatisticsError {
+            throw Problem(422, "type: \(error)")
+        }
         if query.includesGaps {
             guard let from = range.from, let to = range.to,
                 query.intervals.index(of: to) - query.intervals.index(of: from) <= maximum
             else { throw Problem(422, "'empty' requires 'from' and 'to' with at most \(maximum) intervals between them.") }
         }
-        var shown = StatisticsLine.defaultOptions(for: type)
-        if call.flag("percentiles") { shown.insert(.percentiles) }
-        do throws(StatisticsError) {
-            try shown.check(for: type)
-        } catch {
-            throw Problem(422, "type: \(error)")
-        }
-        query.options = shown
-        if query.bySource { shown.insert(.separateBySource) }
-        let unit = try type.kind == .quantity ? call.unit(for: [type]) ?? type.canonicalUnit : Unit(ucum: "s")
-        guard type.kind == .quantity || call.text("unit") == nil else {
-            throw Problem(422, "'unit' does not apply to a category. Its durations are in seconds.")
-        }
-        return (query, StatisticsLine(type: type, unit: unit, zone: zone, shown: shown, me: store.owner))
+        return (query, line)
+    }
+
+    private static func choices(_ call: Call) -> StatisticsChoices {
+        StatisticsChoices(
+            texts: { $0.form.isFlag ? (call.flag($0.rawValue) ? [""] : []) : call.texts($0.rawValue) },
+            invalid: { parameter, _, expected in Problem(422, "'\(parameter.rawValue)' must be \(expected).") })
     }
 }
 
@@ -114,20 +113,28 @@ private struct StatisticsWriter {
     private var bytes: [UInt8] = []
     private var hasCases: Bool { line.type.kind == .category }
 
-    init(form: AnswerForm, line: StatisticsLine) {
+    init(form: AnswerForm, line: StatisticsLine, ranges: [String]) {
         (self.form, self.line) = (form, line)
         if form == .csv {
-            csv.append(row: StatisticsLine.columns(shown: line.shown, ranges: [], hasCases: hasCases), to: &bytes)
+            csv.append(row: StatisticsLine.columns(shown: line.shown, ranges: ranges, hasCases: hasCases), to: &bytes)
         }
     }
 
     mutating func write(_ row: Statistics) {
         switch form {
-        case .csv: csv.append(row: line.cells(row, among: line.shown, ranges: 0, hasCases: hasCases), to: &bytes)
+        case .csv: csv.append(row: line.cells(row, among: line.shown, ranges: line.ranges.count, hasCases: hasCases), to: &bytes)
         case .json: bytes += (bytes.isEmpty ? [] : Array(",\n".utf8)) + line.object(row).closed
         default: bytes += line.object(row).line
         }
     }
 
     func finished() -> [UInt8] { form == .json ? Array("{\"statistics\":[".utf8) + bytes + Array("]}\n".utf8) : bytes }
+}
+
+extension Parameter {
+    fileprivate init(_ parameter: StatisticsParameter) {
+        var form = Form.flag
+        if case .text(_, let examples) = parameter.form { form = .text(maximum: 1000, like: examples) }
+        self.init(name: parameter.rawValue, form: form, help: parameter.help, isRepeating: parameter.isRepeating)
+    }
 }

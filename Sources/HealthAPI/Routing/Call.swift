@@ -110,6 +110,7 @@ struct Call {
     var parameters: [String] { head.query.map { "\($0.name)=\($0.value)" } }
     func header(_ name: String) -> String? { head.header(name) }
     func text(_ name: String) -> String? { values[name]?.first }
+    func texts(_ name: String) -> [String] { values[name] ?? [] }
     func number(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
     func flag(_ name: String) -> Bool { text(name) == "true" || text(name) == "" }
 

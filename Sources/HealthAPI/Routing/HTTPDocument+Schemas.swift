@@ -9,27 +9,17 @@ extension HTTPDocument {
         var schema = JSONObject()
         switch form {
         case .text(let maximum, let examples):
-            schema.set("type", "string")
-            schema.set("minLength", 1)
-            schema.set("maxLength", maximum)
-            schema.set("pattern", "^[^\\u0000]*$")
-            schema.set("examples", examples)
+            schema.set(["type": "string", "minLength": 1, "maxLength": maximum, "pattern": "^[^\\u0000]*$", "examples": examples])
         case .number(let range):
-            schema.set("type", "integer")
-            schema.set("minimum", range.lowerBound)
-            schema.set("maximum", range.upperBound)
+            schema.set(["type": "integer", "minimum": range.lowerBound, "maximum": range.upperBound])
         case .flag: schema.set("type", "boolean")
         case .words(let words):
-            schema.set("type", "string")
-            schema.set("enum", words)
+            schema.set(["type": "string", "enum": words])
         case .name(let names): schema.set("$ref", names.path)
         case .names(let names):
-            schema.set("type", "array")
-            schema.set("items", raw: Array(names.reference.utf8))
-            schema.set("minItems", 1)
+            schema.set(["type": "array", "items": RawJSON(names.reference), "minItems": 1])
         case .uuid:
-            schema.set("type", "string")
-            schema.set("format", "uuid")
+            schema.set(["type": "string", "format": "uuid"])
         case .person(let allowsUnassigned):
             let digit = "[0-9a-fA-F]"
             let uuid = "\(digit){8}-\(digit){4}-\(digit){4}-\(digit){4}-\(digit){12}"
@@ -37,13 +27,9 @@ extension HTTPDocument {
             schema.set("pattern", "^(me|\(allowsUnassigned ? "unassigned|" : "")\(uuid))$")
             schema.set("examples", ["me"])
         case .interval:
-            schema.set("type", "string")
-            schema.set("pattern", "^([1-9][0-9]{0,3}|10000)(m|h|d|w|mo|y)$")
-            schema.set("examples", ["1h", "1d", "1mo"])
+            schema.set(["type": "string", "pattern": "^([1-9][0-9]{0,3}|10000)(m|h|d|w|mo|y)$", "examples": ["1h", "1d", "1mo"]])
         case .field(let maximum):
-            schema.set("type", "string")
-            schema.set("maxLength", maximum)
-            schema.set("pattern", "^[!-~]([ -~]*[!-~])?$")
+            schema.set(["type": "string", "maxLength": maximum, "pattern": "^[!-~]([ -~]*[!-~])?$"])
         }
         return schema
     }

@@ -12,8 +12,7 @@ package enum HTTPDocument {
             for route in RouteTable.all where route.path == path { item.set(route.method.lowercased(), operation(route)) }
             paths.set(path, item)
         }
-        document.set("paths", paths)
-        document.set("components", components)
+        document.set(["paths": paths, "components": components])
         return document.line
     }
 
@@ -63,8 +62,7 @@ package enum HTTPDocument {
             "description": parameter.help, "required": parameter.isRequired,
         ])
         if case .names = parameter.form {
-            object.set("style", "form")
-            object.set("explode", false)
+            object.set(["style": "form", "explode": false])
         }
         object.set("schema", schema(parameter.form))
         return object
@@ -88,8 +86,7 @@ package enum HTTPDocument {
             let media = JSONObject(["schema": answerSchema(form, route)])
             content.set(form.type, media)
         }
-        object.set("content", content)
-        if !route.links.isEmpty { object.set("links", links(route)) }
+        object.set(["content": content, "links": ifPresent(!route.links.isEmpty ? links(route) : nil)])
         return object
     }
 
@@ -99,8 +96,7 @@ package enum HTTPDocument {
         for name in route.links {
             var (link, parameters) = (JSONObject(), JSONObject())
             parameters.set("uuid", "$response.body#/\(route.key ?? "")/0/uuid")
-            link.set("operationId", name)
-            link.set("parameters", parameters)
+            link.set(["operationId": name, "parameters": parameters])
             links.set(name, link)
         }
         return links

@@ -1,7 +1,7 @@
 /// The values of a body's fields in conditions, for any kind. Decoded once per sample, and only if a condition needs them.
 struct ObjectFacts: Sendable {
-    /// The fields that a body may have, by their names in it.
-    private struct Body: Decodable {
+    /// The fields that a body may have, by their names in it. ``ObjectField`` reads them.
+    struct Body: Decodable, Sendable {
         var objects: [String]?
         var totalDistance: Amount?
         var duration: Amount?
@@ -79,118 +79,38 @@ struct ObjectFacts: Sendable {
     }
 
     /// The body's values of a field, without those that are the sample's own number.
-    func values(of field: ObjectField) -> [Value] {
-        guard let body else { return [] }
-        if case .code = field.content { return (body.codes ?? []).map { .coding($0) } }
-        if field.name.hasPrefix("date.") {
-            return Self.texts([body.dates?[String(field.name.dropFirst(5))]])
-        }
-        if field.name.hasPrefix("statistics.") { return Self.amounts([Self.figure(field.name, body.statistics ?? [])]) }
-        let readers: [(String, Body) -> [Value]?] = [
-            Self.ofWorkouts, Self.ofRecords, Self.ofResults, Self.ofRecordings, Self.ofPeople, Self.ofRings,
-        ]
-        for read in readers {
-            if let values = read(field.name, body) { return values }
-        }
-        return []
-    }
+    func values(of field: ObjectField) -> [Value] { body.map { field.read($0).facts } ?? [] }
+}
 
-    private static func texts(_ list: [String?]) -> [Value] { list.compactMap { $0 }.map { .text($0) } }
-    private static func amounts(_ list: [Amount?]) -> [Value] { list.compactMap { $0 }.map { .amount($0) } }
+/// What a field of a body contains: no value, one, or several.
+protocol ObjectFact {
+    var facts: [ObjectFacts.Value] { get }
+}
 
-    /// `statistics.TYPE.FIGURE`
-    private static func figure(_ name: String, _ list: [Workout.Statistics]) -> Amount? {
-        let parts = name.split(separator: ".")
-        guard parts.count == 3, let type = list.first(where: { $0.type == parts[1] }) else { return nil }
-        switch parts[2] {
-        case "sum": return type.sum
-        case "average": return type.average
-        case "minimum": return type.minimum
-        default: return type.maximum
-        }
-    }
+extension String: ObjectFact {
+    var facts: [ObjectFacts.Value] { [.text(self)] }
+}
 
-    private static func ofWorkouts(_ name: String, _ body: Body) -> [Value]? {
-        switch name {
-        case "totalDistance": amounts([Workout.distance(body.totalDistance, body.statistics ?? [])])
-        case "event": (body.events ?? []).map { .text($0.type) }
-        case "route": texts(body.routes ?? [])
-        case "workout": texts([body.workout])
-        case "object": texts(body.objects ?? [])
-        default: nil
-        }
-    }
+extension Double: ObjectFact {
+    var facts: [ObjectFacts.Value] { [.number(self)] }
+}
 
-    private static func ofRecords(_ name: String, _ body: Body) -> [Value]? {
-        switch name {
-        case "displayName": texts([body.displayName])
-        case "fhir.resourceType": texts([body.resourceType])
-        case "fhir.identifier": texts([body.identifier])
-        case "fhir.version": texts([body.version])
-        case "fhir.sourceURL": texts([body.sourceURL])
-        case "fhir.lastUpdated": texts([body.lastUpdated])
-        case "title": texts([body.title])
-        case "patient": texts([body.patient])
-        case "custodian": texts([body.custodian])
-        case "author": texts([body.author])
-        case "valid": body.valid.map { [.boolean($0)] } ?? []
-        default: nil
-        }
-    }
+extension Bool: ObjectFact {
+    var facts: [ObjectFacts.Value] { [.boolean(self)] }
+}
 
-    private static func ofResults(_ name: String, _ body: Body) -> [Value]? {
-        let result = body.result
-        return switch name {
-        case "result": texts([result?.text])
-        case "interpretation": texts(result?.interpretation ?? [])
-        case "outOfRange": result?.isOutside.map { [.boolean($0)] } ?? []
-        case "reference": (body.references ?? []).flatMap { texts([$0.reference, $0.display]) }
-        default: nil
-        }
-    }
+extension Amount: ObjectFact {
+    var facts: [ObjectFacts.Value] { [.amount(self)] }
+}
 
-    private static func ofRecordings(_ name: String, _ body: Body) -> [Value]? {
-        switch name {
-        case "points": body.points.map { [.number(Double($0.count))] } ?? []
-        case "averageHeartRate": amounts([body.averageHeartRate])
-        case "samplingFrequency": amounts([body.samplingFrequency])
-        case "lead": texts([body.lead])
-        case "symptomsStatus": texts([body.symptomsStatus])
-        case "symptom": texts(body.symptoms ?? [])
-        case "brand": texts([body.brand])
-        default: nil
-        }
-    }
+extension Coding: ObjectFact {
+    var facts: [ObjectFacts.Value] { [.coding(self)] }
+}
 
-    private static func ofPeople(_ name: String, _ body: Body) -> [Value]? {
-        switch name {
-        case "stateOfMindKind": texts([body.kind])
-        case "label": texts(body.labels ?? [])
-        case "association": texts(body.associations ?? [])
-        case "medication": texts([body.medication])
-        case "scheduleType": texts([body.scheduleType])
-        case "dose": amounts([body.dose])
-        case "scheduledDose": amounts([body.scheduledDose])
-        case "doseUnit": texts([body.doseUnit])
-        case "risk": texts([body.risk])
-        default: nil
-        }
-    }
+extension Optional: ObjectFact where Wrapped: ObjectFact {
+    var facts: [ObjectFacts.Value] { self?.facts ?? [] }
+}
 
-    private static func ofRings(_ name: String, _ body: Body) -> [Value]? {
-        switch name {
-        case "date": texts([body.date ?? body.ownDate])
-        case "activeEnergyBurned": amounts([body.activeEnergyBurned])
-        case "activeEnergyBurnedGoal": amounts([body.activeEnergyBurnedGoal])
-        case "moveTime": amounts([body.moveTime])
-        case "moveTimeGoal": amounts([body.moveTimeGoal])
-        case "exerciseTime": amounts([body.exerciseTime])
-        case "exerciseTimeGoal": amounts([body.exerciseTimeGoal])
-        case "standHours": counts(body.standHours)
-        case "standHoursGoal": counts(body.standHoursGoal)
-        default: nil
-        }
-    }
-
-    private static func counts(_ amount: Amount?) -> [Value] { amount.map { [.number($0.numeral.doubleValue)] } ?? [] }
+extension Array: ObjectFact where Element: ObjectFact {
+    var facts: [ObjectFacts.Value] { flatMap(\.facts) }
 }

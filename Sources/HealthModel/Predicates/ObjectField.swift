@@ -13,6 +13,8 @@ public struct ObjectField: Hashable, Sendable {
     public let kinds: Set<SampleKind>
     /// The source and kind of its values.
     let content: Content
+    /// The values in a body, or nothing if they are the sample's own number.
+    let read: @Sendable (ObjectFacts.Body) -> any ObjectFact
 
     enum Content: Sendable {
         /// The name of the sample's number, from its type's list.
@@ -36,8 +38,11 @@ public struct ObjectField: Hashable, Sendable {
     public static func == (one: ObjectField, other: ObjectField) -> Bool { one.name == other.name }
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-    private init(_ name: String, _ kinds: Set<SampleKind>, _ content: Content) {
-        (self.name, self.kinds, self.content) = (name, kinds, content)
+    private init(
+        _ name: String, _ kinds: Set<SampleKind>, _ content: Content,
+        _ read: @escaping @Sendable (ObjectFacts.Body) -> any ObjectFact = { _ in String?.none }
+    ) {
+        (self.name, self.kinds, self.content, self.read) = (name, kinds, content, read)
     }
 
     /// The field with this name. Lists may be written as in lines (`labels`) or in the singular (`label`).
@@ -50,16 +55,18 @@ public struct ObjectField: Hashable, Sendable {
         switch (parts[0], parts.count) {
         case ("date", 2), ("dates", 2):
             guard ClinicalRecord.dateNames.contains(parts[1]) else { return nil }
-            self.init("date.\(parts[1])", [.clinicalRecord], .date)
+            self.init("date.\(parts[1])", [.clinicalRecord], .date) { $0.dates?[parts[1]] }
         case ("code", 2):
             guard let systems = CodeSystems.systems(named: parts[1]) else { return nil }
-            self.init(name, [.clinicalRecord, .medicationDoseEvent], .code(systems))
+            self.init(name, [.clinicalRecord, .medicationDoseEvent], .code(systems)) { $0.codes }
         case ("fhir", 3):
             guard parts[1] == "code", let systems = CodeSystems.systems(named: parts[2]) else { return nil }
-            self.init(name, [.clinicalRecord], .code(systems))
+            self.init(name, [.clinicalRecord], .code(systems)) { $0.codes }
         case ("statistics", 3):
-            guard let type = SampleType(known: parts[1]), Self.figures.contains(parts[2]) else { return nil }
-            self.init("statistics.\(type.id).\(parts[2])", [.workout], .amount(type.canonicalUnit, type))
+            guard let type = SampleType(known: parts[1]), let figure = Self.figure(parts[2]) else { return nil }
+            self.init("statistics.\(type.id).\(parts[2])", [.workout], .amount(type.canonicalUnit, type)) { body in
+                body.statistics?.first { $0.type == type.id }.flatMap(figure)
+            }
         default: return nil
         }
     }
@@ -70,6 +77,16 @@ public struct ObjectField: Hashable, Sendable {
 
     /// The figures of a workout's statistics.
     static let figures = ["sum", "average", "minimum", "maximum"]
+
+    private static func figure(_ name: String) -> (@Sendable (Workout.Statistics) -> Amount?)? {
+        switch name {
+        case "sum": { $0.sum }
+        case "average": { $0.average }
+        case "minimum": { $0.minimum }
+        case "maximum": { $0.maximum }
+        default: nil
+        }
+    }
 
     private static let byName = Dictionary(table.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 
@@ -82,73 +99,77 @@ public struct ObjectField: Hashable, Sendable {
 
     private static let workouts: [ObjectField] = [
         ObjectField("activity", [.workout], .namedNumber),
-        ObjectField("totalDistance", [.workout], .amount(unit("m"), nil)),
-        ObjectField("event", [.workout], .names([Catalogue.workoutEventValues])),
-        ObjectField("route", [.workout], .text),
-        ObjectField("workout", [.workoutRoute], .text),
-        ObjectField("object", [.correlation], .text),
+        ObjectField("totalDistance", [.workout], .amount(unit("m"), nil)) {
+            Workout.distance($0.totalDistance, $0.statistics ?? [])
+        },
+        ObjectField("event", [.workout], .names([Catalogue.workoutEventValues])) { $0.events?.map(\.type) },
+        ObjectField("route", [.workout], .text) { $0.routes },
+        ObjectField("workout", [.workoutRoute], .text) { $0.workout },
+        ObjectField("object", [.correlation], .text) { $0.objects },
     ]
 
     private static let records: [ObjectField] = [
-        ObjectField("displayName", [.clinicalRecord], .text),
-        ObjectField("fhir.resourceType", [.clinicalRecord], .text),
-        ObjectField("fhir.identifier", [.clinicalRecord], .text),
-        ObjectField("fhir.version", [.clinicalRecord], .text),
-        ObjectField("fhir.sourceURL", [.clinicalRecord], .text),
-        ObjectField("fhir.lastUpdated", [.clinicalRecord], .date),
-        ObjectField("fhir.code", [.clinicalRecord], .code(nil)),
-        ObjectField("code", [.clinicalRecord, .medicationDoseEvent], .code(nil)),
-        ObjectField("result", [.clinicalRecord], .text),
-        ObjectField("interpretation", [.clinicalRecord], .text),
-        ObjectField("outOfRange", [.clinicalRecord], .boolean),
-        ObjectField("reference", [.clinicalRecord], .text),
-        ObjectField("title", [.document], .text),
-        ObjectField("patient", [.document], .text),
-        ObjectField("custodian", [.document], .text),
-        ObjectField("author", [.document], .text),
-        ObjectField("valid", [.document], .boolean),
+        ObjectField("displayName", [.clinicalRecord], .text) { $0.displayName },
+        ObjectField("fhir.resourceType", [.clinicalRecord], .text) { $0.resourceType },
+        ObjectField("fhir.identifier", [.clinicalRecord], .text) { $0.identifier },
+        ObjectField("fhir.version", [.clinicalRecord], .text) { $0.version },
+        ObjectField("fhir.sourceURL", [.clinicalRecord], .text) { $0.sourceURL },
+        ObjectField("fhir.lastUpdated", [.clinicalRecord], .date) { $0.lastUpdated },
+        ObjectField("fhir.code", [.clinicalRecord], .code(nil)) { $0.codes },
+        ObjectField("code", [.clinicalRecord, .medicationDoseEvent], .code(nil)) { $0.codes },
+        ObjectField("result", [.clinicalRecord], .text) { $0.result?.text },
+        ObjectField("interpretation", [.clinicalRecord], .text) { $0.result?.interpretation },
+        ObjectField("outOfRange", [.clinicalRecord], .boolean) { $0.result?.isOutside },
+        ObjectField("reference", [.clinicalRecord], .text) { $0.references?.flatMap { [$0.reference, $0.display] } },
+        ObjectField("title", [.document], .text) { $0.title },
+        ObjectField("patient", [.document], .text) { $0.patient },
+        ObjectField("custodian", [.document], .text) { $0.custodian },
+        ObjectField("author", [.document], .text) { $0.author },
+        ObjectField("valid", [.document], .boolean) { $0.valid },
     ]
 
     private static let recordings: [ObjectField] = [
-        ObjectField("points", [.workoutRoute, .heartbeatSeries, .electrocardiogram], .count),
+        ObjectField("points", [.workoutRoute, .heartbeatSeries, .electrocardiogram], .count) {
+            ($0.points?.count).map(Double.init)
+        },
         ObjectField("classification", [.electrocardiogram], .namedNumber),
-        ObjectField("averageHeartRate", [.electrocardiogram], .amount(unit("/min"), nil)),
-        ObjectField("samplingFrequency", [.electrocardiogram], .amount(unit("Hz"), nil)),
-        ObjectField("lead", [.electrocardiogram], .text),
-        ObjectField("symptomsStatus", [.electrocardiogram], .names([ObjectValues.symptomsStatus])),
-        ObjectField("symptom", [.electrocardiogram], .text),
+        ObjectField("averageHeartRate", [.electrocardiogram], .amount(unit("/min"), nil)) { $0.averageHeartRate },
+        ObjectField("samplingFrequency", [.electrocardiogram], .amount(unit("Hz"), nil)) { $0.samplingFrequency },
+        ObjectField("lead", [.electrocardiogram], .text) { $0.lead },
+        ObjectField("symptomsStatus", [.electrocardiogram], .names([ObjectValues.symptomsStatus])) { $0.symptomsStatus },
+        ObjectField("symptom", [.electrocardiogram], .text) { $0.symptoms },
         ObjectField("prescription", [.visionPrescription], .namedNumber),
-        ObjectField("brand", [.visionPrescription], .text),
+        ObjectField("brand", [.visionPrescription], .text) { $0.brand },
     ]
 
     /// The medication of a dose.
-    public static let medication = ObjectField("medication", [.medicationDoseEvent], .text)
+    public static let medication = ObjectField("medication", [.medicationDoseEvent], .text) { $0.medication }
 
     private static let people: [ObjectField] = [
         ObjectField("valence", [.stateOfMind], .number),
-        ObjectField("stateOfMindKind", [.stateOfMind], .names([ObjectValues.stateOfMindKind])),
-        ObjectField("label", [.stateOfMind], .names([ObjectValues.stateOfMindLabel])),
-        ObjectField("association", [.stateOfMind], .names([ObjectValues.stateOfMindAssociation])),
+        ObjectField("stateOfMindKind", [.stateOfMind], .names([ObjectValues.stateOfMindKind])) { $0.kind },
+        ObjectField("label", [.stateOfMind], .names([ObjectValues.stateOfMindLabel])) { $0.labels },
+        ObjectField("association", [.stateOfMind], .names([ObjectValues.stateOfMindAssociation])) { $0.associations },
         medication,
         ObjectField("status", [.medicationDoseEvent], .namedNumber),
-        ObjectField("scheduleType", [.medicationDoseEvent], .names([ObjectValues.medicationScheduleType])),
-        ObjectField("dose", [.medicationDoseEvent], .amount(nil, nil)),
-        ObjectField("scheduledDose", [.medicationDoseEvent], .amount(nil, nil)),
-        ObjectField("doseUnit", [.medicationDoseEvent], .text),
+        ObjectField("scheduleType", [.medicationDoseEvent], .names([ObjectValues.medicationScheduleType])) { $0.scheduleType },
+        ObjectField("dose", [.medicationDoseEvent], .amount(nil, nil)) { $0.dose },
+        ObjectField("scheduledDose", [.medicationDoseEvent], .amount(nil, nil)) { $0.scheduledDose },
+        ObjectField("doseUnit", [.medicationDoseEvent], .text) { $0.doseUnit },
         ObjectField("score", [.scoredAssessment], .number),
-        ObjectField("risk", [.scoredAssessment], .names([ObjectValues.gad7Risk, ObjectValues.phq9Risk])),
+        ObjectField("risk", [.scoredAssessment], .names([ObjectValues.gad7Risk, ObjectValues.phq9Risk])) { $0.risk },
     ]
 
     private static let rings: [ObjectField] = [
-        ObjectField("date", [.activitySummary, .clinicalRecord], .date),
-        ObjectField("activeEnergyBurned", [.activitySummary], .amount(unit("kcal"), nil)),
-        ObjectField("activeEnergyBurnedGoal", [.activitySummary], .amount(unit("kcal"), nil)),
-        ObjectField("moveTime", [.activitySummary], .amount(unit("min"), nil)),
-        ObjectField("moveTimeGoal", [.activitySummary], .amount(unit("min"), nil)),
-        ObjectField("exerciseTime", [.activitySummary], .amount(unit("min"), nil)),
-        ObjectField("exerciseTimeGoal", [.activitySummary], .amount(unit("min"), nil)),
-        ObjectField("standHours", [.activitySummary], .count),
-        ObjectField("standHoursGoal", [.activitySummary], .count),
+        ObjectField("date", [.activitySummary, .clinicalRecord], .date) { $0.date ?? $0.ownDate },
+        ObjectField("activeEnergyBurned", [.activitySummary], .amount(unit("kcal"), nil)) { $0.activeEnergyBurned },
+        ObjectField("activeEnergyBurnedGoal", [.activitySummary], .amount(unit("kcal"), nil)) { $0.activeEnergyBurnedGoal },
+        ObjectField("moveTime", [.activitySummary], .amount(unit("min"), nil)) { $0.moveTime },
+        ObjectField("moveTimeGoal", [.activitySummary], .amount(unit("min"), nil)) { $0.moveTimeGoal },
+        ObjectField("exerciseTime", [.activitySummary], .amount(unit("min"), nil)) { $0.exerciseTime },
+        ObjectField("exerciseTimeGoal", [.activitySummary], .amount(unit("min"), nil)) { $0.exerciseTimeGoal },
+        ObjectField("standHours", [.activitySummary], .count) { $0.standHours?.numeral.doubleValue },
+        ObjectField("standHoursGoal", [.activitySummary], .count) { $0.standHoursGoal?.numeral.doubleValue },
     ]
 
     /// The unit in which lines print an amount.

@@ -1,5 +1,6 @@
 import EventLoopKit
 import Glibc
+import Pipeline
 
 /// A program that the hub started. It is ended with this object.
 final class ChildProcess {
@@ -15,27 +16,19 @@ final class ChildProcess {
     init(
         _ arguments: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil, memory: MemoryLimit? = nil
     ) throws(SystemFailure) {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        if let input {
-            posix_spawn_file_actions_adddup2(&actions, input, 0)
-        } else {
-            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        var program = ProgramStart(arguments)
+        program.connect(0, to: input)
+        if let output { program.connect(1, to: output) }
+        if let errors { program.connect(2, to: errors) }
+        program.group = .own
+        let environment = MemoryLimit.environment(with: memory)
+        program.environment = environment
+        defer { for word in environment { free(word) } }
+        do throws(ErrorNumber) {
+            process = try program.run().get()
+        } catch {
+            throw SystemFailure(arguments[0], error.code)
         }
-        if let output { posix_spawn_file_actions_adddup2(&actions, output, 1) }
-        if let errors { posix_spawn_file_actions_adddup2(&actions, errors, 2) }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        var process: pid_t = 0
-        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        var environment = MemoryLimit.environment(with: memory)
-        defer { for word in words + environment { free(word) } }
-        let code = posix_spawn(&process, arguments[0], &actions, &attributes, &words, &environment)
-        guard code == 0 else { throw SystemFailure(arguments[0], code) }
-        self.process = process
     }
 
     /// Starts a program that reads a short text from its standard input.

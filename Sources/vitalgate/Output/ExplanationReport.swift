@@ -91,9 +91,7 @@ struct ExplanationReport {
             "state": explanation.first == nil ? try stateName(explanation.stored.uuid) : "duplicate",
         ])
         if let first = explanation.first {
-            object.set("of", first.other.uuid.description)
-            object.set("by", first.rule.rawValue)
-            object.set("decidedIn", Int(first.ingest))
+            object.set(["of": first.other.uuid.description, "by": first.rule.rawValue, "decidedIn": Int(first.ingest)])
         }
         object.set("sample", SampleLine(me: store.owner).field(explanation.stored.sample, ingest: explanation.stored.ingest))
         object.set("witnesses", explanation.duplicates.map(relation))

@@ -76,15 +76,10 @@ struct PlanReport {
             let intervals: [JSONObject] = part.starts.intervals.map { interval in
                 JSONObject(["from": time(interval.lowerBound, unless: .min), "through": time(interval.upperBound, unless: .max)])
             }
-            object.set("starts", intervals)
-            object.set("rest", part.rest?.description)
-            object.set("read", scanned)
+            object.set(["starts": intervals, "rest": part.rest?.description, "read": scanned])
             return object
         }
-        object.set("series", parts)
-        object.set("untouched", cursor.plan.untouched)
-        object.set("read", cursor.scanned.reduce(0, +))
-        object.set("met", matched)
+        object.set(["series": parts, "untouched": cursor.plan.untouched, "read": cursor.scanned.reduce(0, +), "met": matched])
         return object
     }
 

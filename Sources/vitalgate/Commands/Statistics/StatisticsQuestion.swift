@@ -29,38 +29,24 @@ struct StatisticsQuestion {
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: zone, anchor: anchor), from: range.from, to: range.to,
             person: try invocation.string("--person").map { try StoreAccess.person($0, in: store) },
-            bySource: invocation.flag("--by-source"), priority: try context.configuration().priority)
+            priority: try context.configuration().priority)
         query.predicate =
             SampleQuery(
                 source: invocation.string("--source"), device: invocation.string("--device"),
                 where: try context.condition(for: [type], zone: zone, in: store)
             ).predicate
-        query.countsEvery = invocation.flag("--every-source")
-        query.usesSampleZones = invocation.flag("--own-zone")
-        query.includesGaps = invocation.flag("--empty")
         let unit = try Self.unit(of: type, context)
-        var shown = try Self.shown(of: type, context)
-        if invocation.flag("--percentiles") { shown.insert(.percentiles) }
-        if !invocation.strings("--in-range").isEmpty { shown.insert(.inRange) }
+        let choices = Self.choices(invocation)
         do {
-            try shown.check(for: type)
-        } catch {
+            line = try choices.apply(to: &query, unit: unit, me: store.owner)
+        } catch let error as StatisticsError {
             throw invocation.invalid("TYPE", value: type.id, expected: "another type, or other figures: \(error)")
         }
-        query.options = shown
-        var ranges: [ValueRange] = []
-        for text in invocation.strings("--in-range") {
-            let (own, given) = try Self.range(text, of: type, shownIn: unit, context)
-            query.ranges.append(own)
-            ranges.append(given)
-        }
-        if query.bySource { shown.insert(.separateBySource) }
         self.query = query
-        line = StatisticsLine(type: type, unit: unit, zone: zone, shown: shown, ranges: ranges, me: store.owner)
         // Durations are in seconds, so their conversion is the identity.
         let own = type.kind == .quantity ? type.canonicalUnit : unit
         conversion = try own.conversion(to: unit, molarMass: type.molarMass)
-        writtenRanges = invocation.strings("--in-range")
+        writtenRanges = choices.writtenRanges
         me = store.owner
         (lab, name) = (nil, type.id)
     }
@@ -81,31 +67,18 @@ struct StatisticsQuestion {
         let lab = try LabStatistics(loinc: code, in: store, matching: records, from: range.from, to: range.to, zone: zone)
         guard let type = SampleType("labResultRecord"), let name = lab.name else { return nil }
         let unit = try context.unit(for: nil) ?? lab.unit ?? .one
-        let allowed: StatisticsOptions = StatisticsOptions.discrete.union(.mostRecent)
-        var shown: StatisticsOptions =
-            invocation.string("--show") == nil
-            ? [.discreteAverage, .discreteMin, .discreteMax, .mostRecent] : try Self.shown(of: type, context)
-        guard shown.subtracting(allowed).isEmpty else {
+        let choices = Self.choices(invocation)
+        var shown = try choices.figures([.discreteAverage, .discreteMin, .discreteMax, .mostRecent])
+        guard shown.subtracting(StatisticsOptions.discrete.union([.mostRecent, .percentiles, .inRange])).isEmpty else {
             throw invocation.invalid(
                 "--show", value: invocation.string("--show") ?? "", expected: "average, min, max or mostRecent for a LOINC code")
         }
-        if invocation.flag("--percentiles") { shown.insert(.percentiles) }
-        if !invocation.strings("--in-range").isEmpty { shown.insert(.inRange) }
         var query = StatisticsQuery(
             type: type,
             intervals: CalendarIntervals(interval, zone: zone, anchor: try context.instant(option: "--anchor", zone: zone)),
-            from: range.from, to: range.to, bySource: invocation.flag("--by-source"))
-        query.includesGaps = invocation.flag("--empty")
-        for text in invocation.strings("--in-range") {
-            let parts = text.split(separator: " ", maxSplits: 1)
-            guard let first = parts.first, let range = ValueRange(first) else {
-                throw invocation.invalid("--in-range", value: text, expected: "a range such as '70..180 mg/dL', ..70 or 180..")
-            }
-            let given = try parts.count > 1 ? HealthModel.Unit(written: String(parts[1])) : unit
-            let conversion = try given.conversion(to: unit, molarMass: lab.substance?.molarMass)
-            query.ranges.append(
-                ValueRange(range.low.map { conversion($0) }, range.high.map { conversion($0) }) ?? range)
-        }
+            from: range.from, to: range.to, bySource: choices.has(.bySource))
+        query.includesGaps = choices.has(.empty)
+        query.ranges = try choices.ranges(in: unit, writtenIn: unit, molarMass: lab.substance?.molarMass)
         if query.bySource { shown.insert(.separateBySource) }
         query.options = shown
         self.query = query
@@ -115,7 +88,7 @@ struct StatisticsQuestion {
             type: type, unit: unit, zone: zone, shown: shown, ranges: query.ranges, me: store.owner,
             loinc: (code: code, name: name))
         conversion = .identity
-        writtenRanges = invocation.strings("--in-range")
+        writtenRanges = choices.writtenRanges
         me = store.owner
         note(lab, unit, context)
     }
@@ -151,35 +124,10 @@ struct StatisticsQuestion {
         return try context.configuration().unit(of: type) ?? type.canonicalUnit
     }
 
-    private static func shown(of type: SampleType, _ context: CommandContext) throws -> StatisticsOptions {
-        guard let list = context.invocation.string("--show") else { return StatisticsLine.defaultOptions(for: type) }
-        var shown: StatisticsOptions = []
-        for word in list.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let option = StatsCommand.shown.first(where: { $0.name == word })?.option else {
-                throw context.invocation.invalid(
-                    "--show", value: list, expected: "one or more of \(StatsCommand.shown.map(\.name).joined(separator: ", "))")
-            }
-            shown.insert(option)
-        }
-        return shown
-    }
-
-    /// A range in the type's own unit and in the displayed unit.
-    private static func range(
-        _ text: String, of type: SampleType, shownIn unit: HealthModel.Unit, _ context: CommandContext
-    ) throws -> (own: ValueRange, shown: ValueRange) {
-        let parts = text.split(separator: " ", maxSplits: 1)
-        guard let first = parts.first, let range = ValueRange(first) else {
-            throw context.invocation.invalid(
-                "--in-range", value: text, expected: "a range such as '70..180 mg/dL', ..70 or 180..")
-        }
-        let given = try parts.count > 1 ? HealthModel.Unit(written: String(parts[1])) : unit
-        let own = try given.conversion(to: type.canonicalUnit, molarMass: type.molarMass)
-        let shown = try given.conversion(to: unit, molarMass: type.molarMass)
-        func converted(_ conversion: UnitConversion) -> ValueRange {
-            ValueRange(range.low.map { conversion($0) }, range.high.map { conversion($0) }) ?? range
-        }
-        return (converted(own), converted(shown))
+    private static func choices(_ invocation: Invocation) -> StatisticsChoices {
+        StatisticsChoices(
+            texts: { $0.form.isFlag ? (invocation.flag($0.option) ? [""] : []) : invocation.strings($0.option) },
+            invalid: { invocation.invalid($0.option, value: $1, expected: $2) })
     }
 }
 

@@ -42,25 +42,12 @@ enum StatsCommand: Command {
                 help: "Time at which one of the intervals starts (default: midnight, and Monday for weeks)."),
         ] + SharedOptions.range + [
             SharedOptions.timeZone,
-            Option(
-                names: ["--own-zone"],
-                help: "Assign each sample to a day in the sample's own time zone, for example after a journey."),
             SharedOptions.person,
             Option(names: ["--source"], value: "SOURCE", help: "Only samples of this source (name or id)."),
             Option(
                 names: ["--device"], value: "DEVICE", help: "Only samples of this device (name, model, serial number or key)."),
             SharedOptions.condition,
-            Option(names: ["--by-source"], help: "Show each source separately."),
-            Option(names: ["--every-source"], help: "Count all sources, even if they cover the same time."),
-            Option(
-                names: ["--show"], value: "LIST",
-                help: "Figures to show, separated by commas: sum, average, min, max, mostRecent, duration (in seconds)."),
-            Option(names: ["--percentiles"], help: "Add the 5th, 25th, 50th, 75th and 95th percentile."),
-            Option(
-                names: ["--in-range"], value: "RANGE",
-                help: "Add the share of values in this range, such as ..70, 180.. or '70..180 mg/dL'.",
-                repeating: true),
-            Option(names: ["--empty"], help: "Include intervals without samples."),
+        ] + StatisticsParameter.allCases.map { Option($0) } + [
             SharedOptions.unit, Option(names: ["--limit"], value: "N", help: "Maximum number of intervals for each type."),
             Option(
                 names: ["--follow"],
@@ -81,11 +68,6 @@ enum StatsCommand: Command {
             Example("vitalgate stats 4548-4 --every 1mo", "Show the trend of HbA1c from laboratory results."),
             Example("vitalgate stats sleepAnalysis --every 1d --from -7d", "Show the duration of each sleep stage per night."),
         ])
-
-    static let shown: [(name: String, option: StatisticsOptions)] = [
-        ("sum", .cumulativeSum), ("average", .discreteAverage), ("min", .discreteMin), ("max", .discreteMax),
-        ("mostRecent", .mostRecent), ("duration", .duration),
-    ]
 
     /// The maximum number of intervals that samples are divided into. A year has 525,600 minutes.
     private static let maximumShares = 2_000_000
@@ -194,5 +176,13 @@ enum StatsCommand: Command {
                 longer intervals, or a shorter range with --from and --to: \(query.type.id) would need \
                 \(Readable.count(shares)) intervals, and the maximum is \(Readable.count(maximumShares))
                 """)
+    }
+}
+
+extension Option {
+    fileprivate init(_ parameter: StatisticsParameter) {
+        var placeholder: String?
+        if case .text(let text, _) = parameter.form { placeholder = text }
+        self.init(names: [parameter.option], value: placeholder, help: parameter.help, repeating: parameter.isRepeating)
     }
 }
