@@ -103,7 +103,7 @@ import Testing
         case "Idempotency-Key": [(.key, "*")]
         case "where": conditions
         // They refer to nothing that is stored.
-        case "from", "to", "anchor", "on", "zone", "unit", "sort", "automation-aggregation": []
+        case "from", "to", "anchor", "on", "zone", "unit", "sort", "show", "inRange", "automation-aggregation": []
         default: nil
         }
     }

@@ -142,11 +142,11 @@ extension SampleStore {
             (
                 "duplicates without an original",
                 """
-                SELECT count(*) FROM witness WHERE NOT withdrawn AND NOT stands_in
+                SELECT count(*) FROM witness AS w WHERE NOT withdrawn AND NOT stands_in
                     AND NOT EXISTS(SELECT 1 FROM sample WHERE series = of_series AND start = of_start AND hash = of_hash)
                     AND NOT EXISTS(SELECT 1 FROM deleted WHERE series = of_series AND start = of_start AND hash = of_hash)
                     AND NOT (rule = 'version' AND EXISTS(SELECT 1 FROM witness_row AS higher
-                        WHERE higher.series = of_series AND higher.start = of_start AND higher.hash = of_hash))
+                        WHERE (higher.series, higher.start, higher.hash) = (w.of_series, w.of_start, w.of_hash)))
                 """
             ),
             ("duplicates without a decision", "SELECT count(*) FROM witness_row WHERE decision NOT IN (SELECT id FROM decision)"),
