@@ -9,7 +9,7 @@ package enum StatisticsParameter: String, CaseIterable, Sendable {
     /// The form of a value.
     package enum Form: Sendable {
         case flag
-        /// A text, with examples. The placeholder stands for it in the help.
+        /// A text, with examples. The help shows the placeholder.
         case text(placeholder: String, like: [String])
 
         package var isFlag: Bool { if case .flag = self { true } else { false } }

@@ -65,8 +65,8 @@ import Testing
     /// Any role that may connect can take an advisory lock, for as long as it likes.
     @Test func anAdvisoryLockStopsNothing() throws {
         _ = try exporter(of: "a").create()
-        let stranger = try PostgreSQLConnection(settings)
-        try stranger.run("SELECT pg_advisory_lock(hashtext('\(settings.schema)'))")
+        let other = try PostgreSQLConnection(settings)
+        try other.run("SELECT pg_advisory_lock(hashtext('\(settings.schema)'))")
         let connection = try PostgreSQLConnection(settings)
         try connection.run("SET lock_timeout = 100")
         _ = try DatabaseSchema(name: settings.schema).create(connection)

@@ -17,7 +17,7 @@ package struct PhoneApp: Sendable {
         }
     }
 
-    /// What is known about a post beside its text.
+    /// The facts about a post that are not in its text.
     package struct Circumstances {
         fileprivate var registry: OriginRegistry
         fileprivate var received: Instant

@@ -82,7 +82,7 @@ struct ObjectFacts: Sendable {
     func values(of field: ObjectField) -> [Value] { body.map { field.read($0).facts } ?? [] }
 }
 
-/// What a field of a body contains: no value, one, or several.
+/// The content of a field of a body: no value, one, or several.
 protocol ObjectFact {
     var facts: [ObjectFacts.Value] { get }
 }

@@ -73,7 +73,7 @@ public struct ClockComparison: Hashable, Sendable {
 
     /// Returns the time of a reading of the device, in microseconds since 1970, or `nil` if it is not certain: its local time occurs twice
     /// or never, and its arrival does not show which time is meant.
-    func start(of quarantined: HeldTimes) -> Int64? {
+    func start(of quarantined: QuarantinedTimes) -> Int64? {
         // A time with its own offset is not from a wall clock.
         if let zone, quarantined.start == quarantined.nominal, zone.offset(at: Instant(microseconds: quarantined.start)) != .utc {
             return quarantined.start
@@ -89,7 +89,7 @@ public struct ClockComparison: Hashable, Sendable {
 
     /// Whether the error of the clock was the same at a reading. A hub's clock that nothing has confirmed may be off by hours, so the
     /// comparison does not show whether the device's clock has changed between summer and winter time since the reading.
-    private func isCertain(_ quarantined: HeldTimes) -> Bool {
+    private func isCertain(_ quarantined: QuarantinedTimes) -> Bool {
         guard boot != nil, let zone,
             (quarantined.received &- (quarantined.nominal &- (ahead ?? 0))).magnitude >= SampleStore.Devices.justNow
         else { return true }

@@ -19,17 +19,6 @@ struct DuplicateWriter {
         }
     }
 
-    /// Makes two samples one measurement, as if the search had found it on arrival.
-    ///
-    /// - Parameter deletion: The deletion of the merge.
-    func record(
-        _ sample: SampleKey, asDuplicateOf first: SampleKey, _ deletion: Deletion
-    ) throws(StoreError) {
-        let decision = try decision(first.series, lasting: false, merge: deletion.ingest)
-        try duplicates.add(sample, of: first, decision: decision)
-        try LiveSampleUpdate(deletion).update([sample])
-    }
-
     /// Links rows that are about to be stored with the samples of other devices that they agree with.
     func record(links: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
         for link in links {
@@ -57,8 +46,8 @@ struct DuplicateWriter {
         return decided
     }
 
-    private func decision(_ series: Int64, lasting: Bool, merge: Int64? = nil) throws(StoreError) -> Int64 {
-        try duplicates.decision(of: ingest, series, rule: rule(lasting: lasting), merge: merge)
+    private func decision(_ series: Int64, lasting: Bool) throws(StoreError) -> Int64 {
+        try duplicates.decision(of: ingest, series, rule: rule(lasting: lasting), merge: nil)
     }
 
     private var duplicates: DuplicateTable { connection.duplicates }

@@ -65,9 +65,10 @@ extension SampleStore.Duplicates {
         var count = 0
         try StoredRepeats(connection: connection).search(since: since) { pairs throws(StoreError) in
             for pair in pairs where !pair.isLeft {
-                try DuplicateWriter(
-                    connection: connection, batch: store.batch, ingest: pair.ingestID, type: pair.type, rule: pair.rule
-                ).record(pair.key, asDuplicateOf: pair.first, deletion)
+                let decision = try connection.duplicates.decision(
+                    of: pair.ingestID, pair.first.series, rule: pair.rule.rawValue, merge: deletion.ingest)
+                try connection.duplicates.add(pair.key, of: pair.first, decision: decision)
+                try LiveSampleUpdate(deletion).update([pair.key])
                 count += 1
             }
         }

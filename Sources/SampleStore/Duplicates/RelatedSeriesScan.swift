@@ -5,7 +5,7 @@ struct Candidate {
     let key: SampleKey
     /// The original that this sample replaced when it was promoted, or the sample's own place.
     let first: SampleKey
-    /// Whether a repair made it. Readings are compared with what was reported first.
+    /// Whether a repair made it. A report is preferred to it.
     let isForm: Bool
     /// The compared properties. Until ``refine()`` is called, the resolution of the value may be coarser than it really
     /// is.
@@ -35,7 +35,7 @@ struct RelatedSeriesScan {
     private let rows: SampleRows
     private var properties: SeriesProperties
     private let existingDuplicates: DuplicateRange
-    /// Finds the originals that promoted samples replace and the samples that repairs made, or `nil` if there are none.
+    /// Finds the originals that promoted samples replace, and the samples that repairs made. `nil` if the store has neither.
     private let measurements: MeasurementReader?
     let table: Table
     private var begun = false

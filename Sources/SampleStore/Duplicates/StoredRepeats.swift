@@ -8,7 +8,6 @@ final class StoredRepeats {
     struct Pair {
         var key: SampleKey
         var first: SampleKey
-        var type: SampleType
         var rule: DuplicateRule
         /// The import of the sample.
         var ingestID: Int64
@@ -51,8 +50,7 @@ final class StoredRepeats {
                 for keys in Self.components(try near.agreeing(with: rows, of: origin, series: series.id)) {
                     var reports: [Report] = []
                     for key in keys { if let report = try report(key) { reports.append(report) } }
-                    if try isSearchedBefore(reports, series.id, since) { continue }
-                    pairs += try self.pairs(reports)
+                    for pair in try self.pairs(reports) where try !isFoundBefore(pair, series.id, since) { pairs.append(pair) }
                 }
                 if !pairs.isEmpty { try body(pairs) }
             }
@@ -123,10 +121,10 @@ final class StoredRepeats {
         return members.filter { $0.count > 1 }
     }
 
-    /// Whether the search of another series has found the same samples.
-    private func isSearchedBefore(_ reports: [Report], _ series: Int64, _ since: Int64) throws(StoreError) -> Bool {
-        for report in reports where report.key.series < series {
-            if try connection.samples.number(at: report.key)?.number ?? 0 > since { return true }
+    /// Whether the search of an earlier series has found the pair.
+    private func isFoundBefore(_ pair: Pair, _ series: Int64, _ since: Int64) throws(StoreError) -> Bool {
+        for key in [pair.key, pair.first] where key.series < series {
+            if try connection.samples.number(at: key)?.number ?? 0 > since { return true }
         }
         return false
     }
@@ -234,7 +232,7 @@ final class StoredRepeats {
         var isLeft = first.isRepaired && other.isRepaired
         if !isLeft { isLeft = try connection.duplicates.hasDependents(other.key) }
         return Pair(
-            key: other.key, first: first.key, type: type, rule: isUnit ? .unit : .of(type, lasting: lasts),
+            key: other.key, first: first.key, rule: isUnit ? .unit : .of(type, lasting: lasts),
             ingestID: other.ingest,
             isLeft: isLeft)
     }

@@ -224,7 +224,7 @@ struct QuarantineTable {
     // MARK: Clocks
 
     /// Returns the times of a device's readings that a rule holds, except those with the time of their arrival.
-    func times(quarantinedBy rule: String, device: String) throws(StoreError) -> [HeldTimes] {
+    func times(quarantinedBy rule: String, device: String) throws(StoreError) -> [QuarantinedTimes] {
         try connection.list(
             """
             SELECT quarantine.id, start, start + skew, start + \(Self.received),
@@ -233,7 +233,7 @@ struct QuarantineTable {
             WHERE rule = ? AND state = 'held' AND device = ? AND time_origin <> ? ORDER BY quarantine.id
             """, [.text(rule), .text(device), .integer(Int64(TimeOrigin.receipt.rawValue))]
         ) {
-            HeldTimes(
+            QuarantinedTimes(
                 id: $0.integer(0), start: $0.integer(1), nominal: $0.integer(2),
                 received: $0.integer(3), metadata: $0.optionalText(4))
         }
@@ -252,7 +252,7 @@ struct QuarantineTable {
     }
 
     /// Returns the readings that a rule holds, with a time from their device.
-    func times(quarantinedBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [HeldTimes] {
+    func times(quarantinedBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [QuarantinedTimes] {
         try connection.list(
             """
             SELECT quarantine.id, start, start + skew, start + \(Self.received),
@@ -261,7 +261,7 @@ struct QuarantineTable {
             WHERE rule = ? AND state = 'held' AND quarantine.id > ? AND quarantine.id <= ? AND time_origin <> ? ORDER BY quarantine.id
             """, [.text(rule), .integer(first), .integer(last), .integer(Int64(TimeOrigin.receipt.rawValue))]
         ) {
-            HeldTimes(
+            QuarantinedTimes(
                 id: $0.integer(0), start: $0.integer(1), nominal: $0.integer(2),
                 received: $0.integer(3), metadata: $0.optionalText(4))
         }
@@ -442,7 +442,7 @@ struct QuarantineTable {
 }
 
 /// The times of a quarantined reading, in microseconds since 1970.
-struct HeldTimes {
+struct QuarantinedTimes {
     var id: Int64
     var start: Int64
     var nominal: Int64

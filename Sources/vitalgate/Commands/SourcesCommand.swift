@@ -65,7 +65,7 @@ enum SourcesCommand: Command {
         let rows = type == nil ? together(sources) : sources.map { SourceRow($0) }
         let names = try store.people.names()
         let isTable = context.format == .table
-        let place: [Field<(offset: Int, element: SourceRow)>] = [Field("place", "") { $0.offset + 1 }]
+        let rank: [Field<(offset: Int, element: SourceRow)>] = [Field("place", "") { $0.offset + 1 }]
         let fields: [Field<(offset: Int, element: SourceRow)>] = [
             .json("subject") { store.subject($0.element.series.person) }, .json("source") { $0.element.sourceObject },
             .column("source") { isTable ? $0.element.displayName : $0.element.source.sourceName },
@@ -76,7 +76,7 @@ enum SourcesCommand: Command {
             Field("types", cell: { $0.element.words }, value: { $0.element.types.sorted() }),
             Field("first") { $0.element.first }, Field("last") { $0.element.last },
         ]
-        try context.write(Array(rows.enumerated()), (type == nil ? [] : place) + fields, empty: "no samples")
+        try context.write(Array(rows.enumerated()), (type == nil ? [] : rank) + fields, empty: "no samples")
     }
 
     /// One row for each person, source and device.

@@ -100,6 +100,22 @@ import Testing
         }
     }
 
+    /// The scale has a report of the app already, so the app's other row is compared with the diary.
+    @Test func nextBestSampleIsFound() throws {
+        try TestStore.with { test in
+            try test.keep([try ble()("80.15", at: 24)])
+            try test.keep([try file()("80.2", at: 0)])
+            let row = try file()("80.2", at: 0, ordinal: 1)
+            try test.keepExactly([row])
+            let diary = try SampleMaker(.bodyMass, source: "diary", sourceName: "Diary")("80.25", at: 0)
+            try test.keepExactly([diary])
+            let pairs = try test.store.duplicates.mergeCandidates()
+            #expect(pairs.map { Set([$0.uuid, $0.first]) } == [[row.sample.identity, diary.sample.identity]])
+            #expect(try merge(test).count == 1)
+            #expect(try test.store.duplicates.mergeCandidates() == [])
+        }
+    }
+
     /// Also if a source has more samples than are read at once.
     @Test func eachPairIsListedOnce() throws {
         try TestStore.with { test in

@@ -88,7 +88,7 @@ import Testing
     }
 
     /// The higher version was not the sample, because another report is more precise.
-    @Test func lowerVersionComesForward() throws {
+    @Test func lowerVersionReplacesUndoneVersion() throws {
         try Self.expectLaw([
             .ingest([try Self.reading("diary", 1, 0, Self.pounds, "r1", version: 3)], exact: true),
             .ingest([try Self.reading("diary", 2, 0, Self.rounded, "r1", version: 1)], exact: false),
