@@ -213,6 +213,33 @@ import Testing
         }
     }
 
+    /// Nothing has confirmed the hub's own clock, so a device's clock that agrees with it is corrected as one that does not.
+    @Test(arguments: [false, true]) func unconfirmedClock(isConfirmedLater: Bool) throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        var isRight = false
+        let clock = HubClock(
+            hub: bench.hub,
+            questions: HubClock.Questions(boot: "one", isSynchronised: { isRight }, watch: { _ in bench }))
+        try clock.start()
+        let writer = try capture(bench, limit: CaptureWriter.limits.lowerBound)
+        for minute in 0..<200 {
+            if minute.isMultiple(of: 20) { bench.compareClocks() }
+            isRight = isConfirmedLater && minute > 60
+            let time = bench.clock.now.wallTime(at: ZoneOffset(seconds: 3600)).description
+            let numbers = time.split { !$0.isNumber }.prefix(6).compactMap { Int($0) }
+            let stamp = [numbers[0] & 0xFF, numbers[0] >> 8] + numbers[1...]
+            bench.receive("gatt:2A1C", [0x02, 0x0E, 0x01, 0x00, 0xFF] + stamp.map(UInt8.init), after: .seconds(60))
+        }
+        try bench.stop()
+        writer.close()
+        let stored = try contents(try bench.reader())
+        #expect(stored.contains { $0.contains(#""origin":"device-corrected""#) })
+        #expect(stored.contains { $0.contains(#""origin":"device""#) } == isConfirmedLater)
+        try expectTheSame(as: bench)
+        #expect(access(file + ".1", F_OK) == 0, "each part has the boot")
+    }
+
     // MARK: Two parts
 
     @Test func bothPartsAreReplayed() throws {

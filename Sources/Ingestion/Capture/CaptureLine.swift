@@ -54,7 +54,7 @@ struct CaptureLine: Codable, Hashable, Sendable {
         case device, known
         case frame
         case finish = "settle"
-        case commit, records, clock, skip, refuse, step, flush
+        case commit, records, clock, skip, refuse, step, boot, flush
         /// A line of the log, for a person.
         case notice
         /// The part ends here and is complete.
@@ -177,11 +177,13 @@ struct CapturedDevice: Codable, Hashable, Sendable {
     var clockKnown: Bool
     var clock: [[Int64]]?
     var clockFromStamps: Bool
+    /// The boot with whose unconfirmed clock the device's was compared.
+    var comparedIn: String?
 
     private enum CodingKeys: String, CodingKey {
         case services, offers, address, key, name, profiles, adopted, ownKey, shared, users, aliases, zone, sealed, counter,
             hasRecords
-        case readingsPerSecond, heartbeatSeries, clockKnown, clock, clockFromStamps
+        case readingsPerSecond, heartbeatSeries, clockKnown, clock, clockFromStamps, comparedIn
         case person = "subject"
         case description = "said"
     }
@@ -207,6 +209,7 @@ struct CapturedDevice: Codable, Hashable, Sendable {
         heartbeatSeries = device.gathersHeartbeats ? true : nil
         let facts = device.clockFacts
         (clockKnown, clockFromStamps) = (facts.isKnown, facts.isLearnedFromStamps)
+        comparedIn = facts.learnedIn
         clock = facts.learned.map { clock in clock.points.map { [$0.shown, $0.ahead] + (clock.followsZone ? [1] : []) } }
     }
 }

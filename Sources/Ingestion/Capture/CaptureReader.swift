@@ -161,7 +161,7 @@ package final class CaptureReader: ReplayFeed {
         case .skip: isWhole = line.kind?.isEmpty == false && line.count != nil
         case .refuse: isWhole = line.text != nil && line.count != nil && Self.place(line) != nil
         case .step: isWhole = line.by != nil
-        case .flush, .notice, .end: isWhole = true
+        case .boot, .flush, .notice, .end: isWhole = true
         }
         guard isWhole else { throw wrong("incomplete or invalid line of the event \(line.event.rawValue)") }
         guard let bytes = HexadecimalText.bytes(line.bytes ?? "") else { throw wrong("its bytes are not hexadecimal") }

@@ -22,6 +22,8 @@ package final class CaptureWriter {
     let file: CaptureFile
     private var head: CaptureHead
     private var isOpen = true
+    /// The boot of the machine while its clock is not confirmed.
+    private var boot: String?
     /// Devices by object identity.
     private var known: [ObjectIdentifier: Known] = [:]
     private var numbers = 0
@@ -85,6 +87,7 @@ package final class CaptureWriter {
                 head.part += 1
                 for key in known.keys { known[key]?.isWritten = false }
                 try file.append(CaptureText.line(head))
+                if boot != nil { try file.append(bootLine) }
                 bytes = make()
             }
             guard file.size + bytes.count + Self.reserve <= file.limit, bytes.count <= CaptureText.maximumLineLength else {
@@ -137,8 +140,17 @@ package final class CaptureWriter {
             var line = line(.step)
             line.by = step
             return CaptureText.line(line)
+        case .boot(let boot):
+            self.boot = boot
+            return bootLine
         case .flush: return CaptureText.line(line(.flush))
         }
+    }
+
+    private var bootLine: [UInt8] {
+        var line = line(.boot)
+        line.text = boot
+        return CaptureText.line(line)
     }
 
     private func lines(of frame: RawFrame, _ device: LiveDevice) -> [UInt8] {

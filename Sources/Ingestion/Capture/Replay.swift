@@ -185,7 +185,7 @@ package final class Replay {
         device.clockFacts = LiveDevice.ClockFacts(
             isKnown: about.clockKnown,
             learned: points.map { LearnedClock(points: $0, followsZone: about.clock?.first?.count == 3) },
-            isLearnedFromStamps: about.clockFromStamps)
+            isLearnedFromStamps: about.clockFromStamps, learnedIn: about.comparedIn)
         return device
     }
 
@@ -216,6 +216,7 @@ package final class Replay {
             guard let place = CaptureReader.place(line) else { return }
             live.refuse(Refusal(line.text ?? "", at: place, readings: line.count ?? 1))
         case .step: try step(line, live, mark)
+        case .boot: setBoot(line.text, live)
         case .flush: try commit(live)
         case .device, .notice, .end: break
         }
@@ -233,10 +234,18 @@ package final class Replay {
         checked.bytes.withUnsafeBytes { live.receive(frame(.bytes($0)), of: known.device) }
     }
 
+    /// Sets the boot of the recorded hub's machine. Without one its clock is confirmed.
+    private func setBoot(_ boot: String?, _ live: LiveIngest) {
+        let before = live.unconfirmedBoot
+        live.unconfirmedBoot = boot
+        guard let before, boot == nil else { return }
+        live.change { [store = live.store] in try store.clock.confirm(before) }
+    }
+
     /// Handles a step of the recorded hub's clock: corrects the times that this replay has stored.
     private func step(_ line: CaptureLine, _ live: LiveIngest, _ mark: UnsetClock.Mark) throws {
         let (step, uptime) = (line.by ?? 0, line.uptime / 1000)
-        for each in known.values { each.device.clockWasSet(by: step) }
+        for each in known.values { each.device.clockWasSet(by: step, of: live.unconfirmedBoot) }
         let before = UnsetClock(boot: "replay", began: line.time - uptime - step, mark: mark)
         live.clockWasSet(by: step) { [store = live.store, now = clock.now] in
             _ = try store.clock.correct(step, of: before, uptime: uptime, next: nil, now: now, owner: ProcessIdentity.current())

@@ -171,18 +171,22 @@ extension LiveDevice {
         /// The clock's error, if there is one.
         var learned: LearnedClock?
         var isLearnedFromStamps = false
+        /// The boot whose unconfirmed clock it was compared with.
+        var learnedIn: String?
     }
 
     /// The clock facts for a recording that begins in the middle.
     var clockFacts: ClockFacts {
         get {
             ClockFacts(
-                isKnown: isClockKnown, learned: normaliser.learnedClock, isLearnedFromStamps: isLearnedFromStamps)
+                isKnown: isClockKnown, learned: normaliser.learnedClock, isLearnedFromStamps: isLearnedFromStamps,
+                learnedIn: learnedIn)
         }
         set {
             isClockKnown = newValue.isKnown
             normaliser.learnedClock = newValue.learned
             isLearnedFromStamps = newValue.isLearnedFromStamps
+            learnedIn = newValue.learnedIn
         }
     }
 

@@ -19,6 +19,8 @@ package enum LiveEvent {
     case refuse(Refusal)
     /// Our own clock was set, by this many microseconds.
     case step(Int64)
+    /// The boot of our machine while nothing has confirmed its clock, or `nil` once its clock is confirmed.
+    case boot(String?)
     /// The received readings are committed.
     case flush
 }

@@ -80,10 +80,12 @@ package final class LiveIngest {
     package var onEvent: ((LiveEvent) -> Void)? {
         // A recording cannot contain beats from before its start.
         willSet { if onEvent == nil, newValue != nil { finishBeats() } }
+        didSet { if let unconfirmedBoot { onEvent?(.boot(unconfirmedBoot)) } }
     }
     /// The boot of the machine, while nothing has confirmed its clock.
     package var unconfirmedBoot: String? {
         didSet {
+            if unconfirmedBoot != oldValue { onEvent?(.boot(unconfirmedBoot)) }
             for device in activeDevices.values { device.unconfirmedBoot = unconfirmedBoot }
             unsaved.formUnion(activeDevices.keys)
         }
