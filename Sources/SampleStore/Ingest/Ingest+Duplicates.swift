@@ -87,7 +87,7 @@ extension Ingest {
         var open: [SampleKey] = []
         for report in reports where hasDecisions || !report.staysLive {
             var isOpen = !report.staysLive
-            if !isOpen, hasDecisions { isOpen = try decisions.isRestored(report.original) }
+            if !isOpen, hasDecisions { isOpen = try isRestored(report.original) }
             if isOpen { open.append(report.row) }
         }
         guard !open.isEmpty else { return }
@@ -95,6 +95,17 @@ extension Ingest {
         try LiveSampleUpdate(deletion).update(open)
         try deletion.updateDerived()
         promotions += deletion.ownPromotions
+    }
+
+    /// Whether a sample was restored, or the one that repairs made it from.
+    private func isRestored(_ sample: SampleKey) throws(StoreError) -> Bool {
+        var key = sample
+        for _ in 0...RepairTable.maximumChainLength {
+            if try connection.decisions.isRestored(key) { return true }
+            guard let origin = try connection.repairs.origin(of: key) else { return false }
+            key = origin.key
+        }
+        return false
     }
 
     /// Stores the remaining rows of the batch. Readings that already arrived over another path become duplicates.
