@@ -135,6 +135,15 @@ extension SampleTable {
         ) { ($0.integer(0), $0.integer(1)) }
     }
 
+    /// Removes those duplicates from the table `pruned` that were samples and stay.
+    func keepPrunedDuplicates() throws(StoreError) {
+        try connection.run(
+            """
+            DELETE FROM pruned AS p WHERE live > 1 AND (EXISTS(SELECT 1 FROM sample AS s WHERE (s.series, s.start, s.hash) = (p.series, p.start, p.hash))
+                OR EXISTS(SELECT 1 FROM deleted AS s WHERE (s.series, s.start, s.hash) = (p.series, p.start, p.hash)))
+            """)
+    }
+
     /// Permanently removes the rows named in the table `pruned`, live samples and tombstones. The caller updates the numbers and the change
     /// log.
     func removePruned() throws(StoreError) {

@@ -172,4 +172,26 @@ import Testing
             Self.repair(.shift(60), "scale"), .ingest([other], exact: false), .accept(other),
         ])
     }
+
+    /// The restored sample was repaired twice before another path reported it.
+    @Test func pathOfRestoredAndRepairedReading() throws {
+        let reading = try Self.reading("scale", 2, 10, LawValue(numeral: "166", unit: LawValue.pound), of: .unassigned)
+        try Self.expectLaw([
+            .ingest([reading], exact: true), .undo(1, forget: false), .restore(reading),
+            Self.repair(.assign(.me), "scale", merges: false), Self.repair(.shift(-60), "scale"),
+            .ingest([try Self.reading("app", 1, 0, Self.other, "r1")], exact: false),
+        ])
+    }
+
+    /// The higher version became the sample when the earlier report was deleted, and the lower one of another day is kept.
+    @Test func pruningOfHigherVersion() throws {
+        let deleted = try Self.reading("app", 1, 0, Self.rounded)
+        try Self.expectLaw([
+            .ingest([deleted], exact: false), .delete(deleted),
+            .ingest([try Self.reading("diary", 1, 0, Self.pounds, "r1", version: 3)], exact: false),
+            .ingest(
+                [try Self.reading("diary", 1, 0, LawValue(numeral: "80.1", unit: "kg"), day: 1, "r1", version: 2)], exact: true),
+            .prune(1),
+        ])
+    }
 }
