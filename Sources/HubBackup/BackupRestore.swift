@@ -75,7 +75,7 @@ package struct BackupRestore: Sendable {
             guard restoresFiles else { return result }
             for file in restored.manifest.files {
                 let target = place(of: file, restored.manifest, configuration)
-                guard target == configuration || Self.isAllowed(target, in: allowed) else {
+                guard target == configuration || Self.isAllowed(target, in: allowed, store: store) else {
                     let aside = "\(store)-restored\(file.path)"
                     put(file, folder + BackupManifest.place(of: file.path), at: aside, owner, &result)
                     result.notRestored.append("\(file.path): it is now in \(aside)")
@@ -89,9 +89,22 @@ package struct BackupRestore: Sendable {
 
     /// Whether a file may be put at a place. A backup may be of a hub that was broken into, and root restores it.
     ///
-    /// - Parameter folders: Folders of Vitalgate and of Bluetooth, or beginnings of the names of files that end in a hyphen.
-    package static func isAllowed(_ target: String, in folders: [String]) -> Bool {
-        folders.contains { target.hasPrefix($0.hasSuffix("-") ? $0 : $0 + "/") }
+    /// - Parameters:
+    ///   - folders: Folders of Vitalgate and of Bluetooth, or beginnings of the names of files that end in a hyphen.
+    ///   - store: the path of the store. A file in its place, or in that of its log or lock, would replace what was checked.
+    package static func isAllowed(_ target: String, in folders: [String], store: String) -> Bool {
+        let place = target.split(separator: "/")
+        let isOfStore = place.starts(with: store.split(separator: "/").dropLast()) && isName(place, ofFileOf: store)
+        return !isOfStore && folders.contains { target.hasPrefix($0.hasSuffix("-") ? $0 : $0 + "/") }
+    }
+
+    /// Whether a path, as deep as the store or deeper, continues with the store's name or with a name beside it. Its backup folder has keys of
+    /// locations, which are restored.
+    private static func isName(_ place: [Substring], ofFileOf store: String) -> Bool {
+        let depth = store.split(separator: "/").count - 1
+        let name = SmallFile.name(of: store)
+        guard place.count > depth, place[depth].hasPrefix(name) else { return false }
+        return place[depth] != SmallFile.name(of: BackupState.folder(ofStore: store))
     }
 
     /// The folders of files of a hub among these: those that have its name. In any other one, such as /etc or the home of a person, files

@@ -50,12 +50,25 @@ import Testing
         #expect(own == ["/etc/vitalgate", "/home/anna/.config/vitalgate"])
         let allowed = own + ["/srv/store.db-"]
         for path in ["/etc/vitalgate/token", "/srv/store.db-backup/usb.key", "/home/anna/.config/vitalgate/profiles/a.json5"] {
-            #expect(BackupRestore.isAllowed(path, in: allowed), "\(path)")
+            #expect(BackupRestore.isAllowed(path, in: allowed, store: "/srv/store.db"), "\(path)")
         }
         for path in [
             "/etc/cron.d/x", "/home/anna/.ssh/authorized_keys", "/srv/store.db", "/etc/vitalgate.d/x", "/home/anna/.profile",
         ] {
-            #expect(!BackupRestore.isAllowed(path, in: allowed), "\(path)")
+            #expect(!BackupRestore.isAllowed(path, in: allowed, store: "/srv/store.db"), "\(path)")
         }
+    }
+
+    /// The restored store was checked. Another file in its place, or in that of its log or lock, was not.
+    @Test(arguments: [
+        "store.db", "store.db-wal", "store.db-shm", "store.db-journal", "store.db-hub", "store.db.sock", "/store.db-wal",
+        "store.db/x",
+    ])
+    func doesNotReplaceTheStore(_ name: String) {
+        let (folder, store) = ("/var/lib/vitalgate", "/var/lib/vitalgate/store.db")
+        let allowed = [folder, store + "-"]
+        #expect(!BackupRestore.isAllowed("\(folder)/\(name)", in: allowed, store: store))
+        #expect(BackupRestore.isAllowed("\(store)-backup/usb.key", in: allowed, store: store))
+        #expect(BackupRestore.isAllowed("\(folder)/profiles/a.json5", in: allowed, store: store))
     }
 }
