@@ -91,20 +91,17 @@ package struct BackupRestore: Sendable {
     ///
     /// - Parameters:
     ///   - folders: Folders of Vitalgate and of Bluetooth, or beginnings of the names of files that end in a hyphen.
-    ///   - store: the path of the store. A file in its place, or in that of its log or lock, would replace what was checked.
+    ///   - store: The path of the restored store. It was checked, so no file replaces it, its log or its lock.
     package static func isAllowed(_ target: String, in folders: [String], store: String) -> Bool {
-        let place = target.split(separator: "/")
-        let isOfStore = place.starts(with: store.split(separator: "/").dropLast()) && isName(place, ofFileOf: store)
-        return !isOfStore && folders.contains { target.hasPrefix($0.hasSuffix("-") ? $0 : $0 + "/") }
+        !isOfStore(target, store) && folders.contains { target.hasPrefix($0.hasSuffix("-") ? $0 : $0 + "/") }
     }
 
-    /// Whether a path, as deep as the store or deeper, continues with the store's name or with a name beside it. Its backup folder has keys of
-    /// locations, which are restored.
-    private static func isName(_ place: [Substring], ofFileOf store: String) -> Bool {
-        let depth = store.split(separator: "/").count - 1
-        let name = SmallFile.name(of: store)
-        guard place.count > depth, place[depth].hasPrefix(name) else { return false }
-        return place[depth] != SmallFile.name(of: BackupState.folder(ofStore: store))
+    /// Whether a path begins with that of the store, or of a file beside it whose name begins with the store's. The folder of its backups is
+    /// not meant, because the keys in it are restored.
+    private static func isOfStore(_ path: String, _ store: String) -> Bool {
+        let (path, folder) = (path.split(separator: "/"), store.split(separator: "/").dropLast())
+        guard path.starts(with: folder), let name = path.dropFirst(folder.count).first else { return false }
+        return name.hasPrefix(SmallFile.name(of: store)) && name != SmallFile.name(of: BackupState.folder(ofStore: store))
     }
 
     /// The folders of files of a hub among these: those that have its name. In any other one, such as /etc or the home of a person, files

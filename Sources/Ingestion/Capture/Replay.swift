@@ -57,6 +57,10 @@ package final class Replay {
     private let clock = Clock()
     private var known: [Int: Known] = [:]
     private var stepsClock = false
+    /// The boot of the recorded hub's machine while nothing has confirmed its clock.
+    private var recordedBoot: String?
+    /// Stands for that boot, so that a capture says nothing about the clock of a machine that reads it.
+    private var boot: String { "replay-\(reader.head.id)" }
 
     /// The maximum number of devices, more than any hub has even after many adoptions.
     private static let maximumDevices = 4096
@@ -185,7 +189,7 @@ package final class Replay {
         device.clockFacts = LiveDevice.ClockFacts(
             isKnown: about.clockKnown,
             learned: points.map { LearnedClock(points: $0, followsZone: about.clock?.first?.count == 3) },
-            isLearnedFromStamps: about.clockFromStamps, learnedIn: about.comparedIn)
+            isLearnedFromStamps: about.clockFromStamps, learnedIn: about.comparedIn.map { $0 == recordedBoot ? boot : $0 })
         return device
     }
 
@@ -235,18 +239,19 @@ package final class Replay {
     }
 
     /// Sets the boot of the recorded hub's machine. Without one its clock is confirmed.
-    private func setBoot(_ boot: String?, _ live: LiveIngest) {
-        let before = live.unconfirmedBoot
-        live.unconfirmedBoot = boot
-        guard let before, boot == nil else { return }
-        live.change { [store = live.store] in try store.clock.confirm(before) }
+    private func setBoot(_ recorded: String?, _ live: LiveIngest) {
+        let wasUnconfirmed = recordedBoot != nil
+        recordedBoot = recorded
+        live.unconfirmedBoot = recorded == nil ? nil : boot
+        guard wasUnconfirmed, recorded == nil else { return }
+        live.change { [store = live.store, boot] in try store.clock.confirm(boot) }
     }
 
     /// Handles a step of the recorded hub's clock: corrects the times that this replay has stored.
     private func step(_ line: CaptureLine, _ live: LiveIngest, _ mark: UnsetClock.Mark) throws {
         let (step, uptime) = (line.by ?? 0, line.uptime / 1000)
         for each in known.values { each.device.clockWasSet(by: step, of: live.unconfirmedBoot) }
-        let before = UnsetClock(boot: "replay", began: line.time - uptime - step, mark: mark)
+        let before = UnsetClock(boot: boot, began: line.time - uptime - step, mark: mark)
         live.clockWasSet(by: step) { [store = live.store, now = clock.now] in
             _ = try store.clock.correct(step, of: before, uptime: uptime, next: nil, now: now, owner: ProcessIdentity.current())
         }

@@ -99,12 +99,7 @@ extension Ingest {
 
     /// Whether a sample was restored, or the one that repairs made it from.
     private func isRestored(_ sample: SampleKey) throws(StoreError) -> Bool {
-        var key = sample
-        for _ in 0...RepairTable.maximumChainLength {
-            if try connection.decisions.isRestored(key) { return true }
-            guard let origin = try connection.repairs.origin(of: key) else { return false }
-            key = origin.key
-        }
+        for key in try connection.repairs.origins(of: sample) where try connection.decisions.isRestored(key) { return true }
         return false
     }
 

@@ -265,15 +265,13 @@ extension SampleStore {
 
     private func removeMarked() throws(StoreError) {
         let counted = try connection.integer("SELECT count(*) FROM pruned WHERE counts") ?? 0
-        try connection.duplicates.addPrunedDuplicates()
-        try connection.duplicates.removePruned()
-        try connection.samples.keepPrunedDuplicates()
         try connection.samples.removePruned()
         try connection.records.removePruned()
         // A decision is about the measurement.
         for (form, origin) in try connection.repairs.prunedForms() { try connection.decisions.move(from: form, to: origin) }
         try connection.decisions.removePruned()
         try connection.derived.removePruned()
+        try connection.duplicates.removePruned()
         try connection.repairs.removePruned()
         try connection.grants.removePruned()
         // Count the removed rows as forgotten, so that the ledger's sums stay correct.

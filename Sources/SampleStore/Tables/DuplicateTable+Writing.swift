@@ -58,26 +58,27 @@ extension DuplicateTable {
             """, key.values + other.values + [.text(rule), .integer(ingest)])
     }
 
-    /// Adds the duplicates of the rows in the table `pruned` to it, and theirs, since a duplicate may be the original of a lower version.
-    func addPrunedDuplicates() throws(StoreError) {
-        var generation: Int64 = 2
-        var last = "live < 2"
-        repeat {
-            try connection.run(
-                """
-                INSERT OR IGNORE INTO pruned SELECT series, start, hash, start, 0, \(generation), 0
-                FROM (\(Self.selectDuplicates(in: "(SELECT series, start, hash FROM pruned WHERE \(last))")))
-                """)
-            last = "live = \(generation)"
-            generation += 1
-        } while connection.changes > 0
-    }
-
-    /// Removes the duplicates and links of the rows in the table `pruned`.
+    /// Removes the duplicates and links of the rows in the table `pruned`, and the duplicates of a duplicate that is not a sample: it may be
+    /// the original of a lower version.
     func removePruned() throws(StoreError) {
         let pruned = "(SELECT series, start, hash FROM pruned)"
         try connection.run(
             "DELETE FROM link WHERE (series, start, hash) IN \(pruned) OR (of_series, of_start, of_hash) IN \(pruned)")
         try connection.run("DELETE FROM witness_row WHERE (series, start, hash) IN \(pruned)")
+        var (originals, generation) = ("live < 2", Int64(2))
+        while true {
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO pruned SELECT series, start, hash, start, 0, \(generation), 0
+                FROM (\(Self.selectDuplicates(in: "(SELECT series, start, hash FROM pruned WHERE \(originals))")))
+                """)
+            guard connection.changes > 0 else { break }
+            originals = "live = \(generation)"
+            try connection.run(
+                "DELETE FROM witness_row WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned WHERE \(originals))"
+            )
+            try connection.samples.keepPrunedDuplicates()
+            generation += 1
+        }
     }
 }

@@ -16,15 +16,15 @@ extension RepairTable {
         return false
     }
 
-    /// Returns the reading as it was stored first.
-    func root(of key: SampleKey) throws(StoreError) -> SampleKey {
-        var key = key
-        for _ in 0..<Self.maximumChainLength {
-            guard let origin = try origin(of: key) else { break }
-            key = origin.key
-        }
-        return key
+    /// Returns a sample and those it was made from, the reading as it was stored first at the end.
+    func origins(of key: SampleKey) throws(StoreError) -> [SampleKey] {
+        var keys = [key]
+        while keys.count <= Self.maximumChainLength, let origin = try origin(of: keys[keys.count - 1]) { keys.append(origin.key) }
+        return keys
     }
+
+    /// Returns the reading as it was stored first.
+    func root(of key: SampleKey) throws(StoreError) -> SampleKey { try origins(of: key).last ?? key }
 
     /// Returns the final result of applied repairs, live or not, or the sample itself if there were none.
     func last(from key: SampleKey) throws(StoreError) -> SampleKey {

@@ -135,7 +135,7 @@ extension SampleTable {
         ) { ($0.integer(0), $0.integer(1)) }
     }
 
-    /// Removes those duplicates from the table `pruned` that were samples and stay.
+    /// Removes those duplicates from the table `pruned` that are or were samples, which stay.
     func keepPrunedDuplicates() throws(StoreError) {
         try connection.run(
             """
