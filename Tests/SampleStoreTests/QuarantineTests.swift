@@ -301,7 +301,7 @@ import Testing
         }
     }
 
-    /// An accepted version of a record replaces the lower one, and cannot be accepted after a higher one.
+    /// An accepted version of a record replaces the lower one, and comes forward when a higher one is undone.
     @Test func acceptingAVersion() throws {
         func record(_ version: Int64, rule: GateRule? = nil) throws -> GatedSample {
             try SampleMaker()("\(300 + version)", at: 0, record: RecordIdentifier(id: "r", version: version), rule: rule)
@@ -312,12 +312,11 @@ import Testing
             try test.store.quarantine.accept([1], description: TestStore.description(.accept))
             #expect(try test.samples().map(\.sample.value) == [302])
             try test.keep([try record(3, rule: .impossible)])
-            try test.keep([try record(4)])
-            let error = thrown(StoreError.self) {
-                _ = try test.store.quarantine.accept([2], description: TestStore.description(.accept))
-            }
-            #expect(error?.kind == .invalid)
+            let highest = try test.keep([try record(4)]).account.id
+            try test.store.quarantine.accept([2], description: TestStore.description(.accept))
             #expect(try test.samples().map(\.sample.value) == [304])
+            try test.store.ledger.undo(highest, forget: false, description: TestStore.description(.undo))
+            #expect(try test.samples().map(\.sample.value) == [303])
         }
     }
 

@@ -99,6 +99,53 @@ import Testing
         }
     }
 
+    private static func day(_ numeral: String, isSentAgain: Bool) throws -> GatedSample {
+        try maker(nil)(numeral, at: 0, record: .open("day", number: 0, isSentAgain: isSentAgain))
+    }
+
+    /// A phone that was offline sends an old sum late, and then the whole day again.
+    @Test(arguments: [true, false]) func valueThatIsSentAgain(isSentAgain: Bool) throws {
+        try TestStore.with { test in
+            func send(_ numerals: String...) throws -> Int64 {
+                try test.keep(numerals.map { try Self.day($0, isSentAgain: isSentAgain) }).account.id
+            }
+            func expect(_ value: Double, _ comment: Comment) throws {
+                #expect(try test.samples().map(\.sample.value) == [value], comment)
+                #expect(try test.store.check(deep: true) == [], comment)
+            }
+            _ = try send("8342")
+            let late = try send("5000")
+            try expect(5000, "the later value wins")
+            let again = try send("8342")
+            // Otherwise an old file was read again.
+            try expect(isSentAgain ? 8342 : 5000, "the first value again")
+            let entries = try test.store.lastChange()
+            _ = try send("8342")
+            try expect(isSentAgain ? 8342 : 5000, "the latest value again")
+            if isSentAgain { #expect(try test.store.lastChange() == entries) }
+            guard isSentAgain else { return }
+            let undoing = try test.store.ledger.undo(again, forget: false, description: TestStore.description(.undo)).ingest
+            try expect(5000, "the last import is undone")
+            _ = try test.store.ledger.undo(undoing, forget: false, description: TestStore.description(.undo))
+            try expect(8342, "the undo is undone")
+            _ = try test.store.ledger.undo(late, forget: true, description: TestStore.description(.undo))
+            try expect(8342, "the late value is forgotten")
+            _ = try send("5000", "8342")
+            try expect(8342, "both in one file")
+            _ = try send("8342", "5000")
+            try expect(5000, "both in one file, the other last")
+            _ = try send("6000")
+            _ = try send("5000")
+            _ = try send("8342")
+            try expect(8342, "several times")
+            // Its own export has the version of the store.
+            let exported = try #require(try test.samples().first.map { try test.store.samples.record(of: $0.sample) } ?? nil)
+            _ = try send("5000")
+            _ = try test.keep([try Self.maker(nil)("8342", at: 0, record: exported)])
+            try expect(5000, "an old export is read again")
+        }
+    }
+
     @Test func keysOfMetadata() throws {
         let both = Metadata([
             ("syncIdentifier", .string("r")), ("HKMetadataKeySyncVersion", .number(Numeral(coefficient: 4))),

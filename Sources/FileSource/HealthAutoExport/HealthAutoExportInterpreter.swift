@@ -218,11 +218,11 @@ package final class HealthAutoExportInterpreter: FrameInterpreter {
         var (end, record): (Instant, RecordIdentifier?) = (start, nil)
         switch placement {
         case .moment:
-            if point.time.isWholeMinute { record = .open(point.recordName(start, start), number: 0) }
+            if point.time.isWholeMinute { record = .open(point.recordName(start, start), number: 0, isSentAgain: true) }
         case .span(let reported): end = reported
         case .period(let reported):
             end = reported
-            record = .open(point.recordName(start, end), number: 0)
+            record = .open(point.recordName(start, end), number: 0, isSentAgain: true)
         case .unknown: break
         }
         if let uuid = point.uuid { record = RecordIdentifier(id: "\(uuid)", version: 0) }
@@ -362,7 +362,8 @@ package final class HealthAutoExportInterpreter: FrameInterpreter {
         night.origin = origin(type, [])
         // The same night is sent again while it lasts. The later end is the later version.
         night.record = .open(
-            "night \(point.time.instant.microseconds / 1_000_000)", number: max(0, end.instant.microseconds / 1_000_000))
+            "night \(point.time.instant.microseconds / 1_000_000)", number: max(0, end.instant.microseconds / 1_000_000),
+            isSentAgain: true)
         readings.append(night)
         return nil
     }

@@ -101,7 +101,9 @@ package final class HealthConnectPostInterpreter: FrameInterpreter {
                 reading.ordinal = UInt32(truncatingIfNeeded: StableHash.hash(name)) & 0x7FFF_FFFF
             }
             if shape.isGroup { reading.group = .frame }
-            if shape.grows { reading.record = .open("\(record.list) \(time.start.second)", number: time.end.second) }
+            if shape.grows {
+                reading.record = .open("\(record.list) \(time.start.second)", number: time.end.second, isSentAgain: true)
+            }
             if !entries.isEmpty { reading.metadata = Metadata(entries) }
             readings.append(reading)
         }
@@ -116,7 +118,7 @@ package final class HealthConnectPostInterpreter: FrameInterpreter {
         if time.start.microseconds < posted.microseconds - Self.window { return names.kind("steps of a part of a day") }
         var reading = try reading(record, "stepCount", count, Self.steps, time)
         reading.metadata = Metadata([("statistic", .string("sum"))])
-        reading.record = .open("steps \(time.start.second)", number: time.end.second)
+        reading.record = .open("steps \(time.start.second)", number: time.end.second, isSentAgain: true)
         readings.append(reading)
         return nil
     }
@@ -169,7 +171,7 @@ package final class HealthConnectPostInterpreter: FrameInterpreter {
         var reading = try reading(record, "workout", Numeral(coefficient: Int64(sport.number)), .one, time)
         guard let body = try? SampleBody(encoding: workout) else { throw LineFault("the workout cannot be stored") }
         reading.body = body
-        reading.record = .open("workout \(time.start.second) \(sport.number)", number: time.end.second)
+        reading.record = .open("workout \(time.start.second) \(sport.number)", number: time.end.second, isSentAgain: true)
         if sport.isUnknown, !code.isEmpty { reading.metadata = Metadata([("activityName", .string(code))]) }
         return reading
     }

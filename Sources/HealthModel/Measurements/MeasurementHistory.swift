@@ -99,24 +99,30 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
         public var record: Int
         /// A higher version replaces the lower ones of its scope.
         public var number: Int64
+        /// The ledger entry that made it a version, or 0 for one as it was reported first. It decides between equal numbers.
+        public var entry: Int64
         /// Distinguishes devices that number their records independently.
         public var scope: Int64
         /// Whether it replaces the lower versions of every scope.
         public var replacesAll: Bool
 
         /// A version with its parts.
-        public init(key: Key, record: Int, number: Int64, scope: Int64, replacesAll: Bool = false) {
+        public init(key: Key, record: Int, number: Int64, entry: Int64 = 0, scope: Int64, replacesAll: Bool = false) {
             self.key = key
             self.record = record
             self.number = number
+            self.entry = entry
             self.scope = scope
             self.replacesAll = replacesAll
         }
 
         /// Whether it replaces another version if it counts.
         public func replaces(_ other: Version) -> Bool {
-            record == other.record && number > other.number && (replacesAll || scope == other.scope)
+            record == other.record && other.precedes(self) && (replacesAll || scope == other.scope)
         }
+
+        /// Whether it is lower than another version of the record.
+        func precedes(_ other: Version) -> Bool { (number, entry) < (other.number, other.entry) }
     }
 
     /// The reports in ledger order.
@@ -296,7 +302,7 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
     private func supersededGroups(_ groups: [Key: Int], _ counting: Set<Key>) -> Set<Int> {
         guard !versions.isEmpty else { return [] }
         // The highest counting version suffices.
-        let higher = versions.filter { counting.contains($0.key) }.sorted { $0.number > $1.number }
+        let higher = versions.filter { counting.contains($0.key) }.sorted { $1.precedes($0) }
         var pairs: Set<[Int]> = []
         for version in versions {
             guard let lower = groups[version.key], let above = higher.first(where: { $0.replaces(version) }),

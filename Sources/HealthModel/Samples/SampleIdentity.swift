@@ -241,24 +241,39 @@ public struct RecordIdentifier: Hashable, Sendable {
     /// A record whose source does not number its versions, or may write two with the same number, such as a day's total. If two versions
     /// with the same number have different values, the one that is imported later is the later version.
     ///
-    /// - Parameter number: The version in the source's data, from 0.
-    public static func open(_ id: String, number: Int64) -> RecordIdentifier {
-        RecordIdentifier(id: id + openMark, version: min(max(0, number), .max >> countBits) << countBits)
+    /// - Parameters:
+    ///   - number: The version in the source's data, from 0.
+    ///   - isSentAgain: Whether the source sends the value of the time of sending again and again, such as an app on a phone. An earlier
+    ///     value that arrives again after another one is then the latest version. Otherwise an old file was read again.
+    public static func open(_ id: String, number: Int64, isSentAgain: Bool = false) -> RecordIdentifier {
+        RecordIdentifier(
+            id: id + (isSentAgain ? sentAgainMark : "") + openMark, version: min(max(0, number), .max >> countBits) << countBits)
     }
 
     /// Whether two versions with the same number may have different values.
     public var isOpen: Bool { id.hasSuffix(Self.openMark) }
 
+    /// Whether it is the latest version also if an earlier one had the same value. This is only so when its source sends it: a version from
+    /// a store, such as in its export, is counted from 1.
+    public var isSentAgain: Bool {
+        id.hasSuffix(Self.sentAgainMark + Self.openMark) && version == number << Self.countBits
+    }
+
     /// The version in the source's data.
     public var number: Int64 { isOpen ? version >> Self.countBits : version }
 
     /// Returns the version that follows another one with the same number, or nil if the numbers decide.
-    public func following(_ highest: Int64) -> RecordIdentifier? {
-        guard isOpen, highest >> Self.countBits == number else { return nil }
+    ///
+    /// - Parameter highest: The highest known version, or nil if there is none.
+    public func following(_ highest: Int64?) -> RecordIdentifier? {
+        guard isOpen, let highest, highest >> Self.countBits == number else {
+            return isSentAgain ? RecordIdentifier(id: id, version: version + 1) : nil
+        }
         return RecordIdentifier(id: id, version: highest + 1)
     }
 
     private static let openMark = "#open"
+    private static let sentAgainMark = "#latest"
     /// The lower bits of an open record's version count its versions with the same number, in the order of their import.
     private static let countBits: Int64 = 16
 

@@ -136,7 +136,7 @@ final class ReportWindow {
             let own = history.reports.first(where: { $0.key == key })
         else { return nil }
         if exactImports == nil { exactImports = try connection.settings.exactImports() }
-        guard exactImports?.contains(own.entry) == false else { return nil }
+        guard let exactImports, try !exactImports.contains(reader.importID(of: key, ingestedBy: own.entry)) else { return nil }
         let duplicate = try connection.duplicates.duplicate(at: key)
         guard duplicate == nil || duplicate?.merge == nil else { return nil }
         let group = history.reports.filter { $0.group == own.group && !arriving.contains($0.key) }.map(\.key)

@@ -30,10 +30,14 @@ struct BatchDecision {
         }
         // If a batch has an open record several times, the last row counts.
         var last: [RecordPlace: Int32] = [:]
+        var outdated: Set<Int32> = []
         for row in rows {
             guard let record = batch[Int(row.index)].sample.record, record.isOpen else { continue }
             let key = RecordPlace(series: row.series, record: record)
-            if let other = last[key] { outcomes[Int(min(other, row.index))] = .duplicate }
+            if let other = last[key] {
+                outcomes[Int(min(other, row.index))] = .duplicate
+                outdated.insert(min(other, row.index))
+            }
             last[key] = max(last[key] ?? row.index, row.index)
         }
         // The highest version first, so that the lower ones of the batch are not stored as samples.
@@ -42,7 +46,11 @@ struct BatchDecision {
             guard let record = sample.record else { continue }
             switch outcomes[Int(row.index)] {
             case .duplicate:
-                guard !record.isOpen, try conflicts(row, with: row.key, registered[row.key]) else { continue }
+                guard !record.isOpen else {
+                    if record.isSentAgain, !outdated.contains(row.index) { try records.claimAgain(record, at: row.key) }
+                    continue
+                }
+                guard try conflicts(row, with: row.key, registered[row.key]) else { continue }
             case .stored:
                 if sample.origin.kind == .activitySummary || sample.origin.kind == .clinicalRecord,
                     try hasSameContent(row, as: record.id)

@@ -79,6 +79,7 @@ struct Forgetting {
     /// Removes what the import decided and quarantined.
     private func forgetDecisions() throws(StoreError) -> Int {
         try duplicates.removeDecisions(of: ingest)
+        try connection.records.remove(madeBy: ingest)
         try forgetDecisionsOnForms()
         try connection.quarantine.remove(ingestedBy: ingest)
         return try connection.removeCharacteristics(ingestedBy: ingest)

@@ -25,17 +25,26 @@ final class Records {
         case known(SampleKey)
     }
 
+    private func versions(of record: RecordIdentifier, in series: Int64) throws(StoreError) -> [RecordTable.Version] {
+        let table = connection.records
+        return try acrossDevices
+            ? table.versions(of: record.id, relatedToSeries: series) : table.versions(of: record.id, in: series)
+    }
+
     /// Registers a version that is about to be stored, and retires the lower one if it counts.
-    func claim(_ received: RecordIdentifier, at key: SampleKey, identity: SampleIdentity) throws(StoreError) -> Claim {
+    ///
+    /// - Parameter isAccepted: Whether a person accepted it, so that it replaces the same version with another value.
+    func claim(
+        _ received: RecordIdentifier, at key: SampleKey, identity: SampleIdentity, isAccepted: Bool = false
+    ) throws(StoreError) -> Claim {
         var record = received
         let table = connection.records
-        let known =
-            try acrossDevices
-            ? table.versions(of: record.id, relatedToSeries: key.series) : table.versions(of: record.id, in: key.series)
+        let known = try versions(of: record, in: key.series)
         // An equal reading would have been found before. So an open record has another value, and the later import wins.
-        if let highest = known.last, let next = record.following(highest.number) { record = next }
-        if let same = known.first(where: { $0.number == record.version }) { return .known(same.key) }
-        try table.add(record, at: key, isAcross: acrossDevices)
+        if let next = record.following(known.last?.number) { record = next }
+        let same = known.filter { $0.number == record.version }
+        if let first = same.first, !isAccepted || same.contains(where: { $0.key == key }) { return .known(first.key) }
+        try table.add(record, at: key, isAcross: acrossDevices, by: same.isEmpty ? 0 : ingest)
         arriving[key] = identity
         if let whole = try newerEdition(of: record, in: key.series) {
             // The edition that this is a part of was replaced by one that does not have this part.
@@ -61,6 +70,19 @@ final class Records {
             try table.keys(ofIDs: RecordIdentifier.parts(of: record.id), in: key.series, below: record.version))
         try deletion.updateDerived()
         return .stored
+    }
+
+    /// Registers an earlier version of an open record as the latest one, because its source reported the same value again.
+    func claimAgain(_ received: RecordIdentifier, at key: SampleKey) throws(StoreError) {
+        guard let highest = try versions(of: received, in: key.series).last?.number,
+            RecordIdentifier(id: received.id, version: highest).number == received.number,
+            let next = received.following(highest),
+            try MeasurementReader(connection: connection).measurement(of: key).history.state(of: key) == .superseded
+        else { return }
+        try connection.records.add(next, at: key, isAcross: acrossDevices, by: ingest)
+        let deletion = Deletion(connection: connection, ingest: ingest)
+        try LiveSampleUpdate(deletion).update([key])
+        try deletion.updateDerived()
     }
 
     /// Returns the place of a newer edition of the record that this is a part of.

@@ -172,6 +172,7 @@ final class LiveSampleUpdate {
     func update(touchedBy entry: Int64) throws(StoreError) {
         try updateReports(of: entry)
         try update(connection.quarantine.acceptedSamples(touchedBy: entry))
+        try update(connection.records.keys(madeBy: entry))
         try updateDecisions(of: entry)
         let duplicates = connection.duplicates
         if try reader.states.isActive(entry) {

@@ -22,7 +22,8 @@ struct MeasurementCheck {
         """,
         """
         SELECT series, start, hash FROM record AS own
-        WHERE EXISTS(SELECT 1 FROM record AS other WHERE other.series = own.series AND other.id = own.id AND other.version <> own.version)
+        WHERE EXISTS(SELECT 1 FROM record AS other WHERE other.series = own.series AND other.id = own.id
+            AND (other.version, other.entry) <> (own.version, own.entry))
         """,
         """
         SELECT s.series, s.start, s.hash FROM ingest CROSS JOIN change ON change.ingest = ingest.id AND deletion = 0

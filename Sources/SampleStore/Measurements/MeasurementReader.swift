@@ -279,16 +279,36 @@ final class MeasurementReader {
         var keys: [SampleKey] = []
         for id in try self.records.records(at: root).map(\.id) where records[RecordKey(series: root.series, id: id)] == nil {
             let number = records.count
-            for version in try self.records.versions(of: id, relatedToSeries: root.series) {
+            for version in try latestVersions(of: id, relatedToSeries: root.series) {
                 let key = version.key
                 records[RecordKey(series: key.series, id: id)] = number
                 found.history.versions.append(
                     .init(
-                        key: key, record: number, number: version.number, scope: key.series, replacesAll: version.isAcross))
+                        key: key, record: number, number: version.number, entry: version.entry, scope: key.series,
+                        replacesAll: version.isAcross))
                 keys.append(key)
             }
         }
         return keys
+    }
+
+    /// Returns the versions of a record, lowest first, each reading once: as the highest version that active entries made it.
+    private func latestVersions(of id: String, relatedToSeries series: Int64) throws(StoreError) -> [RecordTable.Version] {
+        let versions = try records.versions(of: id, relatedToSeries: series)
+        guard versions.contains(where: { $0.entry != 0 }) else { return versions }
+        var latest: [SampleKey: RecordTable.Version] = [:]
+        for version in versions {
+            // An accepted reading has no other version, and its report does not count while its acceptance is undone.
+            if version.entry != 0, latest[version.key] != nil, try !states.isActive(version.entry) { continue }
+            latest[version.key] = version
+        }
+        return latest.values.sorted { ($0.number, $0.entry) < ($1.number, $1.entry) }
+    }
+
+    /// Returns the import of a report, which for an accepted reading is not the entry that made it a sample.
+    func importID(of root: SampleKey, ingestedBy entry: Int64) throws(StoreError) -> Int64 {
+        guard try traces(of: root.series).hasAccepted else { return entry }
+        return try connection.quarantine.ingestID(of: root, acceptedBy: entry) ?? entry
     }
 }
 

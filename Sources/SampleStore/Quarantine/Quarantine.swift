@@ -103,6 +103,7 @@ extension SampleStore.Quarantine {
         try store.samples.change(description) { ingest, deletion in
             let quarantine = connection.quarantine
             var accepted: [SampleKey] = []
+            var superseded: [SampleKey] = []
             for id in ids.sorted() {
                 try requireQuarantined(id)
                 try quarantine.decide([id], "accepted", by: ingest)
@@ -125,7 +126,7 @@ extension SampleStore.Quarantine {
                     throw StoreError(
                         .invalid, "number \(id) is a duplicate of sample \(repeatedSample) in another unit: reject it")
                 }
-                try claimRecord(of: reading, id, deletion)
+                if try isSuperseded(reading, id, deletion) { superseded.append(key) }
                 let table = connection.samples
                 guard try !table.contains(key), try !table.contains(key, among: .tombstones),
                     try quarantine.addSample(
@@ -134,6 +135,7 @@ extension SampleStore.Quarantine {
                 else { throw StoreError(.invalid, "number \(id) arrived again later and is already stored: reject it") }
                 accepted.append(key)
             }
+            try LiveSampleUpdate(deletion).update(superseded)
             try Regrouping(deletion).update(around: accepted)
             return ids.count
         }
@@ -195,17 +197,18 @@ extension SampleStore.Quarantine {
         try connection.quarantine.quarantinedCount(againBy: undoing)
     }
 
-    /// Replaces the lower version of a record by the accepted one. If the same version is stored with another value, deletes that one.
-    private func claimRecord(of reading: QuarantineTable.Row, _ id: Int64, _ deletion: Deletion) throws(StoreError) {
-        guard let record = reading.record, let identity = SampleIdentity(reading.uuid) else { return }
-        let claim = try Records(connection: connection, ingest: deletion.ingest).claim(
-            record, at: reading.key, identity: identity)
-        switch claim {
-        case .stored: return
-        case .known(let key) where reading.rule == GateRule.versionConflict.name:
-            try deletion.delete([try connection.samples.contains(key) ? key : LiveSampleUpdate(deletion).form(of: key)])
-        case .known, .superseded:
-            throw StoreError(.invalid, "the same or a newer version of number \(id) is already stored")
+    /// Registers the version of a record, which replaces lower ones and the same version with another value.
+    ///
+    /// - Returns: Whether a higher version counts instead.
+    private func isSuperseded(
+        _ reading: QuarantineTable.Row, _ id: Int64, _ deletion: Deletion
+    ) throws(StoreError) -> Bool {
+        guard let record = reading.record, let identity = SampleIdentity(reading.uuid) else { return false }
+        let records = Records(connection: connection, ingest: deletion.ingest)
+        switch try records.claim(record, at: reading.key, identity: identity, isAccepted: true) {
+        case .stored: return false
+        case .superseded: return true
+        case .known: throw StoreError(.invalid, "number \(id) arrived again later and is already stored: reject it")
         }
     }
 

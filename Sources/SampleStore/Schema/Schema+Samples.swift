@@ -80,13 +80,15 @@ extension Schema {
         """
 
     /// A version of a record that has an id from its producer. At most one version of a record is live. `across` is 1 if the version
-    /// replaces lower ones of other devices as well.
+    /// replaces lower ones of other devices as well. `entry` is 0 for a version as it was reported first. Otherwise it is the entry of the
+    /// ledger that accepted another value for the same version, or that reported an earlier value again as the latest one.
     static let record = """
         CREATE TABLE record(
-            series INTEGER NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL,
-            across INTEGER NOT NULL DEFAULT 0,
-            PRIMARY KEY(series, id, version)) WITHOUT ROWID;
+            series INTEGER NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, entry INTEGER NOT NULL DEFAULT 0,
+            start INTEGER NOT NULL, hash BLOB NOT NULL, across INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY(series, id, version, entry)) WITHOUT ROWID;
         CREATE INDEX record_by_start ON record(series, start);
+        CREATE INDEX record_by_entry ON record(entry) WHERE entry <> 0;
         """
 
     /// An input (`of_…`) of a computed sample. A sample may have been computed several times, each time as a `basis`. One valid basis

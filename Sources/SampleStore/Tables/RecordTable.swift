@@ -14,10 +14,12 @@ struct RecordTable {
         var number: Int64
         /// Whether it replaces lower versions of other devices as well.
         var isAcross: Bool
+        /// The ledger entry that made it a version, or 0 for one as it was reported first.
+        var entry: Int64
     }
 
     private static func version(_ row: Statement) throws(StoreError) -> Version {
-        Version(key: try SampleKey(row, at: 0), number: row.integer(3), isAcross: row.integer(4) != 0)
+        Version(key: try SampleKey(row, at: 0), number: row.integer(3), isAcross: row.integer(4) != 0, entry: row.integer(5))
     }
 
     /// Whether a series has records.
@@ -28,7 +30,7 @@ struct RecordTable {
     /// Returns the versions of a record in a series, lowest first.
     func versions(of id: String, in series: Int64) throws(StoreError) -> [Version] {
         try connection.list(
-            "SELECT series, start, hash, version, across FROM record WHERE series = ?1 AND id = ?2 ORDER BY version",
+            "SELECT series, start, hash, version, across, entry FROM record WHERE series = ?1 AND id = ?2 ORDER BY version, entry",
             [.integer(series), .text(id)], Self.version)
     }
 
@@ -36,10 +38,10 @@ struct RecordTable {
     func versions(of id: String, relatedToSeries series: Int64) throws(StoreError) -> [Version] {
         try connection.list(
             """
-            SELECT record.series, start, hash, version, across FROM series AS own CROSS JOIN series AS other
+            SELECT record.series, start, hash, version, across, entry FROM series AS own CROSS JOIN series AS other
                 ON other.type = own.type AND other.subject = own.subject AND other.source = own.source
                 CROSS JOIN record ON record.series = other.id AND record.id = ?2
-            WHERE own.id = ?1 ORDER BY version
+            WHERE own.id = ?1 ORDER BY version, entry
             """, [.integer(series), .text(id)], Self.version)
     }
 
@@ -86,11 +88,23 @@ struct RecordTable {
             """, [.integer(series), .text(id), .integer(context)])
     }
 
-    /// - Parameter isAcross: Whether it replaces lower versions of other devices as well.
-    func add(_ record: RecordIdentifier, at key: SampleKey, isAcross: Bool) throws(StoreError) {
+    /// - Parameters:
+    ///   - isAcross: Whether it replaces lower versions of other devices as well.
+    ///   - entry: The ledger entry that made it a version, or 0 for one as it was reported first.
+    func add(_ record: RecordIdentifier, at key: SampleKey, isAcross: Bool, by entry: Int64 = 0) throws(StoreError) {
         try connection.run(
-            "INSERT INTO record(series, start, hash, id, version, across) VALUES(?, ?, ?, ?, ?, ?)",
-            key.values + [.text(record.id), .integer(record.version), .integer(isAcross ? 1 : 0)])
+            "INSERT INTO record(series, start, hash, id, version, across, entry) VALUES(?, ?, ?, ?, ?, ?, ?)",
+            key.values + [.text(record.id), .integer(record.version), .integer(isAcross ? 1 : 0), .integer(entry)])
+    }
+
+    /// Returns the places of the versions that an entry of the ledger made.
+    func keys(madeBy entry: Int64) throws(StoreError) -> [SampleKey] {
+        try connection.sampleKeys("SELECT series, start, hash FROM record WHERE entry = ? AND entry <> 0", [.integer(entry)])
+    }
+
+    /// Removes the versions that an entry of the ledger made.
+    func remove(madeBy entry: Int64) throws(StoreError) {
+        try connection.run("DELETE FROM record WHERE entry = ? AND entry <> 0", .integer(entry))
     }
 
     /// Removes the records of a row.

@@ -194,4 +194,37 @@ import Testing
             .prune(1),
         ])
     }
+
+    /// An accepted version with another value replaces the stored one while its import is active, whichever rule quarantined it.
+    @Test(arguments: ["75.3", "700"]) func importOfAcceptedConflict(_ numeral: String) throws {
+        let value = LawValue(numeral: numeral, unit: "kg")
+        for (minute, second) in [(1, 10), (1, 40)] {
+            let other = try Self.reading("scale", minute, second, value, "r1", version: 2)
+            let accepting: [LawOperation] = [
+                .ingest([try Self.reading("scale", 1, 10, Self.kilograms, "r1", version: 2)], exact: false),
+                .ingest([other], exact: false), .accept(other),
+            ]
+            for undone in [2, 3] { try Self.expectLaw(accepting + [.undo(undone, forget: false)]) }
+            try Self.expectLaw(accepting + [.undo(3, forget: false), .accept(other), .undo(2, forget: false)])
+            try Self.expectLaw(accepting + [.undo(2, forget: false), .undo(4, forget: false)])
+        }
+    }
+
+    @Test func acceptedConflictOfLowerVersion() throws {
+        let other = try Self.reading("scale", 1, 40, Self.other, "r1")
+        let lower = LawOperation.ingest([try Self.reading("scale", 1, 10, Self.kilograms, "r1")], exact: false)
+        let higher = LawOperation.ingest([try Self.reading("scale", 1, 10, Self.rounded, "r1", version: 2)], exact: false)
+        let conflict = LawOperation.ingest([other], exact: false)
+        try Self.expectLaw([lower, higher, conflict, .accept(other), .undo(2, forget: false)])
+        try Self.expectLaw([lower, conflict, .accept(other), higher, .undo(4, forget: false)])
+    }
+
+    /// No other source is compared with the readings of `import --exact`, also if they were quarantined.
+    @Test func acceptedReadingOfExactImport() throws {
+        let reading = try Self.reading("scale", 1, 10, Self.implausible)
+        try Self.expectLaw([
+            .ingest([try Self.reading("app", 1, 0, Self.implausible)], exact: false),
+            .accept(try Self.reading("app", 1, 0, Self.implausible)), .ingest([reading], exact: true), .accept(reading),
+        ])
+    }
 }

@@ -171,7 +171,7 @@ struct SampleMaker {
         let value = try origin.type.conversion(from: unit).convert(numeral) + 0
         let start = timeOrigin == .receipt ? received : Instant(microseconds: nominal - skew)
         let identity =
-            record.map { SampleIdentity(series: origin.seriesKey, start: nominal, record: $0) }
+            record.map { SampleIdentity(series: origin.seriesKey, start: nominal, record: $0, numeral: numeral, unit: unit) }
             ?? SampleIdentity(
                 series: origin.seriesKey, start: timeOrigin == .receipt ? start.microseconds : nominal,
                 end: (timeOrigin == .receipt ? start.microseconds : nominal) + length, numeral: numeral, unit: unit,
