@@ -320,6 +320,25 @@ import Testing
         }
     }
 
+    /// A record of another person was assigned to me. My own report of the same version has another value.
+    @Test func acceptingAConflictWithAnAssignedVersion() throws {
+        func record(_ numeral: String, of person: String) throws -> GatedSample {
+            try SampleMaker(.bodyMass, person: person)(numeral, at: 0, record: RecordIdentifier(id: "r", version: 3))
+        }
+        try TestStore.with { test in
+            try test.keep([try record("80.1", of: "7f9c0000-0000-4000-8000-000000000001")])
+            let result = try test.store.repairs.apply(
+                TestStore.request(.person(TestStore.person), .bodyMass, ambiguous: true) { $0.person = "7f9c0000-0000-4000-8000-000000000001" })
+            #expect(result.repairID != nil, "\(result)")
+            #expect(try test.keep([try record("80.1", of: TestStore.person)]).outcomes == [[.duplicate]])
+            #expect(try test.keep([try record("80.2", of: TestStore.person)]).outcomes == [[.quarantined]])
+            #expect(try test.samples().map(\.sample.value) == [80.1])
+            try test.store.quarantine.accept([1], description: TestStore.description(.accept))
+            #expect(try test.samples().map(\.sample.value) == [80.2])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     /// A quantity whose type an earlier version did not know was stored without conversion. It becomes the sample that an import makes of it.
     @Test func releasesTypesThatThisVersionKnows() throws {
         try TestStore.with { test in

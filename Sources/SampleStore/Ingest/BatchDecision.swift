@@ -11,6 +11,8 @@ struct BatchDecision {
     let unitRepeats: UnitRepeatSearch?
     /// Whether a record has the same identity on all devices.
     var acrossDevices = false
+    /// The repaired samples of readings that arrive as the repair made them, by row index.
+    var forms: [Int32: SampleKey] = [:]
     /// The room in quarantine, or `nil` if there always is some.
     let room: QuarantineRoom?
 
@@ -91,8 +93,10 @@ struct BatchDecision {
         // HealthKit ignores a version that a program saves again. A resource and a day's summary have no number.
         guard !acrossDevices, sample.origin.kind != .clinicalRecord, sample.origin.kind != .activitySummary else { return false }
         var other = arrived.map { batch[Int($0.index)].sample }
-        for rows in SampleTable.Rows.allCases where other == nil {
-            other = try connection.samples.sample(at: key, among: rows)
+        for place in [key, forms[row.index] ?? key] {
+            for rows in SampleTable.Rows.allCases where other == nil {
+                other = try connection.samples.sample(at: place, among: rows)
+            }
         }
         if other == nil { other = try repaired(sample.record, in: row.series) }
         guard let other else { return false }

@@ -11,6 +11,8 @@ struct ExistingSamples {
     /// Readings of undone imports that the batch has at another instant, by the entry that stored them. A file of local times was
     /// imported in the wrong zone, the import was undone, and now it is imported in another zone. The batch's readings are stored.
     private(set) var moved: [Int64: [SampleKey]] = [:]
+    /// The repaired samples of readings that arrive as the repair made them, by row index.
+    private(set) var forms: [Int32: SampleKey] = [:]
     private let comparesTimes: Bool
     /// Whether the current series has records that start when they were exported, so that each export has another
     /// start.
@@ -90,7 +92,9 @@ struct ExistingSamples {
         switch table {
         case .duplicates: if let ingestID = known.ingestID { try noteWithdrawnDuplicate(row, ingestedBy: ingestID) }
         case .stands: try noteTime(row, row.nominal)
-        case .repaired: reasons[row.index] = .repaired
+        case .repaired:
+            reasons[row.index] = .repaired
+            forms[row.index] = try known.form(in: row.series)
         case .deleted:
             guard let tombstone = known.tombstone else { break }
             return try note(tombstone, at: row.nominal, of: row)

@@ -203,7 +203,7 @@ public final class Ingest: SampleSink {
         }
         let decision = BatchDecision(
             connection: connection, ingest: id, batch: batch, unitRepeats: unitRepeats, acrossDevices: replacesAcrossDevices,
-            room: room)
+            forms: existing.forms, room: room)
         for group in groups where !group.rows.isEmpty { try decision.consultQuarantine(group, &outcomes) }
         if hasRecords { try keep(decision.registerRecords(groups, text: text, &outcomes), batch) }
         if hasRules {

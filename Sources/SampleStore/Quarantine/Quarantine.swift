@@ -206,10 +206,25 @@ extension SampleStore.Quarantine {
         guard let record = reading.record, let identity = SampleIdentity(reading.uuid) else { return false }
         let records = Records(connection: connection, ingest: deletion.ingest)
         switch try records.claim(record, at: reading.key, identity: identity, isAccepted: true) {
-        case .stored: return false
+        case .stored:
+            if reading.rule == GateRule.versionConflict.name { try deleteRepaired(record, id, deletion) }
+            return false
         case .superseded: return true
         case .known: throw StoreError(.invalid, "number \(id) arrived again later and is already stored: reject it")
         }
+    }
+
+    /// Deletes the sample that a repair made of the same version, which has another person and is therefore not among its versions.
+    private func deleteRepaired(_ record: RecordIdentifier, _ id: Int64, _ deletion: Deletion) throws(StoreError) {
+        guard let sample = try sample(number: id)?.stored.sample,
+            let series = try connection.series.id(of: sample.origin)
+        else { return }
+        let identity = SampleIdentity(
+            series: sample.origin.seriesKey, start: sample.nominalStart, record: record, numeral: sample.numeral,
+            unit: sample.unit)
+        let alias = SampleKey(series: series, start: sample.nominalStart, of: identity)
+        guard let form = try connection.repairs.form(ofAlias: alias) else { return }
+        try deletion.delete([form])
     }
 
     /// Rejects quarantined readings. If they arrive again, they are duplicates.

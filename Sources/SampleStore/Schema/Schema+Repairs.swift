@@ -20,10 +20,10 @@ extension Schema {
         """
 
     /// The identity that a repaired reading would have had if it had been read correctly from the beginning. If a corrected profile or app
-    /// delivers the reading again, it is a duplicate.
+    /// delivers the reading again, it is a duplicate. The repaired sample (`form_…`) has the same series.
     static let readingAlias = """
         CREATE TABLE reading_alias(
             series INTEGER NOT NULL, nominal INTEGER NOT NULL, hash BLOB NOT NULL, migration INTEGER NOT NULL,
-            PRIMARY KEY(series, nominal, hash)) WITHOUT ROWID;
+            form_start INTEGER NOT NULL, form_hash BLOB NOT NULL, PRIMARY KEY(series, nominal, hash)) WITHOUT ROWID;
         """
 }

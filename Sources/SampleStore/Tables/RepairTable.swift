@@ -48,9 +48,10 @@ struct RepairTable {
     /// The readings of a series that are stored as another sample since a repair.
     func knownAliases() throws(StoreError) -> KnownReadings {
         try KnownReadings(
-            "SELECT nominal, hash FROM reading_alias WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash",
-            .none,
-            connection)
+            """
+            SELECT nominal, hash, form_start, form_hash FROM reading_alias
+            WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash
+            """, .form, connection)
     }
 
     // MARK: Repairs
@@ -213,8 +214,8 @@ struct RepairTable {
             """, .integer(repairID))
         try connection.run(
             """
-            INSERT OR IGNORE INTO reading_alias(series, nominal, hash, migration)
-            SELECT series, nominal, alias, ? FROM replacement WHERE alias IS NOT NULL
+            INSERT OR IGNORE INTO reading_alias(series, nominal, hash, migration, form_start, form_hash)
+            SELECT series, nominal, alias, ?, start, hash FROM replacement WHERE alias IS NOT NULL
             """, .integer(repairID))
     }
 
@@ -248,6 +249,13 @@ struct RepairTable {
     /// Whether a repair made a sample of the reading that arrives with this identity.
     func hasAlias(_ key: SampleKey) throws(StoreError) -> Bool {
         try connection.exists("SELECT 1 FROM reading_alias WHERE series = ? AND nominal = ? AND hash = ?", key.values)
+    }
+
+    /// Returns the sample that a repair made of the reading that arrives with this identity, or `nil`.
+    func form(ofAlias key: SampleKey) throws(StoreError) -> SampleKey? {
+        try connection.first(
+            "SELECT series, form_start, form_hash FROM reading_alias WHERE series = ? AND nominal = ? AND hash = ?", key.values
+        ) { row throws(StoreError) in try SampleKey(row, at: 0) }
     }
 
     func hasAliases(series: Int64) throws(StoreError) -> Bool {

@@ -11,6 +11,8 @@ final class KnownReadings {
         case ingestID
         /// The deletion.
         case tombstone
+        /// The start and hash of the repaired sample.
+        case form
     }
 
     private let statement: Statement
@@ -41,6 +43,12 @@ final class KnownReadings {
 
     /// The ledger entry that brought it, or `nil`.
     var ingestID: Int64? { rest == .ingestID ? statement.integer(2) : nil }
+
+    /// The repaired sample of the reading, in the same series, or `nil`.
+    func form(in series: Int64) throws(StoreError) -> SampleKey? {
+        guard rest == .form else { return nil }
+        return try SampleKey(series: series, start: statement.integer(2), hash: statement.blob(3))
+    }
 
     /// The deletion, or `nil` if it is not deleted.
     var tombstone: SampleTable.Tombstone? {

@@ -211,7 +211,7 @@ extension LawModel {
         entries[step] = .ingest
         // The documentation does not determine whether it stores a reading again that was forgotten.
         if readings.contains(where: { report($0).map { reports[$0].isOpen } ?? false }) { partial.insert(step) }
-        for reading in readings where reading.day >= firstDay && report(reading) == nil {
+        for reading in readings where reading.day >= firstDay && report(reading) == nil && !isAsRepaired(reading) {
             let isConflict =
                 reading.record != nil
                 && reports.contains {
@@ -222,6 +222,19 @@ extension LawModel {
                 Report(
                     reading: reading, entry: step, isExact: exact, isQuarantined: isConflict || reading.value.isImplausible,
                     isConflict: isConflict))
+        }
+    }
+
+    /// Whether a reading is one that was repaired, as an applied repair made it.
+    private func isAsRepaired(_ reading: LawReading) -> Bool {
+        reports.indices.contains { report in
+            guard !reports[report].isDeleted, reading.record == nil, reports[report].reading.record == nil else { return false }
+            var form = reports[report].reading
+            return repairs.contains { repair in
+                guard repair.isApplied, repair.samples.contains(report) else { return false }
+                form = repair.request.change.applied(to: form)
+                return form == reading
+            }
         }
     }
 

@@ -206,6 +206,10 @@ struct LawModel {
             for b in other {
                 let (formA, formB) = (form(a, oneChain), form(b, otherChain))
                 if Self.relation(formA, formB) != .none, !oneChain.isEmpty, !otherChain.isEmpty { return .unsure }
+                // The documentation knows versions of a record only as they were reported.
+                if let record = formA.record, record == formB.record, formA.series == formB.series, formA.person == formB.person {
+                    return .unsure
+                }
                 if isShared { continue }
                 // The form between two repairs.
                 let between =

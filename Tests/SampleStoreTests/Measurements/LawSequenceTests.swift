@@ -227,4 +227,21 @@ import Testing
             .accept(try Self.reading("app", 1, 0, Self.implausible)), .ingest([reading], exact: true), .accept(reading),
         ])
     }
+
+    /// A correct report arrives after the repair, which is then undone.
+    @Test func reportOfRepairedTimeAfterUndo() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("app", 1, 0, Self.rounded)], exact: false), Self.repair(.shift(60), "app"),
+            .ingest([try Self.reading("app", 2, 0, Self.rounded)], exact: false), .undoRepair(2),
+        ])
+    }
+
+    /// Two records have the same time and value.
+    @Test func restorationNextToOtherRecord() throws {
+        let reading = try Self.reading("app", 2, 0, Self.misread, "r1")
+        try Self.expectLaw([
+            .ingest([try Self.reading("app", 2, 0, Self.misread, "r2", version: 3), reading], exact: false), .delete(reading),
+            .restore(reading),
+        ])
+    }
 }

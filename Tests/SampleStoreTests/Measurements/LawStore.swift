@@ -67,8 +67,11 @@ final class LawStore {
             guard let number = entries[other] else { return false }
             entry = try store.ledger.undo(number, forget: forget, description: TestStore.description(.undo)).ingest
         case .delete(let reading):
-            let options = model.group(of: reading)?.options ?? []
-            guard let sample = try test.samples().first(where: { options.contains(Self.shown($0.sample)) }) else { return false }
+            let group = model.group(of: reading)
+            let found = try test.samples().filter { group?.options.contains(Self.shown($0.sample)) ?? false }
+            // Two records may have equal samples.
+            let own = Set(try (group?.reports ?? []).map { try Self.gated(model.reports[$0].reading).sample.identity })
+            guard let sample = found.first(where: { own.contains($0.uuid) }) ?? found.first else { return false }
             entry = try store.samples.delete([sample.uuid], description: TestStore.description(.delete)).ingest
         case .restore(let reading):
             let identity = try Self.gated(reading).sample.identity
