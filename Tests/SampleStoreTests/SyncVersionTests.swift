@@ -138,8 +138,10 @@ import Testing
             _ = try send("5000")
             _ = try send("8342")
             try expect(8342, "several times")
-            // Its own export has the version of the store.
+            // Its own export has the version of the store, which is the highest.
             let exported = try #require(try test.samples().first.map { try test.store.samples.record(of: $0.sample) } ?? nil)
+            let versions = try test.store.connection.list("SELECT version FROM record") { $0.integer(0) }
+            #expect(exported.version == versions.max())
             _ = try send("5000")
             _ = try test.keep([try Self.maker(nil)("8342", at: 0, record: exported)])
             try expect(5000, "an old export is read again")

@@ -59,7 +59,7 @@ struct RecordTable {
         ) { RecordIdentifier(id: $0.text(0), version: $0.integer(1)) }
     }
 
-    /// Returns the records of a sample.
+    /// Returns the records of a sample, newest first.
     func records(of sample: Sample) throws(StoreError) -> [RecordIdentifier] {
         let origin = sample.origin
         return try connection.list(
@@ -67,6 +67,7 @@ struct RecordTable {
             SELECT record.id, record.version FROM series CROSS JOIN \(byPlace)
             ON record.series = series.id AND record.start = ?5 AND record.hash = ?6
             WHERE series.type = ?1 AND series.subject = ?2 AND series.source = ?3 AND series.device = ?4
+            ORDER BY record.version DESC
             """,
             [
                 .text(origin.type.id), .text(origin.person), .text(origin.source.id), .text(origin.device?.key ?? ""),
