@@ -125,7 +125,7 @@ let package = Package(
             name: "HealthPage",
             dependencies: [
                 "HealthServing", "HTTPServerKit", "QRCodeKit", "Formats", "HealthAnswers", "ClinicalModel", "HealthModel",
-                "SampleStore",
+                "Pipeline", "SampleStore",
             ]),
         .target(
             name: "Hub",

@@ -6,10 +6,5 @@ package struct ReceivedRequest: Sendable {
     /// The hub's store, as the broker reports it.
     package var store: String
     /// The hub that has sealed it.
-    package var sender: RequestSender
-
-    /// A request without a seal by default.
-    package init(bytes: [UInt8], store: String, sender: RequestSender = .unsealed) {
-        (self.bytes, self.store, self.sender) = (bytes, store, sender)
-    }
+    package var sender = RequestSender.unsealed
 }

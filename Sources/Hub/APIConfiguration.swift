@@ -40,20 +40,14 @@ package struct APIConfiguration: Decodable, Sendable {
     init(from decoder: any Decoder, section: String, others: [String] = []) throws {
         self.section = section
         let members = try decoder.container(keyedBy: SettingKey.self)
-        let known = Self.knownKeys + others
-        if let unknown = members.allKeys.first(where: { !known.contains($0.stringValue) }) {
-            throw ConfigurationError(
-                "'\(section).\(unknown.stringValue)': unknown key, expected one of \(known.joined(separator: ", "))")
-        }
+        try members.check(hasOnly: Self.knownKeys + others, at: section)
         guard let listen = ListeningAddress(try members.decode(String.self, forKey: SettingKey("listen"))) else {
             throw ConfigurationError(
                 "'\(section).listen': expected an address and a port such as 127.0.0.1:8642 or [::1]:8642, or unix: and a path")
         }
         self.listen = listen
-        hosts = try members.decodeIfPresent([String].self, forKey: SettingKey("hosts")) ?? []
-        certificate = try members.decodeIfPresent(String.self, forKey: SettingKey("certificate"))
-        key = try members.decodeIfPresent(String.self, forKey: SettingKey("key"))
-        isPlain = try members.decodeIfPresent(Bool.self, forKey: SettingKey("plain")) ?? false
+        (hosts, isPlain) = (try members["hosts"] ?? [], try members["plain"] ?? false)
+        (certificate, key) = (try members["certificate"], try members["key"])
         guard (certificate == nil) == (key == nil) else {
             throw ConfigurationError("'\(section)': 'certificate' and 'key' must be set together")
         }

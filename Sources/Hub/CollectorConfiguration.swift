@@ -46,6 +46,7 @@ package struct CollectorConfiguration: Decodable, Sendable {
     /// The page with the table of hubs, or `nil` for none.
     package var page: CenterPageConfiguration?
 
+    private static let section = "collect"
     private static let maximumWorkers = 64
     /// The keys of the object `collect.brokerUsers`.
     static let brokerUsersKeys = ["file", "processFile"]
@@ -61,13 +62,10 @@ package struct CollectorConfiguration: Decodable, Sendable {
 
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
-        if let unknown = members.allKeys.first(where: { !Self.knownKeys.contains($0.stringValue) }) {
-            throw ConfigurationError(
-                "'collect.\(unknown.stringValue)': unknown key, expected one of \(Self.knownKeys.joined(separator: ", "))")
-        }
+        try members.check(hasOnly: Self.knownKeys, at: Self.section)
         broker = try Self.settings("broker", in: members)
         database = try Self.settings("database", in: members)
-        workers = try members.decodeIfPresent(Int.self, forKey: SettingKey("workers")) ?? workers
+        workers = try members["workers"] ?? workers
         brokerUsers = try Self.brokerUsers(in: members)
         readers = try Self.readers(in: members)
         commandSeedFile = try Self.commandSeedFile(in: members)
@@ -82,9 +80,8 @@ package struct CollectorConfiguration: Decodable, Sendable {
     }
 
     private static func brokerUsers(in members: KeyedDecodingContainer<SettingKey>) throws -> BrokerUsersFile? {
-        let key = SettingKey("brokerUsers")
-        guard let users = try members.decodeIfPresent(BrokerUsersFile.self, forKey: key) else { return nil }
-        try check(key, in: members, hasOnly: brokerUsersKeys)
+        guard let users: BrokerUsersFile = try members["brokerUsers"] else { return nil }
+        try members.check("brokerUsers", hasOnly: brokerUsersKeys, at: section)
         guard users.file.hasPrefix("/"), users.processFile?.hasPrefix("/") != false else {
             throw ConfigurationError("'collect.brokerUsers': the paths must begin with /")
         }
@@ -92,9 +89,8 @@ package struct CollectorConfiguration: Decodable, Sendable {
     }
 
     private static func readers(in members: KeyedDecodingContainer<SettingKey>) throws -> DatabaseReaders? {
-        let key = SettingKey("readers")
-        guard let roles = try members.decodeIfPresent([String: String].self, forKey: key) else { return nil }
-        try check(key, in: members, hasOnly: readersKeys)
+        guard let roles: [String: String] = try members["readers"] else { return nil }
+        try members.check("readers", hasOnly: readersKeys, at: section)
         for (key, role) in roles.sorted(by: { $0.key < $1.key }) where !isRole(role) {
             throw ConfigurationError("'collect.readers.\(key)': expected a name of a to z, 0 to 9 and _, at most 63 of them")
         }
@@ -112,14 +108,13 @@ package struct CollectorConfiguration: Decodable, Sendable {
     private static func page(in members: KeyedDecodingContainer<SettingKey>) throws -> CenterPageConfiguration? {
         let key = SettingKey("page")
         guard members.contains(key) else { return nil }
-        try check(key, in: members, hasOnly: CenterPageConfiguration.knownKeys)
+        try members.check("page", hasOnly: CenterPageConfiguration.knownKeys, at: section)
         return try members.decode(CenterPageConfiguration.self, forKey: key)
     }
 
     private static func commandSeedFile(in members: KeyedDecodingContainer<SettingKey>) throws -> String? {
-        let key = SettingKey("commands")
-        guard let commands = try members.decodeIfPresent([String: String].self, forKey: key) else { return nil }
-        try check(key, in: members, hasOnly: commandsKeys)
+        guard let commands: [String: String] = try members["commands"] else { return nil }
+        try members.check("commands", hasOnly: commandsKeys, at: section)
         guard let file = commands["seedFile"], file.hasPrefix("/") else {
             throw ConfigurationError("'collect.commands.seedFile': the path is missing, or does not begin with /")
         }
@@ -127,9 +122,8 @@ package struct CollectorConfiguration: Decodable, Sendable {
     }
 
     private static func sealing(in members: KeyedDecodingContainer<SettingKey>) throws -> SealingFiles? {
-        let key = SettingKey("sealing")
-        guard let files = try members.decodeIfPresent(SealingFiles.self, forKey: key) else { return nil }
-        try check(key, in: members, hasOnly: sealingKeys)
+        guard let files: SealingFiles = try members["sealing"] else { return nil }
+        try members.check("sealing", hasOnly: sealingKeys, at: section)
         guard ([files.seedFile] + (files.olderSeedFiles ?? [])).allSatisfy({ $0.hasPrefix("/") }) else {
             throw ConfigurationError("'collect.sealing': the paths must begin with /")
         }
@@ -139,24 +133,10 @@ package struct CollectorConfiguration: Decodable, Sendable {
         return files
     }
 
-    private static func check(
-        _ key: SettingKey, in members: KeyedDecodingContainer<SettingKey>, hasOnly known: [String]
-    ) throws {
-        let keys = try members.nestedContainer(keyedBy: SettingKey.self, forKey: key).allKeys.map(\.stringValue)
-        if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
-            throw ConfigurationError(
-                "'collect.\(key.stringValue).\(unknown)': unknown key, expected one of \(known.joined(separator: ", "))")
-        }
-    }
-
     private static func settings<Settings: ExporterSettings>(
         _ name: String, in members: KeyedDecodingContainer<SettingKey>
     ) throws -> Settings {
-        let keys = try members.nestedContainer(keyedBy: SettingKey.self, forKey: SettingKey(name)).allKeys.map(\.stringValue)
-        if let unknown = keys.sorted().first(where: { !Settings.keys.contains($0) }) {
-            throw ConfigurationError(
-                "'collect.\(name).\(unknown)': unknown key, expected one of \(Settings.keys.joined(separator: ", "))")
-        }
+        try members.check(name, hasOnly: Settings.keys, at: section)
         do {
             return try members.decode(Settings.self, forKey: SettingKey(name))
         } catch let fault as SettingsFault {

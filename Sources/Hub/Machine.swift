@@ -1,5 +1,6 @@
 import Glibc
 import HealthModel
+import Ingestion
 import Pipeline
 
 /// The machine's clock, zone, folders and environment, which are passed to the rest of the program.
@@ -42,15 +43,10 @@ package struct Machine: Sendable {
     /// The machine-id(5), which a cloned SD card shares with the original, and the board's serial number, which it does not.
     private static let boards = ["/etc/machine-id", "/sys/firmware/devicetree/base/serial-number"]
 
-    /// A short file's text.
+    /// The first word of a short file.
     private static func text(_ path: String) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 256)
-        let count = read(file, &bytes, bytes.count)
-        let text = String(decoding: bytes.prefix(max(0, count)).prefix { $0 > 0x20 }, as: UTF8.self)
-        return text.isEmpty ? nil : text
+        guard let word = SmallFile.read(path, limit: 4096)?.prefix(while: { $0 > 0x20 }), !word.isEmpty else { return nil }
+        return String(decoding: word, as: UTF8.self)
     }
 
     private static func name() -> String {
@@ -62,18 +58,11 @@ package struct Machine: Sendable {
     /// Returns the identity of a store's file on this machine, by which targets recognise copies. It reveals neither the path nor
     /// the machine's id.
     package func holder(ofStore path: String) -> StoreHolder {
-        let place = Self.whole(path)
+        let place = Folder.resolved(path) ?? path
         let digest = Digest.sha256(Array("vitalgate-holder-1\n\(identity)\n\(place)\n".utf8)).prefix(12)
         return StoreHolder(
             id: digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(),
             name: "'\(hostName.isEmpty ? "this machine" : hostName)' (\(place))")
-    }
-
-    /// Returns the absolute path with symbolic links resolved.
-    private static func whole(_ path: String) -> String {
-        guard let found = realpath(path, nil) else { return path }
-        defer { free(found) }
-        return String(cString: found)
     }
 
     /// Returns the home folder of the user's account, for a service that is started without `HOME`.

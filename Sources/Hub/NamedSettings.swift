@@ -41,6 +41,22 @@ struct NamedSettings<Setting: NamedSetting>: Decodable {
 }
 
 extension KeyedDecodingContainer<SettingKey> {
+    /// Throws if the object has an unknown key.
+    func check(hasOnly known: [String], at path: String) throws(ConfigurationError) {
+        guard let unknown = allKeys.map(\.stringValue).sorted().first(where: { !known.contains($0) }) else { return }
+        throw ConfigurationError("'\(path).\(unknown)': unknown key, expected one of \(known.joined(separator: ", "))")
+    }
+
+    /// Throws if the object of a key has an unknown key.
+    func check(_ name: String, hasOnly known: [String], at path: String) throws {
+        try nestedContainer(keyedBy: SettingKey.self, forKey: SettingKey(name)).check(hasOnly: known, at: "\(path).\(name)")
+    }
+
+    /// The value of a key, or `nil` if there is none.
+    subscript<Value: Decodable>(_ name: String) -> Value? {
+        get throws { try decodeIfPresent(Value.self, forKey: SettingKey(name)) }
+    }
+
     /// Returns the kind of an object in the configuration, and checks that the object has only keys of this kind.
     func kind<Kind: RawRepresentable<String> & CaseIterable>(at path: String, keys: (Kind) -> [String]) throws -> Kind {
         guard let kind = try decodeIfPresent(String.self, forKey: SettingKey("kind")).flatMap(Kind.init(rawValue:)) else {

@@ -24,8 +24,8 @@ package struct PageConfiguration: Decodable, Sendable {
 
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
-        try Self.check(members, "page", Self.knownKeys)
-        if let name = try members.decodeIfPresent(String.self, forKey: SettingKey("bloodPressure")) {
+        try members.check(hasOnly: Self.knownKeys, at: "page")
+        if let name: String = try members["bloodPressure"] {
             guard let guideline = PressureGuideline(rawValue: name) else {
                 let known = PressureGuideline.allCases.map(\.rawValue).joined(separator: ", ")
                 throw ConfigurationError("'page.bloodPressure': expected one of \(known)")
@@ -34,10 +34,10 @@ package struct PageConfiguration: Decodable, Sendable {
         }
         guard members.contains(SettingKey("tiles")) else { return }
         let fields = try members.nestedContainer(keyedBy: SettingKey.self, forKey: SettingKey("tiles"))
-        try Self.check(fields, "page.tiles", Self.tileKeys)
-        guard let url = try fields.decodeIfPresent(String.self, forKey: SettingKey("url")),
-            let attribution = try fields.decodeIfPresent(String.self, forKey: SettingKey("attribution"))
-        else { throw ConfigurationError("'page.tiles': 'url' and 'attribution' must be set together") }
+        try fields.check(hasOnly: Self.tileKeys, at: "page.tiles")
+        guard let url: String = try fields["url"], let attribution: String = try fields["attribution"] else {
+            throw ConfigurationError("'page.tiles': 'url' and 'attribution' must be set together")
+        }
         guard let tiles = MapTiles(url: url, attribution: attribution) else {
             throw ConfigurationError(
                 "'page.tiles': expected an address such as https://tiles.example.org/{z}/{x}/{y}.png (http only for a host in the "
@@ -45,11 +45,5 @@ package struct PageConfiguration: Decodable, Sendable {
                     + "\(MapTiles.maximumLength.attribution) bytes")
         }
         self.tiles = tiles
-    }
-
-    private static func check(_ members: KeyedDecodingContainer<SettingKey>, _ place: String, _ known: [String]) throws {
-        guard let unknown = members.allKeys.first(where: { !known.contains($0.stringValue) }) else { return }
-        throw ConfigurationError(
-            "'\(place).\(unknown.stringValue)': unknown key, expected one of \(known.joined(separator: ", "))")
     }
 }

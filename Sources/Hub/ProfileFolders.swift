@@ -62,10 +62,8 @@ package struct ProfileFolders: Sendable {
     /// - Throws: ``SourceError``.
     package func checkNamed() throws(SourceError) {
         for folder in named {
-            guard let stream = opendir(folder) else {
-                throw SourceError(.noInput, "\(folder): cannot read profiles: \(String(cString: strerror(errno)))")
-            }
-            closedir(stream)
+            guard Folder.names(folder, maximum: 1) == nil else { continue }
+            throw SourceError(.noInput, "\(folder): cannot read profiles: \(String(cString: strerror(errno)))")
         }
     }
 }

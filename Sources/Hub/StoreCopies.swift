@@ -1,4 +1,5 @@
 import Glibc
+import Pipeline
 
 /// Copies of a store beside it, such as manual backups. They have to be considered when data is erased.
 package enum StoreCopies {
@@ -11,12 +12,9 @@ package enum StoreCopies {
     package static func companions(_ store: String) -> [String] {
         let folder = store.lastIndex(of: "/").map { $0 == store.startIndex ? "/" : String(store[..<$0]) } ?? "."
         var own = stat()
-        guard stat(store, &own) == 0, let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
+        guard stat(store, &own) == 0 else { return [] }
         var found: [String] = []
-        for _ in 0..<maximum {
-            guard let entry = readdir(directory) else { break }
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        for name in Folder.names(folder, maximum: maximum) ?? [] {
             let path = folder == "." ? name : folder == "/" ? "/" + name : "\(folder)/\(name)"
             var status = stat()
             // The store itself is not opened: to close it would drop the locks that this process holds on it.

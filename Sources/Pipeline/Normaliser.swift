@@ -151,14 +151,7 @@ public final class Normaliser {
         let offsets = candidates(at: wall)
         append(frame, offset: offsets.first ?? zone.offset(at: received), into: &output)
         let times = offsets.map { wall.instant(at: $0) }.sorted().map(\.description).joined(separator: ",")
-        for index in first..<output.samples.count {
-            output.samples[index].rule = .clockUnknown
-            let entries = output.samples[index].sample.metadata?.entries.map { ($0.key, $0.value) } ?? []
-            output.samples[index].sample.metadata = Metadata(
-                entries + [
-                    (ClockDoubt.key, .string(ClockDoubt.ambiguous.rawValue)), (ClockDoubt.timesKey, .string(times)),
-                ])
-        }
+        quarantine(from: first, .ambiguous, [(ClockDoubt.timesKey, .string(times))], in: &output)
     }
 
     /// Quarantines readings with a timestamp before 1970. Their time is that of their arrival.
@@ -167,11 +160,16 @@ public final class Normaliser {
         var frame = frame
         for index in frame.indices { frame[index].time = .receipt }
         append(frame, offset: .utc, into: &output)
+        quarantine(from: first, .unproven, in: &output)
+    }
+
+    private func quarantine(
+        from first: Int, _ doubt: ClockDoubt, _ details: [(String, MetadataValue)] = [], in output: inout Output
+    ) {
         for index in first..<output.samples.count {
             output.samples[index].rule = .clockUnknown
             let entries = output.samples[index].sample.metadata?.entries.map { ($0.key, $0.value) } ?? []
-            output.samples[index].sample.metadata = Metadata(
-                entries + [(ClockDoubt.key, .string(ClockDoubt.unproven.rawValue))])
+            output.samples[index].sample.metadata = Metadata(entries + [(ClockDoubt.key, .string(doubt.rawValue))] + details)
         }
     }
 

@@ -131,9 +131,17 @@ struct CommandContext {
     {
         SampleQuery(
             types: types, from: from, to: to,
-            person: try invocation.string("--person").map { try StoreAccess.person($0, in: store) },
+            person: try person(in: store),
             source: invocation.string("--source"), device: invocation.string("--device"),
             where: try condition(for: types, zone: zone, in: store))
+    }
+
+    /// The number in the argument `N`, such as that of a ledger entry.
+    func number() throws -> Int64 { Int64(try invocation.integer(argument: "N", in: 1...Int.max) ?? 0) }
+
+    /// The person of `--person`, or `nil` without the option.
+    func person(in store: SampleStore) throws -> String? {
+        try invocation.string("--person").map { try StoreAccess.person($0, in: store) }
     }
 
     /// A CSV writer that respects `--safe`.
@@ -167,6 +175,13 @@ enum Format: String, CaseIterable {
         completion: .values(allCases.map(\.rawValue)))
 }
 
+/// Lists of names, which a shell asks the program for.
+extension Completion {
+    static let types = command("vitalgate types --ids")
+    static let targets = command("vitalgate targets list --names")
+    static let profiles = command("vitalgate profile list --ids")
+}
+
 /// Options that several commands share.
 enum SharedOptions {
     static let timeZone = Option(
@@ -180,6 +195,17 @@ enum SharedOptions {
     static let person = Option(
         names: ["--person"], formerNames: ["--subject"], value: "ID",
         help: "Person: me (the store's owner), a name, a UUID, or unassigned (readings without a person).")
+    static let source = Option(
+        names: ["--source"], value: "SOURCE", help: "Name or id of a source (see 'vitalgate sources list').")
+    static let device = Option(
+        names: ["--device"], value: "DEVICE",
+        help: "Name, model, serial number or key of a device (see 'vitalgate devices list').")
+    static let kind = Option(
+        names: ["--kind"], value: "KIND", help: "Only types of this kind.", completion: .values(SampleKind.allCases.map(\.name)))
+    static let profile = Option(
+        names: ["--profile"], value: "ID",
+        help: "Profile that reads the data (default: detected, 'vitalgate profile list' shows all).", completion: .profiles)
+    static let types = Option(names: ["--types"], value: "TYPES", help: "Only these types, separated by commas.")
     static let untilEOF = Option(
         names: ["--until-eof"], help: "Stop when standard input ends (the hub uses this).")
     static let unit = Option(

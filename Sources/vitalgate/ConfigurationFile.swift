@@ -2,6 +2,7 @@ import EventLoopKit
 import Glibc
 import Hub
 import Ingestion
+import Pipeline
 
 /// The configuration file of a command that changes it.
 struct ConfigurationFile {
@@ -21,7 +22,7 @@ struct ConfigurationFile {
             throw ConfigurationError("there is no home folder: name the configuration with --config")
         }
         isOfService = path == Configuration.systemPath && access("/run/systemd/system", F_OK) == 0
-        self.path = Self.resolved(path)
+        self.path = Folder.resolved(path) ?? path
         bytes = Array(try Self.text(of: path).utf8)
         guard found == nil || access(SmallFile.folder(of: self.path), W_OK) == 0 else {
             throw ConfigurationError("\(path) cannot be changed: \(String(cString: strerror(errno))) (use sudo?)")
@@ -41,12 +42,6 @@ struct ConfigurationFile {
             throw ConfigurationError("\(path) was changed by another program in the meantime: run the command again")
         }
         try Self.replace(path, with: String(decoding: bytes, as: UTF8.self))
-    }
-
-    private static func resolved(_ path: String) -> String {
-        guard let found = realpath(path, nil) else { return path }
-        defer { free(found) }
-        return String(cString: found)
     }
 
     // MARK: Any file

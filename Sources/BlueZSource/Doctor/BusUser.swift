@@ -18,12 +18,6 @@ package struct BusUser: Hashable, Sendable {
     /// The membership in the group `bluetooth`.
     package var membership: Membership
 
-    /// Creates a user for tests. The program uses ``current()``.
-    package init(name: String, membership: Membership) {
-        self.name = name
-        self.membership = membership
-    }
-
     /// Returns the effective user of this process.
     package static func current() -> BusUser {
         let name = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())"

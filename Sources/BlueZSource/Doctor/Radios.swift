@@ -1,6 +1,7 @@
 import CBluetooth
 import EventLoopKit
 import Glibc
+import Pipeline
 
 /// The kernel's Bluetooth controllers and switches. They are read without bluetoothd, so that it may be broken.
 package struct Radios: Sendable {
@@ -31,13 +32,6 @@ package struct Radios: Sendable {
     /// The reason why the controllers could not be read, or nil.
     package var failure: String?
 
-    /// Creates radios for tests. The program uses ``ofThisMachine(root:)``.
-    package init(controllers: [Controller], switches: [Switch], failure: String? = nil) {
-        self.controllers = controllers
-        self.switches = switches
-        self.failure = failure
-    }
-
     /// Reads the radios of this machine.
     /// - Parameter root: the root of the sysfs tree, which tests replace.
     package static func ofThisMachine(root: String = "/sys") -> Radios {
@@ -59,17 +53,12 @@ package struct Radios: Sendable {
 
     private static func switches(_ root: String) -> [Switch] {
         let folder = root + "/class/rfkill"
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var switches: [Switch] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        let switches = (Folder.names(folder) ?? []).filter { $0.hasPrefix("rfkill") }.compactMap { name -> Switch? in
             let file = folder + "/" + name + "/"
-            guard name.hasPrefix("rfkill"), line(file + "type") == "bluetooth" else { continue }
-            switches.append(
-                Switch(
-                    name: line(file + "name") ?? name, isSoftBlocked: line(file + "soft") == "1",
-                    isHardBlocked: line(file + "hard") == "1"))
+            guard line(file + "type") == "bluetooth" else { return nil }
+            return Switch(
+                name: line(file + "name") ?? name, isSoftBlocked: line(file + "soft") == "1",
+                isHardBlocked: line(file + "hard") == "1")
         }
         return switches.sorted { $0.name < $1.name }
     }

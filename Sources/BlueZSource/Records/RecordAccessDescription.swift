@@ -18,23 +18,11 @@ package struct RecordAccessDescription: Hashable, Sendable {
     package var controlPoint: CharacteristicName
     /// The filter for records from the last collected one on.
     package var filter: Filter
-    /// The offset of the two-byte number in a record, which is the same in the measurement and the context.
+    /// The offset of the two-byte number in a record, which is the same in the measurement and the context. nil if records have no number.
+    /// Then all of them are collected each time.
     package var numberOffset: Int?
     /// The bit in the measurement's first byte that announces a context.
     package var contextBit: Int?
-
-    /// - Parameter numberOffset: nil if records have no number. Then all of them are collected each time.
-    package init(
-        measurement: CharacteristicName, context: CharacteristicName? = nil, controlPoint: CharacteristicName, filter: Filter,
-        numberOffset: Int?, contextBit: Int? = nil
-    ) {
-        self.measurement = measurement
-        self.context = context
-        self.controlPoint = controlPoint
-        self.filter = filter
-        self.numberOffset = numberOffset
-        self.contextBit = contextBit
-    }
 
     /// Glucose Service: the sequence number follows the flags, and bit 4 announces 2A34.
     package static let glucose = RecordAccessDescription(

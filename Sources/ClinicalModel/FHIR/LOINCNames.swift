@@ -6,12 +6,7 @@
 enum LOINCNames {
     /// Source: the long common names that HL7's US Core, the Argonaut project and SMART Health IT write with these codes in the resources
     /// under `Tests/ClinicalModelTests/Files`. Other codes have no name here.
-    static let names: [String: String] = Dictionary(
-        table.split(separator: "\n").compactMap { line in
-            guard let blank = line.firstIndex(of: " ") else { return nil }
-            return (String(line[..<blank]), String(line[line.index(after: blank)...]))
-        }
-    ) { first, _ in first }
+    static let names: [String: String] = CodeTable.names(table)
 
     private static let table = """
         13945-1 Erythrocytes [#/area] in Urine sediment by Microscopy high power field

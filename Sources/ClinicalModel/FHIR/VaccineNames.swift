@@ -5,12 +5,7 @@ enum VaccineNames {
 
     /// Source: CDC, IIS: HL7 Standard Code Set CVX (https://www2a.cdc.gov/vaccines/iis/iisstandards/vaccines.asp?rpt=cvx), from
     /// HealthIntersections/fhirserver@6122b003, sql/tx_db.sql. Newer codes are missing, so their own displays are used.
-    static let names: [String: String] = Dictionary(
-        table.split(separator: "\n").compactMap { line in
-            guard let blank = line.firstIndex(of: " ") else { return nil }
-            return (String(line[..<blank]), String(line[line.index(after: blank)...]))
-        }
-    ) { first, _ in first }
+    static let names: [String: String] = CodeTable.names(table)
 
     private static let table = """
         01 DTP

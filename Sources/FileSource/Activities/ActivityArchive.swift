@@ -37,25 +37,18 @@ package enum ActivityArchive {
 ///
 /// The archive is refused as a whole if a checksum is wrong. A file in it that cannot be read is refused alone. Other files are counted by
 /// the suffix of their names.
-package struct ActivityArchiveSource: FrameSource {
-    private let file: InputFile
-    private let received: Instant
-    private let meter: ReadMeter?
+package struct ActivityArchiveSource: ImportedFileSource {
+    private let imported: ImportedFile
 
-    /// - Parameters:
-    ///   - received: the time of the import.
-    ///   - meter: counts the bytes that are read.
-    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
-        (self.file, self.received, self.meter) = (file, received, meter)
-    }
+    package init(_ imported: ImportedFile) { self.imported = imported }
 
     /// Passes the rows of each file to `handle`, in the order of the archive.
     package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let limits = ZipArchive.Limits()
-        let directory = try ZipDirectory(file, limit: limits.directory)
+        let directory = try ZipDirectory(imported.file, limit: limits.directory)
         let check = ZipArchive(directory, limits: limits)
         while try check.nextMember() != nil { try check.drain() }
-        let archive = ZipArchive(directory, limits: limits, meter: meter, isChecked: true)
+        let archive = ZipArchive(directory, limits: limits, meter: imported.meter, isChecked: true)
         var others = ExportArchive.Index()
         var number = 0
         while let member = try archive.nextMember() {
@@ -75,8 +68,7 @@ package struct ActivityArchiveSource: FrameSource {
             }
             guard let failure else { continue }
             let reason = failure.place.map { "\($0): \(failure.reason)" } ?? failure.reason
-            try handle(
-                RawFrame(payload: .malformed(reason), place: place, received: received, channel: ActivityArchive.channel))
+            try handle(imported.frame(.malformed(reason), at: place, ActivityArchive.channel))
         }
         for (name, count) in others.passed.sorted(by: { $0.key < $1.key }) {
             let cells = [Array(name.utf8), Array("\(count)".utf8)]
@@ -94,7 +86,7 @@ package struct ActivityArchiveSource: FrameSource {
     /// - Returns: the reason why it cannot be read, if any.
     private func read(_ archive: ZipArchive, _ handle: (RawFrame) throws -> Void) throws -> SourceError? {
         do {
-            let member = try InputFile(in: file.spoolFolders) { append throws(SourceError) in
+            let member = try InputFile(in: imported.file.spoolFolders) { append throws(SourceError) in
                 while case let piece = try archive.piece(), !piece.isEmpty {
                     var failure: SourceError?
                     piece.withUnsafeBytes { bytes in
@@ -104,15 +96,14 @@ package struct ActivityArchiveSource: FrameSource {
                 }
             }
             let activity = try member.unpacked().inUTF8()
-            if FITFile.recognises(activity) {
-                try FITFileSource(activity, received: received).forEachFrame(handle)
-            } else if TCXFile.recognises(activity) {
-                try TCXFileSource(activity, received: received).forEachFrame(handle)
-            } else if GPXFile.recognises(activity) {
-                try GPXFileSource(activity, received: received).forEachFrame(handle)
-            } else {
+            let formats: [((InputFile) -> Bool, any ImportedFileSource.Type)] = [
+                (FITFile.recognises, FITFileSource.self), (TCXFile.recognises, TCXFileSource.self),
+                (GPXFile.recognises, GPXFileSource.self),
+            ]
+            guard let format = formats.first(where: { $0.0(activity) })?.1 else {
                 return SourceError(.malformed, "it is not a FIT, TCX or GPX file")
             }
+            try format.init(activity, received: imported.received).forEachFrame(handle)
             return nil
         } catch let failure as HandlerFailure {
             throw failure.error
@@ -128,9 +119,7 @@ package struct ActivityArchiveSource: FrameSource {
         defer { rows.deallocate() }
         rows.append(element, texts, at: place)
         let row = TextRow()
-        try rows.forEach(in: row) { place in
-            try handle(RawFrame(payload: .row(row), place: place, received: received, channel: ActivityArchive.channel))
-        }
+        try rows.forEach(in: row) { place in try handle(imported.frame(.row(row), at: place, ActivityArchive.channel)) }
     }
 }
 

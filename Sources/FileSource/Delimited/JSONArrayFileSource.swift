@@ -66,18 +66,18 @@ package final class JSONArrayFileSource: FrameSource {
         var members = UnreadMembers(ignored: ignored)
         defer { unread = members.unread }
         if let rows { try findList(rows, buffer, &members) }
-        let opening = try next(buffer)
+        let opening = try buffer.nextOfJSON()
         isSequence = rows == nil && opening == UInt8(ascii: "{")
         guard isSequence || opening == UInt8(ascii: "[") else { throw SourceError(.malformed, "not a JSON array") }
         if !isSequence { buffer.start += 1 }
         let row = TextRow()
         var cells: [UnsafeRawBufferPointer] = []
         var number = 0
-        while let byte = try next(buffer) {
+        while let byte = try buffer.nextOfJSON() {
             if byte == UInt8(ascii: "]"), !isSequence {
                 buffer.start += 1
                 if rows != nil { return try finishObject(buffer, number, &members) }
-                guard try next(buffer) == nil else { throw SourceError(.malformed, "there is text after the array") }
+                guard try buffer.nextOfJSON() == nil else { throw SourceError(.malformed, "there is text after the array") }
                 return
             }
             if isSequence {
@@ -85,7 +85,7 @@ package final class JSONArrayFileSource: FrameSource {
             } else if number > 0 {
                 guard byte == UInt8(ascii: ",") else { throw broken("a comma is missing between elements", number) }
                 buffer.start += 1
-                guard try next(buffer) != nil else { break }
+                guard try buffer.nextOfJSON() != nil else { break }
             }
             number += 1
             let place = Place(.record, number)
@@ -115,18 +115,18 @@ package final class JSONArrayFileSource: FrameSource {
 
     /// Advances to the array in the file's object, past the members before it.
     private func findList(_ name: [UInt8], _ buffer: TextBuffer, _ members: inout UnreadMembers) throws(SourceError) {
-        guard try next(buffer) == UInt8(ascii: "{") else { throw SourceError(.malformed, "not a JSON object") }
+        guard try buffer.nextOfJSON() == UInt8(ascii: "{") else { throw SourceError(.malformed, "not a JSON object") }
         buffer.start += 1
-        while let byte = try next(buffer), byte == UInt8(ascii: "\"") {
+        while let byte = try buffer.nextOfJSON(), byte == UInt8(ascii: "\"") {
             let member = try memberName(buffer, 1)
             if member == name {
-                _ = try next(buffer)
+                _ = try buffer.nextOfJSON()
                 return
             }
-            guard try next(buffer) != nil else { break }
+            guard try buffer.nextOfJSON() != nil else { break }
             members.note(member)
             buffer.start += try elementLength(buffer, 1)
-            guard try next(buffer) == UInt8(ascii: ",") else { break }
+            guard try buffer.nextOfJSON() == UInt8(ascii: ",") else { break }
             buffer.start += 1
         }
         throw SourceError(.malformed, "it does not contain the list of rows")
@@ -134,17 +134,17 @@ package final class JSONArrayFileSource: FrameSource {
 
     /// Reads the members after the array, to the end of the file.
     private func finishObject(_ buffer: TextBuffer, _ number: Int, _ members: inout UnreadMembers) throws(SourceError) {
-        while let byte = try next(buffer) {
+        while let byte = try buffer.nextOfJSON() {
             if byte == UInt8(ascii: "}") {
                 buffer.start += 1
-                guard try next(buffer) == nil else { throw SourceError(.malformed, "there is text after the object") }
+                guard try buffer.nextOfJSON() == nil else { throw SourceError(.malformed, "there is text after the object") }
                 return
             }
             guard byte == UInt8(ascii: ",") else { break }
             buffer.start += 1
-            guard try next(buffer) == UInt8(ascii: "\"") else { break }
+            guard try buffer.nextOfJSON() == UInt8(ascii: "\"") else { break }
             members.note(try memberName(buffer, number))
-            guard try next(buffer) != nil else { break }
+            guard try buffer.nextOfJSON() != nil else { break }
             buffer.start += try elementLength(buffer, number)
         }
         throw broken("the object around the array is never closed", number)
@@ -160,18 +160,6 @@ package final class JSONArrayFileSource: FrameSource {
 
     private func broken(_ reason: String, _ number: Int) -> SourceError {
         SourceError(.malformed, reason, at: Place(.record, max(number, 1)))
-    }
-
-    /// Returns the next byte that is not a blank, or `nil` at the end of the file.
-    private func next(_ buffer: TextBuffer) throws(SourceError) -> UInt8? {
-        while true {
-            while buffer.start < buffer.end {
-                let byte = buffer.base[buffer.start]
-                guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
-                buffer.start += 1
-            }
-            guard try buffer.refill() else { return nil }
-        }
     }
 
     /// Reads until the element that starts here is complete in the buffer.

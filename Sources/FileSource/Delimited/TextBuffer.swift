@@ -98,6 +98,22 @@ final class TextBuffer {
 
     deinit { base.deallocate() }
 
+    /// Skips blanks of JSON.
+    ///
+    /// - Parameter onBlank: called for each of them.
+    /// - Returns: the next byte, or `nil` at the end of the text.
+    func nextOfJSON(_ onBlank: () -> Void = {}) throws(SourceError) -> UInt8? {
+        while true {
+            while start < end {
+                let byte = base[start]
+                guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
+                start += 1
+                onBlank()
+            }
+            guard try refill() else { return nil }
+        }
+    }
+
     /// Reads more bytes after the part that begins at ``start``, which moves to the front.
     ///
     /// - Returns: `false` at the end of the text, or if the part has its maximum length.

@@ -7,18 +7,13 @@ import Pipeline
 ///     let source = DocumentFile(file, received: now)
 ///
 /// Reading stops within 256 KiB after ``ResourceRow/maximumLength``. The contents are not examined.
-package final class DocumentFile: FrameSource {
-    private let file: InputFile
-    private let received: Instant
-    private let meter: ReadMeter?
+package struct DocumentFile: ImportedFileSource {
+    private let imported: ImportedFile
 
     /// The number of bytes that are examined to recognize a file.
     package static let decidingLength = 64 << 10
 
-    /// Reads an open file.
-    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
-        (self.file, self.received, self.meter) = (file, received, meter)
-    }
+    package init(_ imported: ImportedFile) { self.imported = imported }
 
     /// Whether an open file begins as XML with the root ClinicalDocument. A file that cannot be read returns `false`.
     package static func recognises(_ file: InputFile) -> Bool {
@@ -34,11 +29,11 @@ package final class DocumentFile: FrameSource {
 
     package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         // A text beyond the limit shows the interpreter that the document is too long.
-        let bytes = try FileInput(file, meter: meter).bytes(limit: ResourceRow.maximumLength)
+        let bytes = try imported.input.bytes(limit: ResourceRow.maximumLength)
         let row = TextRow()
         try bytes.withUnsafeBytes { bytes in
             row.cells = [bytes]
-            try handle(RawFrame(payload: .row(row), place: Place(.line, 1), received: received, channel: ResourceRow.cda))
+            try handle(imported.frame(.row(row), at: Place(.line, 1), ResourceRow.cda))
         }
     }
 }

@@ -100,27 +100,19 @@ struct ElectrocardiogramLines {
 }
 
 /// Reads the CSV file of an electrocardiogram line by line, for ``ElectrocardiogramInterpreter``.
-package struct ElectrocardiogramFileSource: FrameSource {
-    private let file: InputFile
-    private let received: Instant
-    private let meter: ReadMeter?
+package struct ElectrocardiogramFileSource: ImportedFileSource {
+    private let imported: ImportedFile
 
-    /// - Parameters:
-    ///   - received: the time of the import.
-    ///   - meter: counts the bytes that are read.
-    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
-        (self.file, self.received, self.meter) = (file, received, meter)
-    }
+    package init(_ imported: ImportedFile) { self.imported = imported }
 
     /// Passes each line to `handle`, and then a row for the end. Without a final line break, the last voltage may be truncated.
     package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let isWhole = try ElectrocardiogramFile.forEachLine(
-            in: FileInput(file, meter: meter), received: received, handle)
+            in: imported.input, received: imported.received, handle)
         let row = TextRow()
         let end = ElectrocardiogramRow.end
         row.cells = [UnsafeRawBufferPointer(start: end.utf8Start, count: end.utf8CodeUnitCount)]
-        var frame = RawFrame(
-            payload: .row(row), place: Place(.line, 1), received: received, channel: ElectrocardiogramRow.channel)
+        var frame = imported.frame(.row(row), at: Place(.line, 1), ElectrocardiogramRow.channel)
         frame.isProvisional = !isWhole
         try handle(frame)
     }

@@ -71,10 +71,7 @@ package final class InputFile: Sendable {
     func makeFolder() throws(SourceError) -> String {
         var code = ENOENT
         for folder in spoolFolders {
-            var template = Array("\(folder)/vitalgate-XXXXXX".utf8CString)
-            if mkdtemp(&template) != nil {
-                return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            }
+            if let made = Folder.temporary(in: folder) { return made }
             code = errno
         }
         throw SourceError(.inputOutput, FileInput.message("there is no folder for a temporary copy of it: set TMPDIR", code))

@@ -37,14 +37,7 @@ package final class JSONStream {
 
     /// Returns the next byte that is not a blank, or `nil` at the end of the text.
     func next() throws(SourceError) -> UInt8? {
-        while true {
-            while buffer.start < buffer.end {
-                let byte = buffer.base[buffer.start]
-                guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
-                skip(1)
-            }
-            guard try buffer.refill() else { return nil }
-        }
+        try buffer.nextOfJSON { offset += 1 }
     }
 
     /// Skips a byte and the blanks before it if it is the next one. Returns whether it is.

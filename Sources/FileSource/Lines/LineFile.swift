@@ -41,17 +41,10 @@ package enum LineFile {
 }
 
 /// Reads our own lines one by one, for ``LineInterpreter``.
-package struct LineFileSource: FrameSource {
-    private let file: InputFile
-    private let received: Instant
-    private let meter: ReadMeter?
+package struct LineFileSource: ImportedFileSource {
+    private let imported: ImportedFile
 
-    /// - Parameters:
-    ///   - received: the time of the import.
-    ///   - meter: counts the bytes that are read.
-    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
-        (self.file, self.received, self.meter) = (file, received, meter)
-    }
+    package init(_ imported: ImportedFile) { self.imported = imported }
 
     /// Passes each line to `handle`. A line that is too long becomes a malformed frame.
     package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
@@ -62,14 +55,12 @@ package struct LineFileSource: FrameSource {
             let place = Place(.line, number)
             guard !isTooLong, line.count <= LineFile.maximumLine else {
                 let reason = "the line is longer than \(LineFile.maximumLine >> 20) MiB"
-                return try handle(RawFrame(payload: .malformed(reason), place: place, received: received, channel: "line"))
+                return try handle(imported.frame(.malformed(reason), at: place, "line"))
             }
             let text = line.dropFirst(number == 1 ? ByteOrderMark.lengthUTF8(line) : 0)
-            try text.withUnsafeBytes {
-                try handle(RawFrame(payload: .bytes($0), place: place, received: received, channel: "line"))
-            }
+            try text.withUnsafeBytes { try handle(imported.frame(.bytes($0), at: place, "line")) }
         }
-        try FileInput(file, meter: meter).forEachPiece(of: 256 << 10) { piece in
+        try imported.input.forEachPiece(of: 256 << 10) { piece in
             lines.append(Array(piece)[...])
             while let line = lines.next() { try give(line) }
             if lines.rest.count > LineFile.maximumLine { (lines, isTooLong) = (LineBuffer(), true) }

@@ -28,22 +28,15 @@ package enum GPXFile {
 /// Reads a GPX file row by row, for ``GPXInterpreter``.
 ///
 ///     let source = GPXFileSource(try InputFile(path: "run.gpx"), received: now)
-package struct GPXFileSource: FrameSource {
-    private let file: InputFile
-    private let received: Instant
-    private let meter: ReadMeter?
+package struct GPXFileSource: ImportedFileSource {
+    private let imported: ImportedFile
 
-    /// - Parameters:
-    ///   - received: the time of the import.
-    ///   - meter: counts the bytes that are read.
-    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
-        (self.file, self.received, self.meter) = (file, received, meter)
-    }
+    package init(_ imported: ImportedFile) { self.imported = imported }
 
     /// Passes each row to `handle`, in file order.
     package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        try GPXFile.forEachRow(in: PrefixedInput(FileInput(file, meter: meter))) { row, place in
-            try handle(RawFrame(payload: .row(row), place: place, received: received, channel: GPXRow.channel))
+        try GPXFile.forEachRow(in: PrefixedInput(imported.input)) { row, place in
+            try handle(imported.frame(.row(row), at: place, GPXRow.channel))
         }
     }
 }

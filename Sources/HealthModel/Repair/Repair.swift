@@ -108,9 +108,7 @@ extension SampleIdentity {
     ///   - series: The series of the repaired sample.
     ///   - start: The start of the repaired sample, in microseconds.
     public init(series: SeriesKey, start: Int64, repaired old: SampleIdentity, by repair: String) {
-        let message = Array("repair\n\(old)\n\(repair)\n".utf8)
-        let (high, low) = message.withUnsafeBytes { series.hash($0) }
-        self.init(milliseconds: Self.milliseconds(start), high: high, low: low)
+        self.init(series: series, start: start, message: "repair\n\(old)\n\(repair)\n")
     }
 }
 

@@ -174,15 +174,19 @@ extension SampleIdentity {
             self.init(series: series, start: start, record: record)
             return
         }
-        let message = Array("record\n\(record.id)\n\(record.number)\n\(numeral.canonicalText) \(unit.code)\n".utf8)
-        let (high, low) = message.withUnsafeBytes { series.hash($0) }
-        self.init(milliseconds: Self.milliseconds(start), high: high, low: low)
+        self.init(
+            series: series, start: start,
+            message: "record\n\(record.id)\n\(record.number)\n\(numeral.canonicalText) \(unit.code)\n")
     }
 
     /// The identity of a reading with its maker's record id, whose versions have different numbers.
     public init(series: SeriesKey, start: Int64, record: RecordIdentifier) {
-        let message = Array("record\n\(record.id)\n\(record.version)\n".utf8)
-        let (high, low) = message.withUnsafeBytes { series.hash($0) }
+        self.init(series: series, start: start, message: "record\n\(record.id)\n\(record.version)\n")
+    }
+
+    /// The identity of a reading whose time and value a message replaces.
+    init(series: SeriesKey, start: Int64, message: String) {
+        let (high, low) = Array(message.utf8).withUnsafeBytes { series.hash($0) }
         self.init(milliseconds: Self.milliseconds(start), high: high, low: low)
     }
 

@@ -2,6 +2,7 @@ import Glibc
 import HTTPServerKit
 import HealthModel
 import HealthServing
+import Pipeline
 import SampleStore
 
 /// The drafts of a person: files whose pieces are still arriving. They are hidden in the hub's inbox until they are complete.
@@ -29,22 +30,9 @@ struct UploadDrafts {
 
     func path(of upload: String) -> String { "\(inbox)/\(Self.prefix)\(person)-\(upload.lowercased())" }
 
-    static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
-
     private static func all(in inbox: String) -> [Draft] {
         var found: [Draft] = []
-        for name in names(in: inbox) {
+        for name in Folder.names(inbox) ?? [] {
             let rest = name.dropFirst(prefix.count)
             var status = stat()
             guard name.hasPrefix(prefix), rest.utf8.count == 73, UUIDText.isValid(String(rest.suffix(36))),

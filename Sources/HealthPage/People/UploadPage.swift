@@ -2,6 +2,7 @@ import Glibc
 import HTTPServerKit
 import HealthModel
 import HealthServing
+import Pipeline
 import SampleStore
 
 /// The page where a person uploads files with their own readings. The keeper can upload for anybody.
@@ -16,12 +17,12 @@ enum UploadPage {
     /// Removes the folders of imports that cannot run any more, because the hub was killed.
     static func removeLeft(in inbox: String, at now: Instant) {
         let oldest = now.microseconds / 1_000_000 - Int64(seconds(for: FilesPage.maximumLength))
-        for name in UploadDrafts.names(in: inbox)
+        for name in Folder.names(inbox) ?? []
         where name.hasPrefix(folder) && UUIDText.isValid(String(name.dropFirst(folder.count))) {
             let path = "\(inbox)/\(name)"
             var status = stat()
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_mtim.tv_sec < oldest else { continue }
-            for file in UploadDrafts.names(in: path) { unlink("\(path)/\(file)") }
+            for file in Folder.names(path) ?? [] { unlink("\(path)/\(file)") }
             rmdir(path)
         }
     }

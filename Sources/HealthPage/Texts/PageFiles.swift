@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Pipeline
 
 /// The page's files (style, scripts and texts), read once from a folder.
 ///
@@ -71,18 +72,10 @@ package struct PageFiles: Sendable {
     }
 
     private static func names(in folder: String) throws -> [String] {
-        guard let stream = opendir(folder) else {
+        guard let names = Folder.names(folder) else {
             throw PageFilesError(description: "\(folder): \(String(cString: strerror(errno)))")
         }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names.sorted()
+        return names.filter { !$0.hasPrefix(".") }.sorted()
     }
 
     private static func read(_ path: String) throws -> [UInt8] {

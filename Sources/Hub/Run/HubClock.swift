@@ -20,20 +20,9 @@ package final class HubClock {
         package var boot: String
         package var isSynchronised: () -> Bool
         /// Whether the machine keeps the time while it is off.
-        package var keepsTime: Bool
-        /// Calls the handler whenever the clock is set, as long as the result is retained.
+        package var keepsTime = true
+        /// Calls the handler whenever the clock is set, as long as the result is retained. Returns `nil` if it cannot be watched.
         package var watch: (@escaping () -> Void) -> AnyObject?
-
-        /// - Parameter watch: registers the handler for clock changes. Returns `nil` if they cannot be watched.
-        package init(
-            boot: String, isSynchronised: @escaping () -> Bool, keepsTime: Bool = true,
-            watch: @escaping (@escaping () -> Void) -> AnyObject?
-        ) {
-            self.boot = boot
-            self.keepsTime = keepsTime
-            self.isSynchronised = isSynchronised
-            self.watch = watch
-        }
 
         /// The functions of this machine.
         package static func machine(_ loop: EventLoop, _ clock: SteadyClock) -> Questions {

@@ -1,5 +1,6 @@
 import Glibc
 import Ingestion
+import Pipeline
 
 /// The resident memory of a part of the hub.
 package struct ProcessMemory: Hashable, Sendable {
@@ -43,7 +44,7 @@ package struct ProcessMemory: Hashable, Sendable {
         var found: [Int32] = []
         var rest = [process]
         while let next = rest.popLast(), found.count < maximumProcesses {
-            for thread in threads(of: next) {
+            for thread in Folder.names("/proc/\(next)/task") ?? [] {
                 guard let text = SmallFile.read("/proc/\(next)/task/\(thread)/children", limit: 65_536) else { continue }
                 let children = String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
                 found += children
@@ -54,17 +55,4 @@ package struct ProcessMemory: Hashable, Sendable {
     }
 
     private static let maximumProcesses = 1000
-
-    private static func threads(of process: Int32) -> [String] {
-        guard let folder = opendir("/proc/\(process)/task") else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.first != "." { names.append(name) }
-        }
-        return names
-    }
 }

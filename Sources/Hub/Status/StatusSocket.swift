@@ -1,5 +1,6 @@
 import EventLoopKit
 import Glibc
+import Pipeline
 
 /// The path of a hub's status socket.
 ///
@@ -35,9 +36,7 @@ enum StatusSocket {
             folder = slash == path.startIndex ? "/" : String(path[..<slash])
             name = path[path.index(after: slash)...]
         }
-        guard let real = realpath(folder, nil) else { return path }
-        defer { free(real) }
-        let text = String(cString: real)
+        guard let text = Folder.resolved(folder) else { return path }
         return text == "/" ? "/\(name)" : "\(text)/\(name)"
     }
 

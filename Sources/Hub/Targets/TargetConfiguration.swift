@@ -41,11 +41,11 @@ package struct TargetConfiguration: Sendable, NamedSetting {
         }
         let members = try decoder.container(keyedBy: SettingKey.self)
         kind = try members.kind(at: path) { (Self.settings + $0.settings).map(\.key) }
-        let typeNames = try members.decodeIfPresent([String].self, forKey: SettingKey("types"))
+        let typeNames = try members["types"] as [String]?
         condition = try members.decodeIfPresent(String.self, forKey: SettingKey("where")).map { text throws(ConfigurationError) in
             try TargetCondition(text, path: "\(path).where")
         }
-        ownSources = try members.decodeIfPresent([String].self, forKey: SettingKey("ownSources")) ?? []
+        ownSources = try members["ownSources"] ?? []
         let unitCodes = try members.decodeIfPresent([String: String].self, forKey: SettingKey("units")) ?? [:]
         batch = try members.decodeIfPresent(Int.self, forKey: SettingKey("batch"))
         guard (1...100_000).contains(batch ?? 1) else {

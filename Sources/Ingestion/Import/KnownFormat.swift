@@ -56,22 +56,9 @@ struct KnownFormat {
             id = Self.fhir
             source = ResourceFileSource(file, received: received, meter: meter)
             interpreter = ClinicalInterpreter(registry: registry)
-        } else if isSelected(Self.gpx, GPXFile.recognises) {
-            id = Self.gpx
-            source = GPXFileSource(file, received: received, meter: meter)
-            interpreter = GPXInterpreter(registry: registry)
-        } else if isSelected(Self.tcx, TCXFile.recognises) {
-            id = Self.tcx
-            source = TCXFileSource(file, received: received, meter: meter)
-            interpreter = ActivityInterpreter(registry: registry)
-        } else if isSelected(Self.fit, FITFile.recognises) {
-            id = Self.fit
-            source = FITFileSource(file, received: received, meter: meter)
-            interpreter = ActivityInterpreter(registry: registry)
-        } else if isSelected(Self.electrocardiogram, ElectrocardiogramFile.recognises) {
-            id = Self.electrocardiogram
-            source = ElectrocardiogramFileSource(file, received: received, meter: meter)
-            interpreter = ElectrocardiogramInterpreter(registry: registry)
+        } else if let plain = Self.plain.first(where: { isSelected($0.id, $0.recognises) }) {
+            id = plain.id
+            (source, interpreter) = plain.open(ImportedFile(file, received: received, meter: meter), registry)
         } else if isSelected(Self.cda, DocumentFile.recognises) {
             id = Self.cda
             source = DocumentFile(file, received: received, meter: meter)
@@ -82,6 +69,22 @@ struct KnownFormat {
             return nil
         }
     }
+
+    /// A format that needs nothing but the file and the registry.
+    private struct Plain: Sendable {
+        let id: String
+        let recognises: @Sendable (InputFile) -> Bool
+        let open: @Sendable (ImportedFile, OriginRegistry) -> (any FrameSource, any FrameInterpreter)
+    }
+
+    private static let plain = [
+        Plain(id: gpx, recognises: GPXFile.recognises) { (GPXFileSource($0), GPXInterpreter(registry: $1)) },
+        Plain(id: tcx, recognises: TCXFile.recognises) { (TCXFileSource($0), ActivityInterpreter(registry: $1)) },
+        Plain(id: fit, recognises: FITFile.recognises) { (FITFileSource($0), ActivityInterpreter(registry: $1)) },
+        Plain(id: electrocardiogram, recognises: ElectrocardiogramFile.recognises) {
+            (ElectrocardiogramFileSource($0), ElectrocardiogramInterpreter(registry: $1))
+        },
+    ]
 
     /// An export of the Health app, or the ZIP that contains it.
     static let appleHealth = "apple-health-export"

@@ -49,16 +49,10 @@ package struct USBMatch: Hashable, Sendable {
 
 /// A characteristic of a service: `180D/2A37` in a profile.
 package struct ProfileCharacteristic: Hashable, Sendable {
-    /// The service's UUID in the profile's form.
+    /// The service's UUID in the profile's form: four hexadecimal digits, or 36 characters.
     package var service: String
     /// The characteristic's UUID in the profile's form.
     package var characteristic: String
-
-    /// - Parameter service: the UUID in four hexadecimal digits, or 36 characters.
-    package init(service: String, characteristic: String) {
-        self.service = service
-        self.characteristic = characteristic
-    }
 }
 
 /// The actions on a device and the duration of its connection: the profile's `connection`.

@@ -1,4 +1,5 @@
 import Glibc
+import Pipeline
 
 /// The profiles on this machine.
 ///
@@ -39,13 +40,7 @@ package struct ProfileLibrary: Sendable {
 
     /// Returns the profile files of a directory, sorted by name.
     package static func files(in directory: String) -> [String] {
-        guard let stream = opendir(directory) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            if name.hasSuffix(".json5"), !name.hasPrefix(".") { names.append(name) }
-        }
+        let names = (Folder.names(directory) ?? []).filter { $0.hasSuffix(".json5") && !$0.hasPrefix(".") }
         return names.sorted().map { directory + "/" + $0 }
     }
 

@@ -49,12 +49,12 @@ struct ConnectionReader {
 
     private static func serial(_ members: [String: ProfileNode]) -> SerialConversation {
         var serial = SerialConversation()
-        serial.opening = (members["opening"]?.elements() ?? []).compactMap(FramingReader.bytes)
-        serial.closing = (members["closing"]?.elements() ?? []).compactMap(FramingReader.bytes)
+        serial.opening = (members["opening"]?.elements() ?? []).compactMap { $0.bytes() }
+        serial.closing = (members["closing"]?.elements() ?? []).compactMap { $0.bytes() }
         serial.dialogue = members["dialogue"]?.text().flatMap { SerialConversation.Dialogue(rawValue: $0) }
         if let node = members["keepAlive"] {
             let parts = node.members(["octets", "every"])
-            if let bytes = parts["octets"].flatMap(FramingReader.bytes), let every = parts["every"]?.integer(1...3600) {
+            if let bytes = parts["octets"]?.bytes(), let every = parts["every"]?.integer(1...3600) {
                 serial.keepAlive = .init(bytes: bytes, every: every)
             } else {
                 node.problem("octets and every (in seconds) are required")
@@ -136,7 +136,7 @@ struct ConnectionReader {
             return Int(number)
         }
         let users = (members["users"]?.elements() ?? []).compactMap(address)
-        guard let mark = members["mark"].flatMap(FramingReader.bytes), mark.count == 2,
+        guard let mark = members["mark"]?.bytes(), mark.count == 2,
             let form = members["form"]?.choice(DeviceConnection.Memory.Form.self), !users.isEmpty,
             let records = members["records"]?.integer(1...1000), let block = members["block"]?.integer(1...56)
         else {
@@ -152,7 +152,7 @@ struct ConnectionReader {
     private static func write(_ node: ProfileNode, _ match: DeviceMatch) -> ProfileWrite? {
         let members = node.members(["to", "octets"])
         guard let characteristic = characteristics(members["to"], match).first,
-            let bytes = members["octets"].flatMap(FramingReader.bytes), bytes.count <= 512
+            let bytes = members["octets"]?.bytes(), bytes.count <= 512
         else {
             node.problem("to (a characteristic) and octets (at most 512) are required")
             return nil

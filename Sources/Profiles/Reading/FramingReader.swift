@@ -23,7 +23,7 @@ struct FramingReader {
             return nil
         }
         var rule = PacketRule(marks: marks(members["marks"]), size: size)
-        for (offset, byte) in (members["start"].flatMap(bytes) ?? []).enumerated() {
+        for (offset, byte) in (members["start"]?.bytes() ?? []).enumerated() {
             rule.marks.append(.init(at: offset, value: byte))
         }
         rule.followingMarks = members["following"].map(marks) ?? rule.marks
@@ -92,16 +92,7 @@ struct FramingReader {
     }
 
     private static func byte(_ node: ProfileNode) -> UInt8? {
-        guard let bytes = bytes(node), bytes.count == 1 else { return nil }
+        guard let bytes = node.bytes(), bytes.count == 1 else { return nil }
         return bytes[0]
-    }
-
-    static func bytes(_ node: ProfileNode) -> [UInt8]? {
-        guard let text = node.text() else { return nil }
-        guard let bytes = HexadecimalText.bytes(text), !bytes.isEmpty else {
-            node.problem("bytes of two hexadecimal digits each are expected here")
-            return nil
-        }
-        return bytes
     }
 }

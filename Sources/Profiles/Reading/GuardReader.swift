@@ -42,7 +42,7 @@ struct GuardReader {
     /// Reads `{ is: "AABB" }`.
     private func expected(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members(["is", "when"])
-        guard let bytes = members["is"].flatMap(bytes) else { return nil }
+        guard let bytes = members["is"]?.bytes() else { return nil }
         var step = LayoutStep(kind: .expected, condition: layout.condition(members["when"], scope))
         step.reference = literal(bytes)
         return step
@@ -63,8 +63,8 @@ struct GuardReader {
         guard let kind = members["check"]?.choice(LayoutPlan.Check.Kind.self) else { return nil }
         var rule = LayoutPlan.Check(kind: kind)
         rule.from = members["from"]?.integer(0...4096) ?? 0
-        if let start = members["start"].flatMap(bytes) { rule.start = start[0] }
-        if let mask = members["mask"].flatMap(bytes) { rule.mask = mask[0] }
+        if let start = members["start"]?.bytes() { rule.start = start[0] }
+        if let mask = members["mask"]?.bytes() { rule.mask = mask[0] }
         var step = LayoutStep(kind: .check, condition: layout.condition(members["when"], scope))
         step.reference = Int32(layout.plan.checks.count)
         layout.plan.checks.append(rule)
@@ -80,19 +80,10 @@ struct GuardReader {
             guard let field = layout.index(of: masked.members(["field"])["field"], scope) else { return nil }
             step.operand = field
         } else {
-            guard let bytes = bytes(masked) else { return nil }
+            guard let bytes = masked.bytes() else { return nil }
             step.reference = literal(bytes)
         }
         return step
-    }
-
-    private func bytes(_ node: ProfileNode) -> [UInt8]? {
-        guard let text = node.text() else { return nil }
-        guard let bytes = HexadecimalText.bytes(text), !bytes.isEmpty else {
-            node.problem("bytes of two hexadecimal digits each are expected here")
-            return nil
-        }
-        return bytes
     }
 
     private func literal(_ bytes: [UInt8]) -> Int32 {

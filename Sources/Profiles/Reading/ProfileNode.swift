@@ -1,3 +1,5 @@
+import Wire
+
 /// One place in a profile's document, with its key path. Reading it notes every problem and continues.
 struct ProfileNode {
     /// Collects the problems of one document.
@@ -68,6 +70,16 @@ struct ProfileNode {
         if case .string(let text) = value { return text }
         mismatch("a text")
         return nil
+    }
+
+    /// At least one byte, in hexadecimal digits.
+    func bytes() -> [UInt8]? {
+        guard let text = text() else { return nil }
+        guard let bytes = HexadecimalText.bytes(text), !bytes.isEmpty else {
+            problem("bytes of two hexadecimal digits each are expected here")
+            return nil
+        }
+        return bytes
     }
 
     func texts() -> [String] { elements().compactMap { $0.text() } }

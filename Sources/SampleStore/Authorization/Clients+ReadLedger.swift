@@ -57,17 +57,9 @@ extension SampleStore.Clients {
 
     /// The data that a client read, by day, including journal files that were not entered yet.
     public func readLedger(of client: Client) throws(StoreError) -> [ReadEntry] {
-        let statement = try connection.statement(
-            "SELECT subject, type, day, count FROM read_by WHERE client = ? ORDER BY day, subject, type")
-        defer { statement.reset() }
-        try statement.bind([.integer(client.id)])
-        var entries: [ReadEntry] = []
-        while try statement.step() {
-            entries.append(
-                ReadEntry(
-                    person: statement.text(0), type: statement.text(1), day: statement.text(2), count: Int(statement.integer(3)))
-            )
-        }
+        var entries = try connection.list(
+            "SELECT subject, type, day, count FROM read_by WHERE client = ? ORDER BY day, subject, type", [.integer(client.id)]
+        ) { ReadEntry(person: $0.text(0), type: $0.text(1), day: $0.text(2), count: Int($0.integer(3))) }
         var added: [ReadEntry: Int] = [:]
         for file in ReadJournal.ids(store.path) where try !isEntered(file) {
             for entry in ReadJournal.read(ReadJournal.path(store.path, file)) where entry.client == client.id {

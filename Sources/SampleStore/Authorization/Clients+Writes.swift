@@ -112,12 +112,12 @@ extension SampleStore.Clients {
 
     private func outcomes(of request: ClientRequest, by client: Client, count: Int) throws -> [SampleOutcome]? {
         guard let key = request.key else { return nil }
-        let statement = try connection.statement("SELECT request, outcomes FROM saved_answer WHERE client = ? AND key = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(client.id), .blob(key)])
-        guard try statement.step() else { return nil }
-        let outcomes = statement.text(1).compactMap { letter in Self.letters.first { $0.letter == letter }?.outcome }
-        guard Array(statement.blob(0)) == request.digest, outcomes.count == count else { throw ClientWriteError.otherRequest }
+        let saved = try connection.first(
+            "SELECT request, outcomes FROM saved_answer WHERE client = ? AND key = ?", [.integer(client.id), .blob(key)]
+        ) { (digest: Array($0.blob(0)), letters: $0.text(1)) }
+        guard let saved else { return nil }
+        let outcomes = saved.letters.compactMap { letter in Self.letters.first { $0.letter == letter }?.outcome }
+        guard saved.digest == request.digest, outcomes.count == count else { throw ClientWriteError.otherRequest }
         return outcomes
     }
 

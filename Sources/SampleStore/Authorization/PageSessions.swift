@@ -131,17 +131,12 @@ extension SampleStore.PageSessions {
     }
 
     private func allPageSessions() throws(StoreError) -> [(session: PageSession, digest: [UInt8])] {
-        let statement = try connection.statement(
-            "SELECT id, subject, made, expires, digest, opener FROM page_session ORDER BY id")
-        defer { statement.reset() }
-        var sessions: [(PageSession, [UInt8])] = []
-        while try statement.step() {
+        try connection.list("SELECT id, subject, made, expires, digest, opener FROM page_session ORDER BY id") { row in
             let session = PageSession(
-                id: statement.integer(0), person: statement.text(1), made: Instant(microseconds: statement.integer(2)),
-                expires: Instant(microseconds: statement.integer(3)), opener: statement.optionalText(5))
-            sessions.append((session, Array(statement.blob(4))))
+                id: row.integer(0), person: row.text(1), made: Instant(microseconds: row.integer(2)),
+                expires: Instant(microseconds: row.integer(3)), opener: row.optionalText(5))
+            return (session, Array(row.blob(4)))
         }
-        return sessions
     }
 
     /// Ends all sessions of a person, also those that show another person, and deletes the codes that open the person's page.

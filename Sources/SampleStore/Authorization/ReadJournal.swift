@@ -1,5 +1,6 @@
 import Glibc
 import HealthModel
+import Pipeline
 
 /// Files next to the store that record which data clients read, until the store's read ledger contains it. A killed
 /// program loses no record, and a read needs no commit. The files contain counts by client, person, type and day, but
@@ -69,18 +70,9 @@ public final class ReadJournal {
     static func ids(_ store: String) -> [String] {
         let parts = store.split(separator: "/", omittingEmptySubsequences: false)
         let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "."
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
         let prefix = "\(parts.last ?? "")\(suffix)"
-        var ids: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            let id = name.dropFirst(prefix.count)
-            if name.hasPrefix(prefix), id.utf8.count == 16, id.utf8.allSatisfy(isHex) { ids.append(String(id)) }
-        }
-        return ids.sorted()
+        let ids = (Folder.names(folder) ?? []).filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+        return ids.filter { $0.utf8.count == 16 && $0.utf8.allSatisfy(isHex) }.sorted()
     }
 
     private static func isHex(_ byte: UInt8) -> Bool {

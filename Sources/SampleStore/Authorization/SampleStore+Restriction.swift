@@ -71,11 +71,7 @@ struct Restriction {
     /// Creates the temporary views on a connection.
     func apply(to connection: Connection) throws(StoreError) {
         connection.viewer = viewerName
-        let statement = try Statement(
-            connection, "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
-        var names: [String] = []
-        while try statement.step() { names.append(statement.text(0)) }
-        statement.reset()
+        let names = try connection.tableNames()
         try ReadableReferences.register(with: connection)
         try connection.execute("CREATE TEMP VIEW readable AS \(readable); CREATE TEMP VIEW readable_object AS \(readableObjects)")
         for name in names where !Self.open.contains(name) {

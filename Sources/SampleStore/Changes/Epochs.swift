@@ -95,11 +95,8 @@ struct Epochs {
 
     private mutating func read() throws(StoreError) {
         end = try connection.settings.lastChange()
-        let statement = try connection.statement("SELECT first_seq, token FROM epoch ORDER BY first_seq")
-        defer { statement.reset() }
-        known.removeAll()
+        known = try connection.list("SELECT first_seq, token FROM epoch ORDER BY first_seq") { ($0.integer(0), $0.text(1)) }
         index = 0
-        while try statement.step() { known.append((statement.integer(0), statement.text(1))) }
     }
 }
 

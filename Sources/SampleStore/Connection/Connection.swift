@@ -27,6 +27,13 @@ final class Connection: SQLiteConnection<StoreError> {
         try super.init(immutable ? .immutableFile(path) : .file(path), writable: writable, busyTimeout: Self.busyTimeout)
     }
 
+    /// The names of the store's tables and views.
+    func tableNames() throws(StoreError) -> [String] {
+        try list("SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'") {
+            $0.text(0)
+        }
+    }
+
     /// Runs `body` in a transaction. Within another transaction, `body` runs in a savepoint.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try refuseWithinReading()

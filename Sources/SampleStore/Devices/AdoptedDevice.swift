@@ -78,30 +78,28 @@ extension SampleStore.Devices {
 
     /// Returns the adopted devices, oldest first.
     public func adopted() throws(StoreError) -> [AdoptedDevice] {
-        let statement = try connection.statement(
-            "SELECT \(Self.deviceColumns.joined(separator: ", ")) FROM device ORDER BY adopted, address")
-        defer { statement.reset() }
-        var devices: [AdoptedDevice] = []
-        while try statement.step() {
-            let key = statement.text(6)
+        var devices = try connection.list(
+            "SELECT \(Self.deviceColumns.joined(separator: ", ")) FROM device ORDER BY adopted, address"
+        ) { row in
+            let key = row.text(6)
             var device = AdoptedDevice(
-                address: statement.text(0), key: key, profiles: statement.text(1).split(separator: " ").map(String.init),
-                name: statement.text(2), person: statement.text(3), adopted: statement.integer(4))
-            device.bindKey = statement.optionalText(5)
-            if statement.integer(7) != 0 {
+                address: row.text(0), key: key, profiles: row.text(1).split(separator: " ").map(String.init),
+                name: row.text(2), person: row.text(3), adopted: row.integer(4))
+            device.bindKey = row.optionalText(5)
+            if row.integer(7) != 0 {
                 device.device = Device(
-                    key: key, name: statement.optionalText(8), manufacturer: statement.optionalText(9),
-                    model: statement.optionalText(10), serial: statement.optionalText(11), hardware: statement.optionalText(12),
-                    firmware: statement.optionalText(13), software: statement.optionalText(14), udi: statement.optionalText(15))
+                    key: key, name: row.optionalText(8), manufacturer: row.optionalText(9),
+                    model: row.optionalText(10), serial: row.optionalText(11), hardware: row.optionalText(12),
+                    firmware: row.optionalText(13), software: row.optionalText(14), udi: row.optionalText(15))
             }
-            if let number = statement.optionalInteger(16) {
+            if let number = row.optionalInteger(16) {
                 device.lastRecord = AdoptedDevice.LastRecord(
-                    number: number, fingerprint: statement.integer(17), count: statement.optionalInteger(18))
+                    number: number, fingerprint: row.integer(17), count: row.optionalInteger(18))
             }
-            device.hasDelivered = statement.integer(19) != 0
-            device.counter = statement.optionalInteger(20)
-            device.ownKey = statement.optionalText(21)
-            devices.append(device)
+            device.hasDelivered = row.integer(19) != 0
+            device.counter = row.optionalInteger(20)
+            device.ownKey = row.optionalText(21)
+            return device
         }
         for index in devices.indices {
             devices[index].sharedBy = try sharedUses(of: devices[index].address)
@@ -126,15 +124,12 @@ extension SampleStore.Devices {
     public func save(_ device: AdoptedDevice) throws {
         let keys = Self.deviceColumns.map { _ in "?" }.joined(separator: ", ")
         try connection.transaction {
-            let statement = try connection.statement(
-                "INSERT OR REPLACE INTO device(\(Self.deviceColumns.joined(separator: ", "))) VALUES(\(keys))")
-            defer { statement.reset() }
-            try statement.bind(
+            try connection.run(
+                "INSERT OR REPLACE INTO device(\(Self.deviceColumns.joined(separator: ", "))) VALUES(\(keys))",
                 [
                     .text(device.address), .text(device.profiles.joined(separator: " ")), .text(device.name),
                     .text(device.person), .integer(device.adopted), .optional(device.bindKey),
                 ] + Self.memory(of: device) + [.optional(device.ownKey)])
-            _ = try statement.step()
             // The device now belongs to one person.
             guard device.person != Origin.unassigned else { return }
             try forgetUsers(of: device.address)
@@ -148,11 +143,9 @@ extension SampleStore.Devices {
         let assignments = Self.memoryColumns.map {
             $0 == "counter" ? "counter = CASE adopted WHEN ? THEN ? ELSE counter END" : "\($0) = ?"
         }.joined(separator: ", ")
-        let statement = try connection.statement("UPDATE device SET \(assignments) WHERE address = ?")
-        defer { statement.reset() }
-        let memory = Self.memory(of: device)
-        try statement.bind(memory.dropLast() + [.integer(device.adopted), .optional(device.counter), .text(device.address)])
-        _ = try statement.step()
+        try connection.run(
+            "UPDATE device SET \(assignments) WHERE address = ?",
+            Self.memory(of: device).dropLast() + [.integer(device.adopted), .optional(device.counter), .text(device.address)])
     }
 
     /// Removes an adopted device with its alerts. Its samples stay.
@@ -169,11 +162,7 @@ extension SampleStore.Devices {
 
     /// Returns the device keys that were merged into other keys, with the keys they were merged into.
     public func aliases() throws(StoreError) -> [String: String] {
-        let statement = try connection.statement("SELECT old, new FROM device_alias")
-        defer { statement.reset() }
-        var aliases: [String: String] = [:]
-        while try statement.step() { aliases[statement.text(0)] = statement.text(1) }
-        return aliases
+        Dictionary(try connection.list("SELECT old, new FROM device_alias") { ($0.text(0), $0.text(1)) }) { $1 }
     }
 
     /// Returns the keys of all devices that are adopted, have delivered readings, or were merged.

@@ -80,12 +80,8 @@ struct Erasure {
     ///
     /// - Throws: ``StoreError`` of the kind `newer` if the store has an unknown table.
     func checkTables() throws(StoreError) {
-        let statement = try Statement(
-            connection, "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
-        while try statement.step() {
-            guard Self.treatments[statement.text(0)] == nil else { continue }
-            throw StoreError(
-                .newer, "the store has a table '\(statement.text(0))' that this version cannot erase from: update this program")
+        for name in try connection.tableNames() where Self.treatments[name] == nil {
+            throw StoreError(.newer, "the store has a table '\(name)' that this version cannot erase from: update this program")
         }
     }
 

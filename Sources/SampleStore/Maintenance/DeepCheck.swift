@@ -162,21 +162,17 @@ struct DeepCheck {
     /// Finds readings that were merged into other readings of the same repair. A merged reading must have its
     /// counterpart outside the repair.
     private func eaten() throws(StoreError) -> [String] {
-        let statement = try Statement(
-            connection,
+        try connection.list(
             """
             SELECT m.id, count(*) FROM migration AS m JOIN repaired AS r ON r.migration = m.id
                 JOIN deleted AS d ON d.series = r.series AND d.start = r.start AND d.hash = r.hash AND d.ingest = m.ingest
             WHERE m.state = 'applied' AND r.merged GROUP BY m.id
-            """)
-        var problems: [String] = []
-        while try statement.step() {
-            let (id, count) = (statement.integer(0), statement.integer(1))
-            problems.append(
-                "repair \(id): \(count) readings were removed in favor of others from the same repair and are missing: "
-                    + "run 'vitalgate repair undo \(id)' to restore them")
+            """
+        ) { row in
+            let (id, count) = (row.integer(0), row.integer(1))
+            return "repair \(id): \(count) readings were removed in favor of others from the same repair and are missing: "
+                + "run 'vitalgate repair undo \(id)' to restore them"
         }
-        return problems
     }
 
     /// Checks that every repaired sample leads back to one that was received.

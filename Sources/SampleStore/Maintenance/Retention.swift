@@ -216,29 +216,25 @@ extension SampleStore {
     }
 
     func count(_ ended: Ended) throws(StoreError) -> (removable: Int, waiting: Int, repaired: Int) {
-        let statement = try connection.statement(
+        try connection.first(
             """
             SELECT count(*) FILTER (WHERE \(ended.number) > ?3),
                 count(*) FILTER (WHERE \(ended.number) <= ?3 AND \(RepairTable.isRepaired)), count(*) \(ended.rows)
-            """)
-        defer { statement.reset() }
-        try statement.bind(ended.bindings)
-        guard try statement.step() else { return (0, 0, 0) }
-        let (waiting, repaired) = (Int(statement.integer(0)), Int(statement.integer(1)))
-        return (Int(statement.integer(2)) - waiting - repaired, waiting, repaired)
+            """, ended.bindings
+        ) { row in
+            let (waiting, repaired) = (Int(row.integer(0)), Int(row.integer(1)))
+            return (Int(row.integer(2)) - waiting - repaired, waiting, repaired)
+        } ?? (0, 0, 0)
     }
 
     private func mark(_ ended: Ended, isLive: Bool, limit: Int) throws(StoreError) -> Int {
-        let statement = try connection.statement(
+        try connection.run(
             """
             INSERT OR IGNORE INTO pruned SELECT series, start, hash,
                 start + \(SeriesTable.skew(of: "row.context")), \(ended.number), \(isLive ? 1 : 0),
                 \(isLive ? "1" : "NOT forgotten")
             \(ended.rows) AND \(ended.number) <= ?3 AND NOT \(RepairTable.isRepaired) ORDER BY start LIMIT ?5
-            """)
-        defer { statement.reset() }
-        try statement.bind(ended.bindings + [.integer(Int64(max(0, limit)))])
-        _ = try statement.step()
+            """, ended.bindings + [.integer(Int64(max(0, limit)))])
         return connection.changes
     }
 

@@ -51,30 +51,25 @@ extension SampleStore.People {
 
     /// Returns the history of a person's characteristics.
     public func characteristics(of person: String) throws(StoreError) -> CharacteristicHistory {
-        let statement = try connection.statement(
+        let entries = try connection.list(
             """
             SELECT type, value, holds_from, said, ingest,
                 \(LedgerTable.isUndone("characteristic.ingest"))
             FROM characteristic WHERE subject = ? ORDER BY said IS NOT NULL, said, id
-            """)
-        defer { statement.reset() }
-        try statement.bind([.text(person)])
-        var entries: [CharacteristicEntry] = []
-        while try statement.step() {
-            guard let type = CharacteristicType(rawValue: statement.text(0)) else {
+            """, [.text(person)]
+        ) { row throws(StoreError) in
+            guard let type = CharacteristicType(rawValue: row.text(0)) else {
                 throw StoreError(.newer, "the store has a characteristic from a newer Vitalgate: update this program")
             }
             var value: Characteristic?
-            if let text = statement.optionalText(1) {
+            if let text = row.optionalText(1) {
                 value = Characteristic(type, text)
                 guard value != nil else { throw StoreError(.corrupt, "the store has an invalid value for \(type.rawValue)") }
             }
-            entries.append(
-                CharacteristicEntry(
-                    person: person, type: type, value: value, from: statement.optionalText(2),
-                    recorded: statement.optionalInteger(3).map { Instant(microseconds: $0) },
-                    ingest: statement.optionalInteger(4),
-                    isWithdrawn: statement.integer(5) != 0))
+            return CharacteristicEntry(
+                person: person, type: type, value: value, from: row.optionalText(2),
+                recorded: row.optionalInteger(3).map { Instant(microseconds: $0) }, ingest: row.optionalInteger(4),
+                isWithdrawn: row.integer(5) != 0)
         }
         return CharacteristicHistory(entries)
     }

@@ -52,11 +52,9 @@ extension SampleStore.People {
 
     /// Returns descriptions of invalid medications. They contain no names.
     func checkMedications() throws(StoreError) -> [String] {
-        let statement = try Statement(connection, "SELECT name, body FROM medication")
-        var count = 0
-        while try statement.step() {
-            if (try? Self.medication(Array(statement.blob(1))))?.name != statement.text(0) { count += 1 }
-        }
+        let count = try connection.list("SELECT name, body FROM medication") { row in
+            (try? Self.medication(Array(row.blob(1))))?.name == row.text(0)
+        }.count { !$0 }
         return count > 0 ? ["\(count) medications that cannot be read"] : []
     }
 

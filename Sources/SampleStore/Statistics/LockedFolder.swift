@@ -1,4 +1,5 @@
 import Glibc
+import Pipeline
 
 /// A folder for files of this process alone, removed with this object. After a kill, the next process removes it.
 ///
@@ -61,7 +62,7 @@ final class LockedFolder {
     }
 
     private static func removeRemnants(_ prefix: String, in key: String) {
-        for name in names(in: key) where name.hasPrefix(prefix) {
+        for name in Folder.names(key) ?? [] where name.hasPrefix(prefix) {
             guard let descriptor = locked("\(key)/\(name)") else { continue }
             remove("\(key)/\(name)")
             close(descriptor)
@@ -70,20 +71,7 @@ final class LockedFolder {
 
     /// Removes a folder with its files.
     private static func remove(_ path: String) {
-        for name in names(in: path) { unlink("\(path)/\(name)") }
+        for name in Folder.names(path) ?? [] { unlink("\(path)/\(name)") }
         rmdir(path)
-    }
-
-    private static func names(in path: String) -> [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
     }
 }

@@ -72,34 +72,27 @@ extension SampleStore.Targets {
     ///
     /// - Parameter retried: Whether to return only those that are to be sent again.
     public func setAside(by target: String, retried: Bool = false, limit: Int = .max) throws(StoreError) -> [SetAside] {
-        let statement = try connection.statement(
-            "SELECT seq, uuid, words, time, retry FROM set_aside WHERE target = ? AND retry >= ? ORDER BY seq, uuid LIMIT ?")
-        defer { statement.reset() }
-        try statement.bind([.text(target), .integer(retried ? 1 : 0), .integer(Int64(limit))])
-        var found: [SetAside] = []
-        while try statement.step() {
-            guard let uuid = SampleIdentity(statement.text(1)) else {
+        try connection.list(
+            "SELECT seq, uuid, words, time, retry FROM set_aside WHERE target = ? AND retry >= ? ORDER BY seq, uuid LIMIT ?",
+            [.text(target), .integer(retried ? 1 : 0), .integer(Int64(limit))]
+        ) { row throws(StoreError) in
+            guard let uuid = SampleIdentity(row.text(1)) else {
                 throw StoreError(.corrupt, "the readings that the target '\(target)' rejected cannot be read")
             }
-            found.append(
-                SetAside(
-                    seq: statement.integer(0), uuid: uuid, words: statement.text(2),
-                    time: Instant(microseconds: statement.integer(3)), isRetried: statement.integer(4) != 0))
+            return SetAside(
+                seq: row.integer(0), uuid: uuid, words: row.text(2), time: Instant(microseconds: row.integer(3)),
+                isRetried: row.integer(4) != 0)
         }
-        return found
     }
 
     /// Returns how many samples a target rejected, and its message for the last one.
     public func setAsideSummary(of target: String) throws(StoreError) -> (count: Int, words: String?) {
-        let statement = try connection.statement(
+        try connection.first(
             """
             SELECT count(*), (SELECT words FROM set_aside WHERE target = ?1 ORDER BY time DESC, seq DESC LIMIT 1)
             FROM set_aside WHERE target = ?1
-            """)
-        defer { statement.reset() }
-        try statement.bind([.text(target)])
-        guard try statement.step() else { return (0, nil) }
-        return (Int(statement.integer(0)), statement.optionalText(1))
+            """, [.text(target)]
+        ) { (Int($0.integer(0)), $0.optionalText(1)) } ?? (0, nil)
     }
 
     /// Marks rejected samples to be sent again. An empty list means all of them.
@@ -236,10 +229,7 @@ extension SampleStore.Changes {
 extension Connection {
     /// Returns the samples that any target rejected.
     func setAsideSamples() throws(StoreError) -> [SampleIdentity] {
-        let statement = try Statement(self, "SELECT DISTINCT uuid FROM set_aside")
-        var samples: [SampleIdentity] = []
-        while try statement.step() { if let uuid = SampleIdentity(statement.text(0)) { samples.append(uuid) } }
-        return samples
+        try list("SELECT DISTINCT uuid FROM set_aside") { SampleIdentity($0.text(0)) }.compactMap { $0 }
     }
 
     /// Removes a rejected sample, with the targets' messages about it.

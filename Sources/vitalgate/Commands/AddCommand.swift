@@ -1,7 +1,6 @@
 import CommandLineKit
 import HealthAnswers
 import HealthModel
-import Hub
 import Ingestion
 import Pipeline
 import SampleStore
@@ -16,7 +15,7 @@ enum AddCommand: Command {
             (see 'vitalgate quarantine'). If the reading is already stored, it is a duplicate and is not stored again.
             """,
         arguments: [
-            Argument(name: "TYPE", help: "Type of the reading.", completion: .command("vitalgate types --ids")),
+            Argument(name: "TYPE", help: "Type of the reading.", completion: .types),
             Argument(name: "VALUE", help: "A number, or two such as 124/79 for bloodPressure."),
             Argument(name: "UNIT", help: "Unit of the value, a UCUM code such as kg, mm[Hg] or [degF].", arity: .optional),
         ],
@@ -41,7 +40,7 @@ enum AddCommand: Command {
         }
         let store = try context.access().openForWriting(creating: true)
         try store.ledger.closeAbandoned()
-        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
+        let person = try context.person(in: store) ?? store.owner
         let result = try store.samples.add(
             HandEntry(person: person, amounts: parts, time: time, zone: zone), received: received,
             owner: ProcessIdentity.current())

@@ -28,7 +28,7 @@ enum ChangesCommand: Command {
             Option(
                 names: ["--after"], value: "ANCHOR",
                 help: "Anchor of the last line that you have read (default: 0, for all changes)."),
-            Option(names: ["--types"], value: "TYPES", help: "Only these types, separated by commas."),
+            SharedOptions.types,
             Option(names: ["--follow"], help: "Keep running and print further changes."),
             Option(
                 names: ["--no-hurry"],

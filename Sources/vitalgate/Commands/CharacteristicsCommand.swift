@@ -1,7 +1,6 @@
 import CommandLineKit
 import Formats
 import HealthModel
-import Hub
 import SampleStore
 
 /// `characteristics`: personal data that no sensor measures, such as the date of birth.
@@ -64,7 +63,7 @@ enum CharacteristicsCommand: Command {
         let value = try value(of: type, today: zone.date(of: now), invocation)
         let from = try context.instant(option: "--from", zone: zone).map { zone.date(of: $0) } ?? zone.date(of: now)
         let store = try context.access().openForWriting(creating: true)
-        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
+        let person = try context.person(in: store) ?? store.owner
         try store.people.set(type, to: value, of: person, from: from, recorded: now)
         context.note("\(type.rawValue) is \(value?.isSet == true ? "set" : "cleared") from \(from) on")
     }
@@ -90,7 +89,7 @@ enum CharacteristicsCommand: Command {
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let zone = try context.zone()
-        let asked = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let asked = try context.person(in: store)
         let people = try store.people.peopleWithCharacteristics().filter { asked == nil || $0 == asked }
         let isHistory = context.invocation.flag("--history")
         let today = zone.date(of: context.machine.now())

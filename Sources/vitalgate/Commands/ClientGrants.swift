@@ -1,7 +1,6 @@
 import CommandLineKit
 import Formats
 import HealthModel
-import Hub
 import SampleStore
 
 /// The commands for a client's grants and requests.
@@ -43,10 +42,6 @@ enum ClientGrants {
             }
             return type
         }
-    }
-
-    private static func person(_ context: CommandContext, _ store: SampleStore) throws -> String {
-        try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
     }
 
     private static func chosen(_ context: CommandContext) throws -> (read: [ObjectType], write: [ObjectType]) {
@@ -112,7 +107,7 @@ enum ClientGrants {
     ) throws {
         let (read, write) = try chosen(context)
         let client = try ClientsCommand.client(context, store)
-        let person = try person(context, store)
+        let person = try context.person(in: store) ?? store.owner
         let known = try store.clients.grants(of: client).filter { $0.person == person }
         for type in Set(read + write).sorted() {
             var grant =
@@ -127,7 +122,7 @@ enum ClientGrants {
         try context.write(
             try store.clients.grants(of: try ClientsCommand.client(context, store)),
             [
-                Field("subject", "person", cell: { names[$0.person] ?? $0.person }) { store.subject($0.person) },
+                .person(names, store) { $0.person },
                 Field("type") { $0.type.id }, Field("read") { words($0.reading) },
                 Field("write", cell: { $0.mayWrite ? "yes" : "no" }) { $0.mayWrite },
             ])
@@ -154,9 +149,7 @@ enum ClientGrants {
             requests,
             [
                 Field("client") { $0.client.name }, .json("purpose") { $0.client.purpose }, .json("policy") { $0.client.policy },
-                Field("subject", "person", cell: { names[$0.request.person] ?? $0.request.person }) {
-                    store.subject($0.request.person)
-                },
+                .person(names, store) { $0.request.person },
                 Field("read") { words($0.request.read) }, Field("write") { words($0.request.write) },
                 .column("purpose") { $0.client.purpose }, .column("policy") { $0.client.policy ?? "" },
             ])

@@ -196,7 +196,7 @@ enum ClientsCommand: Command {
             try store.clients.readLedger(of: try client(context, store)),
             [
                 Field("day") { $0.day },
-                Field("subject", "person", cell: { names[$0.person] ?? $0.person }) { store.subject($0.person) },
+                .person(names, store) { $0.person },
                 Field("type") { $0.type }, Field("count") { $0.count },
             ])
     }

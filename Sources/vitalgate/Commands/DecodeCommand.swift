@@ -1,7 +1,6 @@
 import CommandLineKit
 import Formats
 import HealthModel
-import Hub
 import Pipeline
 import Profiles
 import Wire
@@ -29,10 +28,7 @@ enum DecodeCommand: Command {
                 arity: .optional),
         ],
         options: [
-            Option(
-                names: ["--profile"], value: "ID",
-                help: "Profile that reads the data (default: detected, 'vitalgate profile list' shows all).",
-                completion: .command("vitalgate profile list --ids")),
+            SharedOptions.profile,
             Option(
                 names: ["--name"], value: "TEXT",
                 help: "Bluetooth name of the device, which selects the profile if several read this channel."),

@@ -1,7 +1,6 @@
 import CommandLineKit
 import Formats
 import HealthModel
-import Hub
 import SampleStore
 
 /// `deleted`: shows what was deleted, and by which ledger entry.
@@ -18,9 +17,7 @@ enum DeletedCommand: Command {
                     'vitalgate people erase' are not listed, because nothing is left of them.
                     """,
                 options: [
-                    Option(
-                        names: ["--type"], value: "TYPE", help: "Only these types (separated by commas).",
-                        completion: .command("vitalgate types --ids")),
+                    Option(names: ["--type"], value: "TYPE", help: "Only these types (separated by commas).", completion: .types),
                     Option(
                         names: ["--from"], value: "T",
                         help: "Earliest start: a date, a time, today, yesterday, monday or -7d (7 days ago)."),
@@ -51,7 +48,7 @@ enum DeletedCommand: Command {
         let range = try context.range(zone: try context.zone())
         let deleted = try store.samples.deleted(
             types: types, from: range.from, to: range.to,
-            person: try invocation.string("--person").map { try StoreAccess.person($0, in: store) }, limit: limit)
+            person: try context.person(in: store), limit: limit)
         var entries: [Int64: IngestAccount] = [:]
         for ingest in Set(deleted.map(\.ingest)) { entries[ingest] = try store.ledger.account(of: ingest) }
         let (line, times) = (SampleLine(me: store.owner), try context.times())

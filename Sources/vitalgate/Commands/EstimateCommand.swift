@@ -1,6 +1,5 @@
 import CommandLineKit
 import HealthModel
-import Hub
 import Ingestion
 import SampleStore
 
@@ -52,7 +51,7 @@ enum EstimateCommand: Command {
             throw invocation.invalid("--to", value: invocation.string("--to") ?? "", expected: "a time after --from")
         }
         let store = try context.access().openForWriting(creating: false)
-        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
+        let person = try context.person(in: store) ?? store.owner
         let account = try BodyEstimates(store: store, person: person, formula: formula, zone: zone).make(
             in: from...to, now: now)
         guard account.missing.isEmpty else {

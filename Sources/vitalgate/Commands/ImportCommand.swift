@@ -36,7 +36,7 @@ enum ImportCommand: Command {
                     Fetch the samples of this store back from a target in the configuration, for example after you restore an \
                     old backup.
                     """,
-                completion: .command("vitalgate targets list --names")),
+                completion: .targets),
             Option(
                 names: ["--files-from"], value: "LIST",
                 help: """
@@ -44,10 +44,7 @@ enum ImportCommand: Command {
                     processes then does not show the names.
                     """,
                 completion: .file),
-            Option(
-                names: ["--profile"], value: "ID",
-                help: "Profile that reads the data (default: detected, 'vitalgate profile list' shows all).",
-                completion: .command("vitalgate profile list --ids")),
+            SharedOptions.profile,
             Option(
                 names: ["--person"], formerNames: ["--subject"], value: "ID",
                 help: """
@@ -174,21 +171,10 @@ enum ImportCommand: Command {
     /// Shows the result of an import into the existing store, or into a temporary one.
     private static func rehearse(_ run: ImportRun, _ files: [FileArgument], _ access: StoreAccess) throws -> ExitCode {
         var access = access
-        var folder: String?
-        if Glibc.access(access.configuration.store, F_OK) != 0 {
-            var template = Array("/tmp/vitalgate-XXXXXX".utf8CString)
-            guard mkdtemp(&template) != nil else { throw StoreError(.inputOutput, "/tmp: \(String(cString: strerror(errno)))") }
-            let made = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            folder = made
-            access.configuration.store = made + "/store.db"
-        }
-        defer {
-            if let folder {
-                for name in ["store.db", "store.db-wal", "store.db-shm", "store.db-running"] { unlink("\(folder)/\(name)") }
-                rmdir(folder)
-            }
-        }
-        let store = try access.openForWriting(creating: folder != nil)
+        let temporary = Glibc.access(access.configuration.store, F_OK) != 0 ? try TemporaryStore() : nil
+        defer { temporary?.remove() }
+        if let temporary { access.configuration.store = temporary.path }
+        let store = try access.openForWriting(creating: temporary != nil)
         defer { run.context.note("dry run: nothing was stored") }
         return try store.rehearse { try run.importAll(files, into: store) }
     }
@@ -219,7 +205,7 @@ private struct ImportRun {
     let library: ProfileLibrary
 
     func importAll(_ files: [FileArgument], into store: SampleStore) throws -> ExitCode {
-        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
+        let person = try context.person(in: store) ?? store.owner
         let report = AccountReport(context: context, zone: zone)
         var accounts: [IngestAccount] = []
         var code = ExitCode.success

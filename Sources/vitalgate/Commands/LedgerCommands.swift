@@ -1,7 +1,6 @@
 import CommandLineKit
 import Formats
 import HealthModel
-import Hub
 import SampleStore
 
 /// `ledger`: shows the ledger.
@@ -54,10 +53,6 @@ enum LedgerCommand: Command {
         return .success
     }
 
-    private static func number(_ context: CommandContext) throws -> Int64 {
-        Int64(try context.invocation.integer(argument: "N", in: 1...Int.max) ?? 0)
-    }
-
     private static func list(_ context: CommandContext) throws {
         let limit = try context.invocation.integer("--limit", in: 0...Int.max) ?? .max
         let accounts = try context.openForReading().ledger.accounts(limit: limit)
@@ -66,7 +61,7 @@ enum LedgerCommand: Command {
 
     private static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let number = try number(context)
+        let number = try context.number()
         guard let account = try store.ledger.account(of: number) else {
             throw StoreError(.invalid, "there is no ledger entry \(number)")
         }
@@ -81,7 +76,7 @@ enum LedgerCommand: Command {
     private static func undo(_ context: CommandContext) throws {
         let access = try context.access()
         let store = try access.openForWriting(creating: false)
-        let number = try number(context)
+        let number = try context.number()
         let forget = context.invocation.flag("--forget")
         let undone = try store.ledger.account(of: number)
         let touches = try store.people.touchesCharacteristics(number)
@@ -146,16 +141,12 @@ enum DeleteCommand: Command {
             Argument(name: "UUID", help: "UUIDs of samples, or their first digits (omit to use conditions).", arity: .any)
         ],
         options: [
-            Option(
-                names: ["--type"], value: "TYPE", help: "Type of samples, or all.",
-                completion: .command("vitalgate types --ids"))
+            Option(names: ["--type"], value: "TYPE", help: "Type of samples, or all.", completion: .types)
         ]
             + SharedOptions.range + [
                 SharedOptions.person,
-                Option(names: ["--source"], value: "SOURCE", help: "Name or id of a source (see 'vitalgate sources list')."),
-                Option(
-                    names: ["--device"], value: "DEVICE",
-                    help: "Name, model, serial number or key of a device (see 'vitalgate devices list')."),
+                SharedOptions.source,
+                SharedOptions.device,
                 SharedOptions.condition, SharedOptions.timeZone,
                 Option(
                     names: ["--with-objects"],

@@ -1,7 +1,6 @@
 import CommandLineKit
 import Formats
 import HealthModel
-import Hub
 import SampleStore
 
 /// `medications`: a person's medications and notes on them.
@@ -62,10 +61,6 @@ enum MedicationsCommand: Command {
         return .success
     }
 
-    private static func person(_ context: CommandContext, _ store: SampleStore) throws -> String {
-        try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
-    }
-
     // MARK: Change
 
     private static func set(_ context: CommandContext) throws {
@@ -81,7 +76,7 @@ enum MedicationsCommand: Command {
             return form
         }
         let store = try context.access().openForWriting(creating: true)
-        let person = try person(context, store)
+        let person = try context.person(in: store) ?? store.owner
         var medication = try store.people.medication(name, of: person) ?? UserAnnotatedMedication(name: name)
         if let isScheduled { medication.hasSchedule = isScheduled }
         if let isArchived { medication.isArchived = isArchived }
@@ -118,7 +113,7 @@ enum MedicationsCommand: Command {
 
     private static func remove(_ context: CommandContext) throws {
         let store = try context.access().openForWriting(creating: false)
-        let person = try person(context, store)
+        let person = try context.person(in: store) ?? store.owner
         guard try store.people.removeMedication(context.invocation.argument("NAME") ?? "", of: person) else {
             throw StoreError(.invalid, "the person has no such medication (see 'vitalgate medications list --all')")
         }
@@ -129,7 +124,8 @@ enum MedicationsCommand: Command {
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let isAll = context.invocation.flag("--all")
-        let medications = try store.people.medications(of: try person(context, store)).filter { isAll || !$0.isArchived }
+        let person = try context.person(in: store) ?? store.owner
+        let medications = try store.people.medications(of: person).filter { isAll || !$0.isArchived }
         try context.write(
             medications,
             [

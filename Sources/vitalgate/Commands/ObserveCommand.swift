@@ -31,7 +31,7 @@ enum ObserveCommand: Command {
             Argument(name: "COMMAND", help: "Program and its arguments, after -- (omit with --socket).", arity: .any),
         ],
         options: [
-            Option(names: ["--types"], value: "TYPES", help: "Only these types, separated by commas."),
+            SharedOptions.types,
             Option(
                 names: ["--frequency"], value: "HOW",
                 help: "Maximum frequency of notifications (default: immediate).",

@@ -3,7 +3,6 @@ import FileSource
 import Formats
 import HealthAnswers
 import HealthModel
-import Hub
 import Ingestion
 import SampleStore
 
@@ -52,7 +51,7 @@ enum PhonesCommand: Command {
         let (now, name) = (context.machine.now(), context.invocation.argument("NAME") ?? "")
         let app = PhoneApp.all.first { $0.id == context.invocation.string("--app") } ?? .healthAutoExport
         let store = try context.access().openForWriting(creating: true)
-        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
+        let person = try context.person(in: store) ?? store.owner
         guard person != Origin.unassigned else {
             throw context.invocation.invalid("--person", value: person, expected: "the person who uses the phone")
         }

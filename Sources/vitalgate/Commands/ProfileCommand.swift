@@ -12,7 +12,7 @@ enum ProfileCommand: Command {
     private static let profiles = Argument(
         name: "PROFILE", help: "Ids or files of profiles (default: all profiles). A name with / or .json5 is a file.",
         arity: .any,
-        completion: .command("vitalgate profile list --ids"))
+        completion: .profiles)
 
     static let specification = CommandSpecification(
         name: "profile", summary: "Show, check, test and draft profiles of devices and files.",
@@ -35,7 +35,7 @@ enum ProfileCommand: Command {
             CommandSpecification(
                 name: "show", summary: "Print a profile, and how duplicates of its readings are found.",
                 arguments: [
-                    Argument(name: "ID", help: "Id of the profile.", completion: .command("vitalgate profile list --ids"))
+                    Argument(name: "ID", help: "Id of the profile.", completion: .profiles)
                 ]),
             CommandSpecification(
                 name: "check", summary: "Check profile files and report each mistake and its location.",

@@ -1,7 +1,6 @@
 import CommandLineKit
 import HealthAnswers
 import HealthModel
-import Hub
 import SampleStore
 
 /// `query`: prints samples by type, time, source, device and condition.
@@ -24,17 +23,13 @@ enum QueryCommand: Command {
                     Type such as heartRate or 'heart rate', several types separated by commas, all types (all), or the UUID of a \
                     sample (or its first digits).
                     """,
-                completion: .command("vitalgate types --ids"))
+                completion: .types)
         ],
         options: SharedOptions.range + [
             SharedOptions.person,
-            Option(names: ["--source"], value: "SOURCE", help: "Name or id of a source (see 'vitalgate sources list')."),
-            Option(
-                names: ["--device"], value: "DEVICE",
-                help: "Name, model, serial number or key of a device (see 'vitalgate devices list')."),
-            Option(
-                names: ["--kind"], value: "KIND", help: "Only types of this kind.",
-                completion: .values(SampleKind.allCases.map(\.name))),
+            SharedOptions.source,
+            SharedOptions.device,
+            SharedOptions.kind,
             SharedOptions.unit, SharedOptions.condition,
             Option(
                 names: ["--sort"], value: "ORDER",

@@ -1,7 +1,6 @@
 import CommandLineKit
 import Glibc
 import HealthModel
-import Hub
 import Ingestion
 import SampleStore
 
@@ -158,13 +157,9 @@ enum RepairCommand: Command {
         return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 
-    private static func identifier(_ context: CommandContext) throws -> Int64 {
-        Int64(try context.invocation.integer(argument: "N", in: 1...Int.max) ?? 0)
-    }
-
     private static func undo(_ context: CommandContext) throws {
         let store = try context.access().openForWriting(creating: false)
-        let number = try identifier(context)
+        let number = try context.number()
         let last = try store.lastChange()
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let (ingest, count) = try store.repairs.undo(
@@ -179,7 +174,7 @@ enum RepairCommand: Command {
 
     private static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let number = try identifier(context)
+        let number = try context.number()
         guard let repairID = try store.repairs.repair(number) else { throw StoreError(.invalid, "there is no repair \(number)") }
         let report = try RepairReport(context: context, me: store.owner)
         guard context.invocation.flag("--pairs") else { return try report.write([repairID]) }

@@ -8,16 +8,12 @@ import SampleStore
 enum RepairOptions {
     static let conditions =
         [
-            Option(
-                names: ["--type"], value: "TYPE", help: "Quantity type, or several separated by commas.",
-                completion: .command("vitalgate types --ids")),
-            Option(names: ["--source"], value: "SOURCE", help: "Name or id of a source (see 'vitalgate sources list')."),
+            Option(names: ["--type"], value: "TYPE", help: "Quantity type, or several separated by commas.", completion: .types),
+            SharedOptions.source,
             Option(
                 names: ["--source-version"], value: "RANGE",
                 help: "Versions of the app or device that was the source, such as 2.1, '<2.1', '>=1.0 <2.1' or 1.0...2.0."),
-            Option(
-                names: ["--device"], value: "DEVICE",
-                help: "Name, model, serial number or key of a device (see 'vitalgate devices list')."),
+            SharedOptions.device,
             Option(names: ["--firmware"], value: "RANGE", help: "Versions of the device's firmware, as in --source-version."),
             SharedOptions.person,
         ] + SharedOptions.range + [
@@ -41,7 +37,7 @@ enum RepairOptions {
             help: "Assign to another person: me (the store's owner), a name, a UUID, or unassigned."),
         Option(
             names: ["--set-type"], value: "TYPE", help: "Change to another quantity type, such as bodyFatMass.",
-            completion: .command("vitalgate types --ids")),
+            completion: .types),
     ]
 
     static let ambiguous = Option(
@@ -133,7 +129,7 @@ enum RepairOptions {
         conditions.device = invocation.string("--device")
         conditions.sourceVersion = try range("--source-version", invocation)
         conditions.firmware = try range("--firmware", invocation)
-        conditions.person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        conditions.person = try context.person(in: store)
         (conditions.from, conditions.to) = try context.range(zone: zone)
         conditions.receivedFrom = try context.instant(option: "--received-from", zone: zone)
         conditions.receivedTo = try context.instant(option: "--received-to", zone: zone)

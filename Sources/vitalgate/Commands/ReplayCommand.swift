@@ -63,15 +63,10 @@ enum ReplayCommand: Command {
 
     /// Replays into a temporary store and prints the samples.
     private static func print(_ recording: Recording, _ context: CommandContext) throws -> ExitCode {
-        var template = Array("/tmp/vitalgate-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw StoreError(.inputOutput, "/tmp: \(String(cString: strerror(errno)))") }
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        defer {
-            for name in ["store.db", "store.db-wal", "store.db-shm", "store.db-running"] { unlink("\(folder)/\(name)") }
-            rmdir(folder)
-        }
+        let temporary = try TemporaryStore()
+        defer { temporary.remove() }
         let store = try SampleStore(
-            path: "\(folder)/store.db", access: .write,
+            path: temporary.path, access: .write,
             creation: .init(person: recording.person, time: context.machine.now().microseconds, isDemo: recording.isDemo))
         let (account, code) = try replayed(recording.replay, into: store, context)
         let line = SampleLine(me: store.owner)

@@ -2,7 +2,6 @@ import CommandLineKit
 import Formats
 import HealthAnswers
 import HealthModel
-import Hub
 import SampleStore
 
 /// `rings`: shows daily activity rings.
@@ -34,7 +33,7 @@ enum RingsCommand: Command {
         let zone = try context.zone()
         let range = try context.range(zone: zone)
         let isToday = range.from == nil && range.to == nil
-        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let person = try context.person(in: store)
         let priority = try context.configuration().priority
         let query =
             isToday

@@ -1,7 +1,6 @@
 import CommandLineKit
 import Formats
 import HealthModel
-import Hub
 import Ingestion
 import Pipeline
 import Profiles
@@ -43,14 +42,7 @@ private struct RowDecoder {
     let zone: TimeZoneRules
     let received: Instant
     let line: SampleLine
-    private var header: [String] = []
-
-    init(interpreter: ProfileInterpreter, zone: TimeZoneRules, received: Instant, line: SampleLine) {
-        self.interpreter = interpreter
-        self.zone = zone
-        self.received = received
-        self.line = line
-    }
+    var header: [String] = []
 
     mutating func decode(_ frame: RawFrame) throws(Refusal) -> (JSONObject, [GatedSample])? {
         var readings: [Reading] = []

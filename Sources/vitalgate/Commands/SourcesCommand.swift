@@ -1,7 +1,6 @@
 import CommandLineKit
 import Formats
 import HealthModel
-import Hub
 import SampleStore
 
 /// `sources`: lists sources and sets their priority.
@@ -17,9 +16,7 @@ enum SourcesCommand: Command {
                 name: "list", summary: "List the sources of samples.",
                 discussion: "With TYPE, the sources are sorted by their priority in statistics, the highest first.",
                 arguments: [
-                    Argument(
-                        name: "TYPE", help: "Quantity or category type.", arity: .optional,
-                        completion: .command("vitalgate types --ids"))
+                    Argument(name: "TYPE", help: "Quantity or category type.", arity: .optional, completion: .types)
                 ],
                 options: [SharedOptions.person, SharedOptions.timeZone, Format.option, Format.safe],
                 examples: [Example("vitalgate sources list stepCount", "Compare the priority of watch and phone.")]),
@@ -34,7 +31,7 @@ enum SourcesCommand: Command {
                 arguments: [
                     Argument(
                         name: "TYPE", help: "Quantity or category type, or all for all types.",
-                        arity: .optional, completion: .command("vitalgate types --ids")),
+                        arity: .optional, completion: .types),
                     Argument(
                         name: "SOURCE",
                         help: "Names or ids of sources or devices, the highest priority first (omit to show the order).",
@@ -58,7 +55,7 @@ enum SourcesCommand: Command {
 
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let person = try context.person(in: store)
         let type = try context.invocation.argument("TYPE").map(context.type)
         let sources = try store.sources.counting(
             matching: SampleQuery(types: type.map { [$0] }, person: person), try context.configuration().priority)
@@ -107,7 +104,7 @@ enum SourcesCommand: Command {
             throw invocation.invalid("SOURCE", value: first, expected: "no source with --clear")
         }
         let store = try context.access().openForWriting(creating: false)
-        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let person = try context.person(in: store)
         let known = try store.sources.counting(matching: SampleQuery(types: type.map { [$0] }, person: person), [])
         for name in names where !known.contains(where: { $0.isNamed(by: name) }) {
             context.note("note: no samples from a source or device named '\(name)' yet")
@@ -118,7 +115,7 @@ enum SourcesCommand: Command {
 
     private static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let person = try context.person(in: store)
         let name = context.invocation.argument("TYPE")
         let type = name == "all" ? nil : try name.map(context.type)
         let orders = try store.sources.orders().filter { order in

@@ -49,7 +49,7 @@ enum StoreCommand: Command {
                     """,
                 options: [
                     Option(
-                        names: ["--type"], value: "TYPE", help: "Only this type.", completion: .command("vitalgate types --ids")),
+                        names: ["--type"], value: "TYPE", help: "Only this type.", completion: .types),
                     Option(names: ["--before"], value: "T", help: "With --type: remove samples that ended before this time."),
                     Option(names: ["--yes"], help: "Remove the samples (default: only count them)."),
                     Option(names: ["--confirm"], help: "Remove them even if they are unusually many."),

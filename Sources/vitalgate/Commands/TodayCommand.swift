@@ -2,7 +2,6 @@ import CommandLineKit
 import Formats
 import HealthAnswers
 import HealthModel
-import Hub
 import SampleStore
 
 /// `today`: shows the day's rings and its new samples.
@@ -19,7 +18,7 @@ enum TodayCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
         let zone = try context.zone()
-        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let person = try context.person(in: store)
         let now = context.machine.now()
         let query = ActivityQuery.today(now, zone: zone, person: person, priority: try context.configuration().priority)
         let days = context.format == .csv ? 0 : try RingsCommand.write(store, query, context)

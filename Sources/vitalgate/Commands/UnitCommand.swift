@@ -25,7 +25,7 @@ enum UnitCommand: Command {
                     Option(
                         names: ["--type"], value: "TYPE",
                         help: "Quantity type whose substance has a known molar mass, such as bloodGlucose.",
-                        completion: .command("vitalgate types --ids")),
+                        completion: .types),
                     Option(
                         names: ["--dialect"], value: "DIALECT", help: "Notation of the units (default: ucum).",
                         completion: .values(["ucum", "healthkit"])),
@@ -93,9 +93,7 @@ enum TypesCommand: Command {
             """,
         options: [
             Option(names: ["--ids"], help: "Print only the ids, one per line."),
-            Option(
-                names: ["--kind"], value: "KIND", help: "Only types of this kind.",
-                completion: .values(SampleKind.allCases.map(\.name))),
+            SharedOptions.kind,
             Format.option, Format.safe,
         ])
 

@@ -26,7 +26,7 @@ struct ErasureReport {
             Option(names: ["--yes"], help: "Erase the data (default: only show how much there is)."),
             Option(
                 names: ["--without"], value: "TARGET", help: "Do not make this target delete its copy.", repeating: true,
-                completion: .command("vitalgate targets list --names")),
+                completion: .targets),
             Format.option, Format.safe,
         ],
         examples: [

@@ -1,5 +1,6 @@
 import Formats
 import HealthModel
+import SampleStore
 
 /// A field of a report: a field of its lines of NDJSON, and a column of its table and CSV.
 struct Field<Row> {
@@ -36,6 +37,11 @@ struct Field<Row> {
         var field = Field(header, cell: cell) { _ in nil }
         field.name = nil
         return field
+    }
+
+    /// The person, by name in the column.
+    static func person(_ names: [String: String], _ store: SampleStore, _ person: @escaping (Row) -> String) -> Field {
+        Field("subject", "person", cell: { names[person($0)] ?? person($0) }, value: { store.subject(person($0)) })
     }
 
     /// The text of a value in a column.

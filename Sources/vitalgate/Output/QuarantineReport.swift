@@ -13,9 +13,9 @@ struct QuarantineReport {
     init(_ context: CommandContext) { self.context = context }
 
     func show() throws -> ExitCode {
-        let number = try context.invocation.integer(argument: "N", in: 1...Int.max) ?? 0
+        let number = try context.number()
         let store = try context.openForReading()
-        guard let entry = try store.quarantine.sample(number: Int64(number)) else {
+        guard let entry = try store.quarantine.sample(number: number) else {
             throw StoreError(.invalid, "quarantine has no entry \(number) (see 'vitalgate quarantine list')")
         }
         let before = try neighbours(of: entry, in: store, descending: true).reversed()

@@ -5,13 +5,8 @@ import Hub
 
 /// Writes the state of the hub.
 struct StatusReport {
+    let context: CommandContext
     let zone: TimeZoneRules
-    private let context: CommandContext
-
-    init(context: CommandContext, zone: TimeZoneRules) {
-        self.context = context
-        self.zone = zone
-    }
 
     func write(_ status: HubStatus) throws {
         let output = context.streams.output

@@ -18,17 +18,10 @@ package enum FITFile {
 ///
 /// A file can contain several FIT files in sequence: activities, and files that watches append (a strap's heart rates, settings). Each
 /// has its own checksum, and a damaged one is rejected alone. For a part that is not an activity, the messages are counted by name.
-package struct FITFileSource: FrameSource {
-    private let file: InputFile
-    private let received: Instant
-    private let meter: ReadMeter?
+package struct FITFileSource: ImportedFileSource {
+    private let imported: ImportedFile
 
-    /// - Parameters:
-    ///   - received: the time of the import.
-    ///   - meter: counts the bytes that are read.
-    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
-        (self.file, self.received, self.meter) = (file, received, meter)
-    }
+    package init(_ imported: ImportedFile) { self.imported = imported }
 
     /// Passes each row to `handle`. Activities come in the order of their starts, points in the order of the file.
     package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
@@ -38,13 +31,13 @@ package struct FITFileSource: FrameSource {
         let row = TextRow()
         func flush() throws {
             try rows.forEach(in: row) { place in
-                try handle(RawFrame(payload: .row(row), place: place, received: received, channel: ActivityRow.fit))
+                try handle(imported.frame(.row(row), at: place, ActivityRow.fit))
             }
             rows.removeFinished()
         }
-        let bounds = TimeBounds(received: received)
+        let bounds = TimeBounds(received: imported.received)
         var (part, open) = (0, -1)
-        var reader = FITReader(FileInput(file, meter: meter))
+        var reader = FITReader(imported.input)
         try reader.forEachEvent { event, offset in
             guard part < parts.count else { throw SourceError(.malformed, "the file was changed while it was read") }
             let place = Place(.byte, offset)
@@ -85,7 +78,7 @@ package struct FITFileSource: FrameSource {
         var parts: [Part] = []
         var summary = FITSummary()
         var failure: SourceError?
-        var reader = FITReader(FileInput(file))
+        var reader = FITReader(FileInput(imported.file))
         try reader.forEachEvent { event, offset in
             switch event {
             case .message(let message):

@@ -23,27 +23,18 @@ package enum TCXFile {
 /// The file is read twice, because the recording device follows its activity, and the program that wrote the file is at its end. Both are
 /// part of each sample's identity. A file that cannot be read to its end returns no rows. Its samples would have no device and so another
 /// identity than those of the complete file.
-package struct TCXFileSource: FrameSource {
-    private let file: InputFile
-    private let received: Instant
-    private let meter: ReadMeter?
+package struct TCXFileSource: ImportedFileSource {
+    private let imported: ImportedFile
 
-    /// - Parameters:
-    ///   - received: the time of the import.
-    ///   - meter: counts the bytes that are read.
-    package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
-        (self.file, self.received, self.meter) = (file, received, meter)
-    }
+    package init(_ imported: ImportedFile) { self.imported = imported }
 
     /// Passes each row to `handle`, in file order.
     package func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        let sources = try Sources(file)
+        let sources = try Sources(imported.file)
         var activity = 0
         let whole = TextRow()
-        try TCXFile.forEachRow(in: PrefixedInput(FileInput(file, meter: meter))) { row, place in
-            func give(_ row: TextRow) throws {
-                try handle(RawFrame(payload: .row(row), place: place, received: received, channel: ActivityRow.tcx))
-            }
+        try TCXFile.forEachRow(in: PrefixedInput(imported.input)) { row, place in
+            func give(_ row: TextRow) throws { try handle(imported.frame(.row(row), at: place, ActivityRow.tcx)) }
             let element = row[ActivityRow.element]
             if element.isText(TCXElements.creator) || element.isText(TCXElements.author) { return }
             guard element.isText(ActivityRow.activity) else { return try give(row) }

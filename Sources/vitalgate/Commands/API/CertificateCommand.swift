@@ -7,6 +7,7 @@ import HealthModel
 import HealthPage
 import Hub
 import Ingestion
+import Pipeline
 
 /// `api certificate`: the hub's own certificate authority and server certificate. Phones accept the certificate after they trust
 /// the authority.
@@ -55,11 +56,7 @@ struct CertificateCommand {
         // The service reads the key and renews the certificate, so the files belong to its user.
         try FolderOwner.become(ownerOf: folder)
         mkdir(folder, 0o700)
-        self.folder =
-            realpath(folder, nil).map { found in
-                defer { free(found) }
-                return String(cString: found)
-            } ?? folder
+        self.folder = Folder.resolved(folder) ?? folder
         now = context.machine.now().microseconds / 1_000_000
     }
 

@@ -2,7 +2,6 @@ import CommandLineKit
 import Formats
 import HTTPServerKit
 import HealthModel
-import Hub
 import QRCodeKit
 import SampleStore
 
@@ -41,7 +40,7 @@ enum PageCommand: Command {
             return .configuration
         }
         let store = try context.access().openForWriting(creating: false)
-        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let person = try context.person(in: store)
         let code = try store.pageSessions.makeCode(for: person ?? store.owner, at: context.machine.now())
         if let address = api.pageAddress {
             let link = "\(address)#code=\(code)"
@@ -74,7 +73,7 @@ enum PageCommand: Command {
             try store.pageSessions.all(at: context.machine.now()),
             [
                 Field("session") { $0.id },
-                Field("subject", "person", cell: { names[$0.person] ?? $0.person }) { store.subject($0.person) },
+                .person(names, store) { $0.person },
                 Field("opened") { $0.made }, Field("expires") { $0.expires },
             ])
         return .success

@@ -1,7 +1,6 @@
 import CommandLineKit
 import Formats
 import HealthModel
-import Hub
 import SampleStore
 
 /// Shows the history of alerts.
@@ -12,7 +11,7 @@ struct AlertHistoryReport {
     func write() throws {
         let invocation = context.invocation
         let (store, times) = (try context.openForReading(), try context.times())
-        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let person = try context.person(in: store)
         let alert = try invocation.integer("--alert", in: 1...Int.max).map { Int64($0) }
         let limit = try invocation.integer("--limit", in: 1...100_000) ?? 50
         let (episodes, names) = (try store.alerts.history(of: person, alert: alert, limit: limit), try store.people.names())
@@ -20,11 +19,8 @@ struct AlertHistoryReport {
         try context.write(
             episodes,
             [
-                Field("alert") { $0.alert.id },
-                Field("subject", "person", cell: { names[$0.alert.person] ?? $0.alert.person }) {
-                    store.subject($0.alert.person)
-                },
-                Field("type") { $0.alert.type.id }, Field("condition") { $0.alert.condition.rawValue },
+                Field("alert") { $0.alert.id }, .person(names, store) { $0.alert.person }, Field("type") { $0.alert.type.id },
+                Field("condition") { $0.alert.condition.rawValue },
                 .json("limit") { $0.alert.bound }, .json("unit") { $0.alert.unit },
                 .json("device") { episode in
                     guard let device = episode.alert.device else { return ifPresent(nil) }

@@ -32,7 +32,7 @@ enum AlertsCommand: Command {
             CommandSpecification(
                 name: "add", summary: "Add an alert and print its number.",
                 arguments: [
-                    Argument(name: "TYPE", help: "Type of the readings.", completion: .command("vitalgate types --ids")),
+                    Argument(name: "TYPE", help: "Type of the readings.", completion: .types),
                     Argument(
                         name: "CONDITION", help: "Condition that raises the alert.", completion: .values(conditions)),
                     Argument(name: "LIMIT", help: "Limit for above and below, or number of hours for missing."),
@@ -115,7 +115,7 @@ enum AlertsCommand: Command {
 
     private static func list(_ context: CommandContext) throws {
         let (store, times) = (try context.openForReading(), try context.times())
-        let person = try context.invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let person = try context.person(in: store)
         let (alerts, names) = (try store.alerts.all(of: person), try store.people.names())
         let devices = try store.devices.names()
         let configuration = try context.configuration()
@@ -135,11 +135,8 @@ enum AlertsCommand: Command {
         try context.write(
             rows,
             [
-                Field("alert") { $0.alert.id },
-                Field("subject", "person", cell: { names[$0.alert.person] ?? $0.alert.person }) {
-                    store.subject($0.alert.person)
-                },
-                Field("type") { $0.alert.type.id }, Field("condition") { $0.alert.condition.rawValue },
+                Field("alert") { $0.alert.id }, .person(names, store) { $0.alert.person }, Field("type") { $0.alert.type.id },
+                Field("condition") { $0.alert.condition.rawValue },
                 Field("limit", cell: { $0.shown.bound }, value: { $0.alert.bound }),
                 Field("unit", cell: { $0.shown.unit }, value: { $0.alert.unit }),
                 .json("device") { row in
@@ -182,7 +179,7 @@ enum AlertsCommand: Command {
             throw invocation.invalid("--device", value: device, expected: "missing, not above or below")
         }
         let store = try context.access().openForWriting(creating: true)
-        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) } ?? store.owner
+        let person = try context.person(in: store) ?? store.owner
         let device = try invocation.string("--device").map { try context.adoptedDevice($0, in: store).address }
         let number = try store.alerts.add(
             of: person, type: type, condition, bound: bound, device: device, timing: timing, at: context.machine.now())
@@ -214,16 +211,16 @@ enum AlertsCommand: Command {
     }
 
     private static func acknowledge(_ context: CommandContext) throws {
-        let number = try context.invocation.integer(argument: "N", in: 1...Int.max) ?? 0
+        let number = try context.number()
         let store = try context.access().openForWriting(creating: false)
-        guard try store.alerts.acknowledge(Int64(number), at: context.machine.now()) else {
+        guard try store.alerts.acknowledge(number, at: context.machine.now()) else {
             throw StoreError(.invalid, "alert \(number) is not raised, or is acknowledged already (see 'vitalgate alerts list')")
         }
     }
 
     private static func remove(_ context: CommandContext) throws {
-        let number = try context.invocation.integer(argument: "N", in: 1...Int.max) ?? 0
-        guard try context.access().openForWriting(creating: false).alerts.remove(Int64(number)) else {
+        let number = try context.number()
+        guard try context.access().openForWriting(creating: false).alerts.remove(number) else {
             throw StoreError(.invalid, "there is no alert \(number) (see 'vitalgate alerts list')")
         }
     }

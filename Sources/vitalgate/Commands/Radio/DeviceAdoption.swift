@@ -1,7 +1,6 @@
 import BlueZSource
 import CommandLineKit
 import HealthModel
-import Hub
 import Ingestion
 import Profiles
 import SampleStore
@@ -32,7 +31,7 @@ struct DeviceAdoption {
         let address = try context.bluetoothAddress()
         let stored = DeviceAssembly.storedAddress(address)
         let store = try context.access().openForWriting(creating: true, takesStreams: true)
-        let person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        let person = try context.person(in: store)
         let bindKey = try self.bindKey()
         var device: AdoptedDevice
         if let known = try store.devices.adopted().first(where: { $0.address == stored }) {

@@ -32,7 +32,7 @@ enum DevicesCommand: Command {
                         names: ["--profile"], value: "ID",
                         help: "Profile that reads the device (default: detected from its advertisements).",
                         repeating: true,
-                        completion: .command("vitalgate profile list --ids")),
+                        completion: .profiles),
                     Option(
                         names: ["--person"], formerNames: ["--subject"], value: "ID",
                         help:

@@ -3,6 +3,7 @@ import Glibc
 import HealthModel
 import Hub
 import Ingestion
+import Pipeline
 import Profiles
 import SampleStore
 import SerialSource
@@ -17,7 +18,7 @@ struct SerialAdoption {
 
     func run(_ path: String, profiles ids: [String]) throws -> ExitCode {
         let plugs = UdevPlugs.present()
-        let plug = plugs.first { $0.node == path || $0.links.contains(path) || $0.node == Self.target(of: path) }
+        let plug = plugs.first { $0.node == path || $0.links.contains(path) || $0.node == Folder.resolved(path) }
         let durable = path == plug?.node ? plug?.durablePath ?? path : path
         let stored = DeviceAssembly.storedAddress(serial: durable)
         let store = try context.access().openForWriting(creating: true, takesStreams: true)
@@ -60,11 +61,5 @@ struct SerialAdoption {
             "vitalgate: \(path) is an adapter (\(plug.vendor):\(plug.product)) that many kinds of devices use: name the profile "
                 + "with --profile ID, such as \(candidates.joined(separator: ", "))")
         return nil
-    }
-
-    private static func target(of path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
     }
 }

@@ -2,7 +2,6 @@ import CommandLineKit
 import Formats
 import HealthAnswers
 import HealthModel
-import Hub
 import SampleStore
 
 /// A `stats` query for one type, with the units of its output.
@@ -28,7 +27,7 @@ struct StatisticsQuestion {
             try context.instant(option: "--anchor", zone: zone) ?? StatisticsQuery.defaultAnchor(of: type, interval, zone)
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: zone, anchor: anchor), from: range.from, to: range.to,
-            person: try invocation.string("--person").map { try StoreAccess.person($0, in: store) },
+            person: try context.person(in: store),
             priority: try context.configuration().priority)
         query.predicate =
             SampleQuery(
@@ -61,7 +60,7 @@ struct StatisticsQuestion {
         }
         let records = try SampleQuery(
             types: LabStatistics.types,
-            person: invocation.string("--person").map { try StoreAccess.person($0, in: store) },
+            person: try context.person(in: store),
             source: invocation.string("--source"), device: invocation.string("--device"),
             where: context.condition(for: LabStatistics.types, zone: zone, in: store))
         let lab = try LabStatistics(loinc: code, in: store, matching: records, from: range.from, to: range.to, zone: zone)

@@ -2,7 +2,6 @@ import CommandLineKit
 import Formats
 import HealthAnswers
 import HealthModel
-import Hub
 import SampleStore
 
 /// `stats`: statistics of a type by calendar interval.
@@ -31,7 +30,7 @@ enum StatsCommand: Command {
                     One or more types, separated by commas, such as heartRate,sleepAnalysis (only quantities and categories, see \
                     'vitalgate types'), or LOINC codes of laboratory results, such as 2339-0.
                     """,
-                completion: .command("vitalgate types --ids"))
+                completion: .types)
         ],
         options: [
             Option(

@@ -3,7 +3,6 @@ import FileExport
 import Glibc
 import HealthAnswers
 import HealthModel
-import Hub
 import Pipeline
 import SampleStore
 
@@ -28,9 +27,7 @@ enum ExportCommand: Command {
             represent are left out, and their number is printed.
             """,
         arguments: [
-            Argument(
-                name: "TARGET", help: "Name of a target (not with --to).", arity: .optional,
-                completion: .command("vitalgate targets list --names"))
+            Argument(name: "TARGET", help: "Name of a target (not with --to).", arity: .optional, completion: .targets)
         ],
         options: [
             Option(names: ["--once"], help: "Stop when the target is up to date."),
@@ -90,7 +87,7 @@ enum ExportCommand: Command {
         let zone = try context.zone()
         var types = try invocation.string("--types").map { Set(try context.types($0)) }
         if form == .wide || form == .report { types = try quantities(types, invocation) }
-        var person = try invocation.string("--person").map { try StoreAccess.person($0, in: store) }
+        var person = try context.person(in: store)
         // These formats contain one person.
         if form == .appleHealth || form == .report, person == nil { person = store.owner }
         let range = (

@@ -47,7 +47,7 @@ struct TargetEditing {
         name: "remove", summary: "Remove a target from the configuration.",
         discussion: "Samples that were sent stay at the target. The rest of the file does not change, including comments.",
         arguments: [
-            Argument(name: "TARGET", help: "Name of a target.", completion: .command("vitalgate targets list --names"))
+            Argument(name: "TARGET", help: "Name of a target.", completion: .targets)
         ])
 
     private static func keys(_ settings: some Sequence<ExporterSetting>) -> String {

@@ -23,9 +23,10 @@ final class TargetLines {
                     "a target of the kind postgresql or files (the kind '\(target.kind.rawValue)' cannot be read back)"
             )
         }
-        var template = Array("/var/tmp/vitalgate-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw StoreError(.inputOutput, "/var/tmp: \(String(cString: strerror(errno)))") }
-        folder = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let folder = Folder.temporary(in: "/var/tmp") else {
+            throw StoreError(.inputOutput, "/var/tmp: \(String(cString: strerror(errno)))")
+        }
+        self.folder = folder
         path = folder + "/lines.ndjson"
         file = FileArgument(name: name, at: path)
         do {

@@ -10,7 +10,7 @@ import SampleStore
 /// `targets`: the targets that the store is exported to.
 enum TargetsCommand: Command {
     private static let target = Argument(
-        name: "TARGET", help: "Name of a target.", completion: .command("vitalgate targets list --names"))
+        name: "TARGET", help: "Name of a target.", completion: .targets)
     private static let uuids = Argument(name: "UUID", help: "UUIDs of set-aside samples (default: all).", arity: .any)
 
     static let specification = CommandSpecification(
