@@ -53,14 +53,19 @@ import Testing
         #expect(try live("stepCount") == [1200])
         #expect(try post(steps("8342.6", "Phone|Watch")).status == 200)
         #expect(try live("stepCount") == [8342.6])
-        // The same posts again, also the earlier one, change nothing.
+        // The same post again changes nothing.
+        let last = try served.store.lastChange()
         #expect(try post(steps("8342.6", "Watch|Phone")).status == 200)
+        #expect(try served.store.lastChange() == last)
+        // The last value that arrives counts, also if an earlier post had it.
         #expect(try post(steps("1200")).status == 200)
+        #expect(try live("stepCount") == [1200])
+        #expect(try post(steps("8342.6", "Watch|Phone")).status == 200)
         #expect(try live("stepCount") == [8342.6])
         // All posts of a day are one entry.
         let accounts = try served.store.ledger.accounts().filter { $0.kind == .import }
         #expect(accounts.map(\.name) == ["other (client.2)"])
-        #expect(accounts.map(\.read) == [4] && accounts.map(\.stored) == [2] && accounts.map(\.state) == ["done"])
+        #expect(accounts.map(\.read) == [5] && accounts.map(\.stored) == [2] && accounts.map(\.state) == ["done"])
     }
 
     @Test func storesNothingOfATruncatedPost() throws {
