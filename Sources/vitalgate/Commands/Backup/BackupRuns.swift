@@ -21,7 +21,7 @@ struct BackupRuns {
         HubSignals.watch(loop.alarm)
         // As root, the keys of paired devices are copied beside the store first, so that the hub can read them later.
         let bonds = Self.readBonds()
-        try FolderOwner.become(ownerOf: backup.store)
+        try context.becomeStoreOwner()
         if let bonds { Self.keep(bonds, backup.store) }
         files = Self.files(backup, context)
     }
