@@ -94,12 +94,14 @@ package struct BackupRestore: Sendable {
         !isOfStore(target, store) && folders.contains { target.hasPrefix($0.hasSuffix("-") ? $0 : $0 + "/") }
     }
 
-    /// Whether a path begins with that of the store, or of a file beside it whose name begins with the store's. The folder of its backups is
-    /// not meant, because the keys in it are restored.
+    /// Whether a path begins with that of the store, or of a file beside it whose name begins with the store's. In the folder of its backups,
+    /// only the keys are restored, because its state decides which backups are made and proven.
     private static func isOfStore(_ path: String, _ store: String) -> Bool {
         let (path, folder) = (path.split(separator: "/"), store.split(separator: "/").dropLast())
-        guard path.starts(with: folder), let name = path.dropFirst(folder.count).first else { return false }
-        return name.hasPrefix(SmallFile.name(of: store)) && name != SmallFile.name(of: BackupState.folder(ofStore: store))
+        let rest = path.dropFirst(folder.count)
+        guard path.starts(with: folder), let name = rest.first, let last = rest.last else { return false }
+        if name == SmallFile.name(of: BackupState.folder(ofStore: store)) { return rest.count != 2 || !last.hasSuffix(".key") }
+        return name.hasPrefix(SmallFile.name(of: store))
     }
 
     /// The folders of files of a hub among these: those that have its name. In any other one, such as /etc or the home of a person, files

@@ -91,7 +91,7 @@ import Testing
     /// The restored store was checked. Another file in its place, or in that of its log or lock, was not.
     @Test(arguments: [
         "store.db", "store.db-wal", "store.db-shm", "store.db-journal", "store.db-hub", "store.db.sock", "/store.db-wal",
-        "store.db/x",
+        "store.db/x", "store.db-backup", "store.db-backup/state.json", "store.db-backup/lock", "store.db-backup/usb.key/x",
     ])
     func doesNotReplaceTheStore(_ name: String) {
         let (folder, store) = ("/var/lib/vitalgate", "/var/lib/vitalgate/store.db")
