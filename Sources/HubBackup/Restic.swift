@@ -341,6 +341,13 @@ extension Restic {
             tags?.compactMap { $0.hasPrefix("erasures=") ? Int64($0.dropFirst(9)) : nil }.first ?? -1
         }
 
+        /// The machine and the store's file that it was made from, or `nil` if it is unknown.
+        var holder: String? {
+            tags?.first { $0.hasPrefix(Self.holderPrefix) }.map { String($0.dropFirst(Self.holderPrefix.count)) }
+        }
+
+        static let holderPrefix = "holder="
+
         var isVerified: Bool { tags?.contains(Self.verified) == true }
 
         static let (program, verified, unverified) = ("vitalgate", "verified", "unverified")

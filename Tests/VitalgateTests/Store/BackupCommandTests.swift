@@ -208,6 +208,29 @@ import Testing
         #expect(try one.status == 0 && lines(chosen) == lines(folder), "\(one)")
     }
 
+    /// The newest backup is the one that is restored. A copy of the store, which lacks new readings, must not make it.
+    @Test func refusesCopyOfTheStore() throws {
+        _ = try added()
+        let copy = try TestFolder()
+        let copied = try RunningVitalgate(
+            command: ["/bin/cp", "-a", folder.root + "/.", copy.root], environment: Vitalgate.environment(home: folder.root)
+        ).wait()
+        #expect(copied.status == 0)
+        try folder.vitalgate("add", "bodyMass", "70", "kg")
+        #expect(try backup("run").status == 0)
+        let refused = try copy.vitalgate("backup", "run")
+        #expect(refused.status == 77 && refused.errors.contains("vitalgate store adopt --moved"), "\(refused)")
+        #expect(try backup("run").status == 0)
+        #expect(try backup("list", "usb", "--format", "ndjson").lines.count == 3)
+        // The user says that the copy is the store now, and the other one becomes another store.
+        #expect(try copy.vitalgate("store", "adopt", "--moved").status == 0)
+        #expect(try copy.vitalgate("backup", "run").status == 0)
+        #expect(try backup("run").status == 77)
+        #expect(try folder.vitalgate("store", "adopt").status == 0)
+        #expect(try backup("run").status == 0)
+        #expect(try copy.vitalgate("backup", "run").status == 0)
+    }
+
     // MARK: Places that are away, full or damaged
 
     @Test func waitsForAMissingDisk() throws {

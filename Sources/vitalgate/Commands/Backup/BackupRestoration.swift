@@ -60,6 +60,7 @@ struct BackupRestoration {
                 // The old machine is gone. Targets accept this one from now on, and refuse the old one if it comes back.
                 try store.targets.confirm(holder: context.machine.holder(ofStore: backup.store).id)
             }
+            try BackupState.takeOver(ofStore: backup.store)
             try report(result)
         }
     }
