@@ -88,14 +88,19 @@ package struct BackupDrill: Sendable {
     }
 }
 
-/// The files of a snapshot, restored into a scratch folder and compared with its manifest. The folder is removed with this object.
+/// The files of a snapshot, restored into scratch folders and compared with its manifest. The folders are removed with this object.
+///
+/// The store is written by this process. Only its user, who may be another one than that of restic, can be trusted beside the store.
 final class RestoredBackup {
     let manifest: BackupManifest
-    /// The scratch folder, or `nil` if the store's data was only read.
-    let folder: String?
+    /// The restored file of the store, or `nil` if its data was only read.
+    let store: String?
+    /// The folder of the other files. If restic runs as root, only root can read it.
+    private let files: String?
 
-    /// The largest store that is restored to memory, in bytes.
+    /// The largest files that are restored to memory, in bytes.
     private static let inMemory = 128 << 20
+    private static let memory = "/dev/shm"
 
     /// - Parameter path: the store beside which the scratch folder is. `nil` only reads the data.
     /// - Throws: ``BackupFailure`` of the kind `damaged` if anything differs.
@@ -107,36 +112,70 @@ final class RestoredBackup {
         found[place] = nil
         guard found == manifest.sizes else { throw Self.difference("the list of files") }
         guard let path else {
-            folder = nil
+            (store, files) = (nil, nil)
             let digest = try restic.digest(of: "/\(BackupManifest.storeName)", in: snapshot.id)
             guard digest == manifest.store.sha256 else { throw Self.difference("the store") }
             return
         }
-        let folder = try Self.create(path, manifest.store.bytes, usesMemory)
-        self.folder = folder
+        let folder = SmallFile.folder(of: path)
+        let scratch = try Self.create(manifest.store.bytes, in: usesMemory ? [Self.memory, folder] : [folder])
+        let store = "\(scratch)/\(BackupManifest.storeName)"
+        let bytes = manifest.files.reduce(0) { $0 + $1.bytes }
+        let files: String
         do {
-            try restic.run(["restore", "--no-lock", snapshot.id, "--target", folder])
-            try check(folder)
+            files = try FolderOwner.actingAsRoot { try Self.create(bytes, in: [Self.memory, "/var/tmp"]) }
         } catch {
-            Scratch.remove(folder)
+            Scratch.remove(scratch)
             throw error
+        }
+        (self.store, self.files) = (store, files)
+        let digest = try restic.write("/\(BackupManifest.storeName)", of: snapshot.id, to: store, size: manifest.store.bytes)
+        guard digest == manifest.store.sha256 else { throw Self.difference("the store") }
+        try restic.run(
+            ["restore", "--no-lock", snapshot.id, "--exclude", "/\(BackupManifest.storeName)", "--target", files],
+            check: checkLengths)
+        for file in manifest.files where contents(of: file).map(BackupFiles.digest) != file.sha256 {
+            throw Self.difference(file.path)
+        }
+        try check(store)
+    }
+
+    deinit {
+        if let store { Scratch.remove(SmallFile.folder(of: store)) }
+        if let files { try? FolderOwner.actingAsRoot { Scratch.remove(files) } }
+    }
+
+    /// Ends restic if a file becomes longer than in the manifest.
+    private func checkLengths() throws(BackupFailure) {
+        guard let files else { return }
+        let isTooLong = try? FolderOwner.actingAsRoot {
+            manifest.files.contains { file in
+                var status = stat()
+                return lstat(files + BackupManifest.place(of: file.path), &status) == 0 && Int(status.st_size) > file.bytes
+            }
+        }
+        guard isTooLong == false else { throw Self.difference("the length of a file") }
+    }
+
+    /// The bytes of one of the other files.
+    func contents(of file: BackupManifest.File) -> [UInt8]? {
+        guard let files else { return nil }
+        return try? FolderOwner.actingAsRoot {
+            SmallFile.read(files + BackupManifest.place(of: file.path), limit: BackupFiles.maximumLength)
         }
     }
 
-    deinit { if let folder { Scratch.remove(folder) } }
-
-    /// The restored file of the store.
-    var store: String? { folder.map { "\($0)/\(BackupManifest.storeName)" } }
-
-    /// Creates the folder: in memory if it is small, or else beside the store.
-    private static func create(_ path: String, _ bytes: Int, _ usesMemory: Bool) throws(BackupFailure) -> String {
+    /// Creates a folder in the first parent that has room for the bytes. Memory is only for small files.
+    private static func create(_ bytes: Int, in parents: [String]) throws(BackupFailure) -> String {
         var status = statvfs()
-        let isSmall =
-            usesMemory && bytes <= inMemory && statvfs("/dev/shm", &status) == 0 && access("/dev/shm", W_OK) == 0
-            && Int(status.f_bavail) * Int(status.f_frsize) > 4 * bytes
-        let parent = isSmall ? "/dev/shm" : SmallFile.folder(of: path)
-        guard statvfs(parent, &status) == 0, Int(status.f_bavail) * Int(status.f_frsize) > bytes + bytes / 10 + (8 << 20) else {
-            throw BackupFailure(.full, "\(parent) has no space for a restored copy of the store (\(bytes >> 20) MiB)")
+        func hasRoom(_ parent: String) -> Bool {
+            guard statvfs(parent, &status) == 0 else { return false }
+            let free = Int(status.f_bavail) * Int(status.f_frsize)
+            return parent == memory
+                ? bytes <= inMemory && access(parent, W_OK) == 0 && free > 4 * bytes : free > bytes + bytes / 10 + (8 << 20)
+        }
+        guard let parent = parents.first(where: hasRoom) else {
+            throw BackupFailure(.full, "\(parents[0]) has no space for a restored copy of the store (\(bytes >> 20) MiB)")
         }
         var template = Array("\(parent)/vitalgate-restore.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
@@ -149,16 +188,7 @@ final class RestoredBackup {
         BackupFailure(.damaged, "\(description) in the backup differs from the original")
     }
 
-    private func check(_ folder: String) throws {
-        let path = "\(folder)/\(BackupManifest.storeName)"
-        guard try Self.digest(of: path) == manifest.store.sha256 else { throw Self.difference("the store") }
-        for file in manifest.files {
-            let restored = folder + BackupManifest.place(of: file.path)
-            guard let bytes = SmallFile.read(restored, limit: BackupFiles.maximumLength), BackupFiles.digest(bytes) == file.sha256
-            else {
-                throw Self.difference(file.path)
-            }
-        }
+    private func check(_ path: String) throws {
         let store = try SampleStore(path: path, access: .read)
         let problems = try store.check()
         guard problems.isEmpty else {
@@ -170,19 +200,5 @@ final class RestoredBackup {
             found.quarantined == manifest.store.quarantined, found.ingests == manifest.store.ledger,
             found.lastChange == manifest.store.lastChange
         else { throw BackupFailure(.damaged, "the restored store has other counts than the backup's list") }
-    }
-
-    private static func digest(of path: String) throws(BackupFailure) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { throw difference("the store") }
-        defer { close(descriptor) }
-        var stream = Digest.Stream()
-        var chunk = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            guard count >= 0 else { throw BackupFailure(.failed, "\(path): \(String(cString: strerror(errno)))") }
-            guard count > 0 else { return stream.end().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
-            chunk.withUnsafeBytes { stream.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-        }
     }
 }

@@ -98,13 +98,22 @@ package struct BackupManifest: Codable, Hashable, Sendable {
             guard Self.isValid(file.path) else {
                 throw BackupFailure(.damaged, "the backup has a file without a valid path")
             }
+            guard 0...BackupFiles.maximumLength ~= file.bytes else {
+                throw BackupFailure(.damaged, "the backup has a file that is larger than 1 MiB")
+            }
             // A program with such a permission would run as the file's owner, who may be root.
             guard file.mode & ~0o777 == 0 else {
                 throw BackupFailure(.damaged, "the backup has a file with special permissions")
             }
         }
+        guard 0...Self.maximumStore ~= manifest.store.bytes else {
+            throw BackupFailure(.damaged, "the backup has a store without a valid size")
+        }
         self = manifest
     }
+
+    /// The largest size of a store in bytes, which is far more than a hub fills.
+    private static let maximumStore = 1 << 50
 
     /// More than a backup contains. Its own bounds are lower, and the keys of its locations come on top.
     private static let maximumFiles = 2 * BackupFiles.maximum

@@ -42,18 +42,18 @@ package struct BackupRestore: Sendable {
         package var retained: [String] = []
     }
 
-    /// Restores a backup. The caller has the hub's lock on the store.
+    /// Restores a backup. The caller has the hub's lock on the store, and acts as the owner of the store's folder. The files outside are
+    /// written as the owners of their folders.
     ///
     /// - Parameters:
-    ///   - owner: the user of the store's folder, if this process runs as root.
     ///   - replaces: whether a store with readings is replaced. It is kept under another name.
     ///   - configuration: the path of the configuration on this machine, or `nil` for its old place.
     ///   - allowed: folders in which files may be put. Files with another place are put into a folder beside the store, because a hub that
     ///     was broken into could have put anything into its backups.
     ///   - prepare: called with the restored store before it is put in its place.
     package func restore(
-        _ choice: Choice, owner: (user: uid_t, group: gid_t)?, replaces: Bool, configuration: String?, restoresFiles: Bool,
-        allowed: [String], prepare: (SampleStore) throws -> Void
+        _ choice: Choice, replaces: Bool, configuration: String?, restoresFiles: Bool, allowed: [String],
+        prepare: (SampleStore) throws -> Void
     ) throws -> Result {
         try checkOld(replaces)
         guard let snapshot = try restic.snapshots().first(where: { $0.id == choice.id }) else {
@@ -61,9 +61,7 @@ package struct BackupRestore: Sendable {
         }
         let restored = try RestoredBackup(restic, snapshot, beside: store, usesMemory: false)
         return try withExtendedLifetime(restored) {
-            guard let path = restored.store, let folder = restored.folder else {
-                throw BackupFailure(.failed, "the backup was not restored")
-            }
+            guard let path = restored.store else { throw BackupFailure(.failed, "the backup was not restored") }
             try SampleStore.beginHistory(ofRestored: path)
             do {
                 let store = try SampleStore(path: path, access: .write)
@@ -71,17 +69,17 @@ package struct BackupRestore: Sendable {
                 try store.checkpoint()
             }
             var result = Result(manifest: restored.manifest)
-            try put(path, owner, &result)
+            try put(path, &result)
             guard restoresFiles else { return result }
             for file in restored.manifest.files {
                 let target = place(of: file, restored.manifest, configuration)
                 guard target == configuration || Self.isAllowed(target, in: allowed, store: store) else {
                     let aside = "\(store)-restored\(file.path)"
-                    put(file, folder + BackupManifest.place(of: file.path), at: aside, owner, &result)
+                    put(file, restored, at: aside, &result)
                     result.notRestored.append("\(file.path): it is now in \(aside)")
                     continue
                 }
-                put(file, folder + BackupManifest.place(of: file.path), at: target, owner, &result)
+                put(file, restored, at: target, &result)
             }
             return result
         }
@@ -96,12 +94,14 @@ package struct BackupRestore: Sendable {
         !isOfStore(target, store) && folders.contains { target.hasPrefix($0.hasSuffix("-") ? $0 : $0 + "/") }
     }
 
-    /// Whether a path begins with that of the store, or of a file beside it whose name begins with the store's. The folder of its backups is
-    /// not meant, because the keys in it are restored.
+    /// Whether a path begins with that of the store, or of a file beside it whose name begins with the store's. In the folder of its backups,
+    /// only the keys are restored, because its state decides which backups are made and proven.
     private static func isOfStore(_ path: String, _ store: String) -> Bool {
         let (path, folder) = (path.split(separator: "/"), store.split(separator: "/").dropLast())
-        guard path.starts(with: folder), let name = path.dropFirst(folder.count).first else { return false }
-        return name.hasPrefix(SmallFile.name(of: store)) && name != SmallFile.name(of: BackupState.folder(ofStore: store))
+        let rest = path.dropFirst(folder.count)
+        guard path.starts(with: folder), let name = rest.first, let last = rest.last else { return false }
+        if name == SmallFile.name(of: BackupState.folder(ofStore: store)) { return rest.count != 2 || !last.hasSuffix(".key") }
+        return name.hasPrefix(SmallFile.name(of: store))
     }
 
     /// The folders of files of a hub among these: those that have its name. In any other one, such as /etc or the home of a person, files
@@ -135,7 +135,7 @@ package struct BackupRestore: Sendable {
         return (2...1000).map { "\(name)-\($0)" }.first { access($0, F_OK) != 0 } ?? name
     }
 
-    private func put(_ path: String, _ owner: (user: uid_t, group: gid_t)?, _ result: inout Result) throws {
+    private func put(_ path: String, _ result: inout Result) throws {
         // A log of the old store would be replayed over the new one.
         if access(store, F_OK) == 0 {
             let old = try SampleStore(path: store, access: .write)
@@ -144,9 +144,9 @@ package struct BackupRestore: Sendable {
         let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw BackupFailure(.failed, "\(path): \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
-        guard fchmod(descriptor, 0o600) == 0, owner.map({ fchown(descriptor, $0.user, $0.group) }) ?? 0 == 0,
-            fsync(descriptor) == 0
-        else { throw BackupFailure(.permission, "\(path): \(String(cString: strerror(errno)))") }
+        guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else {
+            throw BackupFailure(.permission, "\(path): \(String(cString: strerror(errno)))")
+        }
         if access(store, F_OK) == 0 {
             let retained = Self.retained(store)
             guard rename(store, retained) == 0 else {
@@ -165,30 +165,22 @@ package struct BackupRestore: Sendable {
     }
 
     /// Puts a small file at its place. A different file that is there is kept under another name.
-    private func put(
-        _ file: BackupManifest.File, _ source: String, at target: String, _ owner: (user: uid_t, group: gid_t)?,
-        _ result: inout Result
-    ) {
-        guard let bytes = SmallFile.read(source, limit: BackupFiles.maximumLength) else {
+    private func put(_ file: BackupManifest.File, _ restored: RestoredBackup, at target: String, _ result: inout Result) {
+        guard let bytes = restored.contents(of: file) else {
             result.notRestored.append("\(target): the backup has no such file")
             return
         }
-        let isOfOwner = owner != nil && geteuid() == 0 && target.hasPrefix(SmallFile.folder(of: store) + "/")
-        guard let owner, isOfOwner else { return putAsUser(file, bytes, at: target, owner, &result) }
-        // Root must not write where another user may have put links.
-        guard setegid(owner.group) == 0, seteuid(owner.user) == 0 else {
-            result.notRestored.append("\(target): \(String(cString: strerror(errno)))")
-            return
+        let owner = (user: geteuid(), group: getegid())
+        do {
+            try FolderOwner.acting(asOwnerOf: target) { put(file, bytes, at: target, owner, &result) }
+        } catch {
+            result.notRestored.append("\(error)")
         }
-        defer {
-            _ = seteuid(0)
-            _ = setegid(0)
-        }
-        putAsUser(file, bytes, at: target, nil, &result)
     }
 
-    private func putAsUser(
-        _ file: BackupManifest.File, _ bytes: [UInt8], at target: String, _ owner: (user: uid_t, group: gid_t)?,
+    /// - Parameter owner: the owner of the store. As root, it gets files whose owner this machine does not have.
+    private func put(
+        _ file: BackupManifest.File, _ bytes: [UInt8], at target: String, _ owner: (user: uid_t, group: gid_t),
         _ result: inout Result
     ) {
         if let there = SmallFile.read(target, limit: BackupFiles.maximumLength) {

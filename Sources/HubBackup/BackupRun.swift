@@ -1,6 +1,7 @@
 import Glibc
 import HealthModel
 import Ingestion
+import Pipeline
 import SampleStore
 
 /// Makes a backup at one location, and proves it.
@@ -19,6 +20,8 @@ package struct BackupRun: Sendable {
     package let files: BackupFiles
     /// The name of the machine, for people.
     package let machine: String
+    /// The machine and the store's file. A copy of the store has another one.
+    private let holder: StoreHolder
     private let restic: Restic
     private let now: @Sendable () -> Instant
     private let isStopped: @Sendable () -> Bool
@@ -29,16 +32,18 @@ package struct BackupRun: Sendable {
     /// Prepares a backup. `isStopped` is asked several times a second.
     package init(
         _ name: String, store: String, restic: Restic, files: BackupFiles, schedule: BackupSchedule, machine: String,
-        now: @escaping @Sendable () -> Instant, isStopped: @escaping @Sendable () -> Bool = { false }
+        holder: StoreHolder, now: @escaping @Sendable () -> Instant, isStopped: @escaping @Sendable () -> Bool = { false }
     ) {
         (self.name, self.store, self.restic, self.files, self.schedule) = (name, store, restic, files, schedule)
-        (self.machine, self.now, self.isStopped) = (machine, now, isStopped)
+        (self.machine, self.holder, self.now, self.isStopped) = (machine, holder, now, isStopped)
     }
 
     /// The name of this store's snapshots. A restored store goes on with them on another machine.
     static func host(_ identifier: String) -> String { "vitalgate-\(identifier.filter { $0 != "-" }.prefix(12))" }
 
     // MARK: The backup
+
+    private var holderTag: String { Restic.Snapshot.holderPrefix + holder.id }
 
     /// A verified backup.
     package struct Result: Sendable {
@@ -81,8 +86,10 @@ package struct BackupRun: Sendable {
         let pinned = try PinnedStore(path: store)
         let identifier = pinned.store.identifier
         let before = try restic.snapshots(of: Self.host(identifier))
+        try checkHolder(before, pinned.store)
         let (manifest, added) = try withExtendedLifetime(pinned) { try upload(pinned, start) }
         try BackupState.change(name, ofStore: store) { place in
+            place.takesOver = nil
             place.tried = start.microseconds
             place.made = start.microseconds
             place.began = place.began ?? start.microseconds
@@ -106,6 +113,21 @@ package struct BackupRun: Sendable {
         return result
     }
 
+    /// Refuses a run if the newest backup is of another copy of this store. The newest backup is the one that is restored, and with it
+    /// those of the other copy would be removed earlier. A restored store and a moved one take over.
+    private func checkHolder(_ before: [Restic.Snapshot], _ store: SampleStore) throws {
+        guard let newest = before.last(where: \.isVerified)?.holder, newest != holder.id else { return }
+        let place = BackupState(ofStore: self.store).places[name] ?? BackupState.Place()
+        let isRestored = try place.made == nil && store.targets.confirmedHolder() == holder.id
+        guard isRestored || place.takesOver == true else {
+            throw BackupFailure(
+                .permission,
+                "the newest backup is of another copy of this store, and this one is \(holder.name): if this is a copy, run "
+                    + "'vitalgate store adopt' to give it an identity of its own. If the store was moved, run 'vitalgate store adopt --moved'"
+            )
+        }
+    }
+
     private func upload(_ pinned: PinnedStore, _ start: Instant) throws -> (manifest: BackupManifest, added: Int) {
         guard let digest = try pinned.digest(isStopped: isStopped) else { throw BackupFailure(.stopped, "it was stopped") }
         let summary = try pinned.store.summary()
@@ -126,7 +148,7 @@ package struct BackupRun: Sendable {
         try verify(id, manifest)
         guard pinned.isIntact else { throw BackupFailure(.failed, "the store was replaced during the backup") }
         try restic.run(
-            ["tag", "--set", "\(Restic.Snapshot.program),\(Restic.Snapshot.verified),erasures=\(erasures)", id.id],
+            ["tag", "--set", "\(Restic.Snapshot.program),\(Restic.Snapshot.verified),erasures=\(erasures),\(holderTag)", id.id],
             within: .seconds(600))
         let marked = try restic.snapshots(of: Self.host(pinned.store.identifier)).contains {
             $0.isVerified && $0.instant == id.instant
@@ -157,7 +179,7 @@ package struct BackupRun: Sendable {
         let output = try restic.run(
             [
                 "backup", "--json", "--force", "--host", host, "--tag",
-                "\(Restic.Snapshot.program),\(Restic.Snapshot.unverified),erasures=\(manifest.store.erasures)", "--",
+                "\(Restic.Snapshot.program),\(Restic.Snapshot.unverified),erasures=\(manifest.store.erasures),\(holderTag)", "--",
                 BackupManifest.storeName, BackupManifest.folder,
             ], in: stage.folder,
             check: { () throws(BackupFailure) in

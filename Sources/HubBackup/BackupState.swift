@@ -37,6 +37,8 @@ package struct BackupState: Codable, Hashable, Sendable {
         package var failures: Int?
         /// Since when the folder has not been there.
         package var away: Int64?
+        /// Whether the next backup may follow one of another copy of the store, because the user has moved the store.
+        package var takesOver: Bool?
         /// When the first backup was made.
         package var began: Int64?
         /// What each receiver of alerts was told, by its name. Nothing for a receiver that knows of no trouble.
@@ -68,6 +70,14 @@ package struct BackupState: Codable, Hashable, Sendable {
     /// Changes the state of a location in the file.
     package static func change(_ name: String, ofStore store: String, _ body: (inout Place) -> Void) throws(BackupFailure) {
         try change(store) { body(&$0.places[name, default: Place()]) }
+    }
+
+    /// Lets the next backup at each known location follow one of another copy of the store.
+    package static func takeOver(ofStore store: String) throws(BackupFailure) {
+        guard !BackupState(ofStore: store).places.isEmpty else { return }
+        try change(store) { state in
+            for name in state.places.keys { state.places[name]?.takesOver = true }
+        }
     }
 
     /// Removes the state of a location.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HealthModel
+import Ingestion
 import Pipeline
 
 /// Runs restic on one repository: without a terminal, and with its secrets in pipes and the environment, never in its arguments. It dies
@@ -142,7 +143,7 @@ package struct Restic: Sendable {
         for _ in 0..<4 { pipes.append(try Self.pipe()) }
         for (index, text) in [(2, key.words), (3, newKey?.words ?? "")] {
             let bytes = Array((text + "\n").utf8)
-            guard write(pipes[index].writing, bytes, bytes.count) == bytes.count else { throw Self.failure("pipe", errno) }
+            guard Glibc.write(pipes[index].writing, bytes, bytes.count) == bytes.count else { throw Self.failure("pipe", errno) }
             close(pipes[index].writing)
             pipes[index].writing = -1
         }
@@ -184,8 +185,15 @@ package struct Restic: Sendable {
         let settings: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         start.environment = settings
         defer { for text in settings { free(text) } }
+        // The repository may be of the hub of another machine, whose user this one does not have.
+        let result: Result<pid_t, ErrorNumber>
+        do {
+            result = try FolderOwner.actingAsRoot { start.run() }
+        } catch {
+            throw BackupFailure(.permission, "\(error)")
+        }
         do throws(ErrorNumber) {
-            return try start.run().get()
+            return try result.get()
         } catch {
             throw Self.failure(words[0], error.code)
         }
@@ -333,6 +341,13 @@ extension Restic {
             tags?.compactMap { $0.hasPrefix("erasures=") ? Int64($0.dropFirst(9)) : nil }.first ?? -1
         }
 
+        /// The machine and the store's file that it was made from, or `nil` if it is unknown.
+        var holder: String? {
+            tags?.first { $0.hasPrefix(Self.holderPrefix) }.map { String($0.dropFirst(Self.holderPrefix.count)) }
+        }
+
+        static let holderPrefix = "holder="
+
         var isVerified: Bool { tags?.contains(Self.verified) == true }
 
         static let (program, verified, unverified) = ("vitalgate", "verified", "unverified")
@@ -409,6 +424,40 @@ extension Restic {
     func digest(of path: String, in id: String) throws(BackupFailure) -> String {
         var stream = Digest.Stream()
         try run(["dump", "--no-lock", id, path], sink: { stream.add($0) })
+        return stream.end().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// Writes a file of a snapshot to a new file of this process's user.
+    ///
+    /// - Parameter size: the maximum size in bytes. A longer file is damaged, whatever the list of files contains.
+    /// - Returns: The SHA-256 of the file.
+    func write(_ path: String, of id: String, to target: String, size: Int) throws(BackupFailure) -> String {
+        let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(target, errno) }
+        defer { close(descriptor) }
+        var stream = Digest.Stream()
+        var (failed, left): (Int32?, Int) = (nil, size)
+        func write(_ bytes: UnsafeRawBufferPointer) {
+            stream.add(bytes)
+            left -= bytes.count
+            var rest = bytes
+            while !rest.isEmpty, failed == nil, left >= 0 {
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                if count > 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+                } else if errno != EINTR {
+                    failed = errno
+                }
+            }
+        }
+        func check() throws(BackupFailure) {
+            guard left >= 0 else { throw BackupFailure(.damaged, "\(path) in the backup has another size than in its list") }
+            guard let failed else { return }
+            throw failed == ENOSPC
+                ? BackupFailure(.full, "no space is left for the restored store") : Self.failure(target, failed)
+        }
+        try run(["dump", "--no-lock", id, path], check: check, sink: write)
+        try check()
         return stream.end().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 

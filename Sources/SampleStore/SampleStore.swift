@@ -39,7 +39,7 @@ public final class SampleStore {
         }
     }
 
-    /// The path of the store's file.
+    /// The path of the store's file, or of its target if it is a link. The locks are beside the target, as SQLite's own files.
     public let path: String
     /// The identifier that a target uses to distinguish the stores that feed it. A copy of the store has the same identifier.
     public let identifier: String
@@ -71,8 +71,9 @@ public final class SampleStore {
     /// - Parameter creation: The properties of a new store. The file is created with mode 0600 if it is missing. Without this parameter a
     ///   missing file is an error.
     public init(path: String, access: Access, creation: Creation? = nil) throws(StoreError) {
-        self.path = path
         try Self.inspect(path, creating: creation != nil && access == .write)
+        let path = Self.linked(path)
+        self.path = path
         connection = try Self.connect(path, access)
         do throws(StoreError) {
             do throws(StoreError) {
@@ -159,6 +160,7 @@ public final class SampleStore {
 
     /// Checks that the file exists. Creates an empty one with our own permissions if it is missing and `creating` is true.
     private static func inspect(_ path: String, creating: Bool) throws(StoreError) {
+        try refuseLinksOfOthers(path)
         var status = stat()
         if stat(path, &status) == 0 {
             guard status.st_mode & S_IFMT == S_IFREG else { throw StoreError(.foreign, "\(path) is not a file") }
@@ -181,6 +183,29 @@ public final class SampleStore {
             throw StoreError(kind, "\(path): \(String(cString: strerror(errno)))")
         }
         if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// The target of a link, or the path itself. Processes that open a store by different names share its locks.
+    private static func linked(_ path: String) -> String {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let found = realpath(path, nil) else { return path }
+        defer { free(found) }
+        return String(cString: found)
+    }
+
+    /// As root, refuses a path with a link of another user, who could lead root to any file (CWE-59).
+    private static func refuseLinksOfOthers(_ path: String) throws(StoreError) {
+        guard geteuid() == 0 else { return }
+        var prefix = path.hasPrefix("/") ? "" : "."
+        for part in path.split(separator: "/") {
+            prefix += "/" + part
+            var status = stat()
+            guard lstat(prefix, &status) == 0 else { return }
+            guard status.st_mode & S_IFMT != S_IFLNK || status.st_uid == 0 else {
+                throw StoreError(
+                    .permission, "\(prefix) is a link of another user, which root does not follow: name the store's own path")
+            }
+        }
     }
 
     /// The page size in bytes of stores that take streams.

@@ -8,6 +8,8 @@ import Pipeline
 struct ConfigurationFile {
     /// The path without symbolic links, so that a link to the file stays a link.
     let path: String
+    /// The path with its links, which decide as which user the file is written.
+    private let namedPath: String
     /// The text when the command began, or nothing if there is no file yet.
     let bytes: [UInt8]
     /// Whether systemd runs the hub of this configuration.
@@ -22,7 +24,7 @@ struct ConfigurationFile {
             throw ConfigurationError("there is no home folder: name the configuration with --config")
         }
         isOfService = path == Configuration.systemPath && access("/run/systemd/system", F_OK) == 0
-        self.path = Folder.resolved(path) ?? path
+        (self.path, namedPath) = (Folder.resolved(path) ?? path, path)
         bytes = Array(try Self.text(of: path).utf8)
         guard found == nil || access(SmallFile.folder(of: self.path), W_OK) == 0 else {
             throw ConfigurationError("\(path) cannot be changed: \(String(cString: strerror(errno))) (use sudo?)")
@@ -31,6 +33,10 @@ struct ConfigurationFile {
 
     /// Replaces the file's text. The old text stays if it fails, or if another program has changed it meanwhile.
     func replace(with bytes: [UInt8]) throws {
+        try FolderOwner.acting(asOwnerOf: namedPath) { try replaceAsOwner(with: bytes) }
+    }
+
+    private func replaceAsOwner(with bytes: [UInt8]) throws {
         let folder = SmallFile.folder(of: path)
         try Self.createFolder(folder)
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -41,7 +47,7 @@ struct ConfigurationFile {
         guard Array(try Self.text(of: path).utf8) == self.bytes else {
             throw ConfigurationError("\(path) was changed by another program in the meantime: run the command again")
         }
-        try Self.replace(path, with: String(decoding: bytes, as: UTF8.self))
+        try Self.write(String(decoding: bytes, as: UTF8.self), to: path)
     }
 
     // MARK: Any file
@@ -55,11 +61,15 @@ struct ConfigurationFile {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Creates a folder and those above it, as far as they do not exist.
-    static func createFolder(_ path: String) throws(ConfigurationError) {
+    /// Creates a folder and those above it, as far as they do not exist, as the owner of the first one on the path.
+    static func createFolder(_ path: String) throws {
+        try FolderOwner.acting(asOwnerOf: path) { try createFolders(path) }
+    }
+
+    private static func createFolders(_ path: String) throws(ConfigurationError) {
         guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
         if errno == ENOENT, let end = path.lastIndex(of: "/"), end > path.startIndex {
-            try createFolder(String(path[..<end]))
+            try createFolders(String(path[..<end]))
             if mkdir(path, 0o755) == 0 || errno == EEXIST { return }
         }
         throw ConfigurationError("\(path) cannot be created: \(String(cString: strerror(errno)))")
@@ -79,9 +89,24 @@ struct ConfigurationFile {
         }
     }
 
-    /// Replaces a file as a whole. Its mode and owner stay. If it contains a secret, only its owner can read it afterwards. The system's
+    /// Writes a secret to a file that only one user can read, as the owner of the file's folder.
+    ///
+    /// - Parameter store: the store whose owner gets the file if its folder belongs to root, or `nil` for root.
+    static func writeSecret(_ secret: String, to path: String, ofStore store: String? = nil) throws {
+        try FolderOwner.acting(asOwnerOf: path) {
+            try createFolder(SmallFile.folder(of: path))
+            try SmallFile.replace(
+                path, with: secret + "\n", mode: 0o600, owner: geteuid() == 0 ? store.flatMap(FolderOwner.owner) : nil)
+        }
+    }
+
+    /// Replaces a file as a whole, as the owner of its folder. Its mode and owner stay. If it contains a secret, only its owner can read it afterwards. The system's
     /// configuration keeps its mode, because the service reads it as another user than root.
-    static func replace(_ path: String, with text: String) throws(ConfigurationError) {
+    static func replace(_ path: String, with text: String) throws {
+        try FolderOwner.acting(asOwnerOf: path) { try write(text, to: path) }
+    }
+
+    private static func write(_ text: String, to path: String) throws(ConfigurationError) {
         var status = stat()
         let isThere = stat(path, &status) == 0
         var mode = isThere ? status.st_mode & 0o777 : 0o644

@@ -1,5 +1,6 @@
 import CommandLineKit
 import CryptographyKit
+import EventLoopKit
 import FileExport
 import Glibc
 import HTTPServerKit
@@ -190,6 +191,7 @@ enum Program {
         case let error as CertificateError: ("certificate: \(error.description)", .configuration)
         case let error as PageFilesError: (error.description, .configuration)
         case let error as HubFailure: (error.description, .ioError)
+        case let error as SystemFailure: (error.description, .ioError)
         case let error as ExportFileError: (error.description, .cannotCreate)
         case let error as DeliveryError: (error.description, error.isAboutAccess ? .noPermission : .unavailable)
         case let error as SourceError:

@@ -1,15 +1,20 @@
+import FoundationEssentials
+import Glibc
+import PipelineTesting
 import Testing
 
 @testable import HubBackup
 
 /// Backups of a hub that was broken into. Root restores them on a new machine.
 @Suite struct HostileBackupTests {
-    private func manifest(_ path: String, mode: Int = 0o600, count: Int = 1) throws(BackupFailure) -> BackupManifest {
+    private func manifest(_ path: String, mode: Int = 0o600, bytes: Int = 1, count: Int = 1, store storeBytes: Int = 1)
+        throws(BackupFailure) -> BackupManifest
+    {
         let file = """
-            {"role":"named","path":"\(path)","bytes":1,"mode":\(mode),"user":"root","group":"root","sha256":"00"}
+            {"role":"named","path":"\(path)","bytes":\(bytes),"mode":\(mode),"user":"root","group":"root","sha256":"00"}
             """
         let store = """
-            {"path":"/var/lib/vitalgate/store.db","bytes":1,"sha256":"00","identifier":"x","schema":1,"samples":0,"deleted":0,\
+            {"path":"/var/lib/vitalgate/store.db","bytes":\(storeBytes),"sha256":"00","identifier":"x","schema":1,"samples":0,"deleted":0,\
             "quarantined":0,"ledger":0,"lastChange":0,"erasures":0}
             """
         let files = Array(repeating: file, count: count).joined(separator: ",")
@@ -37,6 +42,30 @@ import Testing
         }
     }
 
+    /// Their sum would be out of range.
+    @Test(arguments: [-1, (1 << 20) + 1, Int.max]) func refusesInvalidSizes(_ bytes: Int) {
+        #expect(throws: BackupFailure(.damaged, "the backup has a file that is larger than 1 MiB")) {
+            try manifest("/etc/vitalgate/x", bytes: bytes, count: 2)
+        }
+        #expect(throws: BackupFailure.self) { try manifest("/etc/vitalgate/x", store: bytes == -1 ? -1 : Int.max) }
+    }
+
+    /// The list of a repository can contain another size than the file has.
+    @Test func refusesLongerFiles() throws {
+        let folder = try TemporaryFolder()
+        let restic = try Restic(BackupLocation(folder.file("repository"), in: "/"), key: .random())
+        try restic.create()
+        mkdir(folder.file("tree"), 0o700)
+        try Data(repeating: 1, count: 3 << 20).write(to: URL(filePath: folder.file("tree/store.db")))
+        try restic.run(["backup", "--tag", Restic.Snapshot.program, "."], in: folder.file("tree"))
+        let id = try #require(try restic.snapshots().first).id
+        let written = folder.file("written")
+        #expect(throws: BackupFailure.self) { try restic.write("/store.db", of: id, to: written, size: 1 << 20) }
+        #expect(try Data(contentsOf: URL(filePath: written)).count <= 1 << 20)
+        let digest = try restic.write("/store.db", of: id, to: written + "2", size: 3 << 20)
+        #expect(digest == (try restic.digest(of: "/store.db", in: id)))
+    }
+
     @Test func refusesManyFiles() {
         #expect(throws: BackupFailure(.damaged, "the backup has more than 1000 files")) {
             try manifest("/etc/vitalgate/x", count: 1001)
@@ -62,7 +91,7 @@ import Testing
     /// The restored store was checked. Another file in its place, or in that of its log or lock, was not.
     @Test(arguments: [
         "store.db", "store.db-wal", "store.db-shm", "store.db-journal", "store.db-hub", "store.db.sock", "/store.db-wal",
-        "store.db/x",
+        "store.db/x", "store.db-backup", "store.db-backup/state.json", "store.db-backup/lock", "store.db-backup/usb.key/x",
     ])
     func doesNotReplaceTheStore(_ name: String) {
         let (folder, store) = ("/var/lib/vitalgate", "/var/lib/vitalgate/store.db")

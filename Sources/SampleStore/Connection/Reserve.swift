@@ -16,7 +16,7 @@ enum Reserve {
     /// Whether the file exists with its full size.
     static func isWhole(for store: String) -> Bool {
         var status = stat()
-        return stat(path(of: store), &status) == 0 && status.st_size >= size
+        return lstat(path(of: store), &status) == 0 && status.st_size >= size
     }
 
     /// Makes the file or extends it to its full size, if there is room for it.
@@ -39,7 +39,13 @@ enum Reserve {
     static func releasePart(for store: String) -> Bool {
         let path = path(of: store)
         var status = stat()
-        if stat(path, &status) == 0, status.st_size > size / 2, truncate(path, status.st_size - opening) == 0 { return true }
+        // A link is never followed: as root, another file would be shortened.
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return release(for: store) }
+        defer { close(descriptor) }
+        if fstat(descriptor, &status) == 0, status.st_size > size / 2, ftruncate(descriptor, status.st_size - opening) == 0 {
+            return true
+        }
         return release(for: store)
     }
 

@@ -2,6 +2,7 @@ import CommandLineKit
 import Formats
 import Glibc
 import HealthModel
+import HubBackup
 import SampleStore
 
 /// `store`: checks, copies and measures the store's file.
@@ -114,10 +115,12 @@ enum StoreCommand: Command {
     }
 
     private static func adopt(_ context: CommandContext) throws -> ExitCode {
+        try context.becomeStoreOwner()
         let store = try context.access().openForWriting(creating: false)
         let holder = context.machine.holder(ofStore: store.path)
         if context.invocation.flag("--moved") {
             try store.targets.confirm(holder: holder.id)
+            try BackupState.takeOver(ofStore: store.path)
             context.note("the store now sends to its targets from \(holder.name)")
         } else {
             let before = store.identifier.prefix(8)

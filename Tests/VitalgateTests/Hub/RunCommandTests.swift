@@ -22,6 +22,17 @@ import Testing
         #expect(try folder.vitalgate("run", "--once", "--inbox", folder.path("other")).status == 0)
     }
 
+    /// A link to the store is another name of it, and not another store.
+    @Test func refusesSecondHubThroughLink() throws {
+        let hub = try RunningHub.started(folder)
+        let link = folder.path("link.db")
+        symlink(folder.store, link)
+        let second = try folder.vitalgate(["run", "--once", "--inbox", folder.path("other")], store: link)
+        #expect(second.status == 75 && second.errors.contains("another hub is running"), "\(second)")
+        #expect(try hub.stop().status == 0)
+        #expect(!folder.exists("link.db-hub"))
+    }
+
     @Test func aKilledHubLeavesNoLock() throws {
         let hub = try RunningHub.started(folder)
         hub.program.signal(SIGKILL)

@@ -208,6 +208,29 @@ import Testing
         #expect(try one.status == 0 && lines(chosen) == lines(folder), "\(one)")
     }
 
+    /// The newest backup is the one that is restored. A copy of the store, which lacks new readings, must not make it.
+    @Test func refusesCopyOfTheStore() throws {
+        _ = try added()
+        let copy = try TestFolder()
+        let copied = try RunningVitalgate(
+            command: ["/bin/cp", "-a", folder.root + "/.", copy.root], environment: Vitalgate.environment(home: folder.root)
+        ).wait()
+        #expect(copied.status == 0)
+        try folder.vitalgate("add", "bodyMass", "70", "kg")
+        #expect(try backup("run").status == 0)
+        let refused = try copy.vitalgate("backup", "run")
+        #expect(refused.status == 77 && refused.errors.contains("vitalgate store adopt --moved"), "\(refused)")
+        #expect(try backup("run").status == 0)
+        #expect(try backup("list", "usb", "--format", "ndjson").lines.count == 3)
+        // The user says that the copy is the store now, and the other one becomes another store.
+        #expect(try copy.vitalgate("store", "adopt", "--moved").status == 0)
+        #expect(try copy.vitalgate("backup", "run").status == 0)
+        #expect(try backup("run").status == 77)
+        #expect(try folder.vitalgate("store", "adopt").status == 0)
+        #expect(try backup("run").status == 0)
+        #expect(try copy.vitalgate("backup", "run").status == 0)
+    }
+
     // MARK: Places that are away, full or damaged
 
     @Test func waitsForAMissingDisk() throws {
@@ -408,6 +431,40 @@ import Testing
                     """,
             "\(run)")
         #expect(run.errors.contains("systemctl restart bluetooth"), "\(run)")
+    }
+
+    /// The user of the service has put links into its folder. Root restores a backup that only root can read.
+    @Test(.enabled(if: geteuid() == 0), arguments: ["none", "missing", "store", "folder"])
+    func followsNoLinkOfTheService(_ link: String) throws {
+        let words = try added()
+        chmod(place, 0o700)
+        chmod(folder.root, 0o755)
+        let (victim, hub) = (folder.path("victim"), folder.path("hub"))
+        for path in [victim, hub] { mkdir(path, 0o755) }
+        if link == "folder" { symlink(victim, hub + "/data") } else { mkdir(hub + "/data", 0o755) }
+        if link == "store" { try folder.write("victim/environment", "PATH=/bin\n") }
+        if link == "store" || link == "missing" { symlink(victim + "/environment", hub + "/data/store.db") }
+        for path in [hub, hub + "/data", hub + "/data/store.db"] { lchown(path, 65534, 65534) }
+        let key = try folder.write("words", words + "\n")
+        let store = hub + "/data/store.db"
+        func vitalgate(_ arguments: String...) throws -> Vitalgate.Run {
+            try Vitalgate.run(
+                try folder.options(store: store) + arguments, environment: Vitalgate.environment(home: folder.root))
+        }
+        let run = try vitalgate("backup", "restore", place, "--key-file", key)
+        // A link to nothing is replaced.
+        #expect((run.status == 0) == (link == "none" || link == "missing"), "\(run)")
+        // Each other command of root that opens the store, too.
+        _ = try vitalgate("backup", "run")
+        _ = try vitalgate("export", "archive", "--once")
+        _ = try vitalgate("targets", "restart", "archive")
+        _ = try vitalgate("add", "bodyMass", "70", "kg")
+        _ = try vitalgate("api", "certificate", "--folder", hub + "/data/tls", "127.0.0.1")
+        #expect(try Vitalgate.find(victim) == (link == "store" ? [victim + "/environment"] : []))
+        #expect(link != "store" || folder.text("victim/environment") == "PATH=/bin\n")
+        let find = ["/usr/bin/find", hub, "-not", "-user", "nobody"]
+        let found = try RunningVitalgate(command: find, environment: Vitalgate.environment(home: folder.root)).wait()
+        #expect(found.output == "", "\(found.output)")
     }
 
     /// The folder of a machine, and the options of its programs.

@@ -76,23 +76,36 @@ struct BackupAddition {
     /// Creates the folder, but none above it: a missing folder above it means that the disk is not connected.
     private func makeFolder(_ location: BackupLocation) throws -> Bool {
         guard let folder = location.folder else { return false }
-        var isNew = true
-        if mkdir(folder, 0o700) != 0 {
-            guard errno == EEXIST else {
-                throw BackupFailure(
-                    errno == ENOENT ? .away : .permission,
-                    "\(folder): \(String(cString: strerror(errno)))"
-                        + (errno == ENOENT ? ": connect the disk, or create the folder" : ""))
+        return try FolderOwner.acting(asOwnerOf: folder) {
+            var isNew = true
+            if mkdir(folder, 0o700) != 0 {
+                guard errno == EEXIST else {
+                    throw BackupFailure(
+                        errno == ENOENT ? .away : .permission,
+                        "\(folder): \(String(cString: strerror(errno)))"
+                            + (errno == ENOENT ? ": connect the disk, or create the folder" : ""))
+                }
+                isNew = false
             }
-            isNew = false
+            // An existing folder is given away only if it is empty.
+            if getuid() == 0, let owner = FolderOwner.owner(of: backup.configuration.store),
+                isNew || rmdir(folder) == 0 && mkdir(folder, 0o700) == 0
+            {
+                try Self.giveAway(folder, to: owner)
+            }
+            return isNew
         }
-        guard geteuid() == 0, let owner = FolderOwner.owner(of: backup.store) else { return isNew }
-        // An existing folder is given away only if it is empty.
-        if isNew || rmdir(folder) == 0 && mkdir(folder, 0o700) == 0 {
-            // Some file systems have no owners. Whether the hub can write there is seen when it is prepared.
-            _ = lchown(folder, owner.user, owner.group)
-        }
-        return isNew
+    }
+
+    /// Gives a folder that this user has just made to another one.
+    private static func giveAway(_ folder: String, to owner: (user: uid_t, group: gid_t)) throws {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        var status = stat()
+        // Another user could have replaced it with a link to a folder of root.
+        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_uid == geteuid() else { return }
+        // Some file systems have no owners. Whether the hub can write there is seen when it is prepared.
+        try FolderOwner.actingAsRoot { _ = fchown(descriptor, owner.user, owner.group) }
     }
 
     /// Creates the repository, or opens the one that is there.
@@ -207,7 +220,7 @@ struct BackupAddition {
             "its backups stay at \(location.location.address), and their key in \(BackupKeyFile(backup.store, location.name).path)"
         )
         try allow(changed.backup.locations, file, context)
-        try FolderOwner.become(ownerOf: backup.store)
+        try context.becomeStoreOwner()
         try BackupState.remove(location.name, ofStore: backup.store)
         return .success
     }

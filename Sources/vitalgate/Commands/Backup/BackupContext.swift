@@ -13,7 +13,7 @@ import SampleStore
 struct BackupContext {
     let context: CommandContext
     let configuration: Configuration
-    /// The path of the store, without links.
+    /// The path of the store, without links. Its files are opened only as the owner of the path with the links.
     let store: String
 
     init(_ context: CommandContext) throws {
@@ -71,7 +71,9 @@ struct BackupContext {
     }
 
     func restic(_ location: BackupLocation, key: BackupKey, credentials path: String?) throws -> Restic {
-        let cache = BackupState.folder(ofStore: store) + "/cache"
+        // restic runs as root, and must not write where another user could have put links.
+        let isOfOther = getuid() == 0 && FolderOwner.owner(of: configuration.store) != nil
+        let cache = isOfOther ? nil : BackupState.folder(ofStore: store) + "/cache"
         return try Restic(
             location, key: key, credentials: try path.map(Self.credentials) ?? [:], cache: cache, isBackground: isBackground,
             isStopped: Self.stopCheck(untilEOF: endsWithInput))
@@ -199,7 +201,7 @@ struct BackupKeyFile {
         let file = BackupKeyFile(backup.store, location.name)
         let invocation = context.invocation
         if invocation.flag("--enter") {
-            try FolderOwner.become(ownerOf: backup.store)
+            try context.becomeStoreOwner()
             let key = try key(context.typedSecret("Key of the backups"))
             let restic = try backup.restic(location.location, key: key, credentials: location.credentials)
             if try !restic.isThere() { try restic.create() }
@@ -207,7 +209,7 @@ struct BackupKeyFile {
             return .success
         }
         if invocation.flag("--replace") {
-            try FolderOwner.become(ownerOf: backup.store)
+            try context.becomeStoreOwner()
             let key = BackupKey.random()
             // Whatever happens, one of the two files has the key that fits.
             let draft = BackupKeyFile(backup.store, location.name + ".new")

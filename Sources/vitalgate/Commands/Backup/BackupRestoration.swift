@@ -30,8 +30,18 @@ struct BackupRestoration {
         }
         let restic = try backup.restic(
             location, key: try key(), credentials: invocation.string("--credentials").map(SmallFile.absolute))
-        let folder = SmallFile.folder(of: backup.store)
-        try ConfigurationFile.createFolder(folder)
+        // The service's user could have put links into the path of the store. Only the backup and files of root need root.
+        try FolderOwner.acting(asOwnerOf: backup.configuration.store) { try restore(restic, before: time, zone) }
+        do {
+            try BackupAddition.allowRestored(context)
+        } catch {
+            context.warn("the service may not reach the locations of its backups: \(error)")
+        }
+        return .success
+    }
+
+    private func restore(_ restic: Restic, before time: Instant?, _ zone: TimeZoneRules) throws {
+        try ConfigurationFile.createFolder(SmallFile.folder(of: backup.store))
         let lock: HubLock
         do throws(StoreError) {
             lock = try HubLock(store: backup.store)
@@ -39,26 +49,19 @@ struct BackupRestoration {
             guard error.kind == .busy else { throw error }
             throw BackupFailure(.locked, "the hub is running: stop it first, with 'sudo systemctl stop vitalgate'")
         }
-        return try withExtendedLifetime(lock) {
+        try withExtendedLifetime(lock) {
             let restore = BackupRestore(store: backup.store, restic: restic)
             let choice = try choice(try restore.choices(), before: time, zone)
             context.note("restoring the backup of \(BackupContext.local(choice.time, zone))")
-            let owner = geteuid() == 0 ? FolderOwner.owner(of: folder) : nil
             let result = try restore.restore(
-                choice, owner: owner, replaces: invocation.flag("--replace"), configuration: configurationPath,
-                restoresFiles: !invocation.flag("--store-only"), allowed: allowed
+                choice, replaces: context.invocation.flag("--replace"), configuration: configurationPath,
+                restoresFiles: !context.invocation.flag("--store-only"), allowed: allowed
             ) { store in
                 // The old machine is gone. Targets accept this one from now on, and refuse the old one if it comes back.
                 try store.targets.confirm(holder: context.machine.holder(ofStore: backup.store).id)
             }
-            giveAway(owner)
-            try report(result, folder)
-            do {
-                try BackupAddition.allowRestored(context)
-            } catch {
-                context.warn("the service may not reach the locations of its backups: \(error)")
-            }
-            return .success
+            try BackupState.takeOver(ofStore: backup.store)
+            try report(result)
         }
     }
 
@@ -107,15 +110,7 @@ struct BackupRestoration {
         return last
     }
 
-    /// Files beside the store that root has created belong to the owner of the store.
-    private func giveAway(_ owner: (user: uid_t, group: gid_t)?) {
-        guard let owner else { return }
-        for path in [backup.store + "-hub", BackupState.folder(ofStore: backup.store)] {
-            _ = lchown(path, owner.user, owner.group)
-        }
-    }
-
-    private func report(_ result: BackupRestore.Result, _ folder: String) throws {
+    private func report(_ result: BackupRestore.Result) throws {
         let store = result.manifest.store
         context.note(
             "restored \(Readable.count(store.samples, "sample")) and \(Readable.count(result.restored.count - 1, "file")) to "

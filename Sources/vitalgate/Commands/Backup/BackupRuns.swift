@@ -21,7 +21,7 @@ struct BackupRuns {
         HubSignals.watch(loop.alarm)
         // As root, the keys of paired devices are copied beside the store first, so that the hub can read them later.
         let bonds = Self.readBonds()
-        try FolderOwner.become(ownerOf: backup.store)
+        try context.becomeStoreOwner()
         if let bonds { Self.keep(bonds, backup.store) }
         files = Self.files(backup, context)
     }
@@ -105,7 +105,8 @@ struct BackupRuns {
     private func make(_ location: BackupLocationConfiguration) throws {
         let run = BackupRun(
             location.name, store: backup.store, restic: try restic(location), files: files,
-            schedule: backup.configuration.backup.schedule, machine: context.machine.hostName, now: context.machine.now,
+            schedule: backup.configuration.backup.schedule, machine: context.machine.hostName,
+            holder: context.machine.holder(ofStore: backup.store), now: context.machine.now,
             isStopped: BackupContext.stopCheck(untilEOF: backup.endsWithInput))
         let result: BackupRun.Result
         do {

@@ -59,7 +59,7 @@ struct FleetJoin {
         let store = try context.access().openForWriting(creating: true, takesStreams: true)
         let path = "\(SmallFile.folder(of: file.path))/\(target).seed"
         let text = try configuration(target, server, subject, path)
-        let key = try KeyFile.key(at: path, owner: storeOwner())
+        let key = try KeyFile.key(at: path, ofStore: before.store)
         let reply = try join(server, subject, code, JoinRequest(store: store.identifier, key: key.publicText))
         try awaitBroker(server, subject, key)
         try file.replace(with: text(key.publicText, reply))
@@ -84,12 +84,6 @@ struct FleetJoin {
             return (String(url[..<slash]), subject)
         }
         throw context.invocation.invalid("URL", value: url, expected: "an address such as tls://broker.example.org:4222/FLEET")
-    }
-
-    private func storeOwner() -> (user: uid_t, group: gid_t)? {
-        var status = stat()
-        guard geteuid() == 0, stat(SmallFile.folder(of: before.store), &status) == 0 else { return nil }
-        return (status.st_uid, status.st_gid)
     }
 
     /// Returns a function that makes the configuration's new text, after a check with an example of a key.

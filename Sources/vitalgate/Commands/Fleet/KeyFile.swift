@@ -9,28 +9,19 @@ import Pipeline
 enum KeyFile {
     /// Reads the key in a file, or creates both. Only the owner can read a new file.
     ///
-    /// - Parameter owner: The new file's user and group, or `nil` for those of the process.
-    static func key(at path: String, owner: (user: uid_t, group: gid_t)? = nil) throws -> NKey {
+    /// - Parameter store: The store whose owner gets the new file, or `nil` for the user of the process.
+    static func key(at path: String, ofStore store: String? = nil) throws -> NKey {
         if access(path, F_OK) == 0 { return try existing(at: path) }
         guard let key = NKey.random() else { throw ConfigurationError("no memory for a key") }
-        try write(key.seedText, path, owner: owner)
+        try ConfigurationFile.writeSecret(key.seedText, to: path, ofStore: store)
         return key
-    }
-
-    private static func write(_ seed: String, _ path: String, owner: (user: uid_t, group: gid_t)? = nil) throws {
-        try ConfigurationFile.createFolder(SmallFile.folder(of: path))
-        do throws(SystemFailure) {
-            try SmallFile.replace(path, with: seed + "\n", mode: 0o600, owner: owner)
-        } catch {
-            throw ConfigurationError("the key cannot be written: \(error)")
-        }
     }
 
     /// Reads the key for sealed requests in a file, or creates both.
     static func sealingKey(at path: String) throws -> SealingKey {
         if access(path, F_OK) == 0 { return try existingSealingKey(at: path) }
         guard let key = SealingKey.random() else { throw ConfigurationError("no memory for a key") }
-        try write(key.seedText, path)
+        try ConfigurationFile.writeSecret(key.seedText, to: path)
         return key
     }
 

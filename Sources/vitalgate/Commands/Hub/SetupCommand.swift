@@ -53,7 +53,7 @@ struct SetupCommand: Command {
         self.context = context
         let named = context.invocation.string("--config")
         if let named, access(named, F_OK) != 0 {
-            (path, folder, isService) = (named, Self.absolute(SmallFile.folder(of: named)) + "/tls", false)
+            (path, folder, isService) = (named, SmallFile.absolute(SmallFile.folder(of: named)) + "/tls", false)
             return
         }
         let configuration = try context.configuration()
@@ -63,14 +63,7 @@ struct SetupCommand: Command {
         self.path = path
         let isSystem = path == Configuration.systemPath
         isService = isSystem && access("/run/systemd/system", F_OK) == 0
-        folder = Self.absolute(SmallFile.folder(of: isSystem ? configuration.store : path)) + "/tls"
-    }
-
-    /// The path without links and relative parts, or the path itself if there is no such file.
-    private static func absolute(_ path: String) -> String {
-        guard let found = realpath(path, nil) else { return path }
-        defer { free(found) }
-        return String(cString: found)
+        folder = SmallFile.absolute(SmallFile.folder(of: isSystem ? configuration.store : path)) + "/tls"
     }
 
     // MARK: Opening

@@ -73,6 +73,7 @@ enum ExportCommand: Command {
                 option, value: value, expected: "--to FILE as well (the configuration selects the samples for a target)")
         }
         let target = try context.target(name)
+        try context.becomeStoreOwner()
         let store = try context.access().openForWriting(creating: false)
         let process = try ExportProcess(context, target, store)
         return try withExtendedLifetime(process) { try invocation.flag("--once") ? process.runOnce() : process.run() }

@@ -2,6 +2,7 @@ import CommandLineKit
 import ExportEngine
 import HealthModel
 import Hub
+import Ingestion
 import Pipeline
 import SampleStore
 
@@ -15,6 +16,9 @@ extension CommandContext {
                 ? "a target, but the configuration defines none (key 'targets')"
                 : "one of \(targets.map(\.name).joined(separator: ", "))")
     }
+
+    /// Becomes the owner of the store, as whom the hub sends to its targets and reads their passwords.
+    func becomeStoreOwner() throws { try FolderOwner.become(ownerOf: try configuration().store) }
 
     /// The settings of a target and its exporter, for an open store.
     func assemble(_ target: TargetConfiguration, _ store: SampleStore) throws -> (

@@ -151,12 +151,7 @@ struct TargetEditing {
         guard !secret.isEmpty, secret.utf8.count <= 4096 else {
             throw ConfigurationError("'\(key)': expected a line of at most 4096 bytes on standard input", isOfOption: true)
         }
-        try ConfigurationFile.createFolder(SmallFile.folder(of: path))
-        var status = stat()
-        let isStoreThere = stat(SmallFile.folder(of: before.store), &status) == 0
-        try SmallFile.replace(
-            path, with: secret + "\n", mode: 0o600,
-            owner: isStoreThere && geteuid() == 0 ? (status.st_uid, status.st_gid) : nil)
+        try ConfigurationFile.writeSecret(secret, to: path, ofStore: before.store)
         return path
     }
 

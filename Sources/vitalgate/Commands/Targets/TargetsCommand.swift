@@ -104,7 +104,8 @@ enum TargetsCommand: Command {
     }
 
     private static func named(_ context: CommandContext) throws -> TargetConfiguration {
-        try context.target(context.invocation.argument("TARGET") ?? "")
+        try context.becomeStoreOwner()
+        return try context.target(context.invocation.argument("TARGET") ?? "")
     }
 
     private static func list(_ context: CommandContext) throws {
@@ -212,6 +213,7 @@ enum TargetsCommand: Command {
 
     private static func restart(_ context: CommandContext) throws {
         let name = context.invocation.argument("TARGET") ?? ""
+        try context.becomeStoreOwner()
         let store = try context.access().openForWriting(creating: false)
         guard let target = try context.configuration().targets.first(where: { $0.name == name }) else {
             // A target that is no longer in the configuration can also be forgotten.

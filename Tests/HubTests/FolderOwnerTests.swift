@@ -2,7 +2,7 @@ import Glibc
 import PipelineTesting
 import Testing
 
-@testable import vitalgate
+@testable import Ingestion
 
 /// Root writes to a folder of another user only as that user, also through links.
 @Suite struct FolderOwnerTests {
