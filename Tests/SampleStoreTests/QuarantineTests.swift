@@ -328,7 +328,9 @@ import Testing
         try TestStore.with { test in
             try test.keep([try record("80.1", of: "7f9c0000-0000-4000-8000-000000000001")])
             let result = try test.store.repairs.apply(
-                TestStore.request(.person(TestStore.person), .bodyMass, ambiguous: true) { $0.person = "7f9c0000-0000-4000-8000-000000000001" })
+                TestStore.request(.person(TestStore.person), .bodyMass, ambiguous: true) {
+                    $0.person = "7f9c0000-0000-4000-8000-000000000001"
+                })
             #expect(result.repairID != nil, "\(result)")
             #expect(try test.keep([try record("80.1", of: TestStore.person)]).outcomes == [[.duplicate]])
             #expect(try test.keep([try record("80.2", of: TestStore.person)]).outcomes == [[.quarantined]])
