@@ -320,6 +320,62 @@ import Testing
         }
     }
 
+    /// Several values of one version are accepted one after the other. The last one counts.
+    @Test func acceptingSeveralValuesOfAVersion() throws {
+        func record(_ numeral: String) throws -> GatedSample {
+            try SampleMaker(.bodyMass)(numeral, at: 0, record: RecordIdentifier(id: "r", version: 2))
+        }
+        try TestStore.with { test in
+            func accept(_ ids: Int64...) throws -> Int64 {
+                try test.store.quarantine.accept(ids, description: TestStore.description(.accept)).ingest
+            }
+            func values() throws -> [Double] { try test.samples().map(\.sample.value) }
+            for numeral in ["80", "81", "82"] { try test.keep([try record(numeral)]) }
+            #expect(thrown(StoreError.self) { _ = try accept(1, 2) }?.kind == .invalid)
+            #expect(try values() == [80])
+            let first = try accept(1)
+            #expect(try values() == [81])
+            _ = try accept(2)
+            #expect(try values() == [82])
+            try test.store.ledger.undo(first, forget: false, description: TestStore.description(.undo))
+            #expect(try values() == [82])
+            _ = try accept(1)
+            #expect(try values() == [81])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    @Test func acceptingALowerVersionAgain() throws {
+        func record(_ version: Int64, rule: GateRule? = nil) throws -> GatedSample {
+            try SampleMaker()("\(300 + version)", at: 0, record: RecordIdentifier(id: "r", version: version), rule: rule)
+        }
+        try TestStore.with { test in
+            try test.keep([try record(3, rule: .impossible)])
+            let higher = try test.keep([try record(4)]).account.id
+            let accept = { try test.store.quarantine.accept([1], description: TestStore.description(.accept)).ingest }
+            try test.store.ledger.undo(try accept(), forget: false, description: TestStore.description(.undo))
+            _ = try accept()
+            #expect(try test.samples().map(\.sample.value) == [304])
+            try test.store.ledger.undo(higher, forget: false, description: TestStore.description(.undo))
+            #expect(try test.samples().map(\.sample.value) == [303])
+        }
+    }
+
+    /// The source corrects a record in the same version, as a repair did before.
+    @Test func recordThatArrivesAsRepaired() throws {
+        func record(_ unit: String) throws -> GatedSample {
+            try SampleMaker(.bodyMass, unit: unit)("170", at: 0, record: RecordIdentifier(id: "r", version: 1))
+        }
+        try TestStore.with { test in
+            try test.keep([try record("kg")])
+            let request = TestStore.request(.unit(try Unit(ucum: "[lb_av]")), .bodyMass, ambiguous: true)
+            #expect(try test.migrate(request).plan.repaired == 1)
+            let lines = try test.lines()
+            #expect(try test.keep([try record("[lb_av]")]).outcomes == [[.duplicate]])
+            #expect(try test.lines() == lines)
+        }
+    }
+
     /// A record of another person was assigned to me. My own report of the same version has another value.
     @Test func acceptingAConflictWithAnAssignedVersion() throws {
         func record(_ numeral: String, of person: String) throws -> GatedSample {

@@ -148,6 +148,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false]) func valueThatAFileHasTwice(isSentAgain: Bool) throws {
+        for numerals in [["8342", "8342"], ["8342", "5000", "8342"], ["5000", "8342", "8342"]] {
+            try TestStore.with { test in
+                let batch = try numerals.map { try Self.day($0, isSentAgain: isSentAgain) }
+                #expect(try test.keep(batch).account.stored == 1)
+                #expect(try test.keep(batch).account.stored == 0)
+                #expect(try test.samples().map(\.sample.value) == [8342])
+            }
+        }
+    }
+
+    /// A sum until 10:00 arrives after the one until 11:00, twice with different values.
+    @Test(arguments: [true, false]) func lateValueOfAnEarlierEnd(isSentAgain: Bool) throws {
+        try TestStore.with { test in
+            for (numeral, number) in [("100", 10), ("150", 11), ("90", 10)] as [(String, Int64)] {
+                let record = RecordIdentifier.open("steps", number: number, isSentAgain: isSentAgain)
+                let outcome = try test.keep([try Self.maker(nil)(numeral, at: 0, record: record)]).outcomes
+                #expect(outcome != [[.quarantined]])
+            }
+            #expect(try test.samples().map(\.sample.value) == [150])
+        }
+    }
+
     @Test func keysOfMetadata() throws {
         let both = Metadata([
             ("syncIdentifier", .string("r")), ("HKMetadataKeySyncVersion", .number(Numeral(coefficient: 4))),

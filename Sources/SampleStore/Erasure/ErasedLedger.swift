@@ -13,7 +13,7 @@ struct ErasedLedger {
         ("change", "ingest", "series"), ("change", "cause", "series"), ("quarantine", "ingest", "series"),
         (QuarantineTable.judges, "ingest", "series"),
         ("deleted", "ingest", "series"), ("decided", "ingest", "series"), ("decision", "ingest", "of_series"),
-        ("decision", "merge", "of_series"), ("link", "ingest", "series"),
+        ("decision", "merge", "of_series"), ("link", "ingest", "series"), (RecordTable.makers, "entry", "series"),
     ]
 
     /// The difference between the number of samples in the ledger and in the store. It is 0 in a consistent store.

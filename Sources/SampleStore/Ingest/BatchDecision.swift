@@ -30,18 +30,7 @@ struct BatchDecision {
             // One that breaks a rule is held, unless the same version is known already.
             return gated.sample.record != nil && (gated.rule == nil || outcomes[Int($0.index)] == .duplicate)
         }
-        // If a batch has an open record several times, the last row counts.
-        var last: [RecordPlace: Int32] = [:]
-        var outdated: Set<Int32> = []
-        for row in rows {
-            guard let record = batch[Int(row.index)].sample.record, record.isOpen else { continue }
-            let key = RecordPlace(series: row.series, record: record)
-            if let other = last[key] {
-                outcomes[Int(min(other, row.index))] = .duplicate
-                outdated.insert(min(other, row.index))
-            }
-            last[key] = max(last[key] ?? row.index, row.index)
-        }
+        let outdated = markOutdated(rows, &outcomes)
         // The highest version first, so that the lower ones of the batch are not stored as samples.
         for row in rows.sorted(by: { (-version(of: $0), $0.index) < (-version(of: $1), $1.index) }) {
             let sample = batch[Int(row.index)].sample
@@ -49,7 +38,9 @@ struct BatchDecision {
             switch outcomes[Int(row.index)] {
             case .duplicate:
                 guard !record.isOpen else {
-                    if record.isSentAgain, !outdated.contains(row.index) { try records.claimAgain(record, at: row.key) }
+                    if record.isSentAgain, !outdated.contains(row.index) {
+                        try records.claimAgain(record, at: row.key, form: forms[row.index])
+                    }
                     continue
                 }
                 guard try conflicts(row, with: row.key, registered[row.key]) else { continue }
@@ -85,6 +76,27 @@ struct BatchDecision {
         var record: RecordIdentifier
     }
 
+    /// Marks the rows of open records of which the batch has a later row. If the batch has the last value several times, the first of these
+    /// rows stands for it.
+    ///
+    /// - Returns: The indices of the marked rows.
+    private func markOutdated(_ rows: [SampleRow], _ outcomes: inout [SampleOutcome]) -> Set<Int32> {
+        var open: [(place: RecordPlace, row: SampleRow)] = []
+        for row in rows {
+            guard let record = batch[Int(row.index)].sample.record, record.isOpen else { continue }
+            open.append((RecordPlace(series: row.series, record: record), row))
+        }
+        open.sort { $0.row.index < $1.row.index }
+        let last = Dictionary(open.map { ($0.place, $0.row.key) }) { $1 }
+        var seen: Set<RecordPlace> = []
+        var outdated: Set<Int32> = []
+        for (place, row) in open where row.key != last[place] || !seen.insert(place).inserted {
+            outcomes[Int(row.index)] = .duplicate
+            outdated.insert(row.index)
+        }
+        return outdated
+    }
+
     private func version(of row: SampleRow) -> Int64 { batch[Int(row.index)].sample.record?.version ?? 0 }
 
     /// Whether the number, unit, or time of a row differs from those of the same version at a place.
@@ -92,17 +104,21 @@ struct BatchDecision {
         let sample = batch[Int(row.index)].sample
         // HealthKit ignores a version that a program saves again. A resource and a day's summary have no number.
         guard !acrossDevices, sample.origin.kind != .clinicalRecord, sample.origin.kind != .activitySummary else { return false }
-        var other = arrived.map { batch[Int($0.index)].sample }
+        func isEqual(_ other: Sample) -> Bool {
+            other.numeral.canonicalText == sample.numeral.canonicalText && other.unit.code == sample.unit.code
+                && other.nominalStart == sample.nominalStart
+                && other.end.microseconds - other.start.microseconds == sample.end.microseconds - sample.start.microseconds
+        }
+        var known = arrived.map { [batch[Int($0.index)].sample] } ?? []
         for place in [key, forms[row.index] ?? key] {
-            for rows in SampleTable.Rows.allCases where other == nil {
-                other = try connection.samples.sample(at: place, among: rows)
+            for rows in SampleTable.Rows.allCases where known.isEmpty {
+                if let other = try connection.samples.sample(at: place, among: rows) { known.append(other) }
             }
         }
-        if other == nil { other = try repaired(sample.record, in: row.series) }
-        guard let other else { return false }
-        return other.numeral.canonicalText != sample.numeral.canonicalText || other.unit.code != sample.unit.code
-            || other.nominalStart != sample.nominalStart
-            || other.end.microseconds - other.start.microseconds != sample.end.microseconds - sample.start.microseconds
+        if known.contains(where: isEqual) { return false }
+        // The source may report a version as a repair made it.
+        if let repaired = try repaired(sample.record, in: row.series) { known.append(repaired) }
+        return !known.isEmpty && !known.contains(where: isEqual)
     }
 
     /// Returns the sample that repairs made of a version of a record. A reading with its identity is known by that sample.

@@ -32,7 +32,11 @@ struct Forgetting {
         try forEachPart(of: nextDuplicates) { keys in
             try step { _ in
                 try table.forgetPlaces(ofDuplicates: keys)
-                for key in keys { try duplicates.remove(key) }
+                for key in keys {
+                    try duplicates.remove(key)
+                    // It may be a lower version that was never a sample.
+                    if try table.number(at: key) == nil { try connection.records.remove(key) }
+                }
             }
             count += keys.count
         }
@@ -113,7 +117,9 @@ struct Forgetting {
     private func lowerVersion(than key: SampleKey, _ history: MeasurementHistory<SampleKey>) -> SampleKey? {
         guard let own = history.versions.first(where: { $0.key == key }) else { return nil }
         let others = Set(history.reports.lazy.filter { $0.entry != ingest }.map(\.key))
-        return history.versions.filter { own.replaces($0) && others.contains($0.key) }.max { $0.number < $1.number }?.key
+        return history.versions.filter { own.replaces($0) && others.contains($0.key) }.max {
+            ($0.number, $0.entry) < ($1.number, $1.entry)
+        }?.key
     }
 
     /// Whether other reports may belong to the series' readings.

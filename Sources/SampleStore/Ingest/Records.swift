@@ -41,9 +41,11 @@ final class Records {
         let table = connection.records
         let known = try versions(of: record, in: key.series)
         // An equal reading would have been found before. So an open record has another value, and the later import wins.
-        if let next = record.following(known.last?.number) { record = next }
+        if let next = record.following(known.last { $0.hasNumber(of: received) }?.number) { record = next }
         let same = known.filter { $0.number == record.version }
-        if let first = same.first, !isAccepted || same.contains(where: { $0.key == key }) { return .known(first.key) }
+        if let first = same.first, !isAccepted || same.contains(where: { $0.key == key || $0.entry == ingest }) {
+            return .known(first.key)
+        }
         try table.add(record, at: key, isAcross: acrossDevices, by: same.isEmpty ? 0 : ingest)
         arriving[key] = identity
         if let whole = try newerEdition(of: record, in: key.series) {
@@ -73,13 +75,21 @@ final class Records {
     }
 
     /// Registers an earlier version of an open record as the latest one, because its source reported the same value again.
-    func claimAgain(_ received: RecordIdentifier, at key: SampleKey) throws(StoreError) {
-        guard let highest = try versions(of: received, in: key.series).last?.number,
-            RecordIdentifier(id: received.id, version: highest).number == received.number,
-            let next = received.following(highest),
-            try MeasurementReader(connection: connection).measurement(of: key).history.state(of: key) == .superseded
+    ///
+    /// - Parameter form: The repaired sample, if the reading arrived as a repair made it.
+    func claimAgain(_ received: RecordIdentifier, at place: SampleKey, form: SampleKey?) throws(StoreError) {
+        let table = connection.records
+        let reader = MeasurementReader(connection: connection)
+        let key = try form.map { form throws(StoreError) in try reader.root(of: form) } ?? place
+        guard let highest = try versions(of: received, in: key.series).last(where: { $0.hasNumber(of: received) }) else { return }
+        // Usually nothing has changed.
+        if highest.key == key, highest.entry == 0 { return }
+        guard let next = received.following(highest.number),
+            try reader.measurement(of: key).history.state(of: key) == .superseded
         else { return }
-        try connection.records.add(next, at: key, isAcross: acrossDevices, by: ingest)
+        // A value that changes back and forth has one version for each entry.
+        try table.remove(madeBy: ingest, received.id, at: key)
+        try table.add(next, at: key, isAcross: acrossDevices, by: ingest)
         let deletion = Deletion(connection: connection, ingest: ingest)
         try LiveSampleUpdate(deletion).update([key])
         try deletion.updateDerived()

@@ -126,13 +126,13 @@ extension SampleStore.Quarantine {
                     throw StoreError(
                         .invalid, "number \(id) is a duplicate of sample \(repeatedSample) in another unit: reject it")
                 }
-                if try isSuperseded(reading, id, deletion) { superseded.append(key) }
+                if try !registerVersion(of: reading, id, deletion) { superseded.append(key) }
                 let table = connection.samples
                 guard try !table.contains(key), try !table.contains(key, among: .tombstones),
                     try quarantine.addSample(
                         id, start: key.start, context: reading.context, received: reading.received,
                         metadata: store.interner.id(of: decided(on: reading, id)), by: ingest)
-                else { throw StoreError(.invalid, "number \(id) arrived again later and is already stored: reject it") }
+                else { throw Self.arrivedLater(id) }
                 accepted.append(key)
             }
             try LiveSampleUpdate(deletion).update(superseded)
@@ -155,8 +155,10 @@ extension SampleStore.Quarantine {
             try !liveUpdate.reader.states.isActive(liveUpdate.reader.ingestID(of: row.number, in: key.series))
         else { return false }
         try deletion.decide(.restored, [key])
+        try connection.records.accept(key, by: deletion.ingest)
         try liveUpdate.update([key])
-        return try connection.samples.contains(key)
+        // It may be a duplicate, or a lower version.
+        return try liveUpdate.reader.measurement(of: key).history.counts(key)
     }
 
     /// Restores a sample that was withdrawn because the hub's clock was not confirmed. Returns false if it was not.
@@ -199,22 +201,29 @@ extension SampleStore.Quarantine {
 
     /// Registers the version of a record, which replaces lower ones and the same version with another value.
     ///
-    /// - Returns: Whether a higher version counts instead.
-    private func isSuperseded(
-        _ reading: QuarantineTable.Row, _ id: Int64, _ deletion: Deletion
+    /// - Returns: False if a higher version counts instead.
+    private func registerVersion(
+        of reading: QuarantineTable.Row, _ id: Int64, _ deletion: Deletion
     ) throws(StoreError) -> Bool {
-        guard let record = reading.record, let identity = SampleIdentity(reading.uuid) else { return false }
+        guard let record = reading.record, let identity = SampleIdentity(reading.uuid) else { return true }
         let records = Records(connection: connection, ingest: deletion.ingest)
         switch try records.claim(record, at: reading.key, identity: identity, isAccepted: true) {
         case .stored:
             if reading.rule == GateRule.versionConflict.name { try deleteRepaired(record, id, deletion) }
-            return false
-        case .superseded: return true
-        case .known: throw StoreError(.invalid, "number \(id) arrived again later and is already stored: reject it")
+            return true
+        case .superseded: return false
+        case .known:
+            guard try connection.samples.number(at: reading.key) == nil else { throw Self.arrivedLater(id) }
+            throw StoreError(
+                .invalid, "number \(id) is the same version of a record as another of these numbers: accept one of them")
         }
     }
 
-    /// Deletes the sample that a repair made of the same version, which has another person and is therefore not among its versions.
+    private static func arrivedLater(_ id: Int64) -> StoreError {
+        StoreError(.invalid, "number \(id) arrived again later and is already stored: reject it")
+    }
+
+    /// Deletes the sample that a repair assigned from another person, which is therefore not among the versions of the record.
     private func deleteRepaired(_ record: RecordIdentifier, _ id: Int64, _ deletion: Deletion) throws(StoreError) {
         guard let sample = try sample(number: id)?.stored.sample,
             let series = try connection.series.id(of: sample.origin)
@@ -224,7 +233,8 @@ extension SampleStore.Quarantine {
             unit: sample.unit)
         let alias = SampleKey(series: series, start: sample.nominalStart, of: identity)
         guard let form = try connection.repairs.form(ofAlias: alias) else { return }
-        try deletion.delete([form])
+        let liveUpdate = LiveSampleUpdate(deletion)
+        try deletion.delete([liveUpdate.form(of: liveUpdate.reader.root(of: form))])
     }
 
     /// Rejects quarantined readings. If they arrive again, they are duplicates.

@@ -16,6 +16,11 @@ struct RecordTable {
         var isAcross: Bool
         /// The ledger entry that made it a version, or 0 for one as it was reported first.
         var entry: Int64
+
+        /// Whether its source gave it the same number as another version of the record.
+        func hasNumber(of other: RecordIdentifier) -> Bool {
+            RecordIdentifier(id: other.id, version: number).number == other.number
+        }
     }
 
     private static func version(_ row: Statement) throws(StoreError) -> Version {
@@ -98,9 +103,28 @@ struct RecordTable {
             key.values + [.text(record.id), .integer(record.version), .integer(isAcross ? 1 : 0), .integer(entry)])
     }
 
+    /// SQL for the entries of the ledger that made versions, with the series of these.
+    static let makers = "(SELECT entry, series FROM record WHERE entry <> 0)"
+
     /// Returns the places of the versions that an entry of the ledger made.
     func keys(madeBy entry: Int64) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys("SELECT series, start, hash FROM record WHERE entry = ? AND entry <> 0", [.integer(entry)])
+    }
+
+    /// Makes an accepted reading the last of its version again.
+    func accept(_ key: SampleKey, by entry: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO record(series, start, hash, id, version, across, entry)
+            SELECT series, start, hash, id, version, across, ? FROM \(byPlace) WHERE \(SampleTable.isHere) AND entry <> 0
+            """, [.integer(entry)] + key.values)
+    }
+
+    /// Removes the version of a record that an entry of the ledger made of a reading.
+    func remove(madeBy entry: Int64, _ id: String, at key: SampleKey) throws(StoreError) {
+        try connection.run(
+            "DELETE FROM \(byPlace) WHERE \(SampleTable.isHere) AND id = ?4 AND entry = ?5",
+            key.values + [.text(id), .integer(entry)])
     }
 
     /// Removes the versions that an entry of the ledger made.

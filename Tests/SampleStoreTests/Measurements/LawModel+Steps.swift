@@ -228,7 +228,7 @@ extension LawModel {
     /// Whether a reading is one that was repaired, as an applied repair made it.
     private func isAsRepaired(_ reading: LawReading) -> Bool {
         reports.indices.contains { report in
-            guard !reports[report].isDeleted, reading.record == nil, reports[report].reading.record == nil else { return false }
+            guard !reports[report].isDeleted else { return false }
             var form = reports[report].reading
             return repairs.contains { repair in
                 guard repair.isApplied, repair.samples.contains(report) else { return false }
