@@ -52,7 +52,7 @@ extension KeyedDecodingContainer<SettingKey> {
         try nestedContainer(keyedBy: SettingKey.self, forKey: SettingKey(name)).check(hasOnly: known, at: "\(path).\(name)")
     }
 
-    /// The value of a key, or `nil` if there is none.
+    /// The value of a key, or `nil` without the key.
     subscript<Value: Decodable>(_ name: String) -> Value? {
         get throws { try decodeIfPresent(Value.self, forKey: SettingKey(name)) }
     }

@@ -68,7 +68,7 @@ package struct BackupDrill: Sendable {
         guard let snapshot = try restic.snapshots(of: host).last(where: \.isVerified) else {
             throw BackupFailure(.noRepository, "there is no verified backup of this store at the location")
         }
-        let restored = try RestoredBackup(restic, snapshot, beside: restores ? store : nil)
+        let restored = try RestoredBackup(restic, snapshot, nextTo: restores ? store : nil)
         let manifest = restored.manifest
         let summary = try live.summary()
         guard manifest.store.identifier == live.identifier else {
@@ -102,9 +102,9 @@ final class RestoredBackup {
     private static let inMemory = 128 << 20
     private static let memory = "/dev/shm"
 
-    /// - Parameter path: the store beside which the scratch folder is. `nil` only reads the data.
+    /// - Parameter path: the store next to which the scratch folder is. `nil` only reads the data.
     /// - Throws: ``BackupFailure`` of the kind `damaged` if anything differs.
-    init(_ restic: Restic, _ snapshot: Restic.Snapshot, beside path: String?, usesMemory: Bool = true) throws {
+    init(_ restic: Restic, _ snapshot: Restic.Snapshot, nextTo path: String?, usesMemory: Bool = true) throws {
         let place = "/\(BackupManifest.folder)/\(BackupManifest.name)"
         manifest = try BackupManifest(text: try restic.file(place, of: snapshot.id))
         // Anything else would be restored as well: a write-ahead log of another store, or a file that fills the disk.

@@ -59,7 +59,7 @@ package struct BackupRestore: Sendable {
         guard let snapshot = try restic.snapshots().first(where: { $0.id == choice.id }) else {
             throw BackupFailure(.noRepository, "the backup is not there any more")
         }
-        let restored = try RestoredBackup(restic, snapshot, beside: store, usesMemory: false)
+        let restored = try RestoredBackup(restic, snapshot, nextTo: store, usesMemory: false)
         return try withExtendedLifetime(restored) {
             guard let path = restored.store else { throw BackupFailure(.failed, "the backup was not restored") }
             try SampleStore.beginHistory(ofRestored: path)

@@ -122,7 +122,7 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
         }
 
         /// Whether it is lower than another version of the record.
-        func precedes(_ other: Version) -> Bool { (number, entry) < (other.number, other.entry) }
+        package func precedes(_ other: Version) -> Bool { (number, entry) < (other.number, other.entry) }
     }
 
     /// The reports in ledger order.

@@ -257,8 +257,8 @@ public struct RecordIdentifier: Hashable, Sendable {
     /// Whether two versions with the same number may have different values.
     public var isOpen: Bool { id.hasSuffix(Self.openMark) }
 
-    /// Whether it is the latest version also if an earlier one had the same value. This is only so when its source sends it: a version from
-    /// a store, such as in its export, is counted from 1.
+    /// Whether it is the latest version also if an earlier one had the same value. This applies to a value as its source sends it. In a store,
+    /// and in the store's export, its versions are counted from 1, so they are not the latest again.
     public var isSentAgain: Bool {
         id.hasSuffix(Self.sentAgainMark + Self.openMark) && version == number << Self.countBits
     }
@@ -266,9 +266,9 @@ public struct RecordIdentifier: Hashable, Sendable {
     /// The version in the source's data.
     public var number: Int64 { isOpen ? version >> Self.countBits : version }
 
-    /// Returns the version that follows another one with the same number, or nil if the numbers decide.
+    /// Returns the version under which a value is stored if others with its number are known, or nil if it keeps its own.
     ///
-    /// - Parameter highest: The highest known version, or nil if there is none.
+    /// - Parameter highest: The highest of these versions, or nil for the first one.
     public func following(_ highest: Int64?) -> RecordIdentifier? {
         guard isOpen, let highest, highest >> Self.countBits == number else {
             return isSentAgain ? RecordIdentifier(id: id, version: version + 1) : nil

@@ -76,8 +76,7 @@ struct BatchDecision {
         var record: RecordIdentifier
     }
 
-    /// Marks the rows of open records of which the batch has a later row. If the batch has the last value several times, the first of these
-    /// rows stands for it.
+    /// Marks the rows of open records of which the batch has a later row. If several rows have the last value, only the first of them is kept.
     ///
     /// - Returns: The indices of the marked rows.
     private func markOutdated(_ rows: [SampleRow], _ outcomes: inout [SampleOutcome]) -> Set<Int32> {
@@ -110,9 +109,9 @@ struct BatchDecision {
                 && other.end.microseconds - other.start.microseconds == sample.end.microseconds - sample.start.microseconds
         }
         var known = arrived.map { [batch[Int($0.index)].sample] } ?? []
-        for place in [key, forms[row.index] ?? key] {
+        for key in [key, forms[row.index] ?? key] {
             for rows in SampleTable.Rows.allCases where known.isEmpty {
-                if let other = try connection.samples.sample(at: place, among: rows) { known.append(other) }
+                if let other = try connection.samples.sample(at: key, among: rows) { known.append(other) }
             }
         }
         if known.contains(where: isEqual) { return false }

@@ -117,9 +117,7 @@ struct Forgetting {
     private func lowerVersion(than key: SampleKey, _ history: MeasurementHistory<SampleKey>) -> SampleKey? {
         guard let own = history.versions.first(where: { $0.key == key }) else { return nil }
         let others = Set(history.reports.lazy.filter { $0.entry != ingest }.map(\.key))
-        return history.versions.filter { own.replaces($0) && others.contains($0.key) }.max {
-            ($0.number, $0.entry) < ($1.number, $1.entry)
-        }?.key
+        return history.versions.filter { own.replaces($0) && others.contains($0.key) }.max { $0.precedes($1) }?.key
     }
 
     /// Whether other reports may belong to the series' readings.

@@ -77,10 +77,10 @@ final class Records {
     /// Registers an earlier version of an open record as the latest one, because its source reported the same value again.
     ///
     /// - Parameter form: The repaired sample, if the reading arrived as a repair made it.
-    func claimAgain(_ received: RecordIdentifier, at place: SampleKey, form: SampleKey?) throws(StoreError) {
+    func claimAgain(_ received: RecordIdentifier, at arrived: SampleKey, form: SampleKey?) throws(StoreError) {
         let table = connection.records
         let reader = MeasurementReader(connection: connection)
-        let key = try form.map { form throws(StoreError) in try reader.root(of: form) } ?? place
+        let key = try form.map { form throws(StoreError) in try reader.root(of: form) } ?? arrived
         guard let highest = try versions(of: received, in: key.series).last(where: { $0.hasNumber(of: received) }) else { return }
         // Usually nothing has changed.
         if highest.key == key, highest.entry == 0 { return }

@@ -298,7 +298,7 @@ final class MeasurementReader {
         guard versions.contains(where: { $0.entry != 0 }) else { return versions }
         var latest: [SampleKey: RecordTable.Version] = [:]
         for version in versions {
-            // An accepted reading has no other version, and its report does not count while its acceptance is undone.
+            // The first version of a reading is always needed. If an acceptance made it, its report counts only while that is active.
             if version.entry != 0, latest[version.key] != nil, try !states.isActive(version.entry) { continue }
             latest[version.key] = version
         }

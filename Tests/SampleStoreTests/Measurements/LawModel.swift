@@ -204,7 +204,7 @@ struct LawModel {
         var found = LawRelation.none
         for a in one {
             for b in other {
-                let (formA, formB) = (form(a, oneChain), form(b, otherChain))
+                let (formA, formB) = (form(a, in: one), form(b, in: other))
                 if Self.relation(formA, formB) != .none, !oneChain.isEmpty, !otherChain.isEmpty { return .unsure }
                 // The documentation knows versions of a record only as they were reported.
                 if let record = formA.record, record == formB.record, formA.series == formB.series, formA.person == formB.person {

@@ -222,7 +222,7 @@ import Testing
         #expect(refused.status == 77 && refused.errors.contains("vitalgate store adopt --moved"), "\(refused)")
         #expect(try backup("run").status == 0)
         #expect(try backup("list", "usb", "--format", "ndjson").lines.count == 3)
-        // The user says that the copy is the store now, and the other one becomes another store.
+        // The user decides that the copy is the store from now on, and the original becomes another store.
         #expect(try copy.vitalgate("store", "adopt", "--moved").status == 0)
         #expect(try copy.vitalgate("backup", "run").status == 0)
         #expect(try backup("run").status == 77)
