@@ -389,11 +389,51 @@ import Testing
                 })
             #expect(result.repairID != nil, "\(result)")
             #expect(try test.keep([try record("80.1", of: TestStore.person)]).outcomes == [[.duplicate]])
-            #expect(try test.keep([try record("80.2", of: TestStore.person)]).outcomes == [[.quarantined]])
+            let conflict = try test.keep([try record("80.2", of: TestStore.person)])
+            #expect(conflict.outcomes == [[.quarantined]])
             #expect(try test.samples().map(\.sample.value) == [80.1])
             try test.store.quarantine.accept([1], description: TestStore.description(.accept))
             #expect(try test.samples().map(\.sample.value) == [80.2])
+            // It replaces the assigned version while its import is active.
+            let undo = try test.store.ledger.undo(conflict.account.id, forget: false, description: TestStore.description(.undo))
+                .ingest
+            #expect(try test.samples().map(\.sample.value) == [80.1])
+            try test.store.ledger.undo(undo, forget: false, description: TestStore.description(.undo))
+            #expect(try test.samples().map(\.sample.value) == [80.2])
             #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// A client's version replaces those of other devices, also if it was quarantined first.
+    @Test func acceptedVersionOfAClientReplacesThoseOfOtherDevices() throws {
+        try TestStore.with { test in
+            func save(_ version: Int64, _ numeral: String, device: String, rule: GateRule? = nil) throws {
+                var description = TestStore.description(.save)
+                description.replacesAcrossDevices = true
+                let ingest = try test.store.beginIngest(description)
+                let maker = try SampleMaker(.bodyMass, source: "app", device: Device(key: device))
+                _ = try ingest.store([
+                    try maker(numeral, at: Double(version), record: RecordIdentifier(id: "r", version: version), rule: rule)
+                ])
+                _ = try ingest.finish(at: 0)
+            }
+            try save(1, "80", device: "a")
+            try save(2, "700", device: "b", rule: .implausible)
+            #expect(try test.samples().map(\.sample.value) == [80])
+            try test.store.quarantine.accept([1], description: TestStore.description(.accept))
+            #expect(try test.samples().map(\.sample.value) == [700])
+        }
+    }
+
+    /// A higher version is stored.
+    @Test func countsAcceptedReadingsThatAreNoSamples() throws {
+        try TestStore.with { test in
+            let maker = try SampleMaker(.bodyMass)
+            try test.keep([try maker("700", at: 0, record: RecordIdentifier(id: "r", version: 1), rule: .implausible)])
+            try test.keep([try maker("80", at: 0, record: RecordIdentifier(id: "r", version: 2))])
+            let result = try test.store.quarantine.accept([1], description: TestStore.description(.accept))
+            #expect(result.count == 1 && result.duplicates == 1)
+            #expect(try test.samples().map(\.sample.value) == [80])
         }
     }
 

@@ -124,8 +124,11 @@ import Testing
             try expect(isSentAgain ? 8342 : 5000, "the latest value again")
             if isSentAgain { #expect(try test.store.lastChange() == entries) }
             guard isSentAgain else { return }
+            let sample = try #require(try test.samples().first).sample
+            #expect(try test.store.samples.record(of: sample)?.version == 3)
             let undoing = try test.store.ledger.undo(again, forget: false, description: TestStore.description(.undo)).ingest
             try expect(5000, "the last import is undone")
+            #expect(try test.store.samples.record(of: sample)?.version == 1)
             _ = try test.store.ledger.undo(undoing, forget: false, description: TestStore.description(.undo))
             try expect(8342, "the undo is undone")
             _ = try test.store.ledger.undo(late, forget: true, description: TestStore.description(.undo))

@@ -91,10 +91,28 @@ struct ErasedRepairs {
         }
         let table = connection.samples
         for key in keys { try table.forgetSuccessor(of: key) }
+        // A decision about the result of an undone repair is about the reading that stays.
+        for pair in try pairs("\(Self.isNew) AND NOT \(Self.isOld)") {
+            try connection.decisions.move(from: pair.new, to: pair.old)
+        }
+        // A sample that stays is a version of the record that it was reported as.
+        for pair in try pairs("\(Self.isOld) AND NOT \(Self.isNew)") {
+            try connection.records.copy(from: connection.repairs.root(of: pair.old), to: pair.new)
+        }
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isNew)")
         // A merged sample already existed before the repair and needs no origin.
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isOld) AND r.merged")
         try connection.run("UPDATE OR REPLACE repaired AS r SET \(RepairTable.nowhere) WHERE \(Self.isOld)")
+    }
+
+    /// Returns the samples that repairs made, with those that they replaced.
+    private func pairs(_ condition: String) throws(StoreError) -> [(old: SampleKey, new: SampleKey)] {
+        try connection.list(
+            """
+            SELECT old_series, old_start, old_hash, series, start, hash FROM repaired AS r
+            WHERE NOT merged AND NOT \(RepairTable.isFromNowhere) AND \(condition)
+            """
+        ) { row throws(StoreError) in (try SampleKey(row, at: 0), try SampleKey(row, at: 3)) }
     }
 
     /// Removes the collected repairs that have no samples left, and updates the counts of the others.

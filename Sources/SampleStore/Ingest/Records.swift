@@ -26,9 +26,7 @@ final class Records {
     }
 
     private func versions(of record: RecordIdentifier, in series: Int64) throws(StoreError) -> [RecordTable.Version] {
-        let table = connection.records
-        return try acrossDevices
-            ? table.versions(of: record.id, relatedToSeries: series) : table.versions(of: record.id, in: series)
+        try MeasurementReader(connection: connection).versions(of: record.id, in: series, acrossDevices: acrossDevices)
     }
 
     /// Registers a version that is about to be stored, and retires the lower one if it counts.
@@ -63,7 +61,8 @@ final class Records {
             try liveUpdate.update([newest])
             try deletion.updateDerived()
             guard case .live? = try liveUpdate.reader.measurement(of: key).history.state(of: key) else {
-                return .superseded(by: newest)
+                // A repair may have assigned it from another person.
+                return .superseded(by: try liveUpdate.reader.form(of: newest))
             }
         }
         // While the ingest is active, parts that the new version does not have are deleted.

@@ -153,7 +153,7 @@ extension SampleStore {
             (
                 "samples that are stored together with their duplicate",
                 """
-                SELECT count(*) FROM witness WHERE stands_in AND NOT parted
+                SELECT count(*) FROM witness WHERE stands_in AND NOT parted AND rule <> 'version'
                     AND EXISTS(SELECT 1 FROM sample WHERE series = of_series AND start = of_start AND hash = of_hash)
                 """
             ),

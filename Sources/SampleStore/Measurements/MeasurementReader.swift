@@ -269,24 +269,25 @@ final class MeasurementReader {
         var id: String
     }
 
-    /// Records the versions of the reading's record, once for each record.
+    /// Records the versions of the reading's record, once for each record and for each series in which it counts.
     ///
     /// - Returns: The keys of all versions.
     private func versions(
         of root: SampleKey, _ records: inout [RecordKey: Int], _ found: inout Found
     ) throws(StoreError) -> [SampleKey] {
-        guard try traces(of: root.series).hasRecords else { return [] }
         var keys: [SampleKey] = []
-        for id in try self.records.records(at: root).map(\.id) where records[RecordKey(series: root.series, id: id)] == nil {
-            let number = records.count
-            for version in try latestVersions(of: id, relatedToSeries: root.series) {
-                let key = version.key
-                records[RecordKey(series: key.series, id: id)] = number
-                found.history.versions.append(
-                    .init(
-                        key: key, record: number, number: version.number, entry: version.entry, scope: key.series,
-                        replacesAll: version.isAcross))
-                keys.append(key)
+        for id in try recordIDs(of: root) {
+            for series in Set([root.series, found.history.form(of: root).series]).sorted()
+            where records[RecordKey(series: series, id: id)] == nil {
+                let number = records.count
+                for version in try latestVersions(of: id, relatedToSeries: series) {
+                    records[RecordKey(series: version.scope, id: id)] = number
+                    found.history.versions.append(
+                        .init(
+                            key: version.key, record: number, number: version.number, entry: version.entry, scope: version.scope,
+                            replacesAll: version.isAcross))
+                    keys.append(version.key)
+                }
             }
         }
         return keys
@@ -294,7 +295,7 @@ final class MeasurementReader {
 
     /// Returns the versions of a record, lowest first, each reading once: as the highest version that active entries made it.
     private func latestVersions(of id: String, relatedToSeries series: Int64) throws(StoreError) -> [RecordTable.Version] {
-        let versions = try records.versions(of: id, relatedToSeries: series)
+        let versions = try versions(of: id, in: series, acrossDevices: true)
         guard versions.contains(where: { $0.entry != 0 }) else { return versions }
         var latest: [SampleKey: RecordTable.Version] = [:]
         for version in versions {
@@ -303,6 +304,39 @@ final class MeasurementReader {
             latest[version.key] = version
         }
         return latest.values.sorted { ($0.number, $0.entry) < ($1.number, $1.entry) }
+    }
+
+    /// Returns the ids of a report's records.
+    func recordIDs(of root: SampleKey) throws(StoreError) -> [String] {
+        try traces(of: root.series).hasRecords ? records.records(at: root).map(\.id) : []
+    }
+
+    /// Returns the versions of a record, lowest first: those that were reported in a series, and those that applied repairs moved there from
+    /// another person or type.
+    ///
+    /// - Parameter acrossDevices: Whether the versions of other devices count as well.
+    func versions(of id: String, in series: Int64, acrossDevices: Bool) throws(StoreError) -> [RecordTable.Version] {
+        let own = try acrossDevices ? records.versions(of: id, relatedToSeries: series) : records.versions(of: id, in: series)
+        guard try !connection.repairs.isEmpty() else { return own }
+        var moved: [RecordTable.Version] = []
+        for var version in try records.replacedVersions(of: id, unrelatedToSeries: series) {
+            version.scope = try form(of: version.key).series
+            let isHere = try acrossDevices ? connection.series.haveSameRecords(version.scope, series) : version.scope == series
+            if isHere { moved.append(version) }
+        }
+        return moved.isEmpty ? own : (own + moved).sorted { ($0.number, $0.entry) < ($1.number, $1.entry) }
+    }
+
+    /// Returns the sample that the applied repairs made of a report.
+    func form(of root: SampleKey) throws(StoreError) -> SampleKey {
+        var form = root
+        for _ in 0..<RepairTable.maximumChainLength {
+            guard let next = try connection.repairs.successors(of: form).first(where: { $0.isActive && !$0.isMerged }) else {
+                break
+            }
+            form = next.new
+        }
+        return form
     }
 
     /// Returns the import of a report, which for an accepted reading is not the entry that made it a sample.

@@ -98,9 +98,15 @@ extension SampleStore.Quarantine {
     }
 
     /// Stores quarantined readings unchanged as samples, because a person decided that they are right.
+    ///
+    /// - Returns: The entry of the ledger, the number of accepted readings, and how many of them are not samples, because they are
+    ///   duplicates or a higher version of their record counts instead.
     @discardableResult
-    public func accept(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
-        try store.samples.change(description) { ingest, deletion in
+    public func accept(
+        _ ids: [Int64], description: IngestDescription
+    ) throws -> (ingest: Int64, count: Int, duplicates: Int) {
+        var duplicates = 0
+        let (ingest, count) = try store.samples.change(description) { ingest, deletion in
             let quarantine = connection.quarantine
             var accepted: [SampleKey] = []
             var superseded: [SampleKey] = []
@@ -137,8 +143,11 @@ extension SampleStore.Quarantine {
             }
             try LiveSampleUpdate(deletion).update(superseded)
             try Regrouping(deletion).update(around: accepted)
+            let liveUpdate = LiveSampleUpdate(deletion)
+            duplicates = try accepted.count { try !liveUpdate.represents($0) }
             return ids.count
         }
+        return (ingest, count, duplicates)
     }
 
     private func requireQuarantined(_ id: Int64) throws(StoreError) {
@@ -206,11 +215,10 @@ extension SampleStore.Quarantine {
         of reading: QuarantineTable.Row, _ id: Int64, _ deletion: Deletion
     ) throws(StoreError) -> Bool {
         guard let record = reading.record, let identity = SampleIdentity(reading.uuid) else { return true }
-        let records = Records(connection: connection, ingest: deletion.ingest)
+        let isSaved = try connection.ledger.kind(of: reading.ingest) == .save
+        let records = Records(connection: connection, ingest: deletion.ingest, acrossDevices: isSaved)
         switch try records.claim(record, at: reading.key, identity: identity, isAccepted: true) {
-        case .stored:
-            if reading.rule == GateRule.versionConflict.name { try deleteRepaired(record, id, deletion) }
-            return true
+        case .stored: return true
         case .superseded: return false
         case .known:
             guard try connection.samples.number(at: reading.key) == nil else { throw Self.arrivedLater(id) }
@@ -221,20 +229,6 @@ extension SampleStore.Quarantine {
 
     private static func arrivedLater(_ id: Int64) -> StoreError {
         StoreError(.invalid, "number \(id) arrived again later and is already stored: reject it")
-    }
-
-    /// Deletes the sample that a repair assigned from another person, which is therefore not among the versions of the record.
-    private func deleteRepaired(_ record: RecordIdentifier, _ id: Int64, _ deletion: Deletion) throws(StoreError) {
-        guard let sample = try sample(number: id)?.stored.sample,
-            let series = try connection.series.id(of: sample.origin)
-        else { return }
-        let identity = SampleIdentity(
-            series: sample.origin.seriesKey, start: sample.nominalStart, record: record, numeral: sample.numeral,
-            unit: sample.unit)
-        let alias = SampleKey(series: series, start: sample.nominalStart, of: identity)
-        guard let form = try connection.repairs.form(ofAlias: alias) else { return }
-        let liveUpdate = LiveSampleUpdate(deletion)
-        try deletion.delete([liveUpdate.form(of: liveUpdate.reader.root(of: form))])
     }
 
     /// Rejects quarantined readings. If they arrive again, they are duplicates.

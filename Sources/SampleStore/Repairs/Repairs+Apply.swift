@@ -60,10 +60,11 @@ extension SampleStore.Repairs {
                 let liveUpdate = LiveSampleUpdate(Deletion(connection: connection, ingest: ingest.id))
                 // The same repair was made before, so readings may have agreed with its results.
                 if reader.isKnownRepair { try updateAgreements(with: repairID, liveUpdate) }
+                let replaced = try updateVersions(movedBy: repairID, ingest.id)
                 try liveUpdate.update(computedAfter: repairID)
                 // A repaired sample may be the one of another path.
                 plan.joined = try count(ingest.id) { deletion throws(StoreError) in
-                    try store.duplicates.merge(since: last, deletion)
+                    try replaced + store.duplicates.merge(since: last, deletion)
                 }
                 try connection.repairs.set(joined: plan.joined, of: repairID)
                 return (plan, repairID)

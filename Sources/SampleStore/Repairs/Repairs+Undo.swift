@@ -41,6 +41,7 @@ extension SampleStore.Repairs {
             try updateAgreements(with: id, liveUpdate)
             try LiveSampleUpdate(Deletion(connection: connection, ingest: ingest.id)).update(computedAfter: id)
             try closeAccount(ingest.id, writer, at: now)
+            try updateVersions(movedBy: id, ingest.id)
             try count(ingest.id) { deletion throws(StoreError) in
                 try LiveSampleUpdate(deletion).update(mergedBy: repairID.ingest)
             }
@@ -57,6 +58,34 @@ extension SampleStore.Repairs {
         for form in try connection.repairs.forms(madeBy: id) {
             let agreeing = try connection.duplicates.duplicates(of: form).map(\.key)
             if !agreeing.isEmpty { try liveUpdate.update(agreeing + [form]) }
+        }
+    }
+
+    /// Settles the records of which a repair moves versions to another person or type, where there are other versions.
+    ///
+    /// - Returns: The number of samples that other versions replace.
+    @discardableResult
+    func updateVersions(movedBy id: Int64, _ ingest: Int64) throws(StoreError) -> Int {
+        let reader = MeasurementReader(connection: connection)
+        var last: SampleKey?
+        var replaced = 0
+        while true {
+            let moves = try connection.repairs.moves(by: id, after: last, limit: LiveSampleUpdate.chunk)
+            guard let end = moves.last else { return replaced }
+            last = end.new
+            var keys: [SampleKey] = []
+            for move in moves {
+                let root = try reader.root(of: move.old)
+                for record in try reader.recordIDs(of: root) {
+                    let others = try reader.versions(of: record, in: move.new.series, acrossDevices: true).map(\.key)
+                    if others.contains(where: { $0 != root }) { keys += [root] + others }
+                }
+            }
+            guard !keys.isEmpty else { continue }
+            replaced += try count(ingest) { deletion throws(StoreError) in
+                try LiveSampleUpdate(deletion).update(keys)
+                return deletion.deleted
+            }
         }
     }
 

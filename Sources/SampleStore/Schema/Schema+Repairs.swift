@@ -1,6 +1,7 @@
 extension Schema {
     /// A repair that was applied, with its conditions as JSON and its counts. `ingest` is its entry in the ledger and `undone_by` the entry
-    /// that undid it. `joined` counts the pairs of a repaired sample and another path's sample that became one measurement.
+    /// that undid it. `joined` counts the pairs of a repaired sample and another path's sample that became one measurement, and the
+    /// samples that were replaced by another version of their record.
     static let repairID = """
         CREATE TABLE migration(
             id INTEGER PRIMARY KEY, ingest INTEGER NOT NULL, repair TEXT NOT NULL, conditions TEXT NOT NULL, source TEXT,

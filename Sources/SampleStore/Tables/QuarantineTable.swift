@@ -31,6 +31,8 @@ struct QuarantineTable {
         /// The id of the metadata, and the metadata as JSON.
         var metadata: (id: Int64, json: String)?
         var record: RecordIdentifier?
+        /// The ledger entry that brought it.
+        var ingest: Int64
     }
 
     /// SQL for the time from the start to the arrival.
@@ -55,7 +57,7 @@ struct QuarantineTable {
         try connection.first(
             """
             SELECT series, start, hash, uuid, rule, context, skew, \(Self.received), metadata,
-                (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata), record, version
+                (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata), record, version, ingest
             FROM quarantine JOIN context ON context.id = context WHERE quarantine.id = ?
             """, [.integer(id)]
         ) { row throws(StoreError) in
@@ -64,7 +66,8 @@ struct QuarantineTable {
                 uuid: row.text(3), rule: row.text(4), context: row.integer(5), skew: row.integer(6),
                 received: row.integer(7),
                 metadata: row.optionalInteger(8).map { ($0, row.text(9)) },
-                record: row.optionalText(10).map { RecordIdentifier(id: $0, version: row.integer(11)) })
+                record: row.optionalText(10).map { RecordIdentifier(id: $0, version: row.integer(11)) },
+                ingest: row.integer(12))
         }
     }
 

@@ -11,6 +11,8 @@ struct RecordTable {
     /// A version of a record.
     struct Version {
         var key: SampleKey
+        /// The series in which it counts: that of the key, or the one to which repairs moved the reading.
+        var scope: Int64
         var number: Int64
         /// Whether it replaces lower versions of other devices as well.
         var isAcross: Bool
@@ -24,7 +26,9 @@ struct RecordTable {
     }
 
     private static func version(_ row: Statement) throws(StoreError) -> Version {
-        Version(key: try SampleKey(row, at: 0), number: row.integer(3), isAcross: row.integer(4) != 0, entry: row.integer(5))
+        Version(
+            key: try SampleKey(row, at: 0), scope: row.integer(0), number: row.integer(3), isAcross: row.integer(4) != 0,
+            entry: row.integer(5))
     }
 
     /// Whether a series has records.
@@ -50,6 +54,19 @@ struct RecordTable {
             """, [.integer(series), .text(id)], Self.version)
     }
 
+    /// Returns the versions of a record in series of the same source, but of another person or type, whose samples repairs have replaced.
+    func replacedVersions(of id: String, unrelatedToSeries series: Int64) throws(StoreError) -> [Version] {
+        try connection.list(
+            """
+            WITH RECURSIVE \(RepairTable.originals)
+            SELECT record.series, start, hash, version, across, entry FROM series AS own CROSS JOIN original
+                CROSS JOIN series AS other ON other.id = original.series AND other.source = own.source
+                    AND (other.type, other.subject) <> (own.type, own.subject)
+                CROSS JOIN record ON record.series = other.id AND record.id = ?2
+            WHERE own.id = ?1
+            """, [.integer(series), .text(id)], Self.version)
+    }
+
     /// Returns the records in a range of ids whose version is lower than another.
     func keys(ofIDs ids: Range<String>, in series: Int64, below version: Int64) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
@@ -64,12 +81,12 @@ struct RecordTable {
         ) { RecordIdentifier(id: $0.text(0), version: $0.integer(1)) }
     }
 
-    /// Returns the records of a sample, newest first.
-    func records(of sample: Sample) throws(StoreError) -> [RecordIdentifier] {
+    /// Returns the records of a sample, newest first, with the entry of the ledger that made each a version (0 for one as it was reported).
+    func records(of sample: Sample) throws(StoreError) -> [(record: RecordIdentifier, entry: Int64)] {
         let origin = sample.origin
         return try connection.list(
             """
-            SELECT record.id, record.version FROM series CROSS JOIN \(byPlace)
+            SELECT record.id, record.version, record.entry FROM series CROSS JOIN \(byPlace)
             ON record.series = series.id AND record.start = ?5 AND record.hash = ?6
             WHERE series.type = ?1 AND series.subject = ?2 AND series.source = ?3 AND series.device = ?4
             ORDER BY record.version DESC
@@ -78,7 +95,7 @@ struct RecordTable {
                 .text(origin.type.id), .text(origin.person), .text(origin.source.id), .text(origin.device?.key ?? ""),
                 .integer(sample.start.microseconds), .blob(sample.identity.storedHash),
             ]
-        ) { RecordIdentifier(id: $0.text(0), version: $0.integer(1)) }
+        ) { (RecordIdentifier(id: $0.text(0), version: $0.integer(1)), $0.integer(2)) }
     }
 
     /// Whether a live or deleted version of a record has the same body as a context.
@@ -101,6 +118,15 @@ struct RecordTable {
         try connection.run(
             "INSERT INTO record(series, start, hash, id, version, across, entry) VALUES(?, ?, ?, ?, ?, ?, ?)",
             key.values + [.text(record.id), .integer(record.version), .integer(isAcross ? 1 : 0), .integer(entry)])
+    }
+
+    /// Makes a sample a version of the records of another one, in its own series.
+    func copy(from old: SampleKey, to new: SampleKey) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO record(series, start, hash, id, version, across, entry)
+            SELECT ?4, ?5, ?6, id, version, across, entry FROM \(byPlace) WHERE (series, start, hash) = (?1, ?2, ?3)
+            """, old.values + new.values)
     }
 
     /// SQL for the entries of the ledger that made versions, with the series of these.

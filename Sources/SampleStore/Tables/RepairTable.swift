@@ -39,6 +39,14 @@ struct RepairTable {
                 AND r.migration = ?1))
         """
 
+    /// SQL of the table `original`: the series of the samples that repairs replaced, one search in the index for each.
+    static let originals = """
+        original(series) AS (
+            SELECT min(old_series) FROM repaired
+            UNION ALL SELECT (SELECT min(old_series) FROM repaired WHERE old_series > original.series) FROM original
+                WHERE original.series IS NOT NULL)
+        """
+
     /// SQL for the samples that repairs made from those in the table `form`.
     static let nextForms = """
         SELECT r.series, r.start, r.hash FROM form CROSS JOIN repaired AS r INDEXED BY repaired_by_old
@@ -194,6 +202,22 @@ struct RepairTable {
     func forms(madeBy repairID: Int64) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
             "SELECT series, start, hash FROM repaired WHERE migration = ? AND NOT merged", [.integer(repairID)])
+    }
+
+    /// Returns samples that a repair moved to another series, with those that it made, some at a time.
+    func moves(by repairID: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [(old: SampleKey, new: SampleKey)] {
+        try connection.list(
+            """
+            SELECT old_series, old_start, old_hash, series, start, hash FROM repaired
+            WHERE migration = ?1 AND NOT merged AND old_series <> series AND NOT \(Self.isFromNowhere)
+                AND (series, start, hash) > (?2, ?3, ?4)
+            ORDER BY series, start, hash LIMIT ?5
+            """,
+            [
+                .integer(repairID), .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []),
+                .integer(Int64(limit)),
+            ]
+        ) { row throws(StoreError) in (try SampleKey(row, at: 0), try SampleKey(row, at: 3)) }
     }
 
     /// Records that a repair made a sample from another one.

@@ -110,6 +110,16 @@ struct SeriesTable {
             """, [.integer(series)], Self.related)
     }
 
+    /// Whether two series have the same person, type, and source, so that a record has one id in both.
+    func haveSameRecords(_ one: Int64, _ other: Int64) throws(StoreError) -> Bool {
+        try connection.exists(
+            """
+            SELECT 1 FROM series AS one CROSS JOIN series AS other
+                ON (other.type, other.subject, other.source) = (one.type, one.subject, one.source)
+            WHERE one.id = ? AND other.id = ?
+            """, [.integer(one), .integer(other)])
+    }
+
     /// Returns the origin of the reports of a series, or `nil` if it has no rows.
     func origin(of series: Related) throws(StoreError) -> Origin? {
         guard let names = try names(ofSeries: series.id, orDeleted: true) else { return nil }

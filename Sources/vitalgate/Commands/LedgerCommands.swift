@@ -311,11 +311,17 @@ enum QuarantineCommand: Command {
         let store = try context.access().openForWriting(creating: false)
         let accepts = context.invocation.path.last == "accept"
         let description = IngestDescription(kind: accepts ? .accept : .reject, received: context.machine.now().microseconds)
-        let (ingest, count) =
-            accepts
-            ? try store.quarantine.accept(numbers, description: description)
-            : try store.quarantine.reject(numbers, description: description)
-        context.note("\(Readable.count(count, "sample")) \(accepts ? "accepted" : "rejected") (this is ledger entry \(ingest))")
+        guard accepts else {
+            let (ingest, count) = try store.quarantine.reject(numbers, description: description)
+            context.note("\(Readable.count(count, "sample")) rejected (this is ledger entry \(ingest))")
+            return .success
+        }
+        let (ingest, count, duplicates) = try store.quarantine.accept(numbers, description: description)
+        let rest =
+            duplicates == 0
+            ? ""
+            : ", of which \(duplicates) already \(duplicates == 1 ? "is" : "are") stored more precisely or in a newer version"
+        context.note("\(Readable.count(count, "sample")) accepted\(rest) (this is ledger entry \(ingest))")
         return .success
     }
 

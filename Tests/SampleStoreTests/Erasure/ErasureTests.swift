@@ -305,6 +305,25 @@ import Testing
         }
     }
 
+    /// The erased person had the first version of the record.
+    @Test func assignedRecordKeepsItsVersion() throws {
+        try TestStore.with { test in
+            func version(_ version: Int64, _ numeral: String, of person: String) throws -> GatedSample {
+                try SampleMaker(.bodyMass, person: person)(numeral, at: 0, record: RecordIdentifier(id: "r", version: version))
+            }
+            let person = ErasedPerson.person
+            try test.store.people.save(Person(id: person, name: "Anna"))
+            let first = try version(1, "80", of: person)
+            try test.keep([first])
+            _ = try test.store.people.assign([first.sample.identity], to: TestStore.person, now: TestStore.later)
+            _ = try test.store.erasure.erase(person, notified: [], at: TestStore.later)
+            #expect(try test.samples().map(\.sample.value) == [80])
+            try test.keep([try version(2, "81", of: TestStore.person)])
+            #expect(try test.samples().map(\.sample.value) == [81])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     @Test func erasedOwnerGetsNewIdentifier() throws {
         let test = try TestStore()
         let person = try ErasedPerson(test)

@@ -75,9 +75,9 @@ import Testing
                 guard let quarantined else { return }
                 let decided =
                     choose([true, false])
-                    ? try? store.quarantine.accept([quarantined], description: TestStore.description(.accept))
-                    : try store.quarantine.reject([quarantined], description: TestStore.description(.reject))
-                if let decided { ingests.append(decided.ingest) }
+                    ? try? store.quarantine.accept([quarantined], description: TestStore.description(.accept)).ingest
+                    : try store.quarantine.reject([quarantined], description: TestStore.description(.reject)).ingest
+                if let decided { ingests.append(decided) }
             default:
                 let merged = try store.duplicates.merge(description: TestStore.description(.merge))
                 if merged.ingest > 0 { ingests.append(merged.ingest) }

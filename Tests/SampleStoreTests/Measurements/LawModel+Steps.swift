@@ -82,6 +82,8 @@ extension LawModel {
         guard let group = group(of: reading) else { return .skipped }
         guard group.live.isEmpty, !reports[report].isQuarantined else { return .skipped }
         guard chain(group.reports).isEmpty, group.reports.count == 1 else { return .either }
+        // A version of another measurement replaces it.
+        if counts(report), decisions(on: group.reports).isEmpty { return .either }
         return repairs.contains { !$0.reports.isDisjoint(with: group.reports) } ? .either : .accepted
     }
 

@@ -108,7 +108,7 @@ struct LawModel {
 
     func chain(_ group: [Int]) -> [Repair] { repairs.filter { $0.isApplied && !$0.reports.isDisjoint(with: group) } }
 
-    private func decisions(on group: [Int]) -> [Decision] { decisions.filter { !$0.reports.isDisjoint(with: group) } }
+    func decisions(on group: [Int]) -> [Decision] { decisions.filter { !$0.reports.isDisjoint(with: group) } }
 
     func form(_ report: Int, _ chain: [Repair]) -> LawReading {
         chain.reduce(reports[report].reading) { $1.request.change.applied(to: $0) }
@@ -153,7 +153,7 @@ struct LawModel {
             for group in groups where !isOpen(group) {
                 let chain = chain(group)
                 let own = Set(group.flatMap { [reports[$0].reading, form($0, chain)] })
-                if own.contains(where: { one in open.contains { Self.relation(one, $0) != .none } }) {
+                if own.contains(where: { one in open.contains { Self.relation(one, $0) != .none || isSameRecord(one, $0) } }) {
                     self.open(group)
                     isChanging = true
                 }
@@ -206,10 +206,7 @@ struct LawModel {
             for b in other {
                 let (formA, formB) = (form(a, in: one), form(b, in: other))
                 if Self.relation(formA, formB) != .none, !oneChain.isEmpty, !otherChain.isEmpty { return .unsure }
-                // The documentation knows versions of a record only as they were reported.
-                if let record = formA.record, record == formB.record, formA.series == formB.series, formA.person == formB.person {
-                    return .unsure
-                }
+                if isSameRecord(formA, formB), !areVersions(one + other) { return .unsure }
                 if isShared { continue }
                 // The form between two repairs.
                 let between =
@@ -231,6 +228,28 @@ struct LawModel {
         return found
     }
 
+    private func isSameRecord(_ one: LawReading, _ other: LawReading) -> Bool {
+        one.record != nil && one.record == other.record && one.series == other.series && one.person == other.person
+    }
+
+    /// Whether the documentation determines which of these reports of a record replaces the others.
+    private func areVersions(_ all: [Int]) -> Bool {
+        let people = Dictionary(grouping: all) { reports[$0].reading.person }
+            .mapValues { Set($0.map { reports[$0].reading.version }) }
+        return decisions(on: all).isEmpty && all.allSatisfy { reports[$0].reading.record != nil && !reports[$0].isQuarantined }
+            && people.values.reduce(0) { $0 + $1.count } == people.values.reduce(into: Set()) { $0.formUnion($1) }.count
+    }
+
+    /// Whether a higher version of the record is another measurement, because a repair assigned one of the two to the person of the other.
+    private func isReplaced(_ one: Group, by other: Group) -> Bool {
+        one.live.contains { lower in
+            other.reports.contains { higher in
+                counts(higher) && rank(lower) < rank(higher)
+                    && isSameRecord(form(lower, in: one.reports), form(higher, in: other.reports))
+            }
+        }
+    }
+
     // MARK: Live samples
 
     /// A measurement and the samples of which one is live. `nil` means that none is.
@@ -245,6 +264,11 @@ struct LawModel {
     func determined() -> [Group] {
         let all = groups().filter { !isOpen($0) }
         var result = all.map(group)
+        let first = result
+        for one in first.indices where first.indices.contains(where: { $0 != one && isReplaced(first[one], by: first[$0]) }) {
+            result[one].options = [nil]
+            result[one].live = []
+        }
         for (position, one) in all.enumerated() where !chain(one).isEmpty {
             // A correct report replaces the repaired one.
             for (key, other) in all.enumerated()
@@ -266,7 +290,7 @@ struct LawModel {
         }
     }
 
-    private func counts(_ report: Int) -> Bool {
+    func counts(_ report: Int) -> Bool {
         guard isActive(reports[report].entry) || isRestored(report) else { return false }
         guard reports[report].isQuarantined else { return true }
         return decision(report) == .accept

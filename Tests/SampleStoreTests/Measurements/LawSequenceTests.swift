@@ -122,6 +122,26 @@ import Testing
         ])
     }
 
+    /// Two versions of a record are never live together, also if one was assigned from another person.
+    @Test(arguments: [1, 3]) func assignmentNextToOtherVersion(_ version: Int) throws {
+        let assigned = LawOperation.ingest(
+            [try Self.reading("scale", 1, 10, Self.kilograms, "r1", version: 2, of: .anna)], exact: false)
+        let other = LawOperation.ingest([try Self.reading("scale", 2, 10, Self.other, "r1", version: version)], exact: false)
+        let repair = Self.repair(.assign(.me), "scale")
+        try Self.expectLaw([assigned, repair, other])
+        try Self.expectLaw([assigned, other, repair])
+        for order in [[assigned, repair, other], [assigned, other, repair]] {
+            let undone = order.firstIndex(of: repair).map { $0 + 1 } ?? 0
+            try Self.expectLaw(order + [.undoRepair(undone)])
+            try Self.expectLaw(order + [.undo((order.firstIndex(of: other) ?? 0) + 1, forget: false)])
+            try Self.expectLaw(
+                order + [
+                    .ingest([try Self.reading("scale", 1, 40, Self.rounded, "r1", version: 4, of: .anna)], exact: false),
+                    .undo(4, forget: false),
+                ])
+        }
+    }
+
     /// A repair gave the record the time of this report, and the value differs.
     @Test func conflictWithRepairedVersion() throws {
         try Self.expectLaw([
@@ -153,6 +173,14 @@ import Testing
         try Self.expectLaw([
             .ingest([reading], exact: true), Self.repair(.readAsPounds, "spare"), Self.repair(.assign(.me), "spare"),
             .delete(reading), .undoRepair(3), .prune(1),
+        ])
+    }
+
+    /// The deletion is about a reading of another person since the repair is undone.
+    @Test func deletionOfUndoneAssignmentOutlivesErasure() throws {
+        let reading = try Self.reading("diary", 2, 0, Self.kilograms, day: 1)
+        try Self.expectLaw([
+            .ingest([reading], exact: false), Self.repair(.assign(.anna), "diary"), .delete(reading), .undoRepair(2), .erase,
         ])
     }
 
