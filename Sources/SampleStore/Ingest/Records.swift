@@ -6,13 +6,15 @@ final class Records {
     private let ingest: Int64
     /// Whether versions of other devices with the same person, type, and source count as well.
     private let acrossDevices: Bool
+    private let reader: MeasurementReader
     /// The versions that were registered and whose rows are not written yet.
-    private var arriving: [SampleKey: SampleIdentity] = [:]
+    private var arriving: [SampleKey: MeasurementReader.Arrival] = [:]
 
     init(connection: Connection, ingest: Int64, acrossDevices: Bool = false) {
         self.connection = connection
         self.ingest = ingest
         self.acrossDevices = acrossDevices
+        reader = MeasurementReader(connection: connection)
     }
 
     /// The relation of a version to the known versions.
@@ -26,7 +28,7 @@ final class Records {
     }
 
     private func versions(of record: RecordIdentifier, in series: Int64) throws(StoreError) -> [RecordTable.Version] {
-        try MeasurementReader(connection: connection).versions(of: record.id, in: series, acrossDevices: acrossDevices)
+        try reader.versions(of: record.id, in: series, acrossDevices: acrossDevices)
     }
 
     /// Registers a version that is about to be stored, and retires the lower one if it counts.
@@ -45,7 +47,7 @@ final class Records {
             return .known(first.key)
         }
         try table.add(record, at: key, isAcross: acrossDevices, by: same.isEmpty ? 0 : ingest)
-        arriving[key] = identity
+        arriving[key] = (ingest, identity, nil)
         if let whole = try newerEdition(of: record, in: key.series) {
             // The edition that this is a part of was replaced by one that does not have this part.
             let edition = try MeasurementReader(connection: connection).measurement(of: whole).history
@@ -57,7 +59,7 @@ final class Records {
             // The new version must be taken into account although its row does not exist yet.
             let deletion = Deletion(connection: connection, ingest: ingest)
             let liveUpdate = LiveSampleUpdate(deletion)
-            for (key, identity) in arriving { liveUpdate.reader.arriving[key] = (ingest, identity, nil) }
+            liveUpdate.reader.arriving = arriving
             try liveUpdate.update([newest])
             try deletion.updateDerived()
             guard case .live? = try liveUpdate.reader.measurement(of: key).history.state(of: key) else {
@@ -78,7 +80,7 @@ final class Records {
     /// - Parameter form: The repaired sample, if the reading arrived as a repair made it.
     func claimAgain(_ received: RecordIdentifier, at arrived: SampleKey, form: SampleKey?) throws(StoreError) {
         let table = connection.records
-        let reader = MeasurementReader(connection: connection)
+        reader.forgetTraces()
         let key = try form.map { form throws(StoreError) in try reader.root(of: form) } ?? arrived
         guard let highest = try versions(of: received, in: key.series).last(where: { $0.hasNumber(of: received) }) else { return }
         // Usually nothing has changed.

@@ -11,6 +11,9 @@ final class MeasurementReader {
         var keys: [SampleKey] = []
     }
 
+    /// A report whose row is about to be written.
+    typealias Arrival = (ingest: Int64, uuid: SampleIdentity, precision: ReportPrecision?)
+
     /// Which tables have rows of a series. Most series have none, so their samples need no further queries.
     private struct Traces {
         var isDecided = false
@@ -31,8 +34,9 @@ final class MeasurementReader {
     let states: LedgerStates
     private let decoder: SampleDecoder
     private var traces: [Int64: Traces] = [:]
+    private var originals: [Int64: [Int64]] = [:]
     /// Reports whose rows are about to be written, with the ingest that brings them.
-    var arriving: [SampleKey: (ingest: Int64, uuid: SampleIdentity, precision: ReportPrecision?)] = [:]
+    var arriving: [SampleKey: Arrival] = [:]
 
     init(connection: Connection) {
         self.connection = connection
@@ -41,7 +45,10 @@ final class MeasurementReader {
     }
 
     /// Reads again which tables have rows of a series, after rows were written.
-    func forgetTraces() { traces.removeAll() }
+    func forgetTraces() {
+        traces.removeAll()
+        originals.removeAll()
+    }
 
     /// Whether the only fact about each sample of a series is the ingest that brought it.
     func isPlain(_ series: Int64) throws(StoreError) -> Bool { try traces(of: series).isEmpty }
@@ -317,14 +324,23 @@ final class MeasurementReader {
     /// - Parameter acrossDevices: Whether the versions of other devices count as well.
     func versions(of id: String, in series: Int64, acrossDevices: Bool) throws(StoreError) -> [RecordTable.Version] {
         let own = try acrossDevices ? records.versions(of: id, relatedToSeries: series) : records.versions(of: id, in: series)
-        guard try !connection.repairs.isEmpty() else { return own }
         var moved: [RecordTable.Version] = []
-        for var version in try records.replacedVersions(of: id, unrelatedToSeries: series) {
-            version.scope = try form(of: version.key).series
-            let isHere = try acrossDevices ? connection.series.haveSameRecords(version.scope, series) : version.scope == series
-            if isHere { moved.append(version) }
+        for other in try originals(ofSourceOf: series) {
+            for var version in try records.versions(of: id, in: other) {
+                version.scope = try form(of: version.key).series
+                let isHere = try acrossDevices ? connection.series.haveSameRecords(version.scope, series) : version.scope == series
+                if isHere { moved.append(version) }
+            }
         }
         return moved.isEmpty ? own : (own + moved).sorted { ($0.number, $0.entry) < ($1.number, $1.entry) }
+    }
+
+    /// Returns the series from which repairs may have moved versions of a series' records.
+    private func originals(ofSourceOf series: Int64) throws(StoreError) -> [Int64] {
+        if let known = originals[series] { return known }
+        let found = try connection.repairs.otherOriginals(ofSourceOf: series)
+        originals[series] = found
+        return found
     }
 
     /// Returns the sample that the applied repairs made of a report.

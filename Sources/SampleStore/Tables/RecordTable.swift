@@ -54,19 +54,6 @@ struct RecordTable {
             """, [.integer(series), .text(id)], Self.version)
     }
 
-    /// Returns the versions of a record in series of the same source, but of another person or type, whose samples repairs have replaced.
-    func replacedVersions(of id: String, unrelatedToSeries series: Int64) throws(StoreError) -> [Version] {
-        try connection.list(
-            """
-            WITH RECURSIVE \(RepairTable.originals)
-            SELECT record.series, start, hash, version, across, entry FROM series AS own CROSS JOIN original
-                CROSS JOIN series AS other ON other.id = original.series AND other.source = own.source
-                    AND (other.type, other.subject) <> (own.type, own.subject)
-                CROSS JOIN record ON record.series = other.id AND record.id = ?2
-            WHERE own.id = ?1
-            """, [.integer(series), .text(id)], Self.version)
-    }
-
     /// Returns the records in a range of ids whose version is lower than another.
     func keys(ofIDs ids: Range<String>, in series: Int64, below version: Int64) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
