@@ -267,7 +267,7 @@ final class NearDuplicateSearch {
                     try !scan.hasDuplicate(candidate.first)
                 else { continue }
                 taken.insert(candidate.first)
-                let isSame = scan.table == .live && candidate.first == candidate.key
+                let isSame = scan.table == .live && candidate.first == candidate.key && !finding.isForm
                 return (candidate.first, isSame && !scan.mayBeBetter(trace, isGrouped: isGrouped, than: candidate.trace))
             }
         }

@@ -116,12 +116,13 @@ final class UnitRepeatSearch {
         for finding in found where !matched.contains(finding.order) && open[finding.of] != nil {
             matched.insert(finding.order)
             let precision = candidateRows[finding.order].trace.precision
-            let staysLive = open[finding.of]?.contains {
-                $0.isLive && $0.key == finding.of && $0.trace.precision < precision
-            }
+            var staysLive =
+                open[finding.of]?.contains { $0.isLive && $0.key == finding.of && $0.trace.precision < precision } ?? false
+            // The precision of a repaired sample is that of the reading as it was reported.
+            if staysLive { staysLive = try connection.repairs.origin(of: finding.of) == nil }
             open[finding.of] = nil
             matches.append(
-                NearDuplicateSearch.Match(row: candidateRows[finding.order].row, of: finding.of, staysLive: staysLive ?? false))
+                NearDuplicateSearch.Match(row: candidateRows[finding.order].row, of: finding.of, staysLive: staysLive))
         }
         return matches
     }

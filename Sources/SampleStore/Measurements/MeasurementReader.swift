@@ -328,7 +328,8 @@ final class MeasurementReader {
         for other in try originals(ofSourceOf: series) {
             for var version in try records.versions(of: id, in: other) {
                 version.scope = try form(of: version.key).series
-                let isHere = try acrossDevices ? connection.series.haveSameRecords(version.scope, series) : version.scope == series
+                let isHere =
+                    try acrossDevices ? connection.series.haveSameRecords(version.scope, series) : version.scope == series
                 if isHere { moved.append(version) }
             }
         }
@@ -338,7 +339,7 @@ final class MeasurementReader {
     /// Returns the series from which repairs may have moved versions of a series' records.
     private func originals(ofSourceOf series: Int64) throws(StoreError) -> [Int64] {
         if let known = originals[series] { return known }
-        let found = try connection.repairs.otherOriginals(ofSourceOf: series)
+        let found = try connection.series.otherOriginals(ofSourceOf: series)
         originals[series] = found
         return found
     }

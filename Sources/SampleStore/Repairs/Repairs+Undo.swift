@@ -77,8 +77,11 @@ extension SampleStore.Repairs {
             for move in moves {
                 let root = try reader.root(of: move.old)
                 for record in try reader.recordIDs(of: root) {
-                    let others = try reader.versions(of: record, in: move.new.series, acrossDevices: true).map(\.key)
-                    if others.contains(where: { $0 != root }) { keys += [root] + others }
+                    // If the repair is undone, the reading is where an earlier repair moved it.
+                    for series in [move.old.series, move.new.series] {
+                        let others = try reader.versions(of: record, in: series, acrossDevices: true).map(\.key)
+                        if others.contains(where: { $0 != root }) { keys += [root] + others }
+                    }
                 }
             }
             guard !keys.isEmpty else { continue }

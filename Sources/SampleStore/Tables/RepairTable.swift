@@ -39,6 +39,14 @@ struct RepairTable {
                 AND r.migration = ?1))
         """
 
+    /// SQL of the table `original`: the series of the samples that repairs replaced. It makes one search in the index for each.
+    static let originals = """
+        original(series) AS (
+            SELECT min(old_series) FROM repaired
+            UNION ALL SELECT (SELECT min(old_series) FROM repaired WHERE old_series > original.series) FROM original
+                WHERE original.series IS NOT NULL)
+        """
+
     /// SQL for the samples that repairs made from those in the table `form`.
     static let nextForms = """
         SELECT r.series, r.start, r.hash FROM form CROSS JOIN repaired AS r INDEXED BY repaired_by_old
@@ -149,22 +157,6 @@ struct RepairTable {
     func contains(originalsOfSeries series: Int64) throws(StoreError) -> Bool {
         try connection.exists(
             "SELECT 1 FROM repaired INDEXED BY repaired_by_old WHERE old_series = ? LIMIT 1", [.integer(series)])
-    }
-
-    /// Returns the series of the same source as a series, but of another person or type, of which repairs have replaced samples.
-    func otherOriginals(ofSourceOf series: Int64) throws(StoreError) -> [Int64] {
-        // The first query makes one search in the index for each series.
-        try connection.list(
-            """
-            WITH RECURSIVE original(series) AS (
-                SELECT min(old_series) FROM repaired
-                UNION ALL SELECT (SELECT min(old_series) FROM repaired WHERE old_series > original.series) FROM original
-                    WHERE original.series IS NOT NULL)
-            SELECT other.id FROM series AS own CROSS JOIN original CROSS JOIN series AS other
-                ON other.id = original.series AND other.source = own.source AND (other.type, other.subject) <> (own.type, own.subject)
-            WHERE own.id = ?
-            """, [.integer(series)]
-        ) { $0.integer(0) }
     }
 
     /// Whether the sample was made from one of a person whose data was erased.

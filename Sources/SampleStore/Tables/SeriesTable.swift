@@ -120,6 +120,18 @@ struct SeriesTable {
             """, [.integer(one), .integer(other)])
     }
 
+    /// Returns the series of the same source as a series, but of another person or type, of which repairs have replaced samples.
+    func otherOriginals(ofSourceOf series: Int64) throws(StoreError) -> [Int64] {
+        try connection.list(
+            """
+            WITH RECURSIVE \(RepairTable.originals)
+            SELECT other.id FROM series AS own CROSS JOIN original CROSS JOIN series AS other
+                ON other.id = original.series AND other.source = own.source AND (other.type, other.subject) <> (own.type, own.subject)
+            WHERE own.id = ?
+            """, [.integer(series)]
+        ) { $0.integer(0) }
+    }
+
     /// Returns the origin of the reports of a series, or `nil` if it has no rows.
     func origin(of series: Related) throws(StoreError) -> Origin? {
         guard let names = try names(ofSeries: series.id, orDeleted: true) else { return nil }

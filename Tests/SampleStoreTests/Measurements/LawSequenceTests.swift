@@ -142,6 +142,25 @@ import Testing
         }
     }
 
+    @Test func undoneAssignmentNextToOtherVersion() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("spare", 1, 40, Self.kilograms, "r1", version: 2)], exact: false),
+            Self.repair(.assign(.anna), "spare"), Self.repair(.assign(.me), "spare"),
+            .ingest([try Self.reading("spare", 2, 10, Self.other, day: 1, "r1", version: 3, of: .anna)], exact: false),
+            .undoRepair(3),
+        ])
+    }
+
+    /// The second report agrees with the result of the first repair.
+    @Test func repairOfReportThatAgreesWithRepairedOne() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("bolt", 1, 10, Self.misread)], exact: false),
+            .repair(LawRepair(change: .readAsPounds, source: "bolt", day: nil, isOfHeavy: true, merges: false)),
+            .ingest([try Self.reading("bolt", 1, 10, LawValue(numeral: "80.1", unit: "kg"))], exact: false),
+            Self.repair(.halve, "bolt"),
+        ])
+    }
+
     /// A repair gave the record the time of this report, and the value differs.
     @Test func conflictWithRepairedVersion() throws {
         try Self.expectLaw([
