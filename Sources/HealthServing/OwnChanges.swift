@@ -76,6 +76,18 @@ package struct OwnChanges {
         _ = try store.repairs.apply(request)
     }
 
+    /// Dismisses a suspicion of the person's readings.
+    package func dismiss(_ suspicion: Suspicion) throws {
+        guard suspicion.series.person == person else { return }
+        try store.repairs.dismiss(suspicion)
+    }
+
+    /// Removes a dismissal of the person's readings.
+    package func remove(_ dismissal: Dismissal, of series: SeriesDescription) throws {
+        guard series.person == person, dismissal.series == series.id else { return }
+        try store.repairs.remove(dismissal)
+    }
+
     private func isLive(_ uuid: SampleIdentity) throws -> Bool {
         try store.samples.sample(uuid)?.sample.origin.person == person
     }

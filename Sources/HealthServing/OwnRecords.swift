@@ -58,6 +58,13 @@ package struct OwnRecords {
         return known
     }
 
+    /// The dismissed suspicions with their series.
+    package func dismissals() throws -> [(dismissal: Dismissal, series: SeriesDescription)] {
+        try store.samples.series(matching: SampleQuery(person: person)).flatMap { series in
+            try store.repairs.dismissals(of: series.id).map { ($0, series) }
+        }
+    }
+
     // MARK: Clients
 
     /// The clients that have asked the person for access or have it. The owner of the hub sees all of them.

@@ -58,6 +58,36 @@ import Testing
         #expect(try post("/page/care/undo/1", "").status == 409)
     }
 
+    /// The fields of the form with this action.
+    private func fields(_ action: String, _ page: String) throws -> String {
+        let form = try #require(page.components(separatedBy: "action=\"/page/care/\(action)\">").dropFirst().first)
+        return form.components(separatedBy: "</form>")[0].matches(of: #/name="([a-z]+)" value="([^"]*)"/#).map {
+            "\($0.output.1)=\($0.output.2.replacing("[", with: "%5B").replacing("]", with: "%5D"))"
+        }.joined(separator: "&")
+    }
+
+    @Test func dismissesReadingsThatAreRight() throws {
+        try served.add(
+            numerals: (0..<40).map { "36.\($0 % 7)" } + (0..<20).map { "98.\($0 % 10)" }, of: "bodyTemperature", every: 86_400)
+        let fields = try fields("dismiss", try care())
+        #expect(try post("/page/care/dismiss", fields.replacing("series=", with: "series=9")).status == 404)
+        #expect(try post("/page/care/dismiss", fields).headers["location"] == "/page/care?done=dismissed")
+        #expect(try served.store.repairs.suspicions().isEmpty)
+        let page = try care()
+        #expect(!page.contains("/page/care/dismiss\"") && page.contains("Marked as right"))
+        #expect(try post("/page/care/dismiss", fields).status == 404)
+        let again = try self.fields("dismissed", page)
+        #expect(again == fields)
+        #expect(try post("/page/care/dismissed", again).status == 303)
+        #expect(try care().contains("/page/care/dismiss\"") && served.store.repairs.suspicions().count == 1)
+        #expect(try post("/page/care/dismissed", again).status == 404)
+        // Later wrong readings are a new suspicion.
+        #expect(try post("/page/care/dismiss", fields).status == 303)
+        try served.add(
+            numerals: (0..<5).map { "98.\($0)" }, of: "bodyTemperature", from: 1_790_000_000 + 60 * 86_400, every: 86_400)
+        #expect(try served.store.repairs.suspicions().count == 1)
+    }
+
     private struct Repaired: CustomTestStringConvertible {
         var (type, numeral): (String, String)
         var (repair, by, text): (String, String, String)

@@ -103,6 +103,45 @@ import Testing
         try maker(nil)(numeral, at: 0, record: .open("day", number: 0, isSentAgain: isSentAgain))
     }
 
+    private static let others = "7f9c0000-0000-4000-8000-000000000001"
+
+    private static func assigned(_ test: TestStore, _ version: Int64, _ numeral: String) throws {
+        let sample = try SampleMaker(.bodyMass, source: "app", person: others)(
+            numeral, at: 0, record: RecordIdentifier(id: "r", version: version))
+        try test.keep([sample])
+        _ = try test.store.people.assign([sample.sample.identity], to: TestStore.person, now: TestStore.later)
+    }
+
+    /// The version that was reported for the person itself counts, and comes forward again.
+    @Test func equalVersionThatIsAssigned() throws {
+        try TestStore.with { test in
+            try test.keep([try Self.version(1, "80")])
+            try Self.assigned(test, 1, "81")
+            #expect(try test.samples().map(\.sample.value) == [80])
+            #expect(try test.store.check(deep: true) == [])
+            #expect(try test.store.repairs.undo(1, at: TestStore.later).count == 1)
+            #expect(try test.samples().map(\.sample.value).sorted() == [80, 81])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// A restoration concerns the record of one person.
+    @Test func restoresOnlyThePersonsRecord() throws {
+        try TestStore.with { test in
+            try Self.assigned(test, 2, "80")
+            try test.keep([try Self.version(5, "85")])
+            let later = try SampleMaker(.bodyMass, source: "app", person: Self.others)(
+                "83", at: 0, record: RecordIdentifier(id: "r", version: 3))
+            try test.keep([later])
+            #expect(try test.samples().map(\.sample.value).sorted() == [83, 85])
+            let own = try Self.version(5, "85")
+            try test.delete(own)
+            try test.delete(later)
+            try test.restore(own)
+            #expect(try test.samples().map(\.sample.value) == [85])
+        }
+    }
+
     /// A phone that was offline sends an old sum late, and then the whole day again.
     @Test(arguments: [true, false]) func valueThatIsSentAgain(isSentAgain: Bool) throws {
         try TestStore.with { test in

@@ -105,15 +105,20 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
         public var scope: Int64
         /// Whether it replaces the lower versions of every scope.
         public var replacesAll: Bool
+        /// Whether repairs moved it from another person or type. It comes before a version with the same number that was reported there.
+        public var isMoved: Bool
 
         /// A version with its parts.
-        public init(key: Key, record: Int, number: Int64, entry: Int64 = 0, scope: Int64, replacesAll: Bool = false) {
+        public init(
+            key: Key, record: Int, number: Int64, entry: Int64 = 0, scope: Int64, replacesAll: Bool = false, isMoved: Bool = false
+        ) {
             self.key = key
             self.record = record
             self.number = number
             self.entry = entry
             self.scope = scope
             self.replacesAll = replacesAll
+            self.isMoved = isMoved
         }
 
         /// Whether it replaces another version if it counts.
@@ -122,7 +127,9 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
         }
 
         /// Whether it is lower than another version of the record.
-        package func precedes(_ other: Version) -> Bool { (number, entry) < (other.number, other.entry) }
+        package func precedes(_ other: Version) -> Bool {
+            (number, isMoved ? 0 : 1, entry) < (other.number, other.isMoved ? 0 : 1, other.entry)
+        }
     }
 
     /// The reports in ledger order.
@@ -303,6 +310,14 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
         guard !versions.isEmpty else { return [] }
         // The highest counting version suffices.
         let higher = versions.filter { counting.contains($0.key) }.sorted { $1.precedes($0) }
+        let superseded = superseded(by: higher.filter { !$0.isMoved }, groups)
+        guard higher.contains(where: \.isMoved) else { return superseded }
+        // A moved version that its source has replaced is not the other person's any more.
+        return self.superseded(by: higher.filter { !$0.isMoved || !superseded.contains(groups[$0.key] ?? 0) }, groups)
+    }
+
+    /// The groups that yield to one of these versions, highest first.
+    private func superseded(by higher: [Version], _ groups: [Key: Int]) -> Set<Int> {
         var pairs: Set<[Int]> = []
         for version in versions {
             guard let lower = groups[version.key], let above = higher.first(where: { $0.replaces(version) }),
@@ -318,11 +333,13 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
         let own = versions.filter { groups[$0.key] == group }
         let last = decisions.lazy.filter { decision in
             guard decision.isActive else { return false }
-            // Restoring a version restores the record.
-            if decision.kind == .restored { return true }
             let root = roots[decision.key] ?? decision.key
-            return groups[root] == group
-                || versions.contains { above in above.key == root && own.contains { above.replaces($0) } }
+            if groups[root] == group { return true }
+            // Restoring a version restores the record.
+            return versions.contains { above in
+                above.key == root
+                    && own.contains { decision.kind == .restored ? $0.record == above.record : above.replaces($0) }
+            }
         }.max { $0.entry < $1.entry }
         return last?.kind == .deleted
     }

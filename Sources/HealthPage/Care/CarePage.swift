@@ -20,7 +20,7 @@ enum CarePage {
         let own = try call.reader()
         let texts = call.texts
         var done: HTML = ""
-        if let action = call.text("done"), ["judged", "repaired", "undone"].contains(action) {
+        if let action = call.text("done"), ["judged", "repaired", "undone", "dismissed", "checkedAgain"].contains(action) {
             done = "<p class=\"done\" role=\"status\">\(texts("care.done." + action))</p>"
         }
         let found = call.site.suspicions.suspicions(of: try call.person(), call.core)

@@ -8,11 +8,13 @@ enum RepairPage {
     static let routes = [
         PageRoute(method: "GET", path: "care/plan", isSlow: true, answer: page),
         PageRoute(method: "POST", path: "care/repair", body: 8192, answer: repair),
+        PageRoute(method: "POST", path: "care/dismiss", body: 1024, answer: dismiss),
+        PageRoute(method: "POST", path: "care/dismissed", body: 1024, answer: checkAgain),
         PageRoute(method: "POST", path: "care/undo/*", right: .owner, body: 1024, answer: undo),
     ]
 
     /// Each suspicion is shown with the plan of its repair, which reads the samples.
-    private static let (maximumSuspicions, maximumRepairs) = (5, 20)
+    private static let (maximumSuspicions, maximumRepairs, maximumDismissals) = (5, 20, 20)
 
     // MARK: What looks wrong
 
@@ -43,7 +45,8 @@ enum RepairPage {
                 <p class="from">\(call.times.element(range.from)) – \(call.times.element(range.to)) · \(texts.source(series.source))</p>
                 \(RepairDrawing(plan: plan, call: call).html(movesTimes: false))
                 <p>\(texts("care.plan", "\(plan.repaired)", "\(plan.merged)"))</p>
-                \(RepairForm.html(fields, call))</li>
+                \(RepairForm.html(fields, call))
+                \(dismissalForm("dismiss", suspicion.series, range.from, range.to, range.fits.code, call))</li>
                 """
         }
         let empty: HTML = "<p>\(texts("care.nothingSuspicious"))</p>"
@@ -52,7 +55,55 @@ enum RepairPage {
         let more: HTML = "\(HTML.choose(rest > 0, "<p class=\"note\">\(texts("care.more", "\(rest)"))</p>"))"
         let searching: HTML = "<p class=\"note\" role=\"status\">\(texts("care.searching"))</p>"
         let another: HTML = "<p><a href=\"/page/care/plan\">\(texts("plan.another"))</a></p>"
-        return list + more + HTML.choose(found.isSearching, searching) + another
+        return list + more + HTML.choose(found.isSearching, searching) + (try dismissed(call)) + another
+    }
+
+    // MARK: What a person declared right
+
+    private static func dismissed(_ call: PageCall) throws -> HTML {
+        let items: [HTML] = try call.records().dismissals().suffix(maximumDismissals).map { dismissal, series in
+            """
+            <li>\(call.values.name(of: series.type)) · \(call.times.element(dismissal.from)) – \(call.times.element(dismissal.to)) · \(call.texts.source(series.source))
+            \(dismissalForm("dismissed", series, dismissal.from, dismissal.to, dismissal.fits, call))</li>
+            """
+        }
+        return HTML.choose(!items.isEmpty, "<h3>\(call.texts("care.dismissed"))</h3><ul class=\"plain\">\(items)</ul>")
+    }
+
+    /// A form that names a suspicion.
+    private static func dismissalForm(
+        _ action: String, _ series: SeriesDescription, _ from: Instant, _ to: Instant, _ fits: String, _ call: PageCall
+    ) -> HTML {
+        let hidden: [HTML] = [
+            ("series", "\(series.id)"), ("from", "\(from.microseconds)"), ("to", "\(to.microseconds)"), ("fits", fits),
+        ].map { "<input type=\"hidden\" name=\"\($0.0)\" value=\"\($0.1)\">" }
+        return """
+            <form method="post" action="/page/care/\(action)">\(hidden)<button>\(call.texts("care." + action + ".do"))</button></form>
+            """
+    }
+
+    /// Whether the fields of a request name these readings.
+    private static func names(_ call: PageCall, _ series: SeriesDescription, _ from: Instant, _ to: Instant, _ fits: String)
+        -> Bool
+    {
+        call.text("series") == "\(series.id)" && call.text("from") == "\(from.microseconds)"
+            && call.text("to") == "\(to.microseconds)" && call.text("fits") == fits
+    }
+
+    @Sendable private static func dismiss(_ call: PageCall) throws -> HTTPResponse {
+        let found = call.site.suspicions.suspicions(of: try call.person(), call.core).all
+        let named = found.first { names(call, $0.series, $0.range.from, $0.range.to, $0.range.fits.code) }
+        guard let named else { throw PageProblem(404, "suspicion") }
+        try call.doing { try call.changes().dismiss(named) }
+        return call.see("/page/care?done=dismissed")
+    }
+
+    @Sendable private static func checkAgain(_ call: PageCall) throws -> HTTPResponse {
+        let all = try call.records().dismissals()
+        let named = all.first { names(call, $0.series, $0.dismissal.from, $0.dismissal.to, $0.dismissal.fits) }
+        guard let named else { throw PageProblem(404, "suspicion") }
+        try call.doing { try call.changes().remove(named.dismissal, of: named.series) }
+        return call.see("/page/care?done=checkedAgain")
     }
 
     // MARK: What a person wants repaired

@@ -48,7 +48,7 @@ struct Erasure {
         "pending": .own("empty: a deletion or an undo is completed first"),
         "link": .ofPlaces([key, first]), "witness_row": .ofPlaces([key]), "granted_object": .ofPlaces([key]),
         "quarantine": .ofPlaces([key]), "change": .ofSeries(["series"]), "decision": .ofSeries(["of_series"]),
-        "reading_alias": .ofSeries(["series"]), "series": .ofPerson,
+        "dismissed": .ofSeries(["series"]), "reading_alias": .ofSeries(["series"]), "series": .ofPerson,
         // In the series of others, only single tombstones are removed, and summaries do not count those.
         "summary": .ofSeries(["series"]), "summarized": .ofSeries(["series"]),
         "context": .shared, "origin": .shared, "metadata": .shared, "body": .shared,

@@ -123,9 +123,10 @@ struct BatchDecision {
     /// Returns the sample that repairs made of a version of a record. A reading with its identity is known by that sample.
     private func repaired(_ record: RecordIdentifier?, in series: Int64) throws(StoreError) -> Sample? {
         guard let record else { return nil }
-        let versions = try connection.records.versions(of: record.id, in: series)
+        let reader = MeasurementReader(connection: connection)
+        let versions = try reader.versions(of: record.id, in: series, acrossDevices: false)
         guard let known = versions.first(where: { $0.number == record.version })?.key else { return nil }
-        let form = try MeasurementReader(connection: connection).measurement(of: known).history.form(of: known)
+        let form = try reader.measurement(of: known).history.form(of: known)
         return try connection.samples.sample(at: form, among: .live)
     }
 

@@ -55,22 +55,20 @@ final class Records {
             try connection.decisions.add(.deleted, on: key, by: entry)
             return .superseded(by: whole)
         }
-        if let newest = known.last?.key {
+        if let newest = known.last {
             // The new version must be taken into account although its row does not exist yet.
             let deletion = Deletion(connection: connection, ingest: ingest)
             let liveUpdate = LiveSampleUpdate(deletion)
             liveUpdate.reader.arriving = arriving
-            try liveUpdate.update([newest])
+            try liveUpdate.update([newest.key])
             try deletion.updateDerived()
             guard case .live? = try liveUpdate.reader.measurement(of: key).history.state(of: key) else {
-                // A repair may have assigned it from another person.
-                return .superseded(by: try liveUpdate.reader.form(of: newest))
+                return .superseded(by: try newest.isMoved ? liveUpdate.reader.form(of: newest.key) : newest.key)
             }
         }
         // While the ingest is active, parts that the new version does not have are deleted.
         let deletion = Deletion(connection: connection, ingest: ingest)
-        try deletion.delete(
-            try table.keys(ofIDs: RecordIdentifier.parts(of: record.id), in: key.series, below: record.version))
+        try deletion.delete(reader.parts(of: record, in: key.series))
         try deletion.updateDerived()
         return .stored
     }
@@ -82,7 +80,9 @@ final class Records {
         let table = connection.records
         reader.forgetTraces()
         let key = try form.map { form throws(StoreError) in try reader.root(of: form) } ?? arrived
-        guard let highest = try versions(of: received, in: key.series).last(where: { $0.hasNumber(of: received) }) else { return }
+        guard let highest = try versions(of: received, in: arrived.series).last(where: { $0.hasNumber(of: received) }) else {
+            return
+        }
         // Usually nothing has changed.
         if highest.key == key, highest.entry == 0 { return }
         guard let next = received.following(highest.number),
@@ -98,8 +98,8 @@ final class Records {
 
     /// Returns the place of a newer edition of the record that this is a part of.
     private func newerEdition(of record: RecordIdentifier, in series: Int64) throws(StoreError) -> SampleKey? {
-        guard let whole = record.whole, let newest = try connection.records.versions(of: whole, in: series).last,
-            newest.number > record.version
+        guard let whole = record.whole,
+            let newest = try reader.versions(of: whole, in: series, acrossDevices: false).last, newest.number > record.version
         else { return nil }
         return newest.key
     }

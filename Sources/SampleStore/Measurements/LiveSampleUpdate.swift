@@ -112,9 +112,12 @@ final class LiveSampleUpdate {
         try reader.measurement(of: report).history.form(of: report)
     }
 
-    /// Whether a report represents its measurement, as it was reported or as repairs made it.
-    func represents(_ report: SampleKey) throws(StoreError) -> Bool {
-        if case .live = try reader.measurement(of: report).history.state(of: report) { true } else { false }
+    /// Whether another report of its measurement, or a higher version of its record, counts instead of a report.
+    func isDuplicate(_ report: SampleKey) throws(StoreError) -> Bool {
+        switch try reader.measurement(of: report).history.state(of: report) {
+        case .duplicate, .superseded: true
+        default: false
+        }
     }
 
     private func add(_ found: MeasurementReader.Found, to difference: inout Difference) throws(StoreError) {

@@ -292,7 +292,7 @@ final class MeasurementReader {
                     found.history.versions.append(
                         .init(
                             key: version.key, record: number, number: version.number, entry: version.entry, scope: version.scope,
-                            replacesAll: version.isAcross))
+                            replacesAll: version.isAcross, isMoved: version.isMoved))
                     keys.append(version.key)
                 }
             }
@@ -310,7 +310,7 @@ final class MeasurementReader {
             if version.entry != 0, latest[version.key] != nil, try !states.isActive(version.entry) { continue }
             latest[version.key] = version
         }
-        return latest.values.sorted { ($0.number, $0.entry) < ($1.number, $1.entry) }
+        return Array(latest.values)
     }
 
     /// Returns the ids of a report's records.
@@ -333,7 +333,21 @@ final class MeasurementReader {
                 if isHere { moved.append(version) }
             }
         }
-        return moved.isEmpty ? own : (own + moved).sorted { ($0.number, $0.entry) < ($1.number, $1.entry) }
+        return moved.isEmpty
+            ? own : (own + moved).sorted { ($0.number, $0.isMoved ? 0 : 1, $0.entry) < ($1.number, $1.isMoved ? 0 : 1, $1.entry) }
+    }
+
+    /// Returns the samples of the later parts of lower versions of a record: those that were reported in a series, and those that applied
+    /// repairs moved there.
+    func parts(of record: RecordIdentifier, in series: Int64) throws(StoreError) -> [SampleKey] {
+        var parts: [SampleKey] = []
+        for other in try [series] + originals(ofSourceOf: series) {
+            for root in try records.keys(ofIDs: RecordIdentifier.parts(of: record.id), in: other, below: record.version) {
+                let form = try form(of: root)
+                if form.series == series { parts.append(form) }
+            }
+        }
+        return parts
     }
 
     /// Returns the series from which repairs may have moved versions of a series' records.

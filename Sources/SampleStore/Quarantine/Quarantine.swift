@@ -144,7 +144,7 @@ extension SampleStore.Quarantine {
             try LiveSampleUpdate(deletion).update(superseded)
             try Regrouping(deletion).update(around: accepted)
             let liveUpdate = LiveSampleUpdate(deletion)
-            duplicates = try accepted.count { try !liveUpdate.represents($0) }
+            duplicates = try accepted.count { try liveUpdate.isDuplicate($0) }
             return ids.count
         }
         return (ingest, count, duplicates)

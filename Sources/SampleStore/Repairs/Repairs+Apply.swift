@@ -60,7 +60,7 @@ extension SampleStore.Repairs {
                 let liveUpdate = LiveSampleUpdate(Deletion(connection: connection, ingest: ingest.id))
                 // The same repair was made before, so readings may have agreed with its results.
                 if reader.isKnownRepair { try updateAgreements(with: repairID, liveUpdate) }
-                let replaced = try updateVersions(movedBy: repairID, ingest.id)
+                let replaced = try updateVersions(movedBy: repairID, request.repair.text, ingest.id).replaced
                 try liveUpdate.update(computedAfter: repairID)
                 // A repaired sample may be the one of another path.
                 plan.joined = try count(ingest.id) { deletion throws(StoreError) in
@@ -77,9 +77,14 @@ extension SampleStore.Repairs {
     /// Adds what changes beside the replaced samples to the ledger entry of a repair or its undo.
     func count<Result>(_ ingest: Int64, _ body: (Deletion) throws(StoreError) -> Result) throws(StoreError) -> Result {
         let deletion = Deletion(connection: connection, ingest: ingest)
-        let result = try body(deletion)
+        return try count(by: deletion) { () throws(StoreError) in try body(deletion) }
+    }
+
+    /// Adds what a deletion and its restorations change to its ledger entry.
+    func count<Result>(by deletion: Deletion, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        let result = try body()
         try deletion.updateDerived()
-        try connection.ledger.add(deleted: deletion.deleted, restored: deletion.restored, to: ingest)
+        try connection.ledger.add(deleted: deletion.deleted, restored: deletion.restored, to: deletion.ingest)
         return result
     }
 

@@ -141,8 +141,10 @@ extension SampleStore.Repairs {
         return starts
     }
 
+    /// Returns the suspicions that were not dismissed, with their explanations.
     private func explained(_ found: [Suspicion]) throws(StoreError) -> [Suspicion] {
-        var found = found
+        let dismissals = try found.isEmpty ? [] : self.dismissals()
+        var found = found.filter { suspicion in !dismissals.contains { $0.covers(suspicion) } }
         for index in found.indices { found[index].explanations = try explanations(of: found[index].range, found[index].series) }
         return found
     }

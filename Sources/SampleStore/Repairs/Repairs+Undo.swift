@@ -41,12 +41,12 @@ extension SampleStore.Repairs {
             try updateAgreements(with: id, liveUpdate)
             try LiveSampleUpdate(Deletion(connection: connection, ingest: ingest.id)).update(computedAfter: id)
             try closeAccount(ingest.id, writer, at: now)
-            try updateVersions(movedBy: id, ingest.id)
+            let restored = try updateVersions(movedBy: id, repairID.repair, ingest.id).restored
             try count(ingest.id) { deletion throws(StoreError) in
                 try LiveSampleUpdate(deletion).update(mergedBy: repairID.ingest)
             }
             try connection.repairs.removeAliases(of: id)
-            return (ingest.id, writer.restored)
+            return (ingest.id, writer.restored + restored)
         }
     }
 
@@ -63,20 +63,29 @@ extension SampleStore.Repairs {
 
     /// Settles the records of which a repair moves versions to another person or type, where there are other versions.
     ///
-    /// - Returns: The number of samples that other versions replace.
-    @discardableResult
-    func updateVersions(movedBy id: Int64, _ ingest: Int64) throws(StoreError) -> Int {
+    /// - Parameter repair: The text of the repair.
+    /// - Returns: The number of samples that other versions replace, and of those that come forward.
+    func updateVersions(
+        movedBy id: Int64, _ repair: String, _ ingest: Int64
+    ) throws(StoreError) -> (replaced: Int, restored: Int) {
+        var counts = (replaced: 0, restored: 0)
+        switch Repair(text: repair) {
+        case .person, .type: break
+        default: return counts
+        }
         let reader = MeasurementReader(connection: connection)
         var last: SampleKey?
-        var replaced = 0
         while true {
             let moves = try connection.repairs.moves(by: id, after: last, limit: LiveSampleUpdate.chunk)
-            guard let end = moves.last else { return replaced }
+            guard let end = moves.last else { return counts }
             last = end.new
             var keys: [SampleKey] = []
             for move in moves {
                 let root = try reader.root(of: move.old)
-                for record in try reader.recordIDs(of: root) {
+                let records = try reader.recordIDs(of: root)
+                guard !records.isEmpty else { continue }
+                if try !connection.samples.contains(reader.form(of: root)) { keys.append(root) }
+                for record in records {
                     // If the repair is undone, the reading is where an earlier repair moved it.
                     for series in [move.old.series, move.new.series] {
                         let others = try reader.versions(of: record, in: series, acrossDevices: true).map(\.key)
@@ -85,10 +94,10 @@ extension SampleStore.Repairs {
                 }
             }
             guard !keys.isEmpty else { continue }
-            replaced += try count(ingest) { deletion throws(StoreError) in
-                try LiveSampleUpdate(deletion).update(keys)
-                return deletion.deleted
-            }
+            let deletion = Deletion(connection: connection, ingest: ingest)
+            try count(by: deletion) { () throws(StoreError) in try LiveSampleUpdate(deletion).update(keys) }
+            counts.replaced += deletion.deleted
+            counts.restored += deletion.restored
         }
     }
 

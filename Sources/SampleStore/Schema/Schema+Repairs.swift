@@ -20,6 +20,13 @@ extension Schema {
         CREATE INDEX repaired_by_old ON repaired(old_series, old_start, old_hash);
         """
 
+    /// Readings of a series, by the starts of the first and the last, that a person declared right although they fit the unit `fits` better.
+    static let dismissed = """
+        CREATE TABLE dismissed(
+            series INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL, fits TEXT NOT NULL,
+            PRIMARY KEY(series, low, high, fits)) WITHOUT ROWID;
+        """
+
     /// The identity that a repaired reading would have had if it had been read correctly from the beginning. If a corrected profile or app
     /// delivers the reading again, it is a duplicate. The repaired sample (`form_…`) has the same series.
     static let readingAlias = """

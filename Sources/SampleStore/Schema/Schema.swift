@@ -16,7 +16,7 @@ enum Schema {
 
     private static let firstRelease = [
         setting, series, origin, context, body, metadata, sample, deleted, place, record, derived, summary, summarized,
-        decision, duplicateRow, duplicate, link, repairID, repaired, readingAlias,
+        decision, duplicateRow, duplicate, link, repairID, repaired, dismissed, readingAlias,
         device, deviceAlias, clock, person, sharedUse, scaleUser, characteristic, medication, annotation, goal, alert,
         alertEvent, alertDelivery, alertReceiver,
         ingest, skipped, refused, quarantine, quarantinedCount, quarantineDecision, decided, pending,

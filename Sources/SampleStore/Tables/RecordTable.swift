@@ -19,6 +19,9 @@ struct RecordTable {
         /// The ledger entry that made it a version, or 0 for one as it was reported first.
         var entry: Int64
 
+        /// Whether repairs moved it from another person or type.
+        var isMoved: Bool { scope != key.series }
+
         /// Whether its source gave it the same number as another version of the record.
         func hasNumber(of other: RecordIdentifier) -> Bool {
             RecordIdentifier(id: other.id, version: number).number == other.number
@@ -30,6 +33,9 @@ struct RecordTable {
             key: try SampleKey(row, at: 0), scope: row.integer(0), number: row.integer(3), isAcross: row.integer(4) != 0,
             entry: row.integer(5))
     }
+
+    /// SQL for whether a series has records.
+    static func exists(inSeries series: String) -> String { "EXISTS(SELECT 1 FROM record WHERE record.series = \(series))" }
 
     /// Whether a series has records.
     func contains(series: Int64) throws(StoreError) -> Bool {
@@ -107,13 +113,14 @@ struct RecordTable {
             key.values + [.text(record.id), .integer(record.version), .integer(isAcross ? 1 : 0), .integer(entry)])
     }
 
-    /// Makes a sample a version of the records of another one, in its own series.
-    func copy(from old: SampleKey, to new: SampleKey) throws(StoreError) {
+    /// Makes a sample a version of the records of the reading that it was made from, in its own series.
+    ///
+    /// - Parameter entry: The entry of the repair. It makes the version if the series has the same one already.
+    func move(from old: SampleKey, to new: SampleKey, by entry: Int64) throws(StoreError) {
+        let place = "UPDATE OR IGNORE \(byPlace) SET series = ?4, start = ?5, hash = ?6"
+        try connection.run("\(place) WHERE (series, start, hash) = (?1, ?2, ?3)", old.values + new.values)
         try connection.run(
-            """
-            INSERT OR IGNORE INTO record(series, start, hash, id, version, across, entry)
-            SELECT ?4, ?5, ?6, id, version, across, entry FROM \(byPlace) WHERE (series, start, hash) = (?1, ?2, ?3)
-            """, old.values + new.values)
+            "\(place), entry = ?7 WHERE (series, start, hash) = (?1, ?2, ?3)", old.values + new.values + [.integer(entry)])
     }
 
     /// SQL for the entries of the ledger that made versions, with the series of these.

@@ -127,6 +127,7 @@ struct SeriesTable {
             WITH RECURSIVE \(RepairTable.originals)
             SELECT other.id FROM series AS own CROSS JOIN original CROSS JOIN series AS other
                 ON other.id = original.series AND other.source = own.source AND (other.type, other.subject) <> (own.type, own.subject)
+                    AND \(RecordTable.exists(inSeries: "other.id"))
             WHERE own.id = ?
             """, [.integer(series)]
         ) { $0.integer(0) }

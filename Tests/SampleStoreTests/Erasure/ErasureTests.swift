@@ -305,22 +305,33 @@ import Testing
         }
     }
 
-    /// The erased person had the first version of the record.
-    @Test func assignedRecordKeepsItsVersion() throws {
+    private static func version(_ version: Int64, _ numeral: String, of person: String) throws -> GatedSample {
+        try SampleMaker(.bodyMass, person: person)(numeral, at: 0, record: RecordIdentifier(id: "r", version: version))
+    }
+
+    /// The erased person had the first version of the record, or had it for a while.
+    @Test(arguments: [ErasedPerson.person, TestStore.person]) func assignedRecordKeepsItsVersion(first person: String) throws {
         try TestStore.with { test in
-            func version(_ version: Int64, _ numeral: String, of person: String) throws -> GatedSample {
-                try SampleMaker(.bodyMass, person: person)(numeral, at: 0, record: RecordIdentifier(id: "r", version: version))
+            let (store, other) = (try test.store, ErasedPerson.person)
+            try store.people.save(Person(id: other, name: "Anna"))
+            let first = try Self.version(1, "80", of: person)
+            // Its own version of this number is undone.
+            let undone = try test.keep([try Self.version(1, "79", of: TestStore.person)])
+            try store.ledger.undo(undone.account.id, forget: false, description: TestStore.description(.undo))
+            try test.keep([person == other ? first : try Self.version(1, "80", of: other)])
+            func assign(to person: String) throws {
+                _ = try store.people.assign(try test.identities(), to: person, now: TestStore.later)
             }
-            let person = ErasedPerson.person
-            try test.store.people.save(Person(id: person, name: "Anna"))
-            let first = try version(1, "80", of: person)
-            try test.keep([first])
-            _ = try test.store.people.assign([first.sample.identity], to: TestStore.person, now: TestStore.later)
-            _ = try test.store.erasure.erase(person, notified: [], at: TestStore.later)
+            try assign(to: TestStore.person)
+            if person != other {
+                try assign(to: other)
+                try assign(to: TestStore.person)
+            }
+            _ = try store.erasure.erase(other, at: TestStore.later)
             #expect(try test.samples().map(\.sample.value) == [80])
-            try test.keep([try version(2, "81", of: TestStore.person)])
+            try test.keep([try Self.version(2, "81", of: TestStore.person)])
             #expect(try test.samples().map(\.sample.value) == [81])
-            #expect(try test.store.check(deep: true) == [])
+            #expect(try store.check(deep: true) == [])
         }
     }
 

@@ -243,9 +243,8 @@ struct LawModel {
     /// Whether a higher version of the record is another measurement, because a repair assigned one of the two to the person of the other.
     private func isReplaced(_ one: Group, by other: Group) -> Bool {
         one.live.contains { lower in
-            other.reports.contains { higher in
-                counts(higher) && rank(lower) < rank(higher)
-                    && isSameRecord(form(lower, in: one.reports), form(higher, in: other.reports))
+            other.live.contains { higher in
+                rank(lower) < rank(higher) && isSameRecord(form(lower, in: one.reports), form(higher, in: other.reports))
             }
         }
     }

@@ -151,6 +151,24 @@ import Testing
         ])
     }
 
+    /// The source replaced the assigned version, so that it is not the other person's any more.
+    @Test func replacedVersionLeavesOtherPerson() throws {
+        let assigned = try Self.reading("spare", 1, 40, Self.kilograms, "r1", version: 2, of: .anna)
+        try Self.expectLaw([
+            .ingest([try Self.reading("spare", 1, 10, Self.rounded, "r1")], exact: false), .ingest([assigned], exact: false),
+            Self.repair(.assign(.me), "spare"),
+            .ingest([try Self.reading("spare", 2, 10, Self.other, "r1", version: 3, of: .anna)], exact: false),
+        ])
+    }
+
+    @Test func deletionOfTwiceAssignedReadingOutlivesErasure() throws {
+        let reading = try Self.reading("diary", 2, 0, Self.kilograms, day: 1)
+        try Self.expectLaw([
+            .ingest([reading], exact: false), Self.repair(.assign(.anna), "diary"), Self.repair(.assign(.me), "diary"),
+            .delete(reading), .undoRepair(3), .undoRepair(2), .erase,
+        ])
+    }
+
     /// The second report agrees with the result of the first repair.
     @Test func repairOfReportThatAgreesWithRepairedOne() throws {
         try Self.expectLaw([
