@@ -277,6 +277,29 @@ import Testing
         #expect(try sql("SELECT 1 FROM \(schema).superseded").isEmpty)
     }
 
+    /// Two hubs have one reading under two versions of its record. The higher one counts, whichever comes first, so a version between them is
+    /// not there. Each hub's comparison is content.
+    @Test(arguments: [[3, 1], [1, 3]]) func theHighestVersionOfOneReading(versions: [Int64]) throws {
+        _ = try exporter().create()
+        let reading = try version(1, 61, of: test).sample
+        func deliver(_ sample: Sample, from hub: String) throws {
+            let settings = PostgreSQLSettings(host: server.folder, database: "postgres", user: "vitalgate", schema: schema)
+            let context = try ExportContext(name: "x", store: hub, me: test.store.owner, now: { ExportedStore.received })
+            _ = try PostgreSQLExporter(settings, context: context)
+                .deliver(ExportBatch(changes: [.added(StoredSample(sample: sample, ingest: 0, seq: 0))]))
+        }
+        for (number, hub) in zip(versions, ["one", "two"]) {
+            var sample = reading
+            sample.record?.version = number
+            try deliver(sample, from: hub)
+        }
+        #expect(try sql("SELECT version FROM \(schema).record") == [["3"]])
+        #expect(try sql("SELECT record_version, print <> 0 FROM \(schema).sample") == [["3", "t"]])
+        try deliver(try version(2, 62, of: test).sample, from: "three")
+        #expect(try sql("SELECT value, record_version FROM \(schema).sample") == [["61", "3"]])
+        #expect(try sql("SELECT version FROM \(schema).record") == [["3"]])
+    }
+
     // MARK: Receipts
 
     /// A reading of a device without a clock, as a hub dates it: by when it came.
