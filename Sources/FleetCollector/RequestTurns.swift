@@ -37,6 +37,9 @@ struct RequestTurns<Request: Sendable>: Sendable {
     /// Whether no request waits, also none of a hub that is being served.
     var isEmpty: Bool { waiting.isEmpty }
 
+    /// Whether requests are being carried out.
+    var isBusy: Bool { !busy.isEmpty }
+
     /// Adds a request that has arrived. If there are too many, the oldest of this hub goes, and then the oldest of the hub with the most
     /// bytes.
     mutating func add(_ request: Request, bytes length: Int, of store: String, at time: Instant) {
