@@ -176,8 +176,9 @@ package final class PostgreSQLExporter: ComparableExporter {
         let entered = try connection.run(
             """
             UPDATE \(schema.name).progress SET anchor = $2, count = $3::bigint, told = now()
-            WHERE hub = \(hub) AND target = $1 AND count = $3::bigint - 1 AND ($4 = '' OR holder = $4) RETURNING 1
-            """, [context.name, mark.anchor, "\(mark.count)", mark.holder.id])
+            WHERE hub = \(hub) AND target = $1 AND count = $3::bigint - 1 AND ($4 = '' OR holder = $4) AND anchor = coalesce($5, anchor)
+            RETURNING 1
+            """, [context.name, mark.anchor, "\(mark.count)", mark.holder.id, mark.after])
         guard entered.isEmpty else { return }
         throw Self.anotherDelivered
     }

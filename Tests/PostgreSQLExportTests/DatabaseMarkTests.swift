@@ -235,6 +235,30 @@ import Testing
         #expect(try sql("SELECT count(*), max(cardinality(hubs)) FROM \(schema).sample") == [["20", "2"]])
     }
 
+    /// A batch that was sent ahead is written only after the one before.
+    @Test func aBatchSentAheadWaitsForTheOneBefore() throws {
+        let exporter = try exporter()
+        _ = try exporter.create()
+        let holder = StoreHolder(id: "here", name: "here")
+        _ = try exporter.claim(TargetMark(identity: "", count: 1, anchor: "first", holder: holder))
+        func batch(_ second: Int, _ count: Int64, _ anchor: String, after: String?) throws -> ExportBatch {
+            let sample = try test.sample(60, at: second).sample
+            var batch = ExportBatch(changes: [.added(StoredSample(sample: sample, ingest: 0, seq: 0))])
+            batch.mark = TargetMark(identity: "", count: count, anchor: anchor, holder: holder)
+            batch.mark?.after = after
+            return batch
+        }
+        let ahead = try batch(2, 3, "third", after: "second")
+        #expect(throws: DeliveryError.self) { try exporter.deliver(ahead) }
+        // Only a part of the batch before is there.
+        _ = try exporter.deliver(try batch(0, 2, "half", after: nil))
+        #expect(throws: DeliveryError.self) { try exporter.deliver(ahead) }
+        #expect(try sql("SELECT count(*) FROM \(schema).sample") == [["1"]])
+        _ = try exporter.deliver(try batch(1, 3, "second", after: nil))
+        _ = try exporter.deliver(try batch(2, 4, "third", after: "second"))
+        #expect(try sql("SELECT count(*) FROM \(schema).sample") == [["3"]])
+    }
+
     // MARK: Records
 
     private func version(_ number: Int64, _ value: Int, of store: ExportedStore, at second: Int = 0) throws -> GatedSample {
