@@ -23,6 +23,8 @@ struct Delivery {
     private(set) var refused: [Refused] = []
     /// Deleted samples whose deletion the target has accepted.
     private(set) var deleted: [SampleIdentity] = []
+    /// Whether the target has accepted everything in one delivery.
+    var isWhole: Bool { acknowledged == 1 && refused.isEmpty }
     /// Whether the target has accepted our credentials since it forbade a change.
     private var hasAccess = false
 
@@ -31,11 +33,15 @@ struct Delivery {
     /// The number of changes at the start of the batch that are finished: accepted or set aside.
     var done: Int { delivered + refused.count }
 
+    /// - Parameter acknowledgement: Waits for the acknowledgement of the whole batch if it was sent, or `nil` to deliver it.
     /// - Throws: ``DeliveryError`` if the rest has to wait. ``done`` counts the changes before the failure.
-    mutating func deliver(_ batch: ExportBatch) throws(DeliveryError) {
+    mutating func deliver(
+        _ batch: ExportBatch, _ acknowledgement: (() throws(DeliveryError) -> Int)? = nil
+    ) throws(DeliveryError) {
         guard let only = batch.changes.first else { return }
         do throws(DeliveryError) {
-            leftOut += try exporter.deliver(marked(batch))
+            let count = if let acknowledgement { try acknowledgement() } else { try exporter.deliver(marked(batch)) }
+            leftOut += count
             acknowledge(batch.changes)
         } catch {
             switch error.kind {
@@ -73,7 +79,8 @@ struct Delivery {
         for case .deleted(let deletion) in changes { deleted.append(deletion.uuid) }
     }
 
-    private func marked(_ batch: ExportBatch) -> ExportBatch {
+    /// The batch with the mark of the next delivery.
+    func marked(_ batch: ExportBatch) -> ExportBatch {
         guard var mark else { return batch }
         mark.count += acknowledged
         if let anchor = batch.anchors.last { mark.anchor = anchor }

@@ -32,6 +32,24 @@ package final class TargetRun {
         case new, backlog
     }
 
+    /// Changes that were read from a cursor.
+    private struct Selection {
+        var batch: ExportBatch
+        /// For each change and for the end, the number of earlier changes whose kind the target does not store.
+        let unheld: [Int]
+        /// The anchor after the last change that was read, or `nil` if none was.
+        let end: Anchor?
+        let part: Part
+        /// Whether it was sent before the batch before it was acknowledged.
+        var isSent = false
+    }
+
+    /// The changes after those that are being delivered, and the target as it is after those.
+    private var ahead: (selection: Selection, target: Target)?
+    /// Whether a second batch is sent before the first is acknowledged (``PipeliningExporter``). Two programs that write to the target can get
+    /// them in another order. Then one at a time is faster.
+    private var sendsAhead = true
+
     /// The target's state and cursor.
     package private(set) var target: Target
     /// Whether the last meeting has found that the store or the target was restored from a backup.
@@ -90,12 +108,15 @@ package final class TargetRun {
             target = try store.targets.target(settings.name) ?? begun()
             let isFirst = isFirst
             self.isFirst = false
-            if let words = try rejectionReason() {
+            let words = try rejectionReason()
+            let ahead = takeAhead(isUsable: words == nil && target.state == .delivering)
+            if let words {
                 guard target.state != .stopped || isFirst else { return .stopped }
                 try keep(.stopped, claimOfAnother() ?? words)
                 return .stopped
             }
             guard target.state != .stopped || isFirst else { return .stopped }
+            if let ahead { return try deliver(ahead) }
             if !isChecked, let outcome = try meet() { return outcome }
             if let outcome = try retry() { return outcome }
             return try advance()
@@ -256,14 +277,8 @@ package final class TargetRun {
     // MARK: What is new, and what was there
 
     private func advance() throws -> Outcome {
-        isBacklogsTurn.toggle()
-        var parts: [Part] = target.backlog == nil ? [.new] : isBacklogsTurn ? [.backlog, .new] : [.new, .backlog]
-        while let part = parts.first {
-            parts.removeFirst()
-            let (batch, unheld, end) = try next(part)
-            if batch.changes.isEmpty, end == nil, part == .new || target.backlog == nil { continue }
-            return try deliver(batch, unheld, end, part)
-        }
+        if let selection = try selection(for: target) { return try deliver(selection) }
+        sendsAhead = true
         let again: Duration?
         let orders = try newOrders()
         do throws(DeliveryError) {
@@ -301,10 +316,21 @@ package final class TargetRun {
         return orders == sentOrders ? nil : orders
     }
 
-    /// Returns the next changes for the target, and the anchor after the last change that was read (`nil` if none was). `unheld`
-    /// contains, for each change and for the end, the number of earlier changes whose kind the target does not store.
-    private func next(_ part: Part) throws -> (ExportBatch, unheld: [Int], Anchor?) {
-        var batch = ExportBatch()
+    /// Returns the next changes for the target in this state, or `nil` if it has everything.
+    private func selection(for target: Target) throws -> Selection? {
+        isBacklogsTurn.toggle()
+        let parts: [Part] = target.backlog == nil ? [.new] : isBacklogsTurn ? [.backlog, .new] : [.new, .backlog]
+        for part in parts {
+            let selection = try next(part, for: target)
+            if selection.batch.changes.isEmpty, selection.end == nil, part == .new || target.backlog == nil { continue }
+            return selection
+        }
+        return nil
+    }
+
+    /// Returns the next changes of a part.
+    private func next(_ part: Part, for target: Target) throws -> Selection {
+        var batch = ExportBatch(rewrites: target.isRewriting)
         var unheld: [Int] = []
         var count = 0
         let kinds = exporter.kinds
@@ -338,7 +364,7 @@ package final class TargetRun {
                 }
             }
         } catch is Enough {}
-        return (batch, unheld + [count], end)
+        return Selection(batch: batch, unheld: unheld + [count], end: end, part: part)
     }
 
     /// The change, with the manufacturer's own record id if the exporter sends it.
@@ -355,13 +381,40 @@ package final class TargetRun {
     /// The maximum number of changes read in one step, including those that the filter excludes.
     private static let maximumChangesRead = 100_000
 
-    private func deliver(_ batch: ExportBatch, _ unheld: [Int], _ end: Anchor?, _ part: Part) throws -> Outcome {
+    private func deliver(_ selection: Selection) throws -> Outcome {
+        let (batch, unheld, part) = (selection.batch, selection.unheld, selection.part)
         var delivery = Delivery(exporter, mark: nextMark)
-        var batch = batch
-        batch.rewrites = target.isRewriting
+        let isPipelined = !batch.changes.isEmpty && (selection.isSent || sendsAhead)
+        let pipeline = isPipelined ? exporter as? any PipeliningExporter : nil
+        let marked = delivery.marked(batch)
+        if let pipeline {
+            if !selection.isSent {
+                pipeline.forgetSent()
+                do throws(DeliveryError) {
+                    try pipeline.send(marked)
+                } catch {
+                    return try failed(error) { state, words in try keep(state, words) }
+                }
+            }
+            ahead = try readAhead(of: selection, pipeline)
+        }
         do throws(DeliveryError) {
-            try delivery.deliver(batch)
+            if let pipeline {
+                try delivery.deliver(batch) { () throws(DeliveryError) in
+                    do throws(DeliveryError) {
+                        return try pipeline.acknowledgement()
+                    } catch {
+                        guard selection.isSent, error.kind == .unreachable else { throw error }
+                        self.sendsAhead = false
+                        self.forgetAhead()
+                        return try pipeline.deliver(marked)
+                    }
+                }
+            } else {
+                try delivery.deliver(batch)
+            }
         } catch {
+            forgetAhead()
             // Changes before the failure were delivered, so the cursor moves up to them.
             let anchor = delivery.done > 0 ? Anchor(batch.anchors[delivery.done - 1]) : nil
             let passed = delivery.done > 0 ? unheld[delivery.done - 1] : 0
@@ -369,9 +422,55 @@ package final class TargetRun {
                 try keep(state, words, delivery, part, upTo: anchor, unheld: passed)
             }
         }
+        if !delivery.isWhole { forgetAhead() }
         succeeded()
-        try keep(.delivering, nil, delivery, part, upTo: end, unheld: unheld.last ?? 0)
+        try keep(.delivering, nil, delivery, part, upTo: selection.end, unheld: unheld.last ?? 0)
         return .more
+    }
+
+    // MARK: The batch after the next
+
+    /// Reads the changes after some that were sent, and sends them too. Nothing is sent before a check or a retry, which need the mark.
+    private func readAhead(
+        of selection: Selection, _ exporter: any PipeliningExporter
+    ) throws -> (selection: Selection, target: Target)? {
+        guard sendsAhead, isChecked, try store.targets.setAside(by: settings.name, retried: true, limit: 1).isEmpty else {
+            return nil
+        }
+        var after = target
+        advance(&after, selection.part, to: selection.end, isDelivered: true)
+        after.count += 1
+        guard var next = try self.selection(for: after) else { return nil }
+        guard !next.batch.changes.isEmpty else { return (next, after) }
+        var mark = mark(after)
+        (mark.count, mark.after) = (after.count + 1, selection.batch.anchors.last)
+        // The acknowledgement of the first one will report an error too.
+        next.isSent = (try? exporter.send(Delivery(exporter, mark: mark).marked(next.batch))) != nil
+        return (next, after)
+    }
+
+    /// Returns the changes that were read ahead, if the target is as expected.
+    private func takeAhead(isUsable: Bool) -> Selection? {
+        guard let ahead else { return nil }
+        let expected = ahead.target
+        let isNext =
+            isUsable && target.count == expected.count && target.isRewriting == expected.isRewriting
+            && target.anchor == expected.anchor && target.backlog == expected.backlog
+        guard isNext else {
+            forgetAhead()
+            return nil
+        }
+        self.ahead = nil
+        return ahead.selection
+    }
+
+    /// The target may have the changes that were sent ahead, or not.
+    private func forgetAhead() {
+        guard let ahead else { return }
+        self.ahead = nil
+        guard ahead.selection.isSent else { return }
+        (exporter as? any PipeliningExporter)?.forgetSent()
+        lastCheck = nil
     }
 
     private func failed(_ error: DeliveryError, _ keep: (Target.State, String) throws -> Void) throws -> Outcome {
@@ -426,17 +525,20 @@ package final class TargetRun {
 
     // MARK: The cursor
 
+    private func advance(_ target: inout Target, _ part: Part, to anchor: Anchor?, isDelivered: Bool) {
+        switch part {
+        case .new: target.anchor = anchor ?? target.anchor
+        case .backlog: if let anchor { target.backlog?.anchor = anchor } else if isDelivered { target.backlog = nil }
+        }
+    }
+
     private func keep(
         _ state: Target.State, _ words: String?, _ delivery: Delivery? = nil, _ part: Part = .new, upTo anchor: Anchor? = nil,
         unheld: Int = 0, taken: [SampleIdentity] = []
     ) throws {
         var next = target
         (next.state, next.words) = (state, words)
-        switch part {
-        case .new: next.anchor = anchor ?? next.anchor
-        case .backlog:
-            if let anchor { next.backlog?.anchor = anchor } else if delivery != nil, state == .delivering { next.backlog = nil }
-        }
+        advance(&next, part, to: anchor, isDelivered: delivery != nil && state == .delivering)
         next.delivered += (delivery?.delivered ?? 0) + unheld
         next.leftOut += (delivery?.leftOut ?? 0) + unheld
         next.count += delivery?.acknowledged ?? 0

@@ -100,10 +100,11 @@ package final class Collector {
 
     /// Computes statistics of days that are due (`DayRows`), for a few seconds at most.
     ///
+    /// - Parameter age: The time in seconds since the first mark of a day that is due.
     /// - Returns: Whether more are due.
-    func computeDays() throws(DeliveryError) -> Bool {
+    func computeDays(after age: Int = 0) throws(DeliveryError) -> Bool {
         _ = try exporter(named: "days", me: Origin.unassigned, "days").connection()
-        return try session.computeDays(seconds: 2)
+        return try session.computeDays(seconds: 2, after: age)
     }
 
     /// Lets a hub join the fleet.

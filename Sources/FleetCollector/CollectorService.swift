@@ -15,6 +15,8 @@ package final class CollectorService: Sendable {
 
     /// The shortest time between two looks for days that are due.
     private static let dayPause = Duration.seconds(1)
+    /// The time in seconds from a day's first mark to its computation while hubs send. A block after the other changes the same day.
+    private static let dayDelay = 10
     /// The part of the time in which days are computed, so that it delays no delivery for long.
     private static let dayShare = 4
 
@@ -90,7 +92,7 @@ package final class CollectorService: Sendable {
             }
         }
         work("changes", on: changes) { { _ in onChange() } }
-        computeDays(database, now: now, onFailure: onFailure)
+        computeDays(database, queue, now: now, onFailure: onFailure)
     }
 
     /// Handles the messages of a subscription one by one on a queue of its own, because it waits for them all the time.
@@ -107,7 +109,7 @@ package final class CollectorService: Sendable {
 
     /// Computes the days that deliveries have changed, beside the workers.
     private func computeDays(
-        _ database: PostgreSQLSettings, now: @escaping @Sendable () -> Instant,
+        _ database: PostgreSQLSettings, _ queue: RequestQueue, now: @escaping @Sendable () -> Instant,
         onFailure: @escaping @Sendable (_ store: String, _ words: String) -> Void
     ) {
         let ending = ending
@@ -117,7 +119,7 @@ package final class CollectorService: Sendable {
             while ending.wait(timeout: .now() + pause / .seconds(1)) == .timedOut {
                 let start = ContinuousClock.now
                 do throws(DeliveryError) {
-                    _ = try collector.computeDays()
+                    _ = try collector.computeDays(after: queue.hasWorked() ? Self.dayDelay : 0)
                 } catch {
                     // The deliveries report a database that is gone.
                     if error.kind != .unreachable { onFailure("days", error.reason) }

@@ -9,6 +9,7 @@ final class RequestQueue: Sendable {
     private struct State: Sendable {
         var turns = RequestTurns<NATSMessage>(timeout: FleetRequest.timeout)
         var hasEnded = false
+        var hasWorked = false
     }
 
     private let state = Mutex(State())
@@ -24,6 +25,14 @@ final class RequestQueue: Sendable {
         bell.signal()
     }
 
+    /// Whether requests were carried out since the last call, or are now.
+    func hasWorked() -> Bool {
+        state.withLock { state in
+            defer { state.hasWorked = state.turns.isBusy }
+            return state.hasWorked
+        }
+    }
+
     /// No more requests come. The workers carry out those that wait.
     func end() {
         state.withLock { $0.hasEnded = true }
@@ -37,6 +46,7 @@ final class RequestQueue: Sendable {
             let (turns, isOver) = state.withLock { state in
                 let turns = state.turns.take(
                     maximum: DeliveryGroup.maximumRequests, maximumBytes: DeliveryGroup.maximumBytes, at: now())
+                if !turns.isEmpty { state.hasWorked = true }
                 return (turns, state.hasEnded && state.turns.isEmpty)
             }
             if !turns.isEmpty {

@@ -3,7 +3,7 @@ import HealthModel
 /// The requests of hubs that wait for a collector. Hubs are served in turn, one request of each, so that a hub that sends many delays
 /// no other one.
 ///
-/// A hub has one request under way, and gives up after a while. So only the newest requests of each hub wait, and none that its sender does
+/// A hub has few requests under way, and gives up after a while. So only the newest requests of each hub wait, and none that its sender does
 /// not wait for any more. The sum of their lengths has a bound.
 struct RequestTurns<Request: Sendable>: Sendable {
     /// A request with its hub's store.
@@ -18,8 +18,8 @@ struct RequestTurns<Request: Sendable>: Sendable {
         let arrived: Instant
     }
 
-    /// The number of requests of a hub that wait: one of its delivery, and one of another process, such as a check.
-    static var maximumPerHub: Int { 2 }
+    /// The number of requests of a hub that wait: two of its delivery, and one of another process, such as a check.
+    static var maximumPerHub: Int { 3 }
 
     private let timeout: Duration
     private let maximumBytes: Int
@@ -36,6 +36,9 @@ struct RequestTurns<Request: Sendable>: Sendable {
 
     /// Whether no request waits, also none of a hub that is being served.
     var isEmpty: Bool { waiting.isEmpty }
+
+    /// Whether requests are being carried out.
+    var isBusy: Bool { !busy.isEmpty }
 
     /// Adds a request that has arrived. If there are too many, the oldest of this hub goes, and then the oldest of the hub with the most
     /// bytes.

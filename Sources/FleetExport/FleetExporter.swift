@@ -7,7 +7,9 @@ import Pipeline
 ///
 /// The broker stores nothing. A request waits for the receipt that a collector sends after the database has committed. Only the receipt
 /// moves the cursor. Without a collector the broker replies with an error at once.
-package final class FleetExporter: DayCountingExporter, DigestingExporter, ErasingExporter, SourceOrderingExporter {
+package final class FleetExporter: DayCountingExporter, DigestingExporter, ErasingExporter, PipeliningExporter,
+    SourceOrderingExporter
+{
     /// The number of changes in a block.
     package let batchLimit = BlockReader.maximumChanges
     /// All kinds, because the database has a table for each.
@@ -46,6 +48,8 @@ package final class FleetExporter: DayCountingExporter, DigestingExporter, Erasi
     private var refusals = 0
     private var ring: (@Sendable () -> Void)?
     private var nudges: NudgeListener?
+    /// The replies of deliveries that were sent, the oldest first.
+    private var sent: [(reply: NATSPendingReply, seal: ReplySeal?, subject: String)] = []
 
     /// The number of refusals that are reported at once. More of them wait, so that wrong orders cannot keep the hub busy.
     private static let maximumRefusals = 3
@@ -69,11 +73,37 @@ package final class FleetExporter: DayCountingExporter, DigestingExporter, Erasi
 
     /// Sends a block of changes and waits for the receipt.
     package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        forgetSent()
+        try send(batch)
+        return try acknowledgement()
+    }
+
+    /// Sends a block of changes.
+    package func send(_ batch: ExportBatch) throws(DeliveryError) {
         // A long backlog must not look like silence.
         if isReportDue { try report() }
-        guard case .receipt(let leftOut) = try reply(to: .deliver(batch)) else { throw Self.unexpected }
-        return leftOut
+        let (subject, request, seal) = try encoded(.deliver(batch))
+        let connection = try connected()
+        let reply = try asDelivery(to: subject) { () throws(NATSError) in try connection.send(subject, request) }
+        sent.append((reply, seal, subject))
     }
+
+    /// Waits for the receipt of the oldest block that was sent.
+    package func acknowledgement() throws(DeliveryError) -> Int {
+        guard let next = sent.first else { throw DeliveryError(.unreachable, "the connection broke before the receipt came") }
+        sent.removeFirst()
+        do throws(DeliveryError) {
+            let answer = try asDelivery(to: next.subject) { () throws(NATSError) in try next.reply.bytes(milliseconds: timeout) }
+            guard case .receipt(let leftOut) = try decoded(answer, next.seal) else { throw Self.unexpected }
+            return leftOut
+        } catch {
+            forgetSent()
+            throw error
+        }
+    }
+
+    /// Waits for no receipt of the blocks that were sent.
+    package func forgetSent() { sent = [] }
 
     /// Asks a collector for the database's identity and our mark.
     package func found() throws(DeliveryError) -> FoundMark? {
@@ -172,7 +202,7 @@ package final class FleetExporter: DayCountingExporter, DigestingExporter, Erasi
 
     private func disconnect() {
         nudges?.end()
-        (nudges, connection) = (nil, nil)
+        (nudges, connection, sent) = (nil, nil, [])
     }
 
     // MARK: Reports and orders
@@ -277,19 +307,32 @@ package final class FleetExporter: DayCountingExporter, DigestingExporter, Erasi
     ///
     /// - Throws: The collector's error, or the broker's.
     private func reply(to task: FleetRequest.Task) throws(DeliveryError) -> FleetReply {
+        let (subject, request, seal) = try encoded(task)
+        let connection = try connected()
+        let answer = try asDelivery(to: subject) { () throws(NATSError) in
+            try connection.request(subject, request, milliseconds: timeout)
+        }
+        return try decoded(answer, seal)
+    }
+
+    /// The subject and bytes of a request, with the seal of its reply.
+    private func encoded(_ task: FleetRequest.Task) throws(DeliveryError) -> (subject: String, bytes: [UInt8], seal: ReplySeal?) {
         guard let subject = settings.subject.requests(of: context.store) else {
             throw DeliveryError(.unfit, "the store's identifier cannot be part of a subject")
         }
         let (request, seal) = try sealed(FleetRequest(target: context.name, me: context.me, task: task).bytes)
-        let connection = try connected()
-        let maximumLength = connection.maximumMessageLength
+        let maximumLength = try connected().maximumMessageLength
         guard request.count <= maximumLength else {
             throw DeliveryError(
                 .tooLarge, "a block of \(request.count) bytes is longer than the broker's max_payload of \(maximumLength)")
         }
-        let answer = try asDelivery(to: subject) { () throws(NATSError) in
-            try connection.request(subject, request, milliseconds: timeout)
-        }
+        return (subject, request, seal)
+    }
+
+    /// The reply in an answer.
+    ///
+    /// - Throws: The collector's error.
+    private func decoded(_ answer: [UInt8], _ seal: ReplySeal?) throws(DeliveryError) -> FleetReply {
         guard let reply = FleetReply(bytes: try opened(answer, seal)) else { throw Self.unexpected }
         if case .failure(let error) = reply { throw error }
         return reply

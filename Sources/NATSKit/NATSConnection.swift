@@ -16,6 +16,8 @@ package final class NATSConnection: @unchecked Sendable {
     private let handle: OpaquePointer
     /// The seed that signs the broker's challenges, or `nil` if a file has it.
     private let seed: UnsafeMutablePointer<CChar>?
+    /// The beginning of the subjects of replies.
+    private let replies: String
 
     private static let connectMilliseconds: Int64 = 10_000
 
@@ -23,6 +25,7 @@ package final class NATSConnection: @unchecked Sendable {
     ///
     /// - Throws: ``NATSError``. With ``Persistence/forever`` only invalid settings and refused credentials are errors.
     package init(_ settings: NATSSettings, _ persistence: Persistence) throws(NATSError) {
+        replies = settings.replies ?? "_INBOX"
         var seed: UnsafeMutablePointer<CChar>?
         if case .seed(_, let text) = settings.credentials { seed = strdup(text) }
         do throws(NATSError) {
@@ -141,6 +144,20 @@ package final class NATSConnection: @unchecked Sendable {
         return NATSMessage.bytes(of: reply)
     }
 
+    /// Sends a request whose reply is awaited later.
+    package func send(_ subject: String, _ bytes: [UInt8]) throws(NATSError) -> NATSPendingReply {
+        let reply = "\(replies).\(Self.token())"
+        let subscription = try subscription(reply)
+        try NATSError.check(
+            bytes.withUnsafeBytes { natsConnection_PublishRequest(handle, subject, reply, $0.baseAddress, Int32($0.count)) })
+        return NATSPendingReply(subscription)
+    }
+
+    /// A text that no other request of any client has.
+    private static func token() -> String {
+        (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+    }
+
     /// Sends a message.
     package func publish(_ subject: String, _ bytes: [UInt8]) throws(NATSError) {
         try NATSError.check(
@@ -203,8 +220,32 @@ package final class NATSSubscription: @unchecked Sendable {
         return NATSMessage(message)
     }
 
+    /// Waits for a reply.
+    fileprivate func reply(milliseconds: Int64) throws(NATSError) -> [UInt8] {
+        var message: OpaquePointer?
+        try NATSError.check(natsSubscription_NextMsg(&message, handle, milliseconds))
+        defer { natsMsg_Destroy(message) }
+        return NATSMessage.bytes(of: message)
+    }
+
     /// Ends the subscription. Messages that have arrived are still returned by ``next()``.
     package func end() { natsSubscription_Drain(handle) }
+}
+
+/// The reply to a request that was sent (``NATSConnection/send(_:_:)``).
+package final class NATSPendingReply {
+    private let subscription: NATSSubscription
+    private let sent = ContinuousClock.now
+
+    fileprivate init(_ subscription: NATSSubscription) { self.subscription = subscription }
+
+    /// Waits for the reply.
+    ///
+    /// - Parameter milliseconds: The maximum time since the request.
+    package func bytes(milliseconds: Int) throws(NATSError) -> [UInt8] {
+        let end = sent + .milliseconds(milliseconds)
+        return try subscription.reply(milliseconds: max(1, Int64((end - .now) / .milliseconds(1))))
+    }
 }
 
 /// A received message.

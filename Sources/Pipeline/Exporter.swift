@@ -113,6 +113,22 @@ extension Exporter {
     public func finish() throws(DeliveryError) {}
 }
 
+/// An exporter that can send a batch while the target still writes the one before.
+///
+/// The target applies a batch only after the one before, which ``TargetMark/after`` names.
+public protocol PipeliningExporter: Exporter {
+    /// Sends a batch. Acknowledgements come in the order in which batches were sent.
+    func send(_ batch: ExportBatch) throws(DeliveryError)
+
+    /// Waits for the acknowledgement of the oldest batch that was sent. After an error, no acknowledgement of a later one comes.
+    ///
+    /// - Returns: As ``deliver(_:)``.
+    func acknowledgement() throws(DeliveryError) -> Int
+
+    /// Waits for no acknowledgement of the batches that were sent.
+    func forgetSent()
+}
+
 /// An exporter whose target can list its contents, so that they can be compared with the store.
 public protocol ComparableExporter: Exporter {
     /// Passes all samples of this store at the target to `body`, in any order and in batches, without deleted ones.

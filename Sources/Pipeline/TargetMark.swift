@@ -23,6 +23,8 @@ public struct TargetMark: Hashable, Sendable {
     public var count: Int64
     /// The anchor after the delivery's last change.
     public var anchor: String
+    /// The anchor of the mark that has to be there before, if this delivery was sent before the one before was acknowledged.
+    public var after: String?
     /// The store that made the delivery.
     public var holder: StoreHolder
     /// The time at which it was written, or `nil` if the machine's clock was not set.
@@ -51,7 +53,7 @@ extension TargetMark: Codable {
     }
 
     private enum Key: String, CodingKey {
-        case identity, count, anchor, holder, holderName
+        case identity, count, anchor, after, holder, holderName
         case reported = "told"
     }
 
@@ -63,6 +65,7 @@ extension TargetMark: Codable {
             holder: StoreHolder(
                 id: try members.decode(String.self, forKey: .holder), name: try members.decode(String.self, forKey: .holderName)),
             time: try members.decodeIfPresent(Int64.self, forKey: .reported).map { Instant(microseconds: $0) })
+        after = try members.decodeIfPresent(String.self, forKey: .after)
     }
 
     /// Writes `reported` as microseconds since 1970.
@@ -71,6 +74,7 @@ extension TargetMark: Codable {
         if !identity.isEmpty { try members.encode(identity, forKey: .identity) }
         try members.encode(count, forKey: .count)
         try members.encode(anchor, forKey: .anchor)
+        try members.encodeIfPresent(after, forKey: .after)
         try members.encode(holder.id, forKey: .holder)
         try members.encode(holder.name, forKey: .holderName)
         try members.encodeIfPresent(time?.microseconds, forKey: .reported)

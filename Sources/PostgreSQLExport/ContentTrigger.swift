@@ -1,6 +1,7 @@
 import Pipeline
 
-/// Triggers that forget the hash of a row if another program changes its content, so that a comparison finds the row.
+/// Triggers that forget the hash of a row if another program changes its content, so that a comparison finds the row. The hubs, the time of
+/// receipt, and the version of a record are not part of the hash.
 ///
 /// Each partition on this server has its own. A trigger of the whole table would make PostgreSQL fetch each row from another server to
 /// change it.
@@ -14,6 +15,7 @@ struct ContentTrigger {
             CREATE OR REPLACE FUNCTION \(schema).forget_print() RETURNS trigger LANGUAGE plpgsql
                 AS $f$ BEGIN
                     OLD.hubs := NEW.hubs; OLD.represents := NEW.represents; OLD.received := NEW.received;
+                    OLD.record_version := NEW.record_version;
                     IF OLD *<> NEW THEN NEW.print := 0; END IF;
                     RETURN NEW;
                 END $f$

@@ -16,7 +16,7 @@ struct CopyRow {
     /// 2000-01-01, from which PostgreSQL counts, in microseconds since 1970.
     private static let epoch: Int64 = 946_684_800_000_000
     /// The type numbers of elements in arrays, from PostgreSQL's `pg_type.dat`.
-    private static let (integers, doubles): (Int32, Int32) = (23, 701)
+    private static let (integers, doubles, uuids): (Int32, Int32, Int32) = (23, 701, 2950)
 
     mutating func begin(fields: Int) { write(Int16(fields)) }
 
@@ -89,6 +89,15 @@ struct CopyRow {
     mutating func add(_ numbers: [Double?]) {
         beginArray(of: Self.doubles, numbers.count, bytes: numbers.reduce(0) { $0 + ($1 == nil ? 4 : 12) })
         for number in numbers { if let number { add(number) } else { addNull() } }
+    }
+
+    /// An `uuid[]` in binary form, without its length.
+    static func array(of identities: [SampleIdentity]) -> [UInt8] {
+        var row = CopyRow()
+        row.bytes.reserveCapacity(24 + identities.count * 20)
+        row.beginArray(of: uuids, identities.count, bytes: identities.count * 20)
+        for identity in identities { row.add(identity) }
+        return Array(row.bytes.dropFirst(4))
     }
 
     mutating func addNull() { write(Int32(-1)) }

@@ -31,6 +31,9 @@ final class CopyRows {
         let fields: [UInt8]
     }
 
+    /// Metadata without entries.
+    private static let empty = Array("{}".utf8)
+
     private let context: ExportContext
     private let printer = SamplePrinter()
     private var known: [ObjectIdentifier: Series] = [:]
@@ -76,7 +79,7 @@ final class CopyRows {
         row.add(sample.timeOrigin.name)
         row.add(sample.received)
         row.add(sample.group.map(Sample.groupText))
-        row.add(json: Array((sample.metadata?.json ?? "{}").utf8))
+        row.add(json: sample.metadata.map { Array($0.json.utf8) } ?? Self.empty)
         row.add(sample.record?.id)
         row.add(sample.record?.version)
         row.add(json: identity(of: sample))
@@ -87,32 +90,22 @@ final class CopyRows {
     /// Returns the inputs of the UUID that are not in the row, as in NDJSON lines. `nil` if the row can be read back without
     /// them.
     private func identity(of sample: Sample) -> [UInt8]? {
+        let (hasNominalTime, molarMass) = (sample.nominalStart != sample.start.microseconds, sample.unit.molarMass)
+        let hasOrdinal = sample.record == nil && sample.ordinal != 0
+        let isNeeded = hasOrdinal || hasNominalTime || sample.timeResolution != 1 || molarMass != nil
+        guard isNeeded else { return nil }
         var object = JSONObject()
-        var isNeeded = false
         if sample.record == nil {
-            if let ordinal = sample.ordinal {
-                object.set("ordinal", Int(ordinal))
-                isNeeded = ordinal > 0
-            } else {
-                // A repair made it, so its UUID depends on a sample that no longer exists.
-                object.set("repaired", true)
-                isNeeded = true
-            }
+            // A repair made a sample without an ordinal, so its UUID depends on a sample that no longer exists.
+            if let ordinal = sample.ordinal { object.set("ordinal", Int(ordinal)) } else { object.set("repaired", true) }
         }
-        if sample.nominalStart != sample.start.microseconds {
+        if hasNominalTime {
             object.set("nominalStart", Int(sample.nominalStart))
             object.set("nominalEnd", Int(sample.nominalStart &+ (sample.end.microseconds &- sample.start.microseconds)))
-            isNeeded = true
         }
-        if sample.timeResolution != 1 {
-            object.set("resolution", Int(sample.timeResolution))
-            isNeeded = true
-        }
-        if let molarMass = sample.unit.molarMass {
-            object.set("molarMass", molarMass)
-            isNeeded = true
-        }
-        return isNeeded ? Array(object.closed) : nil
+        if sample.timeResolution != 1 { object.set("resolution", Int(sample.timeResolution)) }
+        if let molarMass { object.set("molarMass", molarMass) }
+        return Array(object.closed)
     }
 
     private func series(of origin: Origin) -> Series {

@@ -17,10 +17,14 @@ extension DayRows {
 
     /// Computes some days of one person that are due.
     ///
+    /// - Parameter age: The time in seconds since the first mark of a day that is due.
     /// - Returns: Whether there were any.
-    func refresh(_ connection: PostgreSQLConnection, _ computer: DayComputer) throws(DeliveryError) -> Bool {
+    func refresh(_ connection: PostgreSQLConnection, _ computer: DayComputer, after age: Int = 0) throws(DeliveryError) -> Bool {
         let oldest = try connection.run(
-            "SELECT subject, date - '1970-01-01'::date FROM \(schema).day_due ORDER BY made LIMIT 16"
+            """
+            SELECT subject, date - '1970-01-01'::date FROM \(schema).day_due WHERE made <= now() - interval '\(age) seconds'
+            ORDER BY made LIMIT 16
+            """
         ).randomElement()
         guard let oldest, let person = oldest[0], let date = oldest[1].flatMap({ Int64($0) }) else { return false }
         try compute(person, from: date, connection, computer)

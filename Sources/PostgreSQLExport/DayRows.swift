@@ -62,12 +62,21 @@ struct DayRows {
     func mark(_ samples: [Sample], _ connection: PostgreSQLConnection) throws(DeliveryError) {
         var days: Set<Day> = []
         var maximumDuration: [Series: Int64] = [:]
-        for sample in samples where Self.has(sample.origin.type) {
+        // Neighbors are usually of one series and day.
+        var latest: (origin: Origin, isCounted: Bool, days: ClosedRange<Int64>?)?
+        for sample in samples {
+            let origin = sample.origin
+            if latest?.origin !== origin { latest = (origin, Self.has(origin.type), nil) }
+            guard latest?.isCounted == true else { continue }
             let (start, duration) = (sample.start.microseconds, sample.end.microseconds - sample.start.microseconds)
             let local = start + Int64(sample.zone?.seconds ?? 0) * 1_000_000
             let first = Self.day(local - Self.margin)
             let last = min(Self.day(local + duration + Self.margin), first + Self.maximumDays)
-            for day in first...max(first, last) { days.insert(Day(sample.origin.person, sample.origin.type.id, day)) }
+            let touched = first...max(first, last)
+            if latest?.days != touched {
+                for day in touched { days.insert(Day(origin.person, origin.type.id, day)) }
+                latest?.days = touched
+            }
             guard duration > 0 else { continue }
             let series = Series(person: sample.origin.person, type: sample.origin.type.id)
             maximumDuration[series] = max(duration, maximumDuration[series] ?? 0)

@@ -10,14 +10,14 @@ struct NewRows {
     private let hub: Int32
     /// Whether the table is partitioned, so that a person leads to a partition.
     private let byPerson: Bool
-    /// Their UUIDs as an array literal.
-    private let uuids: String
+    /// Their UUIDs as an array.
+    private let uuids: [UInt8]
 
     /// The rows of samples with different UUIDs. `nil` unless all are quantities without a record of a manufacturer.
     init?(_ samples: [Sample], _ rows: CopyRows, schema: String, hub: Int32, byPerson: Bool) {
         guard !samples.isEmpty, samples.allSatisfy({ $0.origin.kind == .quantity && $0.record == nil }) else { return nil }
         (self.samples, self.rows, self.schema, self.hub, self.byPerson) = (samples, rows, schema, hub, byPerson)
-        uuids = "{" + samples.map(\.identity.description).joined(separator: ",") + "}"
+        uuids = CopyRow.array(of: samples.map(\.identity))
     }
 
     /// Whether no row is there that one of them could be joined with. Only true if this is certain.
@@ -28,7 +28,7 @@ struct NewRows {
         let isThere = try connection.run(
             """
             SELECT EXISTS(SELECT 1 FROM \(schema).sample WHERE uuid = ANY($1::uuid[])\(byPerson ? " AND subject = ANY($2::text[])" : ""))
-            """, [uuids] + (byPerson ? [Self.literal(Set(samples.map(\.origin.person)).sorted())] : []))
+            """, byPerson ? [Self.literal(Set(samples.map(\.origin.person)).sorted())] : [], binary: uuids)
         guard isThere == [["f"]] else { return false }
         return amongOthers ? try areApart(connection) : true
     }
@@ -45,7 +45,7 @@ struct NewRows {
             return !next.isEmpty
         }
         guard amongDeletions else { return }
-        try connection.run("DELETE FROM \(schema).deletion WHERE uuid = ANY($1::uuid[]) AND hub = \(hub)", [uuids])
+        try connection.run("DELETE FROM \(schema).deletion WHERE uuid = ANY($1::uuid[]) AND hub = \(hub)", binary: uuids)
     }
 
     /// Whether no other hub has a reading near one that is dated by its receipt (``ReceiptRows``).
@@ -66,13 +66,12 @@ struct NewRows {
             Self.nearness(in: schema, hub: hub),
             [
                 Self.literal(all.map(\.key.type)), Self.literal(all.map(\.key.person)), times(\.lowerBound), times(\.upperBound),
-                uuids,
-            ])
+            ], binary: uuids)
         return isNear == [["f"]]
     }
 
-    /// The statement that looks for readings of other hubs near some spans. Its values are arrays: types, persons, first and last times of the
-    /// spans in microseconds since 1970, and the UUIDs of the new readings.
+    /// The statement that looks for readings of other hubs near some spans. Its values are arrays: the UUIDs of the new readings, and
+    /// types, persons, first and last times of the spans in microseconds since 1970.
     static func nearness(in schema: String, hub: Int32) -> String {
         func time(_ column: String) -> String { "'epoch'::timestamptz + \(column) * interval '1 microsecond'" }
         // The window is computed in a subselect (OFFSET 0). PostgreSQL adds intervals in the session's time zone, so it would not send the
@@ -80,10 +79,10 @@ struct NewRows {
         return """
             SELECT EXISTS(SELECT 1 FROM (SELECT type, subject,
                     \(time("first")) - \(ReceiptRows.window) AS low, \(time("last")) + \(ReceiptRows.window) AS high
-                    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u(type, subject, first, last) OFFSET 0) i
+                    FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[]) AS u(type, subject, first, last) OFFSET 0) i
                     CROSS JOIN LATERAL (SELECT 1 FROM \(schema).sample s WHERE \(ReceiptRows.isSameType("s", "i"))
                     AND s.subject = i.subject AND s.start_time BETWEEN i.low AND i.high AND NOT s.hubs @> ARRAY[\(hub)] LIMIT 1) near)
-                OR EXISTS(SELECT 1 FROM \(schema).superseded WHERE held = ANY($5::uuid[]) AND hub = \(hub))
+                OR EXISTS(SELECT 1 FROM \(schema).superseded WHERE held = ANY($1::uuid[]) AND hub = \(hub))
             """
     }
 

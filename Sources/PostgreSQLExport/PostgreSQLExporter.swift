@@ -81,7 +81,9 @@ package final class PostgreSQLExporter: ComparableExporter {
 
     /// What the tables have, beside readings.
     private struct Contents {
-        /// Another hub writes to the database. If there is one hub, all rows are its own.
+        /// Another hub writes to the database. It can send other content under a UUID.
+        let otherHubs: Bool
+        /// Another hub has sent readings of one of the people. Otherwise all of their rows are this hub's own.
         let others: Bool
         /// A hub has deleted samples, which may come back.
         let deletions: Bool
@@ -97,11 +99,14 @@ package final class PostgreSQLExporter: ComparableExporter {
     ) throws(DeliveryError) -> Contents {
         let row = try connection.run(
             """
-            SELECT EXISTS(SELECT 1 FROM \(schema.name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(schema.name).deletion),
-                EXISTS(SELECT 1 FROM \(schema.name).superseded), EXISTS(SELECT 1 FROM \(schema.name).erased),
+            SELECT EXISTS(SELECT 1 FROM \(schema.name).hub WHERE id <> \(hub)),
+                EXISTS(SELECT 1 FROM \(schema.name).participant WHERE hub <> \(hub) AND subject = ANY($1::text[])),
+                EXISTS(SELECT 1 FROM \(schema.name).deletion), EXISTS(SELECT 1 FROM \(schema.name).superseded),
+                EXISTS(SELECT 1 FROM \(schema.name).erased),
                 (SELECT count(*) FROM \(schema.name).participant WHERE hub = \(hub) AND subject = ANY($1::text[])) < \(people.count)
             """, [NewRows.literal(people.sorted())])[0].map { $0 == "t" }
-        return Contents(others: row[0], deletions: row[1], superseded: row[2], erased: row[3], newPeople: row[4])
+        return Contents(
+            otherHubs: row[0], others: row[1], deletions: row[2], superseded: row[3], erased: row[4], newPeople: row[5])
     }
 
     /// Writes whose readings the hub sends.
@@ -165,14 +170,15 @@ package final class PostgreSQLExporter: ComparableExporter {
         try connection.run(statements.joined(separator: ";"))
     }
 
-    /// Writes the delivery's mark if the previous one is there. If not, another hub has delivered or the database was restored,
+    /// Writes the delivery's mark if the one before is there. If not, another hub has delivered or the database was restored,
     /// which is checked first.
     func enter(_ mark: TargetMark, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
         let entered = try connection.run(
             """
             UPDATE \(schema.name).progress SET anchor = $2, count = $3::bigint, told = now()
-            WHERE hub = \(hub) AND target = $1 AND count = $3::bigint - 1 AND ($4 = '' OR holder = $4) RETURNING 1
-            """, [context.name, mark.anchor, "\(mark.count)", mark.holder.id])
+            WHERE hub = \(hub) AND target = $1 AND count = $3::bigint - 1 AND ($4 = '' OR holder = $4) AND anchor = coalesce($5, anchor)
+            RETURNING 1
+            """, [context.name, mark.anchor, "\(mark.count)", mark.holder.id, mark.after])
         guard entered.isEmpty else { return }
         throw Self.anotherDelivered
     }
@@ -212,7 +218,7 @@ package final class PostgreSQLExporter: ComparableExporter {
         if contents.others, samples.contains(where: { $0.timeOrigin == .receipt && $0.origin.kind == .quantity }) {
             statements += ReceiptRows.joins(in: schema.name, hub: hub, isSame: isSame)
         }
-        if contents.others || rewriting || some {
+        if contents.otherHubs || rewriting || some {
             for table in tables {
                 statements += ConflictRows.statements(
                     table, in: schema.name, hub: hub, byPerson: session.isPartitioned, variants: (some, all))

@@ -94,13 +94,14 @@ package final class PostgreSQLSession {
 
     /// Computes days that are due, until some seconds have passed.
     ///
+    /// - Parameter age: The time in seconds since the first mark of a day that is due.
     /// - Returns: Whether more may be due.
-    package func computeDays(seconds: Int) throws(DeliveryError) -> Bool {
+    package func computeDays(seconds: Int, after age: Int = 0) throws(DeliveryError) -> Bool {
         guard let days, let connection else { return false }
         let start = ContinuousClock.now
         do throws(DeliveryError) {
             while ContinuousClock.now - start < .seconds(seconds) {
-                guard try DayRows(schema: schema.name).refresh(connection, days) else { return false }
+                guard try DayRows(schema: schema.name).refresh(connection, days, after: age) else { return false }
             }
             return true
         } catch {

@@ -21,7 +21,7 @@ enum RecordRows {
         """
 
     /// Returns the statements to run before rows are moved: new versions that are not higher become reports that the stored one represents,
-    /// and so do lower stored ones.
+    /// and so do lower stored ones. A row that is there already has the highest version that a hub has reported for it.
     ///
     /// - Parameters:
     ///   - tables: the destinations of the new rows.
@@ -56,6 +56,8 @@ enum RecordRows {
             let isStored = RowMatch.isSame(
                 "s", "r", column: "held", values: "SELECT r.held FROM i JOIN \(schema).record r ON \(isSame)",
                 byPerson: byPerson && table.isPartitioned)
+            let isSameRow = RowMatch.isSame(
+                "s", "i", values: "SELECT uuid FROM \(table.temporary)", byPerson: byPerson && table.isPartitioned)
             statements += [
                 SupersededRows.adding(
                     """
@@ -67,6 +69,10 @@ enum RecordRows {
                 """
                 WITH i AS MATERIALIZED (\(new(table))) DELETE FROM \(schema).\(table.name) s USING i, \(schema).record r
                     WHERE \(isSame) AND \(isStored) AND r.held <> i.uuid
+                """,
+                """
+                UPDATE \(schema).\(table.name) s SET record_version = i.record_version FROM \(table.temporary) i
+                    WHERE i.record_id IS NOT NULL AND \(isSameRow) AND s.variant = i.variant AND s.record_version < i.record_version
                 """,
             ]
         }
@@ -82,8 +88,8 @@ enum RecordRows {
                 INSERT INTO \(schema).record(subject, type, source_id, device_key, record_id, version, held)
                     SELECT subject, type, source_id, coalesce(device_key, ''), record_id, record_version, uuid FROM \(incoming)
                     WHERE record_id IS NOT NULL
-                    ON CONFLICT(subject, type, source_id, device_key, record_id)
-                    DO UPDATE SET version = excluded.version, held = excluded.held
+                    ON CONFLICT(subject, type, source_id, device_key, record_id) DO UPDATE SET held = excluded.held, version =
+                        CASE WHEN record.held = excluded.held THEN greatest(record.version, excluded.version) ELSE excluded.version END
                 """,
             ]
         }

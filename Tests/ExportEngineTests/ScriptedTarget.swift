@@ -11,6 +11,8 @@ final class ScriptedTarget: ComparableExporter {
     func accepts(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && hasPlace(sample) }
     /// The samples that it contains.
     private(set) var samples: [SampleIdentity: Double] = [:]
+    /// The numbers of the changes that it has applied, in their order.
+    private(set) var applied: [Int64] = []
     /// The makers' record identifiers that it received.
     private(set) var records: [SampleIdentity: RecordIdentifier] = [:]
     var reportsRecords = false
@@ -98,10 +100,13 @@ final class ScriptedTarget: ComparableExporter {
             throw DeliveryError(.refused, "no such value")
         }
         if let next = batch.mark, storesMarks {
-            guard mark?.count == next.count - 1 else { throw DeliveryError(.unreachable, "somebody else was here") }
+            guard mark?.count == next.count - 1, next.after == nil || next.after == mark?.anchor else {
+                throw DeliveryError(.unreachable, "somebody else was here")
+            }
             mark = next
         }
         for change in batch.changes {
+            applied.append(change.seq)
             switch change {
             case .added(let stored):
                 records[stored.uuid] = stored.sample.record

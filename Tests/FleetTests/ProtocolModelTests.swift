@@ -2,15 +2,15 @@ import Testing
 
 /// A model of the protocol between a hub, collectors, and a database. Every order of its steps is tried, up to a number of requests.
 ///
-/// The hub has three blocks: the first adds a sample, the second deletes it, the third adds another one. Requests and replies can arrive
-/// in any order, much later, or never. The hub gives up waiting at any time, and can be killed at any time. A collector carries out one
+/// The hub has three blocks: the first adds a sample, the second deletes it, the third adds another one. It can send a block ahead, while it waits
+/// for the receipt of the one before. Requests and replies can arrive in any order, much later, or never. The hub gives up waiting at any time, and can be killed at any time. A collector carries out one
 /// request, or two deliveries in one transaction.
 @Suite struct ProtocolModelTests {
     /// A request that was sent. It stays until a collector carries it out or it is lost.
     private enum Request: Hashable {
         case find(id: Int)
         case claim(id: Int, count: Int)
-        case deliver(id: Int, block: Int, count: Int)
+        case deliver(id: Int, block: Int, count: Int, after: Int? = nil)
     }
 
     private enum Reply: Hashable {
@@ -47,12 +47,15 @@ import Testing
         var count = 0
         var hasClaimed = false
         var phase = Phase.idle
+        /// The request that was sent ahead.
+        var ahead: Int?
         var sent = 0
         // On the way, in no order.
         var requests: Set<Request> = []
         var replies: Set<Reply> = []
         // The database: the mark and the live samples.
         var mark: Int?
+        var anchor = 0
         var rows: Set<Int> = []
     }
 
@@ -97,13 +100,18 @@ import Testing
                 new.requests.insert(.deliver(id: id, block: state.cursor, count: count))
                 new.phase = .delivering(id: id, count: count)
                 next.append(new)
+            case .delivering(_, let count) where state.ahead == nil && state.cursor + 1 < blocks:
+                let block = state.cursor + 1
+                new.requests.insert(.deliver(id: id, block: block, count: count + 1, after: block))
+                new.ahead = id
+                next.append(new)
             default: break
             }
         }
         // Killed, or tired of waiting.
         if state.phase != .idle {
             var new = state
-            new.phase = .idle
+            (new.phase, new.ahead) = (.idle, nil)
             next.append(new)
         }
         return next
@@ -130,9 +138,10 @@ import Testing
             if let mark = state.mark, mark != count - 1, rules.contains(.claimsFollowTheMark) { return .failure(id: id) }
             state.mark = count
             return .receipt(id: id)
-        case .deliver(let id, let block, let count):
-            if state.mark != count - 1, rules.contains(.deliveriesFollowTheMark) { return .failure(id: id) }
-            state.mark = count
+        case .deliver(let id, let block, let count, let after):
+            let isNext = state.mark == count - 1 && (after == nil || after == state.anchor)
+            if !isNext, rules.contains(.deliveriesFollowTheMark) { return .failure(id: id) }
+            (state.mark, state.anchor) = (count, block + 1)
             apply(block, to: &state.rows)
             return .receipt(id: id)
         }
@@ -169,6 +178,8 @@ import Testing
     /// The states after a reply has reached the hub. A reply to a request that it no longer waits for is dropped.
     private static func replySteps(_ state: State, maximum: Int) -> [State] {
         state.replies.compactMap { reply in
+            // The hub reads it after the one before.
+            guard reply.id != state.ahead else { return nil }
             var new = state
             new.replies.remove(reply)
             guard reply.id == state.phase.id else { return new }
@@ -185,9 +196,10 @@ import Testing
                 }
             case (.receipt, .claiming(_, let count)): (new.count, new.hasClaimed, new.phase) = (count, true, .matched)
             case (.receipt, .delivering(_, let count)):
-                (new.count, new.phase) = (count, .matched)
+                new.count = count
+                (new.phase, new.ahead) = (state.ahead.map { .delivering(id: $0, count: count + 1) } ?? .matched, nil)
                 new.cursor += 1
-            default: new.phase = .idle
+            default: (new.phase, new.ahead) = (.idle, nil)
             }
             return new
         }

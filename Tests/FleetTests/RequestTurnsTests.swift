@@ -15,10 +15,13 @@ import Testing
         let first = turns.take(maximum: 16, maximumBytes: 1000, at: at(1))
         // Only the newest wait, and one of them is carried out at a time.
         #expect(first.map(\.store) == ["flood", "other"])
-        #expect(first.map(\.request) == [998, 1])
+        #expect(first.map(\.request) == [997, 1])
         #expect(turns.take(maximum: 16, maximumBytes: 1000, at: at(1)).isEmpty)
         turns.finish(["flood", "other"])
-        #expect(turns.take(maximum: 16, maximumBytes: 1000, at: at(1)).map(\.request) == [999])
+        for number in [998, 999] {
+            #expect(turns.take(maximum: 16, maximumBytes: 1000, at: at(1)).map(\.request) == [number])
+            turns.finish(["flood"])
+        }
         #expect(turns.isEmpty)
     }
 

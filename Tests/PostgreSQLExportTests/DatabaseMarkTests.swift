@@ -235,6 +235,30 @@ import Testing
         #expect(try sql("SELECT count(*), max(cardinality(hubs)) FROM \(schema).sample") == [["20", "2"]])
     }
 
+    /// A batch that was sent ahead is written only after the one before.
+    @Test func aBatchSentAheadWaitsForTheOneBefore() throws {
+        let exporter = try exporter()
+        _ = try exporter.create()
+        let holder = StoreHolder(id: "here", name: "here")
+        _ = try exporter.claim(TargetMark(identity: "", count: 1, anchor: "first", holder: holder))
+        func batch(_ second: Int, _ count: Int64, _ anchor: String, after: String?) throws -> ExportBatch {
+            let sample = try test.sample(60, at: second).sample
+            var batch = ExportBatch(changes: [.added(StoredSample(sample: sample, ingest: 0, seq: 0))])
+            batch.mark = TargetMark(identity: "", count: count, anchor: anchor, holder: holder)
+            batch.mark?.after = after
+            return batch
+        }
+        let ahead = try batch(2, 3, "third", after: "second")
+        #expect(throws: DeliveryError.self) { try exporter.deliver(ahead) }
+        // Only a part of the batch before is there.
+        _ = try exporter.deliver(try batch(0, 2, "half", after: nil))
+        #expect(throws: DeliveryError.self) { try exporter.deliver(ahead) }
+        #expect(try sql("SELECT count(*) FROM \(schema).sample") == [["1"]])
+        _ = try exporter.deliver(try batch(1, 3, "second", after: nil))
+        _ = try exporter.deliver(try batch(2, 4, "third", after: "second"))
+        #expect(try sql("SELECT count(*) FROM \(schema).sample") == [["3"]])
+    }
+
     // MARK: Records
 
     private func version(_ number: Int64, _ value: Int, of store: ExportedStore, at second: Int = 0) throws -> GatedSample {
@@ -275,6 +299,29 @@ import Testing
         #expect(try stored() == test.contents())
         #expect(try sql("SELECT record_version FROM \(schema).sample") == [["2"]])
         #expect(try sql("SELECT 1 FROM \(schema).superseded").isEmpty)
+    }
+
+    /// Two hubs have one reading under two versions of its record. The higher one counts, whichever comes first, so a version between them is
+    /// not there. Each hub's comparison is content.
+    @Test(arguments: [[3, 1], [1, 3]]) func theHighestVersionOfOneReading(versions: [Int64]) throws {
+        _ = try exporter().create()
+        let reading = try version(1, 61, of: test).sample
+        func deliver(_ sample: Sample, from hub: String) throws {
+            let settings = PostgreSQLSettings(host: server.folder, database: "postgres", user: "vitalgate", schema: schema)
+            let context = try ExportContext(name: "x", store: hub, me: test.store.owner, now: { ExportedStore.received })
+            _ = try PostgreSQLExporter(settings, context: context)
+                .deliver(ExportBatch(changes: [.added(StoredSample(sample: sample, ingest: 0, seq: 0))]))
+        }
+        for (number, hub) in zip(versions, ["one", "two"]) {
+            var sample = reading
+            sample.record?.version = number
+            try deliver(sample, from: hub)
+        }
+        #expect(try sql("SELECT version FROM \(schema).record") == [["3"]])
+        #expect(try sql("SELECT record_version, print <> 0 FROM \(schema).sample") == [["3", "t"]])
+        try deliver(try version(2, 62, of: test).sample, from: "three")
+        #expect(try sql("SELECT value, record_version FROM \(schema).sample") == [["61", "3"]])
+        #expect(try sql("SELECT version FROM \(schema).record") == [["3"]])
     }
 
     // MARK: Receipts

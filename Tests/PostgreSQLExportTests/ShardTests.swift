@@ -117,7 +117,7 @@ import Testing
         try connection.run("BEGIN; \(PostgreSQLExporter.planning)")
         let plan = try connection.run(
             "EXPLAIN VERBOSE \(NewRows.nearness(in: "vitalgate", hub: 1))",
-            ["{heartRate}", "{\(test.store.owner)}", "{0}", "{1}", "{}"]
+            ["{}", "{heartRate}", "{\(test.store.owner)}", "{0}", "{1}"]
         ).compactMap { $0[0] }
         let remote = plan.filter { $0.contains("Remote SQL") }
         #expect(remote.count == Self.ofServer[1].count + Self.ofServer[2].count, "\(plan)")

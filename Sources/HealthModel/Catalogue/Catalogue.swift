@@ -45,6 +45,16 @@ enum Catalogue {
             + objectEntries
     }()
 
+    /// An entry that is not copied to read a part of it.
+    final class Row: Sendable {
+        let entry: Entry
+
+        init(_ entry: Entry) { self.entry = entry }
+    }
+
+    /// The ``entries``, in their order.
+    static let rows = entries.map(Row.init)
+
     /// The indices into ``entries``, by id and by HealthKit's identifier.
     static let indices: [String: UInt16] = {
         var result: [String: UInt16] = [:]

@@ -11,12 +11,12 @@ public struct SampleType: Hashable, Sendable {
     /// The index into the catalogue of this version, or beyond it for types that only this process has met.
     public let index: UInt16
 
-    private var entry: Catalogue.Entry {
-        if Int(index) < Catalogue.entries.count { return Catalogue.entries[Int(index)] }
-        guard let entry = UnknownTypes.entry(at: Int(index) - Catalogue.entries.count) else {
+    private var row: Catalogue.Row {
+        if Int(index) < Catalogue.rows.count { return Catalogue.rows[Int(index)] }
+        guard let row = UnknownTypes.row(at: Int(index) - Catalogue.rows.count) else {
             preconditionFailure("a type's index is made here alone")
         }
-        return entry
+        return row
     }
 
     private init(index: UInt16) { self.index = index }
@@ -98,39 +98,39 @@ public struct SampleType: Hashable, Sendable {
     }
 
     /// The kind of its samples.
-    public var kind: SampleKind { entry.kind }
+    public var kind: SampleKind { row.entry.kind }
     /// The values of a category or the activities of a workout, or `nil` for other kinds and for a type that this version does not know.
-    public var categoryValues: CategoryValues? { entry.values }
+    public var categoryValues: CategoryValues? { row.entry.values }
     /// Whether this version's catalogue contains it.
     public var isKnown: Bool { Int(index) < Catalogue.entries.count }
     /// HealthKit's identifier without its prefix, or our own name.
-    public var id: String { entry.id }
+    public var id: String { row.entry.id }
     /// HealthKit's identifier, or `nil` for our own types and for a day's rings.
-    public var healthKitIdentifier: String? { entry.healthKitIdentifier }
+    public var healthKitIdentifier: String? { row.entry.healthKitIdentifier }
     /// The English name as in Apple's Health app, or the id in words for a category type.
-    public var displayName: String { entry.displayName }
+    public var displayName: String { row.entry.displayName }
     /// The measured dimension in words: `mass`, `frequency`, `count`.
-    public var dimensionName: String { entry.dimensionName }
+    public var dimensionName: String { row.entry.dimensionName }
     /// The unit in HealthKit's headers, in HealthKit's notation, or `nil` for our own types.
-    public var healthKitUnit: String? { entry.healthKitUnit }
+    public var healthKitUnit: String? { row.entry.healthKitUnit }
     /// The unit of stored values, or 1 for categories.
-    public var canonicalUnit: Unit { entry.unit }
+    public var canonicalUnit: Unit { row.entry.unit }
     /// The way that values over time are aggregated.
-    public var aggregation: AggregationStyle { entry.aggregation }
+    public var aggregation: AggregationStyle { row.entry.aggregation }
     /// The LOINC code, or `nil` if no code fits every reading of the type.
-    public var loinc: String? { entry.codes.loinc }
+    public var loinc: String? { row.entry.codes.loinc }
     /// The IEEE 11073-10101 code with its partition, and its reference name.
-    public var mdc: (code: Int, name: String)? { entry.codes.mdc }
+    public var mdc: (code: Int, name: String)? { row.entry.codes.mdc }
     /// The only UCUM codes that FHIR R4's profile of the type allows, or empty if it has no profile.
-    public var fhirUnits: [String] { entry.codes.fhirUnits }
+    public var fhirUnits: [String] { row.entry.codes.fhirUnits }
     /// The iOS version that introduced the type, or `nil` for our own types.
-    public var since: String? { entry.since }
+    public var since: String? { row.entry.since }
     /// Whether the type is our own and not HealthKit's.
-    public var isVitalgates: Bool { entry.healthKitIdentifier == nil && kind == .quantity }
+    public var isVitalgates: Bool { row.entry.healthKitIdentifier == nil && kind == .quantity }
     /// The possible range for anyone, in the canonical unit.
-    public var hardLimits: ClosedRange<Double>? { entry.possible }
+    public var hardLimits: ClosedRange<Double>? { row.entry.possible }
     /// The range of living people, in the canonical unit. A value outside it causes a warning.
-    public var plausible: ClosedRange<Double>? { entry.plausible }
+    public var plausible: ClosedRange<Double>? { row.entry.plausible }
     /// The molar mass in grams per mole, for substances that are also measured in moles.
     ///
     /// Glucose has HealthKit's `HKUnitMolarMassBloodGlucose`.

@@ -11,7 +11,7 @@ enum UnknownTypes {
 
     private final class Table: @unchecked Sendable {
         private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        private var entries: [Catalogue.Entry] = []
+        private var rows: [Catalogue.Row] = []
         private var indices: [Key: Int] = [:]
 
         private struct Key: Hashable {
@@ -21,10 +21,10 @@ enum UnknownTypes {
 
         init() { pthread_mutex_init(lock, nil) }
 
-        func entry(at index: Int) -> Catalogue.Entry? {
+        func row(at index: Int) -> Catalogue.Row? {
             pthread_mutex_lock(lock)
             defer { pthread_mutex_unlock(lock) }
-            return entries.indices.contains(index) ? entries[index] : nil
+            return rows.indices.contains(index) ? rows[index] : nil
         }
 
         func index(of id: String, _ kind: SampleKind, adding: Bool) -> Int? {
@@ -32,22 +32,22 @@ enum UnknownTypes {
             defer { pthread_mutex_unlock(lock) }
             let key = Key(kind: kind, id: id)
             if let known = indices[key] { return known }
-            guard adding, entries.count < maximum else { return nil }
+            guard adding, rows.count < maximum else { return nil }
             if kind == .quantity {
-                entries.append(Catalogue.unknownQuantity(id))
+                rows.append(Catalogue.Row(Catalogue.unknownQuantity(id)))
             } else {
                 let plain = id.hasSuffix(suffix) ? String(id.dropLast(suffix.count)) : id
                 let identifier = Catalogue.categoryPrefix + (Catalogue.indices[plain] == nil ? id : plain).capitalised
-                entries.append(Catalogue.category(id, identifier: identifier, values: nil, since: nil))
+                rows.append(Catalogue.Row(Catalogue.category(id, identifier: identifier, values: nil, since: nil)))
             }
-            indices[key] = entries.count - 1
-            return entries.count - 1
+            indices[key] = rows.count - 1
+            return rows.count - 1
         }
     }
 
     private static let table = Table()
 
-    static func entry(at index: Int) -> Catalogue.Entry? { table.entry(at: index) }
+    static func row(at index: Int) -> Catalogue.Row? { table.row(at: index) }
 
     /// The index of a category or quantity type by its id or identifier. Returns `nil` for a text that cannot be a type's name, if there are
     /// too many types, or if the type is missing and `adding` is false.

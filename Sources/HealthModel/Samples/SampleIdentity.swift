@@ -74,9 +74,16 @@ extension SampleIdentity: CustomStringConvertible {
 
     /// Parses a UUID of version 8. Returns `nil` for any other text.
     public init?(_ text: some StringProtocol) {
-        var words: [UInt64] = [0, 0]
-        var digits = 0
-        for (index, byte) in text.utf8.enumerated() {
+        // A native string passes its bytes, which is several times faster than its characters.
+        let parsed = text.utf8.withContiguousStorageIfAvailable(Self.parsed)
+        guard let identity = parsed ?? Array(text.utf8).withUnsafeBufferPointer(Self.parsed) else { return nil }
+        self = identity
+    }
+
+    private static func parsed(_ text: UnsafeBufferPointer<UInt8>) -> SampleIdentity? {
+        guard text.count == textLength else { return nil }
+        var (upper, lower) = (UInt64(0), UInt64(0))
+        for (index, byte) in text.enumerated() {
             if index == 8 || index == 13 || index == 18 || index == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
@@ -88,12 +95,10 @@ extension SampleIdentity: CustomStringConvertible {
             case UInt8(ascii: "A")...UInt8(ascii: "F"): value = byte - UInt8(ascii: "A") + 10
             default: return nil
             }
-            guard digits < 32 else { return nil }
-            words[digits / 16] = words[digits / 16] << 4 | UInt64(value)
-            digits += 1
+            if index < 18 { upper = upper << 4 | UInt64(value) } else { lower = lower << 4 | UInt64(value) }
         }
-        guard digits == 32, words[0] >> 12 & 0xF == 8, words[1] >> 62 == 2 else { return nil }
-        self.init(milliseconds: words[0] >> 16, high: UInt16(words[0] & 0xFFF), low: words[1])
+        guard upper >> 12 & 0xF == 8, lower >> 62 == 2 else { return nil }
+        return SampleIdentity(milliseconds: upper >> 16, high: UInt16(upper & 0xFFF), low: lower)
     }
 }
 
