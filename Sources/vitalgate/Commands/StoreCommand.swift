@@ -3,6 +3,7 @@ import Formats
 import Glibc
 import HealthModel
 import HubBackup
+import Ingestion
 import SampleStore
 
 /// `store`: checks, copies and measures the store's file.
@@ -97,7 +98,8 @@ enum StoreCommand: Command {
         case "check": return try check(store, context)
         case "backup":
             let target = context.invocation.argument("FILE") ?? ""
-            try store.backup(to: target)
+            // The copy belongs to the owner of its folder, as a store does.
+            try FolderOwner.acting(asOwnerOf: target) { try store.backup(to: target) }
             context.note("the store is copied to \(target)")
             noteBackup(target, of: store, context)
         default: try stats(store, context)
