@@ -1,3 +1,4 @@
+import FileSource
 import HTTPServerTesting
 import HealthModel
 import HealthServingTesting
@@ -105,7 +106,7 @@ import Testing
     /// A new client with its token. It may write some types and read nothing. A request leaves nothing to the next one.
     private func newClient(_ number: Int) throws -> (client: Client, token: String) {
         let (clients, now) = (served.store.clients, ServedStore.now)
-        let client = try clients.add(named: "asker \(number)", purpose: "Tests", at: now)
+        let client = try clients.add(named: "asker \(number)", purpose: PhoneApp.healthAutoExport.purpose, at: now)
         for name in ["food", "workout", "bodyFatPercentage"] { try served.grant(name, to: client) }
         return (client, try clients.makeToken(for: client, at: now))
     }
@@ -183,7 +184,8 @@ import Testing
         let (date, time) = ("2026-11-20 07:00:00 +0000", "2026-11-20T07:00:00Z")
         switch format {
         case "health-auto-export":
-            let workout = #""id":"*","name":"Running","start":"\#(date)","end":"2026-11-20 08:00:00 +0000","duration":3600,"routes":["*"]"#
+            let workout =
+                #""id":"*","name":"Running","start":"\#(date)","end":"2026-11-20 08:00:00 +0000","duration":3600,"routes":["*"]"#
             return [
                 (.object, #""uuid":"*","source":"W""#), (.object, #""metadata":{"corrects":"*"},"corrects":"*""#),
                 (.source, #""source":"*""#),
