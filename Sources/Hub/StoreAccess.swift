@@ -81,7 +81,8 @@ package struct StoreAccess: Sendable {
             }
             throw StoreError(
                 .permission,
-                "\(error): root opens a store as the owner of its folder, and \(path) belongs to another user: give it to the owner with chown")
+                "\(error): root opens a store as the owner of its folder, and \(path) belongs to another user: give it to the owner "
+                    + "with chown")
         } catch {
             throw StoreError(.permission, "\(error)")
         }

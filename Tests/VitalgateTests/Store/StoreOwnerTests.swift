@@ -41,13 +41,17 @@ import Testing
         let run = try vitalgate(words)
         #expect(run.status == (words[0] == "run" ? 66 : 0), "\(run)")
         // Each other command opens it in the same way.
-        for words in [["import", file], ["store", "check"], ["delete", "--type", "bodyMass", "--yes"], ["ledger", "undo", "1"]] {
+        for words in [
+            ["import", file], ["store", "check"], ["delete", "--type", "bodyMass", "--yes"], ["ledger", "undo", "1"],
+        ] {
             try vitalgate(words)
         }
         #expect(try vitalgate(["store", "backup", folder.path("hub/data/copy.db")]).status == 0)
         #expect(try vitalgate(["run", "--once"]).status == 66)
         #expect(owner("hub/data") == Self.service && owner("hub/data/copy.db") == Self.service)
-        for suffix in ["", "-reserve", "-running", "-hub"] { #expect(owner("hub/data/store.db\(suffix)") == Self.service, "\(suffix)") }
+        for suffix in ["", "-reserve", "-running", "-hub"] {
+            #expect(owner("hub/data/store.db\(suffix)") == Self.service, "\(suffix)")
+        }
         #expect(try foreign() == "")
     }
 
