@@ -24,7 +24,7 @@ package struct Phone: Sendable {
     /// - Throws: ``StoreError``.
     package static func all(in store: SampleStore) throws -> [Phone] {
         let clients = try store.clients.all().compactMap { client in
-            PhoneApp.all.first { $0.purpose == client.purpose }.map { (client: client, app: $0) }
+            PhoneApp(purpose: client.purpose).map { (client: client, app: $0) }
         }
         guard !clients.isEmpty else { return [] }
         let accounts = try store.ledger.accounts(limit: reach)
@@ -35,9 +35,4 @@ package struct Phone: Sendable {
                 entry: accounts.last { $0.kind == .import && $0.name == client.ledgerName })
         }
     }
-}
-
-extension PhoneApp {
-    /// The purpose of a phone's client, by which it is one.
-    package var purpose: String { "Posts of \(name)" }
 }

@@ -53,15 +53,15 @@ package struct OwnChanges {
         return true
     }
 
-    /// Accepts or rejects a quarantined reading. Returns `false` if the person has no quarantined reading with this number.
-    package func decide(_ number: Int64, accepting: Bool, at now: Instant) throws -> Bool {
-        guard let entry = try store.quarantine.sample(number: number), entry.stored.sample.origin.person == person,
+    /// Accepts or rejects a quarantined reading. Returns `false` if the person has no quarantined reading with this UUID.
+    package func decide(_ uuid: SampleIdentity, accepting: Bool, at now: Instant) throws -> Bool {
+        guard let entry = try store.quarantine.sample(uuid), entry.stored.sample.origin.person == person,
             entry.state == "held"
         else { return false }
         if accepting {
-            _ = try store.quarantine.accept([number], description: description(.accept, now))
+            _ = try store.quarantine.accept([entry.id], description: description(.accept, now))
         } else {
-            _ = try store.quarantine.reject([number], description: description(.reject, now))
+            _ = try store.quarantine.reject([entry.id], description: description(.reject, now))
         }
         return true
     }

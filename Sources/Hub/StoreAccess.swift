@@ -1,8 +1,13 @@
+import EventLoopKit
 import Glibc
 import HealthModel
+import Ingestion
 import SampleStore
 
 /// Opens the store that the configuration names.
+///
+/// Root opens and creates a store as the owner of its folder (``FolderOwner``), so that the hub, which runs as this user, can open the store and
+/// the files beside it.
 package struct StoreAccess: Sendable {
     /// The configuration with the path of the store and the subject of a new one.
     package var configuration: Configuration
@@ -20,7 +25,7 @@ package struct StoreAccess: Sendable {
     package func openForReading() throws(StoreError) -> SampleStore {
         try checkPath()
         do throws(StoreError) {
-            return try SampleStore(path: configuration.store, access: .read)
+            return try asOwner { () throws(StoreError) in try SampleStore(path: configuration.store, access: .read) }
         } catch {
             guard error.kind == .missing else { throw error }
             throw StoreError(
@@ -54,13 +59,38 @@ package struct StoreAccess: Sendable {
 
     private func openForWriting(creating: Bool, asDemo: Bool, takesStreams: Bool) throws(StoreError) -> SampleStore {
         try checkPath()
-        guard creating else { return try SampleStore(path: configuration.store, access: .write) }
-        try Self.makeFolder(of: configuration.store)
-        return try SampleStore(
-            path: configuration.store, access: .write,
-            creation: SampleStore.Creation(
-                person: configuration.person?.lowercased() ?? UUIDText.random(), time: machine.now().microseconds,
-                isDemo: asDemo, takesStreams: takesStreams))
+        return try asOwner { () throws(StoreError) in
+            guard creating else { return try SampleStore(path: configuration.store, access: .write) }
+            try Self.makeFolder(of: configuration.store)
+            return try SampleStore(
+                path: configuration.store, access: .write,
+                creation: SampleStore.Creation(
+                    person: configuration.person?.lowercased() ?? UUIDText.random(), time: machine.now().microseconds,
+                    isDemo: asDemo, takesStreams: takesStreams))
+        }
+    }
+
+    /// Opens the store or its lock as the owner of the store's folder, if root started the process.
+    private func asOwner<Opened>(_ open: () throws(StoreError) -> Opened) throws(StoreError) -> Opened {
+        let path = configuration.store
+        do {
+            return try FolderOwner.acting(asOwnerOf: path, open)
+        } catch let error as StoreError {
+            guard error.kind == .permission, getuid() == 0, FolderOwner.owner(of: path) != nil, access(path, F_OK) == 0 else {
+                throw error
+            }
+            throw StoreError(
+                .permission,
+                "\(error): root opens a store as the owner of its folder, and \(path) belongs to another user: give it to the owner "
+                    + "with chown")
+        } catch {
+            throw StoreError(.permission, "\(error)")
+        }
+    }
+
+    /// Locks an open store for the hub. The lock belongs to the owner of the folder, as the store does.
+    package func lock(_ store: SampleStore) throws(StoreError) -> HubLock {
+        try asOwner { () throws(StoreError) in try HubLock(store: store.path) }
     }
 
     /// Whether the configured subject can be one: it becomes a part of every sample's identity, for ever.

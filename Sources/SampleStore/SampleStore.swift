@@ -146,11 +146,12 @@ public final class SampleStore {
 
     /// The reason why the file cannot be opened, or `nil` if none was found. SQLite only reports that it could not open it.
     private static func reasonNotToOpen(_ path: String) -> StoreError? {
-        if Glibc.access(path, R_OK) != 0 {
+        // As the effective user. access(2) would check as root, who may act as another user.
+        if faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 {
             return StoreError(errno == EACCES ? .permission : .inputOutput, "\(path): \(String(cString: strerror(errno)))")
         }
         let folder = folder(of: path)
-        guard Glibc.access(folder, W_OK) != 0 else { return nil }
+        guard faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) != 0 else { return nil }
         return StoreError(
             errno == EACCES ? .permission : .readOnly,
             "\(folder) cannot be written: SQLite needs to create files there even to read a store, "

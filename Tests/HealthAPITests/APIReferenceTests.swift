@@ -1,11 +1,14 @@
+import FileSource
 import HTTPServerTesting
 import HealthModel
 import HealthServingTesting
+import Ingestion
 import Pipeline
 import SampleStore
 import Testing
 
 @testable import HealthAPI
+@testable import HealthServing
 
 /// A reference to another's object gets the same answer as a reference to nothing, on each route of the API, and changes nothing.
 ///
@@ -28,7 +31,10 @@ import Testing
     private let untouched: [SampleIdentity]
 
     init() throws {
-        let served = try ServedStore()
+        let served = try ServedStore { settings in
+            let intake = IntakeService(store: settings.store, zone: settings.zone, now: settings.now)
+            settings.intake = { try intake.run($0.kind, file: $0.file, grouping: $0.grouping, by: $0.client) }
+        }
         self.served = served
         let (store, now) = (served.store, ServedStore.now)
         try store.people.save(Person(id: Self.anna, name: "Anna"))
@@ -39,10 +45,10 @@ import Testing
         }
         let beats = try [ServedStore.person, Self.anna].map { person in
             try served.keep(
-                (0..<4).map { index in
+                (0..<3).map { index in
                     let start = Instant(seconds: 1_790_000_000 + Int64(index) * 60)
                     return Reading(
-                        origin: strap(person), numeral: try Numeral(index == 3 ? "9000" : "6\(index)"),
+                        origin: strap(person), numeral: try Numeral(index == 2 ? "9000" : "6\(index)"),
                         unit: SampleType.heartRate.canonicalUnit,
                         time: .instants(start: start, end: start, offset: .utc), place: Place(.line, index + 1))
                 })
@@ -50,6 +56,7 @@ import Testing
         for own in beats {
             try store.samples.delete([own[1]], description: IngestDescription(kind: .delete, received: now.microseconds))
         }
+        let routes = try [ServedStore.person, Self.anna].flatMap { try served.keep([Self.route(of: $0)]) }
         let record = try served.addRecord("Flu")
         // Another client's object.
         try served.grant("bodyMass", reading: .all, to: served.watch)
@@ -58,7 +65,7 @@ import Testing
         #expect(saved.status == 200)
         let named = try #require(saved.text.firstMatch(of: #/"uuid":"([^"]+)"/#)).output.1
         let mass = try #require(SampleIdentity(String(named)))
-        let untouched = beats.flatMap { $0 } + [record, mass]
+        let untouched = beats.flatMap { $0 } + routes + [record, mass]
         self.untouched = untouched
         let tag = try #require(try served.get("/v1/samples/\(mass)").headers["etag"])
         let anchor = try #require(try served.get("/v1/changes").text.firstMatch(of: #/"anchor":"([^"]+)"/#)).output.1
@@ -83,12 +90,25 @@ import Testing
         ]
     }
 
-    /// The token of a new client, which may write some types and read nothing. A request leaves nothing to the next one.
-    private func newToken(_ number: Int) throws -> String {
+    private static func route(of person: String) throws -> Reading {
+        var writer = PointsWriter(columns: WorkoutRoute.columns)
+        try writer.append([try Numeral("0"), try Numeral("51.4"), try Numeral("5.4"), nil, nil, nil, nil, nil])
+        let (points, content) = try writer.end()
+        let start = Instant(seconds: 1_790_000_000)
+        return Reading(
+            origin: Origin(
+                person: person, type: try #require(SampleType("workoutRoute")),
+                source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil),
+            numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: .utc),
+            body: try SampleBody(encoding: WorkoutRoute(points: points), content: content), place: Place(.line, 1))
+    }
+
+    /// A new client with its token. It may write some types and read nothing. A request leaves nothing to the next one.
+    private func newClient(_ number: Int) throws -> (client: Client, token: String) {
         let (clients, now) = (served.store.clients, ServedStore.now)
-        let client = try clients.add(named: "asker \(number)", purpose: "Tests", at: now)
+        let client = try clients.add(named: "asker \(number)", purpose: PhoneApp.healthAutoExport.purpose, at: now)
         for name in ["food", "workout", "bodyFatPercentage"] { try served.grant(name, to: client) }
-        return try clients.makeToken(for: client, at: now)
+        return (client, try clients.makeToken(for: client, at: now))
     }
 
     // MARK: The references of a request
@@ -132,7 +152,7 @@ import Testing
     }
 
     /// Bodies with references. `nil` if the route is not declared here.
-    private static func bodies(_ route: Route) -> [(Kind, String)]? {
+    private static func bodies(_ route: Route, _ format: String? = nil) -> [(Kind, String)]? {
         let times = #""start":"2026-11-20T07:00:00Z","end":"2026-11-20T08:00:00Z""#
         let fat = #"{"type":"bodyFatPercentage",\#(times),"value":20,"unit":"%""#
         return switch route.name {
@@ -154,12 +174,44 @@ import Testing
                 (.type, #"{"requires":["*","allergyRecord","vitalSignRecord"]}"#),
             ]
         case "postIntake":
-            [(.object, #""uuid":"*","source":"W""#), (.source, #""source":"*""#)].map { kind, members in
-                let point = #"{"qty":20,"date":"2026-11-20 07:00:00 +0000",\#(members)}"#
-                return (kind, #"{"data":{"metrics":[{"name":"body_fat_percentage","units":"%","data":[\#(point)]}]}}"#)
-            }
+            posts(format)
         default: nil
         }
+    }
+
+    /// Posts in the format of an app. `nil` if the format is not declared here.
+    private static func posts(_ format: String?) -> [(Kind, String)]? {
+        let (date, time) = ("2026-11-20 07:00:00 +0000", "2026-11-20T07:00:00Z")
+        switch format {
+        case "health-auto-export":
+            let workout =
+                #""id":"*","name":"Running","start":"\#(date)","end":"2026-11-20 08:00:00 +0000","duration":3600,"routes":["*"]"#
+            return [
+                (.object, #""uuid":"*","source":"W""#), (.object, #""metadata":{"corrects":"*"},"corrects":"*""#),
+                (.source, #""source":"*""#),
+            ].map { kind, members in
+                let point = #"{"qty":20,"date":"\#(date)",\#(members)}"#
+                return (kind, #"{"data":{"metrics":[{"name":"body_fat_percentage","units":"%","data":[\#(point)]}]}}"#)
+            } + [(.object, #"{"data":{"workouts":[{\#(workout)}]}}"#)]
+        case "hc-webhook":
+            let head = #""timestamp":"2026-11-21T08:00:00Z","app_version":"1""#
+            let exercise = #"{"type":"56","start_time":"\#(time)","end_time":"2026-11-20T08:00:00Z","id":"*","routes":["*"]}"#
+            return [
+                (.object, #""metadata":{"id":"*","client_record_id":"*","client_record_version":5}"#),
+                (.object, #""uuid":"*","id":"*","corrects":"*""#), (.source, #""metadata":{"data_origin":"*"}"#),
+                (.device, #""metadata":{"device":{"manufacturer":"*","model":"*"}}"#),
+            ].map { ($0, #"{\#(head),"body_fat":[{"percentage":20,"time":"\#(time)",\#($1)}]}"#) }
+                + [(.object, #"{\#(head),"exercise":[\#(exercise)]}"#)]
+        default: return nil
+        }
+    }
+
+    /// The formats that the path of a route names, or `nil` if it names none.
+    private static func formats(_ route: Route) -> [String?] {
+        for parameter in route.allParameters where parameter.isInPath {
+            if case .words(let words) = parameter.form { return words }
+        }
+        return [nil]
     }
 
     /// A value that makes the request valid.
@@ -168,6 +220,7 @@ import Testing
         case .uuid: "019a0000-0000-8000-8000-000000000000"
         case .person: "me"
         case .name, .names: "stepCount"
+        case .words(let words): words.first ?? ""
         case .interval: "1d"
         case .number: "1"
         default: "x"
@@ -182,12 +235,16 @@ import Testing
         var body = ""
     }
 
-    private func request(_ route: Route, _ varied: Parameter? = nil, _ value: String = "", body: String = "") -> Request {
+    private func request(
+        _ route: Route, _ varied: Parameter? = nil, _ value: String = "", body: String = "", format: String? = nil
+    ) -> Request {
         var request = Request(target: route.path, body: body)
         var query: [String] = []
         for parameter in route.allParameters where parameter.isRequired || parameter.name == varied?.name {
             let text = parameter.name == varied?.name ? value : Self.sampleValue(parameter)
-            if parameter.isInPath {
+            if parameter.isInPath, case .words = parameter.form, let format {
+                request.target = request.target.replacing("{\(parameter.name)}", with: format)
+            } else if parameter.isInPath {
                 request.target = request.target.replacing("{\(parameter.name)}", with: text)
             } else if parameter.isInHeader {
                 request.headers += "\(parameter.name): \(text)\r\n"
@@ -240,28 +297,58 @@ import Testing
         return try #require(try served.client().get("/v1/samples", head)).text
     }
 
+    /// What the person sees of the objects that a client saved, and what happens if the person undoes, deletes and restores them.
+    private func changed(_ client: Client) throws -> [String] {
+        let sessions = served.store.pageSessions
+        let now = ServedStore.now
+        let opened = try #require(try sessions.open(with: sessions.makeCode(for: ServedStore.person, at: now), at: now))
+        let changes = try served.service.core.changes(of: opened.session)
+        let view = try SampleStore(path: served.store.path, access: .read)
+        try view.restrict(toPerson: ServedStore.person)
+        var found: [Sample] = []
+        let cursor = try view.samples.cursor(matching: SampleQuery(person: ServedStore.person, source: client.source))
+        while let next = try cursor.next() { found.append(next.sample) }
+        cursor.close()
+        return try found.flatMap { sample in
+            let uuid = sample.identity
+            let references = (try sample.body?.object(of: sample.origin.kind))??.references ?? []
+            let undone: String
+            do {
+                undone = "\(try changes.undoCorrection(uuid, at: now)?.count ?? -1)"
+            } catch {
+                undone = "\(error)"
+            }
+            return [
+                "\(sample.origin.type) \(references)", undone, "\(try changes.delete(uuid, withParts: true, at: now))",
+                "\(try changes.restore(uuid, at: now))",
+            ]
+        }
+    }
+
     private func compare(_ route: Route, _ pair: Pair, _ make: (String) -> Request) throws -> Bool {
         var (answers, seen): ([String], [String]) = ([], [])
         for reference in [pair.foreign, pair.missing] {
-            let token = try newToken(try served.store.clients.all().count)
+            let (client, token) = try newClient(try served.store.clients.all().count)
             answers.append(shown(try answer(route, make(reference), token), without: reference))
+            answers.append(try changed(client).map { $0.replacing(reference, with: "*") }.joined(separator: "\n"))
             seen.append(
                 try own(token).replacing(#/"(uuid|ordinal|source)":("[^"]*"|\d+|\{[^}]*\}),?/#) { _ in "" }.replacing(
                     reference, with: "*"))
         }
         let request = make(pair.foreign)
         let label = "\(route.method) \(request.target) \(request.headers)\(request.body)"
-        #expect(answers[0] == answers[1], "\(label)")
+        #expect(answers[0] == answers[2], "\(label)")
+        #expect(answers[1] == answers[3], "\(label)")
         #expect(seen[0] == seen[1], "\(label)")
         return answers[0].hasPrefix("HTTP/1.1 200")
     }
 
-    /// The fate of each object of others, and how many there are of each kind of record.
+    /// The fate of each object of others, and the number of people.
     private func state() throws -> [String] {
         let store = served.store
-        return try untouched.map { "\(try store.samples.lookup($0).map { "\($0)".prefix(20) } ?? "-")" } + [
-            "\(try store.quarantine.all().count)", "\(try store.people.names().count)",
-        ]
+        return try untouched.map {
+            try store.samples.lookup($0).map { "\("\($0)".prefix(20))" } ?? store.quarantine.sample($0)?.state ?? "-"
+        } + ["\(try store.people.names().count)"]
     }
 
     // MARK: Tests
@@ -273,7 +360,8 @@ import Testing
             for parameter in route.allParameters {
                 for (kind, template) in try templates(parameter) {
                     for pair in try #require(pairs[kind]) {
-                        let body = try route.body.map { _ in try #require(Self.bodies(route)?.last?.1) } ?? ""
+                        let format = Self.formats(route)[0]
+                        let body = try route.body.map { _ in try #require(Self.bodies(route, format)?.last?.1) } ?? ""
                         _ = try compare(route, pair) {
                             request(route, parameter, template.replacing("*", with: $0), body: body)
                         }
@@ -290,19 +378,26 @@ import Testing
         let before = try state()
         var (tried, accepted) = (0, 0)
         for route in RouteTable.all where route.body != nil {
-            for (kind, template) in try #require(Self.bodies(route), "Name what the body of '\(route.name)' refers to.") {
-                for pair in try #require(pairs[kind]) {
-                    let isAccepted = try compare(route, pair) {
-                        request(route, body: template.replacing("*", with: $0))
+            for format in Self.formats(route) {
+                let bodies = try #require(
+                    Self.bodies(route, format), "Name what the body of '\(route.name)' refers to, in each format.")
+                var isEverAccepted = false
+                for (kind, template) in bodies {
+                    for pair in try #require(pairs[kind]) {
+                        let isAccepted = try compare(route, pair) {
+                            request(route, body: template.replacing("*", with: $0), format: format)
+                        }
+                        tried += 1
+                        if isAccepted { (accepted, isEverAccepted) = (accepted + 1, true) }
                     }
-                    tried += 1
-                    if isAccepted { accepted += 1 }
                 }
+                #expect(isEverAccepted, "\(route.name) \(format ?? "")")
             }
         }
         // Most bodies are valid, otherwise the comparison would prove little.
         #expect(tried > 60 && accepted > tried / 3, "\(accepted) of \(tried)")
-        #expect(try state() == before)
+        let after = try state()
+        #expect(after == before)
     }
 
     /// A token that was valid once is like one that never was.

@@ -1,4 +1,6 @@
 import Dispatch
+import FileSource
+import FoundationEssentials
 import HTTPServerTesting
 import HealthModel
 import HealthServing
@@ -14,6 +16,8 @@ import Testing
 /// Posts of phones.
 @Suite struct IntakeTests {
     private let served: ServedStore
+    private let phone: Client
+    private let token: String
     private let path = "/v1/intake/health-auto-export"
 
     init() throws {
@@ -21,9 +25,29 @@ import Testing
             let intake = IntakeService(store: settings.store, zone: settings.zone, now: settings.now)
             settings.intake = { try intake.run($0.kind, file: $0.file, grouping: $0.grouping, by: $0.client) }
         }
+        let now = ServedStore.now
+        phone = try served.store.clients.add(named: "phone", purpose: PhoneApp.healthAutoExport.purpose, at: now)
+        token = try served.store.clients.makeToken(for: phone, at: now)
         for type in ["stepCount", "heartRateAverage", "heartRateMinimum", "heartRateMaximum", "bodyMass"] {
-            try served.grant(type)
+            try served.grant(type, to: phone)
         }
+    }
+
+    /// A value of a day replaces an earlier one, whichever phone sent it. Another client must not hide the phone's value.
+    @Test func onlyPhonesPost() throws {
+        #expect(try post(steps("8342")).status == 200)
+        try served.grant("stepCount")
+        let before = try served.store.lastChange()
+        #expect(throws: IntakeService.Failure.notAPhone) { try intake(steps("20"), by: served.other) }
+        #expect(try post(steps("20"), token: served.otherToken).status >= 400)
+        #expect(try served.store.lastChange() == before && live("stepCount") == [8342])
+    }
+
+    private func intake(_ body: String, by client: Client) throws {
+        let file = served.folder.file("post.json")
+        try Data(body.utf8).write(to: URL(filePath: file))
+        let service = IntakeService(store: served.store.path, zone: TimeZoneRules(fixed: .utc), now: { ServedStore.now })
+        _ = try service.run("health-auto-export", file: file, grouping: "Days", by: client)
     }
 
     private func metric(_ name: String, _ unit: String, _ points: String) -> String {
@@ -36,7 +60,7 @@ import Testing
 
     private func post(_ body: String, grouping: String? = "Days", token: String? = nil) throws -> RawClient.Answer {
         let header = grouping.map { "automation-aggregation: \($0)\r\n" } ?? ""
-        return try served.post(path, body, header, token: token ?? served.otherToken)
+        return try served.post(path, body, header, token: token ?? self.token)
     }
 
     private func live(_ type: String) throws -> [Double] {
@@ -64,7 +88,7 @@ import Testing
         #expect(try live("stepCount") == [8342.6])
         // All posts of a day are one entry.
         let accounts = try served.store.ledger.accounts().filter { $0.kind == .import }
-        #expect(accounts.map(\.name) == ["other (client.2)"])
+        #expect(accounts.map(\.name) == ["phone (client.3)"])
         #expect(accounts.map(\.read) == [5] && accounts.map(\.stored) == [2] && accounts.map(\.state) == ["done"])
     }
 
@@ -76,13 +100,13 @@ import Testing
             #expect(try post(String(whole.prefix(length))).status >= 400, "\(length)")
         }
         for length in 0..<webhook.utf8.count {
-            let answer = try served.post("/v1/intake/hc-webhook", String(webhook.prefix(length)), token: served.otherToken)
+            let answer = try served.post("/v1/intake/hc-webhook", String(webhook.prefix(length)), token: token)
             #expect(answer.status >= 400, "\(length)")
         }
         // A connection that breaks inside of the body.
         for length in stride(from: 0, to: whole.utf8.count, by: 16) {
             let head = [
-                "POST \(path) HTTP/1.1", "Host: localhost", "Authorization: Bearer \(served.otherToken)",
+                "POST \(path) HTTP/1.1", "Host: localhost", "Authorization: Bearer \(token)",
                 "automation-aggregation: Days", "Content-Type: application/json", "Content-Length: \(whole.utf8.count)", "", "",
             ]
             try served.client().send(head.joined(separator: "\r\n") + whole.prefix(length))
@@ -94,7 +118,7 @@ import Testing
     /// Phones of two people post the same bytes with one UUID, several times and at once. Each person has each reading once.
     @Test func equalPostsOfTwoPeople() throws {
         let bob = "22222222-2222-4333-8444-555555555555"
-        let phone = try served.store.clients.add(named: "bob", purpose: "Tests", at: ServedStore.now)
+        let phone = try served.store.clients.add(named: "bob", purpose: PhoneApp.healthAutoExport.purpose, at: ServedStore.now)
         let token = try served.store.clients.makeToken(for: phone, at: ServedStore.now)
         let type = try #require(SampleType("bodyMass"))
         try served.store.clients.set(
@@ -106,7 +130,7 @@ import Testing
         func uuid(_ number: Int) -> String { "AAAAAAAA-1111-4222-8333-4444444444\(number)" }
         let posts = [weights(81), weights(50)]
         let answers = Mutex<[Int]>([])
-        let (path, mine) = (path, served.otherToken)
+        let (path, mine) = (path, self.token)
         // Each request has a connection of its own.
         nonisolated(unsafe) let served = served
         DispatchQueue.concurrentPerform(iterations: 8) { number in
@@ -132,9 +156,9 @@ import Testing
         let answer = try post(String(both))
         #expect(answer.text == #"{"read":2,"accepted":1,"refused":1,"skipped":{}}"# + "\n")
         #expect(try live("height").isEmpty)
-        try served.grant("stepCount", mayWrite: false)
+        try served.grant("stepCount", mayWrite: false, to: phone)
         for type in ["heartRateAverage", "heartRateMinimum", "heartRateMaximum", "bodyMass"] {
-            try served.grant(type, mayWrite: false)
+            try served.grant(type, mayWrite: false, to: phone)
         }
         #expect(try post(steps("1300")).status >= 400)
         #expect(try live("stepCount") == [1200])
@@ -144,14 +168,14 @@ import Testing
         let client = try served.client()
         let answer = try #require(
             client.send(
-                "POST", path, "X-API-Key: \(served.otherToken)\r\nautomation-aggregation: Days\r\n", steps("7"),
+                "POST", path, "X-API-Key: \(token)\r\nautomation-aggregation: Days\r\n", steps("7"),
                 type: "application/json"))
         #expect(answer.status == 200)
         let wrong = try #require(
             try served.client().send("POST", path, "X-API-Key: guessed\r\n", steps("7"), type: "application/json"))
         #expect(wrong.status == 401)
         // Other routes accept no key.
-        let other = try #require(try served.client().get("/v1/samples", "X-API-Key: \(served.otherToken)\r\n"))
+        let other = try #require(try served.client().get("/v1/samples", "X-API-Key: \(token)\r\n"))
         #expect(other.status == 401)
         #expect(try live("stepCount") == [7])
     }
@@ -171,7 +195,7 @@ import Testing
 
     @Test func theHubsOwnReadingsAreNotTakenAgain() throws {
         // Only a client that may read the reading can have it from the hub.
-        try served.grant("bodyMass", reading: .all)
+        try served.grant("bodyMass", reading: .all, to: phone)
         let own = try #require(try served.add(numerals: ["71.4"], of: "bodyMass", every: 60).first)
         let point = #"{"date":"2026-09-22 06:13:20 +0000","qty":71.4,"source":"Strap","uuid":"\#(own)"}"#
         // The answer does not reveal that the hub knows it.
@@ -183,7 +207,7 @@ import Testing
 
     /// A phone may only write. Its own readings come back all the same, after it rounded the time.
     @Test func ownReadingsOfAPhoneThatMayOnlyWrite() throws {
-        try served.grant("bodyMass", reading: .none, mayWrite: true)
+        try served.grant("bodyMass", to: phone)
         let own = try #require(try served.add(numerals: ["71.4"], of: "bodyMass", every: 60).first)
         func point(_ time: String) -> String {
             #"{"date":"\#(time) +0000","qty":71.4,"source":"Scale app","uuid":"\#(own)"}"#
@@ -205,7 +229,7 @@ import Testing
         func post(_ time: String, _ days: [(start: String, end: String, count: Int)]) throws -> RawClient.Answer {
             let rows = days.map { #"{"count":\#($0.count),"start_time":"\#($0.start)","end_time":"\#($0.end)"}"# }
             let body = #"{"timestamp":"\#(time)","app_version":"1.9.9","steps":[\#(rows.joined(separator: ","))]}"#
-            return try served.post("/v1/intake/hc-webhook", body, "", token: served.otherToken)
+            return try served.post("/v1/intake/hc-webhook", body, "", token: token)
         }
         let (first, second) = ("2026-11-19T23:00:00Z", "2026-11-20T23:00:00Z")
         let answer = try post("2026-11-20T10:00:00Z", [(first, "2026-11-20T10:00:00Z", 2210)])
@@ -222,7 +246,7 @@ import Testing
         // A post that is cut stores nothing.
         let weight = #"{"kilograms":70,"time":"2026-11-20T09:00:00Z"}"#
         let cut = #"{"timestamp":"2026-11-20T10:00:00Z","app_version":"1","weight":[\#(weight)"#
-        #expect(try served.post("/v1/intake/hc-webhook", cut, "", token: served.otherToken).status != 200)
+        #expect(try served.post("/v1/intake/hc-webhook", cut, "", token: token).status != 200)
         #expect(try live("bodyMass").isEmpty)
     }
 }

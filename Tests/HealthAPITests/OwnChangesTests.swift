@@ -39,7 +39,9 @@ import Testing
             #expect(try own.correct([uuid], with: Correction(amounts: [nil]), at: now) == nil)
             #expect(try own.undoCorrection(uuid, at: now) == nil)
         }
-        for stored in try served.store.quarantine.all() { #expect(try !own.decide(stored.id, accepting: true, at: now)) }
+        for entry in try served.store.quarantine.all() {
+            #expect(try !own.decide(entry.stored.sample.identity, accepting: true, at: now))
+        }
         #expect(try served.store.quarantine.all().filter { $0.state == "held" }.count == 1)
         // The person of an entry or of a repair is the person of the session, whatever the request says.
         _ = try own.add(entry, at: now)

@@ -24,6 +24,7 @@ import Testing
     private let cookie: String
     private let samples: [Pair]
     private let numbers: [Pair]
+    private let quarantined: [Pair]
 
     init() throws {
         full = try FullStore()
@@ -35,13 +36,13 @@ import Testing
             Pair(of: uuid.description)
         }
         let alerts = try served.store.alerts.all().map(\.id)
-        let quarantined = try served.store.quarantine.all().map(\.id)
+        quarantined = try served.store.quarantine.all().map { Pair(of: $0.stored.sample.identity.description) }
         let clients = try served.store.clients.all().map(\.id)
         let entries = try served.store.ledger.accounts(limit: 20).map(\.id)
         let notes = try served.store.people.annotations(of: ServedStore.person, from: "1970-01-01", through: "2100-01-01").map(
             \.id)
         let repairs = try served.store.repairs.all().map(\.id)
-        numbers = Set(alerts + quarantined + clients + entries + notes + repairs).sorted().map {
+        numbers = Set(alerts + clients + entries + notes + repairs).sorted().map {
             Pair(foreign: "\($0)", missing: "\($0 + 99_000)")
         }
     }
@@ -50,6 +51,7 @@ import Testing
     private func pairs(_ route: PageRoute) -> [Pair] {
         switch route.path {
         case let path where path.hasPrefix("sample/"): samples
+        case let path where path.hasPrefix("care/held/"): quarantined
         case "type/*", "static/*": []
         default: numbers
         }
@@ -107,7 +109,7 @@ import Testing
                 }
             }
         }
-        #expect(count > 100)
+        #expect(count > 100 && !quarantined.isEmpty)
         #expect(try state() == before)
     }
 

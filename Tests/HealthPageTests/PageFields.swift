@@ -14,7 +14,7 @@ enum PageFields {
         case object
         /// A person, by the UUID.
         case person
-        /// An alert, a note, a client, an entry of the ledger, a repair or a quarantined reading, by its number.
+        /// An alert, a note, a client, an entry of the ledger or a repair, by its number.
         case number
         /// A source or a device, by its id, key or address.
         case source

@@ -121,8 +121,8 @@ import Testing
             ("goals", "do=set&type=stepCount&value=-1&span=day"), ("alerts", "do=add&type=heartRate&condition=missing&bound=x"),
             ("alerts", "do=add&type=heartRate&condition=above&bound=x"), ("notes", "do=add&day=x"), ("people", "do=add&name=me"),
             ("people", "do=x"), ("alerts", "do=remove&id=999"), ("goals", "do=remove&type=height"), ("notes", "do=remove&id=999"),
-            ("cards", "do=up&key=nothing"), ("care/held/999", "do=accept"), ("care/undo/999", ""),
-            ("care/dismiss", "series=999"), ("care/dismissed", "series=999"),
+            ("cards", "do=up&key=nothing"), ("care/held/00000000-0000-8000-8000-000000000000", "do=accept"),
+            ("care/undo/999", ""), ("care/dismiss", "series=999"), ("care/dismissed", "series=999"),
             ("devices", "do=pair&address=x"),
             ("clients/999", "do=withdraw&type=heartRate"), ("people", "do=invite&person=x"),
         ]

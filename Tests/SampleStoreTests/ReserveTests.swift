@@ -34,6 +34,24 @@ import Testing
         }
     }
 
+    /// A link in the place of the reserve would let a command of root extend or shorten any file.
+    @Test(arguments: [0, Reserve.size]) func followsNoLink(_ length: off_t) throws {
+        try TestStore.with { test in
+            let (reserve, victim) = (Reserve.path(of: test.path), test.path + "-victim")
+            close(open(victim, O_CREAT | O_WRONLY, 0o600))
+            truncate(victim, length)
+            unlink(reserve)
+            symlink(victim, reserve)
+            Reserve.make(for: test.path)
+            var status = stat()
+            #expect(stat(victim, &status) == 0 && status.st_size == length)
+            // The link is removed.
+            #expect(Reserve.releasePart(for: test.path))
+            #expect(stat(victim, &status) == 0 && status.st_size == length)
+            #expect(lstat(reserve, &status) != 0)
+        }
+    }
+
     /// Reading a store on a full disk leaves most of the reserve for a deletion.
     @Test func openingUsesAPart() throws {
         try TestStore.with { test in

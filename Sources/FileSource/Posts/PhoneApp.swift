@@ -88,3 +88,14 @@ package struct PhoneApp: Sendable {
                 HealthConnectPostInterpreter(registry: post.registry))
         })
 }
+
+extension PhoneApp {
+    /// The purpose of a phone's client, by which it is one.
+    package var purpose: String { "Posts of \(name)" }
+
+    /// The app of a phone. `nil` for the purpose of any other client.
+    package init?(purpose: String) {
+        guard let app = Self.all.first(where: { $0.purpose == purpose }) else { return nil }
+        self = app
+    }
+}

@@ -10,7 +10,7 @@ enum IntakeRoutes {
         method: "POST", path: "/v1/intake/{kind}", name: "postIntake", summary: "Store what an app on a phone posts.",
         discussion: """
             The body is in the app's own format, which the path names. 'vitalgate phones add' creates the client and prints the settings \
-            of the app. The token can also be sent in the header X-API-Key. The response is sent after the data is durable. A post that \
+            of the app. Other clients get 403. The token can also be sent in the header X-API-Key. The response is sent after the data is durable. A post that \
             is cut or malformed stores nothing, and the same post again changes nothing. The response counts the readings that were \
             accepted, the refused ones, and the parts that are not stored, by name.
             """,

@@ -44,16 +44,17 @@ enum CarePage {
         let records = try call.records()
         let count = try records.quarantineCounts().values.reduce(0, +)
         guard count > 0 else { return "<p>\(texts("care.nothingHeld"))</p>" }
-        let items: [HTML] = try records.quarantined(limit: maximumQuarantined).map { entry in
+        let items: [HTML] = try records.quarantined(limit: maximumQuarantined).enumerated().map { index, entry in
             let sample = entry.stored.sample
             let shownValue = try call.values.shown(sample, in: own)
-            let number = Int(entry.id)
+            // The numbers of the quarantine count the readings of all people.
+            let (number, uuid) = (index + 1, sample.identity.description)
             return """
                 <li class="card"><h3>\(call.values.name(of: sample.origin.type)): \(shownValue.value) \(shownValue.unit)</h3>
                 <p>\(rule(entry.rule, texts))</p>
                 <p class="from">\(call.times.element(sample.start)) · \(TypeCard.source(of: sample, texts)) · \(texts.place(entry.place))</p>
                 \(try drawing(of: sample, own, call))
-                <form method="post" action="/page/care/held/\(number)"><button name="do" value="accept" aria-label="\(texts("care.acceptNumber", "\(number)"))">\(texts("care.accept"))</button>
+                <form method="post" action="/page/care/held/\(uuid)"><button name="do" value="accept" aria-label="\(texts("care.acceptNumber", "\(number)"))">\(texts("care.accept"))</button>
                 <button class="bad" name="do" value="reject" aria-label="\(texts("care.rejectNumber", "\(number)"))">\(texts("care.reject"))</button></form></li>
                 """
         }
@@ -99,12 +100,12 @@ enum CarePage {
     }
 
     @Sendable private static func decide(_ call: PageCall) throws -> HTTPResponse {
-        guard let number = Int64(call.variables[0]) else { throw PageProblem(404, "quarantined") }
+        guard let uuid = SampleIdentity(call.variables[0]) else { throw PageProblem(404, "quarantined") }
         guard let verdict = call.text("do"), ["accept", "reject"].contains(verdict) else {
             throw PageProblem(400, "field", "do")
         }
         try call.doing {
-            guard try call.changes().decide(number, accepting: verdict == "accept", at: call.now) else {
+            guard try call.changes().decide(uuid, accepting: verdict == "accept", at: call.now) else {
                 throw PageProblem(404, "quarantined")
             }
         }

@@ -110,7 +110,7 @@ struct NeedsYou {
                 let only = quarantined.first(where: { $0.stored.sample.origin.type == type })
             {
                 actions += """
-                    <form method="post" action="/page/care/held/\(Int(only.id))"><input type="hidden" name="then" value="today">\
+                    <form method="post" action="/page/care/held/\(only.stored.sample.identity.description)"><input type="hidden" name="then" value="today">\
                     <button name="do" value="accept" aria-label="\(texts("needs.rightOf", name))">\(texts("needs.right"))</button></form>
                     """
             }

@@ -18,6 +18,8 @@ package struct IntakeService: Sendable {
         case malformed(String)
         /// The client may write no type.
         case notGranted
+        /// The client is not a phone.
+        case notAPhone
         /// The client may write for several people, and the post names none.
         case severalPeople
         /// The client's grants changed during the import. Earlier samples remain stored, and the post can be sent again.
@@ -42,6 +44,8 @@ package struct IntakeService: Sendable {
     /// - Throws: ``Failure``, ``StoreError``.
     package func run(_ kind: String, file path: String, grouping: String?, by client: Client) throws -> IngestAccount {
         guard let app = PhoneApp.all.first(where: { $0.id == kind }) else { throw Failure.unknownKind }
+        // A value of a period replaces that of any phone of the person. Other clients change only what they have saved themselves.
+        guard PhoneApp(purpose: client.purpose) != nil else { throw Failure.notAPhone }
         let store = try SampleStore(path: store, access: .write)
         let granted = try Self.writable(client, store)
         let person = try Self.person(of: granted, store)

@@ -64,7 +64,8 @@ final class IngestLock {
     /// by root must not block the hub.
     static func share(_ descriptor: Int32, withUsersOf store: String) {
         var (own, status) = (stat(), stat())
-        guard fstat(descriptor, &own) == 0, stat(store, &status) == 0 else { return }
+        // As root, a hard link would give away another file.
+        guard fstat(descriptor, &own) == 0, own.st_nlink == 1, stat(store, &status) == 0 else { return }
         if geteuid() == 0, own.st_uid != status.st_uid || own.st_gid != status.st_gid {
             _ = fchown(descriptor, status.st_uid, status.st_gid)
         }

@@ -68,6 +68,11 @@ extension SampleStore.Quarantine {
         try quarantined("id = ?", [.integer(number)]).first
     }
 
+    /// Returns a quarantined or judged reading by its UUID, or nil if there is none.
+    public func sample(_ uuid: SampleIdentity) throws(StoreError) -> QuarantinedSample? {
+        try quarantined("uuid = ?", [.text(uuid.description)]).first
+    }
+
     /// Returns the number of quarantined readings.
     public func count() throws(StoreError) -> Int { try connection.quarantine.quarantinedCount() }
 

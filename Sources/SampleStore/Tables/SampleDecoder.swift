@@ -68,13 +68,14 @@ final class SampleDecoder {
         if let stored = row.optionalInteger(7) { group = UInt64(bitPattern: stored) }
         var shared: Metadata?
         if let id = row.optionalInteger(8) { shared = try metadata(id) }
-        let sample = Sample(
+        var sample = Sample(
             origin: context.origin,
             identity: SampleIdentity(nominalStart: nominal, high: hash.high, low: hash.low),
             nominalStart: nominal, start: Instant(microseconds: start), end: Instant(microseconds: start &+ row.integer(5)),
             value: value, numeral: try numeral(row, value: value), unit: context.unit, zone: context.zone,
             timeOrigin: context.timeOrigin, received: Instant(microseconds: received), group: group, metadata: shared,
             timeResolution: context.timeResolution, ordinal: context.ordinal, body: context.body)
+        if context.body != nil, connection.isRestricted { sample.body = try ReadableReferences.shown(in: sample, connection) }
         return StoredSample(sample: sample, ingest: ingest, seq: seq)
     }
 
@@ -106,8 +107,7 @@ final class SampleDecoder {
         try statement.bind([.integer(series), .integer(id)])
         guard try statement.step() else { throw StoreError(.corrupt, "a sample's context \(id) or its series is missing") }
         let type = try connection.series.type(statement.text(1), kind: statement.integer(21), of: series)
-        var body = statement.isNull(22) ? nil : SampleBody(bytes: Array(statement.blob(22)))
-        if let whole = body, connection.isRestricted { body = try ReadableReferences.shown(whole, of: type.kind, connection) }
+        let body = statement.isNull(22) ? nil : SampleBody(bytes: Array(statement.blob(22)))
         var device: Device?
         if !statement.text(3).isEmpty {
             device = Device(

@@ -3,6 +3,7 @@ import Formats
 import Glibc
 import HealthModel
 import HubBackup
+import Ingestion
 import SampleStore
 
 /// `store`: checks, copies and measures the store's file.
@@ -71,15 +72,15 @@ enum StoreCommand: Command {
                 name: "backup", summary: "Copy the store while it is in use.",
                 arguments: [Argument(name: "FILE", help: "Path of the copy (must not exist yet).", completion: .file)]),
             CommandSpecification(
-                name: "adopt", summary: "Give a copied store an identity of its own, for its targets.",
+                name: "adopt", summary: "Give a copied store an identity of its own, for its targets and backups.",
                 discussion: """
                     Targets recognize a store by its identity. A copy of a store, such as a cloned SD card, has the same \
-                    identity, so the targets refuse it. By default this command gives the copy a new identity. The copy then \
-                    sends all samples to its targets, and the targets recognize by their UUIDs the samples that they already \
-                    have.
+                    identity, so the targets refuse it, and it cannot add to the backups of the original. By default this \
+                    command gives the copy a new identity. The copy then sends all samples to its targets, and the targets \
+                    recognize by their UUIDs the samples that they already have. Its backups are those of another store.
 
                     Use --moved if you moved the store to this machine and no longer use the other copy. The store then keeps \
-                    its identity. The targets accept it here, and refuse the other copy.
+                    its identity. The targets and the backups accept it here, and refuse the other copy.
                     """,
                 options: [Option(names: ["--moved"], help: "Keep the identity, because this is the moved store and not a copy.")]),
             CommandSpecification(
@@ -97,7 +98,8 @@ enum StoreCommand: Command {
         case "check": return try check(store, context)
         case "backup":
             let target = context.invocation.argument("FILE") ?? ""
-            try store.backup(to: target)
+            // The copy belongs to the owner of its folder, as a store does.
+            try FolderOwner.acting(asOwnerOf: target) { try store.backup(to: target) }
             context.note("the store is copied to \(target)")
             noteBackup(target, of: store, context)
         default: try stats(store, context)

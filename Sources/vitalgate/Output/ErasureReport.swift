@@ -45,7 +45,7 @@ struct ErasureReport {
         guard context.invocation.flag("--yes") else { return try show(configuration, without) }
         let store = try context.access().openForWriting(creating: false)
         // A running hub holds readings that are not in the store yet, so its lock is required.
-        let lock = try HubLock(store: store.path)
+        let lock = try context.access().lock(store)
         return try withExtendedLifetime(lock) { try erase(from: store, configuration, without) }
     }
 

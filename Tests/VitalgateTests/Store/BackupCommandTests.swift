@@ -97,6 +97,40 @@ import Testing
         #expect(try backup("check", "usb").status == 65)
     }
 
+    /// A file of the repository can be longer than the repository lists. This restic lists the right length and writes on and on.
+    @Test func endsARestorationOfLongerFiles() throws {
+        let words = try added()
+        let other = try TestFolder()
+        mkdir(other.path("bin"), 0o755)
+        let restic = try other.write(
+            "bin/restic",
+            """
+            #!/bin/sh
+            case " $* " in
+            *" restore "*) ;;
+            *) exec /usr/bin/restic "$@" ;;
+            esac
+            /usr/bin/restic "$@" || exit
+            for target; do :; done
+            file=$(find "$target" -type f -path '*/hub/*' ! -name manifest.json | head -n 1)
+            for i in $(seq 80); do
+                head -c 100000 /dev/zero >> "$file"
+                echo "$i" > '\(other.path("written"))'
+                sleep 0.1
+            done
+
+            """)
+        chmod(restic, 0o755)
+        let input = try other.write("key", words + "\n")
+        let run = try Vitalgate.run(
+            try other.options() + ["backup", "restore", place],
+            environment: Vitalgate.environment(home: other.root, ["PATH": other.path("bin") + ":/usr/local/bin:/usr/bin:/bin"]),
+            input: input)
+        #expect(run.status == 65 && run.errors.contains("the length of a file"), "\(run)")
+        #expect(try #require(Int(other.text("written").dropLast())) < 80)
+        #expect(!other.exists("store.db"))
+    }
+
     // MARK: Made and restored
 
     @Test func restoresADeadHub() throws {
@@ -229,6 +263,24 @@ import Testing
         #expect(try folder.vitalgate("store", "adopt").status == 0)
         #expect(try backup("run").status == 0)
         #expect(try copy.vitalgate("backup", "run").status == 0)
+    }
+
+    /// A restored store follows the newest backup, also on the machine that has made backups before.
+    @Test func aRestoredStoreTakesOver() throws {
+        let words = try folder.write("key", added())
+        let copy = try TestFolder()
+        let copied = try RunningVitalgate(
+            command: ["/bin/cp", "-a", folder.root + "/.", copy.root], environment: Vitalgate.environment(home: folder.root)
+        ).wait()
+        #expect(copied.status == 0)
+        #expect(try copy.vitalgate("store", "adopt", "--moved").status == 0)
+        #expect(try copy.vitalgate("backup", "run").status == 0)
+        #expect(try backup("run").status == 77)
+        let restored = try folder.vitalgate("backup", "restore", place, "--key-file", words, "--replace", "--store-only")
+        #expect(restored.status == 0, "\(restored)")
+        let run = try backup("run")
+        #expect(run.status == 0, "\(run)")
+        #expect(try copy.vitalgate("backup", "run").status == 77)
     }
 
     // MARK: Places that are away, full or damaged

@@ -36,6 +36,7 @@ extension ServiceSettings {
         case .unknownKind: Problem(404, "Path not found.")
         case .malformed(let reason): Problem(422, "The body cannot be read, and nothing was stored: \(reason)")
         case .notGranted: Problem(403, "The client may write nothing. See 'vitalgate clients grant'.")
+        case .notAPhone: Problem(403, "Only a phone may post here. Add it with 'vitalgate phones add'.")
         case .severalPeople: Problem(403, "The client may write for several people, so it is not clear whose data this is.")
         case .grantsChanged: Problem(503, "What the client may write has changed. Try again.", headers: ["Retry-After": "1"])
         }

@@ -51,7 +51,7 @@ final class HubProcess {
         self.context = context
         configuration = try context.configuration()
         store = try Self.openStore(context)
-        lock = try HubLock(store: store.path)
+        lock = try context.access().lock(store)
         let (machine, steady) = context.machine.steady(after: try store.ledger.lastEntry())
         try store.ledger.closeAbandoned()
         try store.quarantine.releaseKnown(received: machine.now().microseconds)
