@@ -21,6 +21,8 @@ let package = Package(
         .systemLibrary(name: "CArchiveWriter", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
+        // Makes and reads the frames of WebSocket, without input and output: libcurl has that only from Debian 13 on.
+        .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         // Serves HTTP/1.1 and TLS: parsing what strangers send, many connections on few threads, and back-pressure are its trade.
@@ -76,6 +78,10 @@ let package = Package(
         // Answers over HTTP: bounds, hosts, streams; knows nothing of health.
         .target(name: "HTTPServerKit", dependencies: ["CompressionKit", "CMicroHTTPD"]),
 
+        // Connections that stay open for messages in both directions, and Home Assistant's commands over one.
+        .target(name: "WebSocketKit", dependencies: ["CWslay", "HTTPClientKit", "CryptographyKit"]),
+        .target(name: "HomeAssistantKit", dependencies: ["WebSocketKit", "Formats"]),
+        .target(name: "HomeAssistantExport", dependencies: ["HomeAssistantKit", "Formats", "Pipeline", "HealthModel"]),
         .target(
             name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CompressionKit"]),
         .target(
@@ -132,7 +138,8 @@ let package = Package(
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "HealthAnswers", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "FHIRExport", "CommandExport", "FleetProtocol", "FleetExport", "FleetCollector", "NATSKit", "Wire",
+                "MQTTExport", "FHIRExport", "CommandExport", "HomeAssistantExport", "FleetProtocol", "FleetExport",
+                "FleetCollector", "NATSKit", "Wire",
                 "SystemdKit", "HTTPServerKit", "CryptographyKit", "HubBackup",
             ]),
 
@@ -154,7 +161,7 @@ let package = Package(
         .target(
             name: "ExportTesting",
             dependencies: ["ExportEngine", "SampleStore", "HTTPClientKit", "Pipeline", "PipelineTesting", "HealthModel"],
-            path: "Tests/ExportTesting", exclude: ["Servers/fhir_server.py"]),
+            path: "Tests/ExportTesting", exclude: ["Servers/fhir_server.py", "Servers/home_assistant.py"]),
         .testTarget(name: "CompressionKitTests", dependencies: ["CompressionKit"]),
         .testTarget(name: "QRCodeKitTests", dependencies: ["QRCodeKit"]),
         .testTarget(name: "CryptographyKitTests", dependencies: ["CryptographyKit"]),
@@ -240,6 +247,12 @@ let package = Package(
                 "InfluxExport", "HTTPClientKit", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting",
                 "HealthModel",
             ], exclude: ["Corpus"]),
+        .testTarget(
+            name: "HomeAssistantExportTests",
+            dependencies: [
+                "HomeAssistantExport", "HomeAssistantKit", "WebSocketKit", "ExportTesting", "ExportEngine", "SampleStore",
+                "Pipeline", "PipelineTesting", "HealthModel",
+            ], exclude: ["Cases"]),
         .testTarget(
             name: "MQTTExportTests",
             dependencies: [

@@ -152,9 +152,12 @@ package final class TargetRun {
         try reader.targets.make(settings.name, isOrdered: exporter.isOrdered, filter: settings.filterText, at: now())
     }
 
+    /// Whether `targets verify` can compare the target.
+    private var isComparable: Bool { exporter is any ComparableExporter || exporter is any HourComparingExporter }
+
     /// The advice for a target whose contents do not match its cursor.
     private var mend: String {
-        if exporter is any ComparableExporter {
+        if isComparable {
             return "run 'vitalgate targets verify \(settings.name)' to add the missing samples and continue"
         }
         let restart = "run 'vitalgate targets restart \(settings.name)' to send everything again"
@@ -169,7 +172,7 @@ package final class TargetRun {
         }
         if let shape = target.shape, shape != settings.shape(exporter) {
             let words =
-                exporter is any ComparableExporter
+                isComparable
                 ? "run 'vitalgate targets verify \(settings.name)' to rewrite the differences, or 'vitalgate targets restart \(settings.name)' to rewrite everything"
                 : mend
             func shown(_ shape: String) -> String { shape.isEmpty ? "the default ones" : shape }

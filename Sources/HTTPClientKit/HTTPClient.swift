@@ -16,7 +16,7 @@ package final class HTTPClient {
     package static let maximumAnswerLength = 1 << 20
 
     // Once in a process, before any other call.
-    private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+    static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     /// - Parameter certificateAuthority: the path of the accepted CA certificates, or `nil` for those of the system.
     /// - Throws: ``HTTPFailure`` if libcurl cannot be used.

@@ -62,7 +62,7 @@ package struct HTTPResponse: Sendable {
     package var retryAfter: Int? { headers["retry-after"].flatMap { Int($0) } }
 
     /// Returns the headers of the last head, if there are several, for example after a 100.
-    static func headers(of head: [UInt8]) -> [String: String] {
+    package static func headers(of head: [UInt8]) -> [String: String] {
         var headers: [String: String] = [:]
         for line in String(decoding: head, as: UTF8.self).split(whereSeparator: \.isNewline) {
             if line.hasPrefix("HTTP/") { headers.removeAll() }

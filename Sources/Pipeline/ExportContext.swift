@@ -20,6 +20,8 @@ public struct ExportContext {
     /// Returns the total since the last midnight for a sample's type and person, from its device, or from its source if it has no device.
     /// The result is `nil` for types that are not cumulative.
     public let today: (Sample) throws -> DayTotal?
+    /// Statistics of hours, for targets that show them. `nil` if the caller has none.
+    public let hours: (any HourComputing)?
     private let units: [SampleType: (unit: Unit, conversion: UnitConversion)]
 
     /// - Parameters:
@@ -27,16 +29,18 @@ public struct ExportContext {
     ///   - present: Latest samples, for targets that show only the current state.
     ///   - packet: Samples of one packet, for targets that keep them together.
     ///   - today: Daily totals, for targets that show only the current state.
+    ///   - hours: Statistics of hours, for targets that show them.
     ///   - now: The caller's clock.
     /// - Throws: ``UnitError`` if a type cannot be converted to its requested unit.
     public init(
         name: String, store: String = "", me: String, units: [SampleType: Unit] = [:],
         zone: TimeZoneRules = TimeZoneRules(fixed: .utc), present: @escaping () throws -> [PresentSample] = { [] },
         packet: @escaping (Sample, Set<SampleType>) throws -> [Sample] = { sample, _ in [sample] },
-        today: @escaping (Sample) throws -> DayTotal? = { _ in nil }, now: @escaping () -> Instant
+        today: @escaping (Sample) throws -> DayTotal? = { _ in nil }, hours: (any HourComputing)? = nil,
+        now: @escaping () -> Instant
     ) throws(UnitError) {
         (self.name, self.store, self.me, self.zone, self.now) = (name, store, me, zone, now)
-        (self.present, self.packet, self.today) = (present, packet, today)
+        (self.present, self.packet, self.today, self.hours) = (present, packet, today, hours)
         var known: [SampleType: (unit: Unit, conversion: UnitConversion)] = [:]
         for (type, unit) in units {
             known[type] = (unit, try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass))

@@ -17,6 +17,11 @@ import Testing
         case .webhook: ["url: 'https://u:hunter2@h/x'"]
         case .mqtt: ["url: 'mqtt://u:hunter2@h'", "url: 'mqtts://u:hunter2@h:8883'"]
         case .fleet: ["fleet: 's', servers: ['nats://u:hunter2@h']", "fleet: 's', servers: ['tls://h', 'tls://u:hunter2@h']"]
+        case .homeassistant:
+            [
+                "url: 'https://u:hunter2@h', token: { environment: 'T' }",
+                "url: 'https://h/?t=hunter2', token: { environment: 'T' }",
+            ]
         case .files, .postgresql, .command: []
         }
     }

@@ -12,7 +12,7 @@ packages=(
     base-files base-passwd netbase libc-bin bash dash coreutils grep sed mawk util-linux mount procps kmod busybox-static
     bluez bluez-test-tools dbus libglib2.0-bin python3-minimal python3-dbus python3-gi linux-image-amd64
     # What Vitalgate links against, and what its scenarios look into the store with.
-    libstdc++6 libsqlite3-0 libsodium23 libexpat1 libarchive13 libzip4 libssl3 libsystemd0 libbluetooth3 libpq5 libcurl3-gnutls libmosquitto1 libnats3.4 libmicrohttpd12 zlib1g libdeflate0 libqrcodegen1 tzdata sqlite3
+    libstdc++6 libsqlite3-0 libsodium23 libexpat1 libarchive13 libzip4 libssl3 libsystemd0 libbluetooth3 libpq5 libcurl3-gnutls libmosquitto1 libnats3.4 libmicrohttpd12 zlib1g libdeflate0 libqrcodegen1 libwslay1 tzdata sqlite3
     sudo passwd # to act as a person who is not root
     e2fsprogs # to make the file system of a card
 )

@@ -3,6 +3,8 @@
 setup BROKER_PORT    makes its first user, and adds the MQTT broker
 state TYPE VALUE     waits until the sensor of a type has a value, and prints it
 sum TYPE SUM         waits until its statistics have counted so much, and prints that
+token                prints a token for the target 'homeassistant'
+total WORDS SUM      waits until the statistics of that target have this total, and prints it
 """
 
 import asyncio
@@ -97,13 +99,31 @@ async def total(session, token, kind, expected, patience=400):
     sys.exit(f"{kind} has {seen} in Home Assistant's statistics, and not {expected}")
 
 
+async def target_total(session, token, words, expected, patience=60):
+    seen, end = None, time.monotonic() + patience
+    day = time.strftime("%Y-%m-%dT00:00:00+00:00", time.gmtime(time.time() - 86400))
+    while time.monotonic() < end:
+        known = await ask(session, token, type="recorder/get_statistics_metadata")
+        names = [each["statistic_id"] for each in known if each["source"] == "vitalgate" and each["statistic_id"].endswith(words)]
+        found = await ask(
+            session, token, type="recorder/statistics_during_period", start_time=day, statistic_ids=names or ["vitalgate:none"],
+            period="day", types=["change"])
+        seen = [row["change"] for rows in found.values() for row in rows]
+        if seen and abs(sum(seen) - expected) < 0.01:
+            return print(words, "has", sum(seen), "in the target's statistics")
+        await asyncio.sleep(1)
+    sys.exit(f"{words} has {seen} in the target's statistics, and not {expected}")
+
+
 async def main():
     command, words = sys.argv[2], sys.argv[3:]
     async with aiohttp.ClientSession() as session:
         if command == "setup":
             return await setup(session, int(words[0]))
         token = await enter(session)
-        await {"state": state, "sum": total}[command](session, token, words[0], float(words[1]))
+        if command == "token":
+            return print(token)
+        await {"state": state, "sum": total, "total": target_total}[command](session, token, words[0], float(words[1]))
 
 
 asyncio.run(main())

@@ -2,6 +2,7 @@ import CommandExport
 import FHIRExport
 import FileExport
 import FleetExport
+import HomeAssistantExport
 import InfluxExport
 import MQTTExport
 import Pipeline
@@ -19,6 +20,7 @@ package enum ExporterKind: String, CaseIterable, Sendable {
     case webhook
     case command
     case fleet
+    case homeassistant
 
     /// Reads the part of a target's configuration that belongs to its kind, and creates its exporter.
     func read(_ decoder: any Decoder) throws -> @Sendable (ExportContext) throws -> any Exporter {
@@ -30,6 +32,7 @@ package enum ExporterKind: String, CaseIterable, Sendable {
         case .webhook: try Self.maker(decoder) { WebhookExporter($0, context: $1) }
         case .command: try Self.maker(decoder) { CommandExporter($0, context: $1) }
         case .fleet: try Self.maker(decoder) { FleetExporter($0, context: $1) }
+        case .homeassistant: try Self.maker(decoder) { try HomeAssistantExporter($0, context: $1) }
         case .postgresql: try Self.maker(decoder) { PostgreSQLExporter($0, context: $1, days: { try SampleStatistics() }) }
         }
     }
@@ -44,6 +47,7 @@ package enum ExporterKind: String, CaseIterable, Sendable {
         case .webhook: WebhookExporter.Settings.settings
         case .command: CommandExporter.Settings.settings
         case .fleet: FleetSettings.settings
+        case .homeassistant: HomeAssistantSettings.settings
         case .postgresql: PostgreSQLSettings.settings
         }
     }

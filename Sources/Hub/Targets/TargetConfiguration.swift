@@ -87,9 +87,10 @@ package struct TargetConfiguration: Sendable, NamedSetting {
     /// - Parameters:
     ///   - settings: those of this target in this store.
     ///   - priority: source and device ids or names in the configured order, the best first.
+    ///   - findZone: looks up a zone of the tz database.
     package func exporter(
         _ settings: TargetSettings, for store: SampleStore, zone: TimeZoneRules, priority: [String],
-        now: @escaping () -> Instant
+        findZone: @escaping (String) -> TimeZoneRules? = { _ in nil }, now: @escaping () -> Instant
     ) throws -> any Exporter {
         let present = PresentSamples(store, settings)
         let figures = DailyFigures(store, zone: zone, priority: priority)
@@ -97,6 +98,7 @@ package struct TargetConfiguration: Sendable, NamedSetting {
             ExportContext(
                 name: name, store: store.identifier, me: store.owner, units: units, zone: zone,
                 present: present.all, packet: present.packet,
-                today: { try figures.today(of: $0, at: now(), where: settings.filter) }, now: now))
+                today: { try figures.today(of: $0, at: now(), where: settings.filter) },
+                hours: StoredHours(store, settings, zone: findZone), now: now))
     }
 }

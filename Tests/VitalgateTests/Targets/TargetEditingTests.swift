@@ -27,6 +27,32 @@ import Testing
         return (run.status, run.output)
     }
 
+    @Test func homeAssistantIsCheckedFilledAndCleared() throws {
+        try store()
+        let server = try HomeAssistantServer()
+        defer { server.kill() }
+        let words = ["targets", "add", "homeassistant", "house", "url=\(server.url)", "token=-"]
+        let wrong = try typing("guess", words)
+        #expect(wrong.status == 69 && wrong.output.contains("was not changed") && !wrong.output.contains("guess"), "\(wrong)")
+        let member = try typing("member", words)
+        #expect(member.status == 69 && member.output.contains("administrator"), "\(member)")
+        let right = try typing("good", words)
+        #expect(right.status == 0 && right.output.contains("Home Assistant 2026.2.3"), "\(right)")
+        #expect(folder.mode("house.token") == 0o600)
+        let far = try typing("good", ["targets", "add", "homeassistant", "far", "url=http://ha.example.org", "token=-"])
+        #expect(far.status == 64 && far.output.contains("unencrypted"), "\(far)")
+
+        var run = try folder.vitalgate("targets", "verify", "house", "--dry-run", "--format", "ndjson")
+        #expect(run.status == 65 && run.output.contains("\"equal\":0,"), "\(run)")
+        run = try folder.vitalgate("export", "house", "--once")
+        #expect(run.status == 0 && run.errors.contains("3 changes delivered"), "\(run)")
+        run = try folder.vitalgate("targets", "verify", "house", "--dry-run", "--format", "ndjson")
+        #expect(run.status == 0 && run.output.contains("\"missing\":0,"), "\(run)")
+        run = try folder.vitalgate("targets", "remove", "house", "--delete")
+        #expect(run.status == 0 && run.errors.contains("1 statistic removed there"), "\(run)")
+        #expect(!config.contains("house"))
+    }
+
     @Test func aBrokerIsCheckedAndAdded() throws {
         try store()
         let broker = try Broker { folder in

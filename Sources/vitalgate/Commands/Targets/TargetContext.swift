@@ -29,7 +29,9 @@ extension CommandContext {
         settings.sourcePriority = try configuration().priority
         return (
             settings,
-            try target.exporter(settings, for: store, zone: zone, priority: try configuration().priority, now: machine.now)
+            try target.exporter(
+                settings, for: store, zone: zone, priority: try configuration().priority,
+                findZone: { [machine] in try? machine.zone(ZoneName($0, from: .option)) }, now: machine.now)
         )
     }
 

@@ -1,4 +1,5 @@
 import CommandLineKit
+import ExportEngine
 import Glibc
 import Hub
 import Ingestion
@@ -40,15 +41,21 @@ struct TargetEditing {
             Example(
                 "vitalgate targets add postgresql db database=health user=me types=weight,'Blood Pressure' --create",
                 "Fill a database with two types."),
+            Example(
+                "vitalgate targets add homeassistant home url=https://ha.example.org token=-",
+                "Keep the statistics in Home Assistant equal to yours. It asks for the token and tests it."),
             Example("vitalgate targets add files archive folder=/srv/vitalgate/archive", "Write files of lines."),
         ])
 
     static let removal = CommandSpecification(
         name: "remove", summary: "Remove a target from the configuration.",
-        discussion: "Samples that were sent stay at the target. The rest of the file does not change, including comments.",
+        discussion: """
+            What was sent stays at the target, unless you use --delete, which the kind homeassistant can. The rest of the file does not \
+            change, including comments.
+            """,
         arguments: [
             Argument(name: "TARGET", help: "Name of a target.", completion: .targets)
-        ])
+        ], options: [Option(names: ["--delete"], help: "Also remove everything that was sent (kind homeassistant).")])
 
     private static func keys(_ settings: some Sequence<ExporterSetting>) -> String {
         settings.map(\.key).joined(separator: ", ")
@@ -165,14 +172,36 @@ struct TargetEditing {
         guard let text, configuration?.targets.map(\.name) == before.targets.map(\.name).filter({ $0 != name }) else {
             throw ConfigurationError("\(file.path) has an unusual form and was not changed: remove the target in an editor")
         }
+        let exporter = try context.invocation.flag("--delete") ? clearable(target) : nil
         try file.replace(with: text)
-        context.note("vitalgate: removed the target '\(name)' from \(file.path); what was sent stays there")
+        let removed = try exporter.map { try clear(target, $0) }
+        let fate = removed.map { "\(Readable.count($0, "statistic")) removed there" } ?? "what was sent stays there"
+        context.note("vitalgate: removed the target '\(name)' from \(file.path); \(fate)")
         noteNext(otherwise: nil)
         for setting in target.kind.settings where setting.form == .secret {
             let path = secretPath(name, setting.key)
             guard access(path, F_OK) == 0 else { continue }
             context.note("vitalgate: its \(setting.key) is still in \(path): delete it if nothing uses it")
         }
+    }
+
+    /// The exporter of a target that can remove what was sent, and that answers.
+    private func clearable(_ target: TargetConfiguration) throws -> any ClearableExporter {
+        let (_, exporter) = try context.assemble(target, try context.openForReading())
+        guard let exporter = exporter as? any ClearableExporter else {
+            throw context.invocation.invalid(
+                "--delete", value: target.name, expected: "a target of the kind homeassistant (remove the data there yourself)")
+        }
+        _ = try exporter.check()
+        return exporter
+    }
+
+    /// Removes what was sent, as the owner of the store, who may not be allowed to change the configuration.
+    private func clear(_ target: TargetConfiguration, _ exporter: any ClearableExporter) throws -> Int {
+        try context.becomeStoreOwner()
+        let store = try context.access().openForWriting(creating: false)
+        defer { try? exporter.finish() }
+        return try HourComparison.clear(target.name, exporter, store, now: context.machine.now())
     }
 
     /// Prints how the hub applies the change.

@@ -160,6 +160,10 @@ enum TargetsCommand: Command {
         let target = try named(context)
         let store = try context.access().openForWriting(creating: false)
         let (settings, exporter) = try context.assemble(target, store)
+        if let exporter = exporter as? any HourComparingExporter {
+            return try verifyHours(
+                HourComparison(settings, exporter: exporter, store: store, now: context.machine.now), exporter, context)
+        }
         guard let exporter = exporter as? any ComparableExporter else {
             throw context.invocation.invalid(
                 "TARGET", value: target.name,
@@ -196,6 +200,35 @@ enum TargetsCommand: Command {
         progress.finish()
         try VerifyReport(context: context, differences: differences, refused: refused, days: days).write()
         return refused > 0 || (isDry && differences.count > 0) ? .dataError : .success
+    }
+
+    /// Compares a target that has hours instead of samples.
+    private static func verifyHours(
+        _ comparison: HourComparison, _ exporter: any HourComparingExporter, _ context: CommandContext
+    ) throws -> ExitCode {
+        let name = context.invocation.argument("TARGET") ?? ""
+        let isDry = context.invocation.flag("--dry-run")
+        guard !context.invocation.flag("--days") else {
+            throw context.invocation.invalid("--days", value: name, expected: "a target of the kind 'fleet'")
+        }
+        var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
+        defer { try? exporter.finish() }
+        let hours: HourDifferences
+        do {
+            hours = try comparison.compare(mends: !isDry) {
+                progress.update("\(Readable.count($0, "difference")) \(isDry ? "found" : "fixed")")
+            }
+        } catch let error as DeliveryError {
+            progress.finish()
+            context.warn("\(name): \(TerminalText.sanitized(error.reason))")
+            return error.kind == .unfit || error.isAboutAccess ? .unavailable : .tryAgain
+        }
+        progress.finish()
+        let differences = TargetDifferences(
+            equal: hours.equal, missing: hours.missing, differing: hours.differing, surplus: hours.surplus, foreign: hours.foreign
+        )
+        try VerifyReport(context: context, differences: differences, refused: 0, days: nil).write()
+        return isDry && hours.count > 0 ? .dataError : .success
     }
 
     /// The exporter that counts by type and day, if this was asked for.

@@ -1,0 +1,57 @@
+import HealthModel
+import Pipeline
+
+/// A person's type as an external statistic of Home Assistant.
+struct Statistic: Hashable {
+    /// The part of an id before the colon, and the source of all our statistics.
+    static let source = "vitalgate"
+
+    let series: HourSeries
+    /// The id, such as `vitalgate:3f2a91bc_body_mass`. It never changes.
+    let id: String
+    /// Whether it has sums instead of means.
+    let isSum: Bool
+
+    init(_ series: HourSeries) {
+        self.series = series
+        id = Self.prefix(of: series.person) + Self.words(series.type.id)
+        isSum = series.type.aggregation == .cumulative
+    }
+
+    /// The beginning of all ids of a person. Names change and are equal in two homes, so it has the first digits of the person's
+    /// UUID.
+    static func prefix(of person: String) -> String {
+        let digits = person.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        return "\(source):\(digits.prefix(person == Origin.unassigned ? 32 : 8))_"
+    }
+
+    /// An id of a type in lower-case words: `body_mass` for `bodyMass`.
+    private static func words(_ id: String) -> String {
+        var words = ""
+        var isAfterCapital = true
+        for character in id {
+            if character.isUppercase, !isAfterCapital { words.append("_") }
+            isAfterCapital = character.isUppercase
+            words.append(contentsOf: character.lowercased())
+        }
+        return words
+    }
+}
+
+/// A row of a statistic: an hour of UTC, or of a zone with another minute.
+struct StatisticRow: Hashable {
+    /// The values of an hour.
+    enum Values: Hashable {
+        case mean(Double, minimum: Double, maximum: Double)
+        /// The amount of the hour, and the total since the first row.
+        case sum(state: Double, total: Double)
+        /// A row whose values were removed.
+        case empty
+    }
+
+    /// The start of the hour.
+    var start: Instant
+    var values: Values
+
+    static let hour: Int64 = 3_600_000_000
+}

@@ -1,0 +1,56 @@
+import FoundationEssentials
+import Glibc
+import HTTPClientKit
+
+/// The double of home_assistant.py, whose database outlives its process.
+package final class HomeAssistantServer {
+    private let server: ServerProcess
+    package let port: UInt16
+    package var url: String { "http://127.0.0.1:\(port)" }
+    private let options: [String]
+
+    /// - Parameters:
+    ///   - version: The version that it reports. Rows can be deleted from 2026.11 on.
+    ///   - zone: Its time zone.
+    ///   - options: More options of the script.
+    package init(version: String = "2026.2.3", zone: String = "Europe/Berlin", options: [String] = []) throws {
+        server = try ServerProcess()
+        port = FreePort.find()
+        self.options = ["--version", version, "--zone", zone] + options
+        try start()
+    }
+
+    /// Starts it again with the database that was left.
+    ///
+    /// - Parameter rate: The number of rows that it writes in a second, or 0 for as many as it can.
+    package func start(rate: Int = 0) throws {
+        let port = port
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "home_assistant.py").path
+        try server.start(
+            [
+                "/usr/bin/python3", script, "--port", "\(port)", "--database", server.folder + "/home-assistant.db", "--rate",
+                "\(rate)",
+            ] + options
+        ) { FreePort.isTaken(port) }
+    }
+
+    /// Kills it. What was queued in memory is lost.
+    package func kill() { server.kill() }
+
+    /// Kills it after a while, from another thread.
+    package func kill(afterMicroseconds pause: UInt32) {
+        let server = server
+        CuttingRelay.thread {
+            usleep(pause)
+            server.kill()
+        }
+    }
+
+    /// The number of logins that it has refused since it was started.
+    package func refusedTokens() throws -> Int {
+        let answer = try HTTPClient().send(HTTPRequest(.get, url + "/refused"))
+        return Int(String(decoding: answer.body, as: UTF8.self)) ?? -1
+    }
+
+    deinit { server.stop() }
+}
