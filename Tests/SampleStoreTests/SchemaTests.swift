@@ -47,7 +47,7 @@ import Testing
             }
         }
         let text = lines.joined(separator: "\n")
-        #expect(StableHash.hash(text) == 0x8EA9_EDCD_149E_C443, "\(text)")
+        #expect(StableHash.hash(text) == 0x1C89_6145_375B_FAC4, "\(text)")
         #expect(try connection.integer("PRAGMA user_version") == 1)
         #expect(try connection.integer("PRAGMA application_id") == 0x5647_4154)
         #expect(try connection.integer("PRAGMA auto_vacuum") == 0)

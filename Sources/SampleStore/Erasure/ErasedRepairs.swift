@@ -98,7 +98,7 @@ struct ErasedRepairs {
         }
         // A sample that stays is a version of the record that it was reported as.
         for pair in try pairs("\(Self.isOld) AND NOT \(Self.isNew)") {
-            try connection.records.move(from: connection.repairs.root(of: pair.old), to: pair.new, by: pair.entry)
+            try connection.records.move(from: connection.repairs.root(of: pair.old), to: pair.new)
         }
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isNew)")
         // A merged sample already existed before the repair and needs no origin.
@@ -106,15 +106,14 @@ struct ErasedRepairs {
         try connection.run("UPDATE OR REPLACE repaired AS r SET \(RepairTable.nowhere) WHERE \(Self.isOld)")
     }
 
-    /// Returns the samples that repairs made, with those that they replaced and the entry of the repair in the ledger.
-    private func pairs(_ condition: String) throws(StoreError) -> [(old: SampleKey, new: SampleKey, entry: Int64)] {
+    /// Returns the samples that repairs made, with those that they replaced.
+    private func pairs(_ condition: String) throws(StoreError) -> [(old: SampleKey, new: SampleKey)] {
         try connection.list(
             """
-            SELECT old_series, old_start, old_hash, series, start, hash, m.ingest
-            FROM repaired AS r CROSS JOIN migration AS m ON m.id = r.migration
-            WHERE NOT r.merged AND NOT r.\(RepairTable.isFromNowhere) AND \(condition)
+            SELECT old_series, old_start, old_hash, series, start, hash FROM repaired AS r
+            WHERE NOT merged AND NOT \(RepairTable.isFromNowhere) AND \(condition)
             """
-        ) { row throws(StoreError) in (try SampleKey(row, at: 0), try SampleKey(row, at: 3), row.integer(6)) }
+        ) { row throws(StoreError) in (try SampleKey(row, at: 0), try SampleKey(row, at: 3)) }
     }
 
     /// Removes the collected repairs that have no samples left, and updates the counts of the others.

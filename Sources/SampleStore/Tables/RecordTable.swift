@@ -113,15 +113,17 @@ struct RecordTable {
             key.values + [.text(record.id), .integer(record.version), .integer(isAcross ? 1 : 0), .integer(entry)])
     }
 
-    /// Makes a sample a version of the records of the reading that it was made from, in its own series.
-    ///
-    /// - Parameter entry: The entry of the repair. It makes the version if the series has the same one already.
-    func move(from old: SampleKey, to new: SampleKey, by entry: Int64) throws(StoreError) {
+    /// Makes a sample a version of the records of the reading that it was made from, in its own series. It comes before a version with the
+    /// same number that was reported there.
+    func move(from old: SampleKey, to new: SampleKey) throws(StoreError) {
         let place = "UPDATE OR IGNORE \(byPlace) SET series = ?4, start = ?5, hash = ?6"
         try connection.run("\(place) WHERE (series, start, hash) = (?1, ?2, ?3)", old.values + new.values)
         try connection.run(
-            "\(place), entry = ?7 WHERE (series, start, hash) = (?1, ?2, ?3)", old.values + new.values + [.integer(entry)])
+            "\(place), entry = ?7 WHERE (series, start, hash) = (?1, ?2, ?3)", old.values + new.values + [.integer(Self.moved)])
     }
+
+    /// Marks a version of another person's record. No entry of the ledger has this number, so it is always active.
+    private static let moved: Int64 = -1
 
     /// SQL for the entries of the ledger that made versions, with the series of these.
     static let makers = "(SELECT entry, series FROM record WHERE entry <> 0)"
