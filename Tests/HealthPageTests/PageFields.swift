@@ -25,7 +25,7 @@ enum PageFields {
         ("where", .object, "uuid = \"*\""), ("where", .object, "workout = \"*\""), ("where", .object, "correlation = \"*\""),
         ("where", .person, "subject = \"*\""), ("where", .source, "source.id = \"*\""), ("where", .source, "device.key = \"*\""),
         ("object.labResultRecord", .object, "*"), ("shown.labResultRecord", .object, "*"), ("key", .object, "*"),
-        ("id", .number, "*"), ("before", .number, "*"), ("did", .number, "*"),
+        ("id", .number, "*"), ("before", .number, "*"), ("did", .number, "*"), ("series", .number, "*"),
         ("person", .person, "*"), ("subject", .person, "*"), ("by.subject", .person, "*"),
         ("source", .source, "*"), ("address", .source, "*"), ("name", .source, "*"), ("profile", .source, "*"),
         ("device", .source, "*"),
@@ -34,7 +34,7 @@ enum PageFields {
     /// The fields that refer to nothing of a person: values, times, types, choices of a fixed list, and the login code, which is a secret.
     static let others: Set<String> = [
         "do", "done", "unit", "repair", "to", "note", "from", "then", "ambiguous", "width", "whole", "span", "sources", "range",
-        "previous", "parts", "merged", "condition", "back", "at", "type", "types", "asked", "yes", "future", "code",
+        "previous", "parts", "merged", "condition", "back", "at", "type", "types", "asked", "yes", "future", "code", "fits",
     ]
 
     /// The names of fields that the page's source contains.

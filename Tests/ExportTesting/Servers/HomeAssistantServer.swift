@@ -25,6 +25,8 @@ package final class HomeAssistantServer {
     /// - Parameter rate: The number of rows that it writes in a second, or 0 for as many as it can.
     package func start(rate: Int = 0) throws {
         let port = port
+        // One that was just killed may still listen.
+        for _ in 0..<6000 where FreePort.isTaken(port) { usleep(10_000) }
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "home_assistant.py").path
         try server.start(
             [
