@@ -27,25 +27,8 @@ package final class TargetRun {
         case stopped
     }
 
-    /// The cursor that a batch is read from.
-    private enum Part {
-        case new, backlog
-    }
-
-    /// Changes that were read from a cursor.
-    private struct Selection {
-        var batch: ExportBatch
-        /// For each change and for the end, the number of earlier changes whose kind the target does not store.
-        let unheld: [Int]
-        /// The anchor after the last change that was read, or `nil` if none was.
-        let end: Anchor?
-        let part: Part
-        /// Whether it was sent before the batch before it was acknowledged.
-        var isSent = false
-    }
-
     /// The changes after those that are being delivered, and the target as it is after those.
-    private var ahead: (selection: Selection, target: Target)?
+    private var ahead: (selection: ChangeSelection, target: Target)?
     /// Whether a second batch is sent before the first is acknowledged (``PipeliningExporter``). Two programs that write to the target can get
     /// them in another order. Then one at a time is faster.
     private var sendsAhead = true
@@ -57,6 +40,7 @@ package final class TargetRun {
     /// The number of changes that the last step set aside.
     package private(set) var refusedOfLastStep = 0
     private let settings: TargetSettings
+    private var selector: ChangeSelector
     private let exporter: any Exporter
     /// The connection for reading. It is separate from the one for the cursor because the exporter may take long and must not
     /// hold a snapshot open.
@@ -67,7 +51,6 @@ package final class TargetRun {
     private let isClockSet: () -> Bool
     private var backoff = Backoff()
     private var generator: any RandomNumberGenerator
-    private var isBacklogsTurn = false
     /// Whether this is the first step. A stopped target is tried once when its exporter starts because the user may have fixed
     /// the problem.
     private var isFirst = true
@@ -91,6 +74,7 @@ package final class TargetRun {
     ) throws {
         (self.settings, self.exporter, self.reader, self.store) = (settings, exporter, reader, store)
         (self.generator, self.now, self.isClockSet) = (generator, now, isClockSet)
+        selector = ChangeSelector(settings, exporter, reader)
         lock = try TargetLock(store: store.path, target: settings.name)
         target = Target(name: settings.name, filter: settings.filterText, at: now())
     }
@@ -280,7 +264,7 @@ package final class TargetRun {
     // MARK: What is new, and what was there
 
     private func advance() throws -> Outcome {
-        if let selection = try selection(for: target) { return try deliver(selection) }
+        if let selection = try selector.next(for: target) { return try deliver(selection) }
         sendsAhead = true
         let again: Duration?
         let orders = try newOrders()
@@ -319,72 +303,7 @@ package final class TargetRun {
         return orders == sentOrders ? nil : orders
     }
 
-    /// Returns the next changes for the target in this state, or `nil` if it has everything.
-    private func selection(for target: Target) throws -> Selection? {
-        isBacklogsTurn.toggle()
-        let parts: [Part] = target.backlog == nil ? [.new] : isBacklogsTurn ? [.backlog, .new] : [.new, .backlog]
-        for part in parts {
-            let selection = try next(part, for: target)
-            if selection.batch.changes.isEmpty, selection.end == nil, part == .new || target.backlog == nil { continue }
-            return selection
-        }
-        return nil
-    }
-
-    /// Returns the next changes of a part.
-    private func next(_ part: Part, for target: Target) throws -> Selection {
-        var batch = ExportBatch(rewrites: target.isRewriting)
-        var unheld: [Int] = []
-        var count = 0
-        let kinds = exporter.kinds
-        var end: Anchor?
-        var (looked, weight) = (0, 0)
-        let limit = max(1, min(settings.batchSize, exporter.batchLimit))
-        // With a backlog, batches are full.
-        if let known = try? waiting, known > 0 {
-            batch.changes.reserveCapacity(min(limit, known))
-            batch.anchors.reserveCapacity(min(limit, known))
-        }
-        let (start, last) =
-            part == .new ? (target.anchor, .max) : (target.backlog?.anchor ?? .beginning, target.backlog?.end ?? 0)
-        do {
-            try reader.changes.read(after: start, types: nil) { change, anchor in
-                guard change.seq <= last else { throw Enough() }
-                end = anchor
-                looked += 1
-                if settings.passes(change.sample) {
-                    if kinds.contains(change.sample.origin.kind) {
-                        batch.changes.append(try whole(change))
-                        batch.anchors.append(anchor.description)
-                        unheld.append(count)
-                        weight += change.sample.body?.size ?? 0
-                    } else {
-                        count += 1
-                    }
-                }
-                if batch.changes.count == limit || looked == Self.maximumChangesRead || weight > Self.maximumWeight {
-                    throw Enough()
-                }
-            }
-        } catch is Enough {}
-        return Selection(batch: batch, unheld: unheld + [count], end: end, part: part)
-    }
-
-    /// The change, with the manufacturer's own record id if the exporter sends it.
-    private func whole(_ change: SampleChange) throws -> SampleChange {
-        guard exporter.reportsRecords, case .added(var stored) = change else { return change }
-        stored.sample.record = try reader.samples.record(of: stored.sample)
-        return .added(stored)
-    }
-
-    private struct Enough: Error {}
-    /// The maximum size in bytes of the bodies in one batch. Routes, recordings and documents are in memory while they are
-    /// delivered, and take more space there than packed.
-    private static let maximumWeight = 2 << 20
-    /// The maximum number of changes read in one step, including those that the filter excludes.
-    private static let maximumChangesRead = 100_000
-
-    private func deliver(_ selection: Selection) throws -> Outcome {
+    private func deliver(_ selection: ChangeSelection) throws -> Outcome {
         let (batch, unheld, part) = (selection.batch, selection.unheld, selection.part)
         var delivery = Delivery(exporter, mark: nextMark)
         let isPipelined = !batch.changes.isEmpty && (selection.isSent || sendsAhead)
@@ -435,15 +354,15 @@ package final class TargetRun {
 
     /// Reads the changes after some that were sent, and sends them too. Nothing is sent before a check or a retry, which need the mark.
     private func readAhead(
-        of selection: Selection, _ exporter: any PipeliningExporter
-    ) throws -> (selection: Selection, target: Target)? {
+        of selection: ChangeSelection, _ exporter: any PipeliningExporter
+    ) throws -> (selection: ChangeSelection, target: Target)? {
         guard sendsAhead, isChecked, try store.targets.setAside(by: settings.name, retried: true, limit: 1).isEmpty else {
             return nil
         }
         var after = target
         advance(&after, selection.part, to: selection.end, isDelivered: true)
         after.count += 1
-        guard var next = try self.selection(for: after) else { return nil }
+        guard var next = try selector.next(for: after) else { return nil }
         guard !next.batch.changes.isEmpty else { return (next, after) }
         var mark = mark(after)
         (mark.count, mark.after) = (after.count + 1, selection.batch.anchors.last)
@@ -453,7 +372,7 @@ package final class TargetRun {
     }
 
     /// Returns the changes that were read ahead, if the target is as expected.
-    private func takeAhead(isUsable: Bool) -> Selection? {
+    private func takeAhead(isUsable: Bool) -> ChangeSelection? {
         guard let ahead else { return nil }
         let expected = ahead.target
         let isNext =
@@ -509,9 +428,9 @@ package final class TargetRun {
         for each in again {
             considered.append(each.uuid)
             guard let change = try reader.changes.change(of: each.uuid), settings.passes(change.sample) else { continue }
-            batch.changes.append(try whole(change))
+            batch.changes.append(try selector.whole(change))
             weight += change.sample.body?.size ?? 0
-            if weight > Self.maximumWeight { break }
+            if weight > ChangeSelector.maximumWeight { break }
         }
         // Part of the change may already be there.
         batch.rewrites = true
@@ -528,7 +447,7 @@ package final class TargetRun {
 
     // MARK: The cursor
 
-    private func advance(_ target: inout Target, _ part: Part, to anchor: Anchor?, isDelivered: Bool) {
+    private func advance(_ target: inout Target, _ part: ChangeSelection.Part, to anchor: Anchor?, isDelivered: Bool) {
         switch part {
         case .new: target.anchor = anchor ?? target.anchor
         case .backlog: if let anchor { target.backlog?.anchor = anchor } else if isDelivered { target.backlog = nil }
@@ -536,7 +455,8 @@ package final class TargetRun {
     }
 
     private func keep(
-        _ state: Target.State, _ words: String?, _ delivery: Delivery? = nil, _ part: Part = .new, upTo anchor: Anchor? = nil,
+        _ state: Target.State, _ words: String?, _ delivery: Delivery? = nil, _ part: ChangeSelection.Part = .new,
+        upTo anchor: Anchor? = nil,
         unheld: Int = 0, taken: [SampleIdentity] = []
     ) throws {
         var next = target

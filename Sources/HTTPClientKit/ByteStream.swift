@@ -19,7 +19,7 @@ package final class ByteStream {
     /// - Parameters:
     ///   - url: An address that begins with `http://` or `https://`. Its path is not used.
     ///   - certificateAuthority: The path of the accepted CA certificates, or `nil` for those of the system.
-    /// - Throws: ``HTTPFailure`` if there is no connection.
+    /// - Throws: ``HTTPFailure`` if it cannot connect.
     package init(_ url: String, certificateAuthority: String? = nil) throws(HTTPFailure) {
         guard !url.utf8.contains(0), url.hasPrefix("http://") || url.hasPrefix("https://") else {
             throw HTTPFailure(.address, "the address must begin with http:// or https://")
@@ -47,7 +47,7 @@ package final class ByteStream {
 
     deinit { curl_easy_cleanup(handle) }
 
-    /// Reads what has arrived.
+    /// Reads the bytes that have arrived.
     ///
     /// - Returns: The number of bytes, 0 at the end of the connection, or `nil` if nothing has arrived.
     /// - Throws: ``HTTPFailure`` if the connection is broken.
@@ -71,7 +71,7 @@ package final class ByteStream {
         return count
     }
 
-    /// Reads what has arrived, up to 4096 bytes. Empty at the end of the connection, `nil` if nothing has arrived.
+    /// Returns the bytes that have arrived, up to 4096. Empty at the end of the connection, `nil` if none have arrived.
     package func read() throws(HTTPFailure) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let result = buffer.withUnsafeMutableBytes { bytes in Result { () throws(HTTPFailure) in try read(into: bytes) } }

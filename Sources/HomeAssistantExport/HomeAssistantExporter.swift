@@ -44,7 +44,7 @@ package final class HomeAssistantExporter: HourComparingExporter, ErasingExporte
 
     /// Creates an exporter without connecting.
     ///
-    /// - Throws: ``SettingsFault`` if there are no statistics of hours.
+    /// - Throws: ``SettingsFault`` if it has no store to compute hours from.
     package init(
         _ settings: HomeAssistantSettings, context: ExportContext, spacing: Duration = .seconds(5)
     ) throws(SettingsFault) {
@@ -57,7 +57,7 @@ package final class HomeAssistantExporter: HourComparingExporter, ErasingExporte
 
     // MARK: Connection
 
-    /// The connection, which is opened if there is none.
+    /// Returns the open connection, or opens one.
     func opened() throws(DeliveryError) -> RecorderSession {
         if let session {
             do throws(HomeAssistantError) {

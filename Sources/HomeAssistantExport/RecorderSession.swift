@@ -53,7 +53,7 @@ final class RecorderSession {
         var total: Double?
     }
 
-    /// The maximum number of rows in a message. Home Assistant stands still while it checks them.
+    /// The maximum number of rows in a message. Home Assistant does nothing else while it checks them.
     static let maximumRows = 1000
     /// The number of messages before a barrier. Home Assistant writes 200 rows a second or more, so it has work for some seconds
     /// and not for minutes.
@@ -79,7 +79,7 @@ final class RecorderSession {
     /// Asks without touching data: older versions refuse the range in the message's form, which is checked first.
     private static func canDeleteRows(_ client: HomeAssistantClient) throws(HomeAssistantError) -> Bool {
         do throws(HomeAssistantError) {
-            let _: HomeAssistantClient.Nothing? = try client.call(
+            let _: HomeAssistantClient.EmptyResult? = try client.call(
                 "recorder/clear_statistics",
                 [
                     "statistic_ids": ["vitalgate:unused"], "start_time": "2025-03-03T06:00:00+00:00",
@@ -95,7 +95,7 @@ final class RecorderSession {
     func info() throws(HomeAssistantError) -> Info { try client.call("recorder/info") }
 
     private func readMetadata() throws(HomeAssistantError) {
-        // Without an id, Home Assistant lists all statistics of the house.
+        // Home Assistant lists all statistics if the request names none.
         let all: [Metadata] = try client.call("recorder/get_statistics_metadata")
         known = [:]
         for each in all where each.id.hasPrefix(Statistic.source + ":") { known[each.id] = each }
@@ -106,7 +106,7 @@ final class RecorderSession {
         let end = ContinuousClock.now + Self.barrierTimeout
         while true {
             do throws(HomeAssistantError) {
-                let _: HomeAssistantClient.Nothing? = try client.call(
+                let _: HomeAssistantClient.EmptyResult? = try client.call(
                     "recorder/update_statistics_metadata",
                     ["statistic_id": "vitalgate:barrier", "unit_class": nil, "unit_of_measurement": nil])
                 return
@@ -174,7 +174,7 @@ final class RecorderSession {
                 tickets.append(try send(unsent.prefix(Self.maximumRows), statistic, metadata))
                 unsent = unsent.dropFirst(Self.maximumRows)
             }
-            for ticket in tickets { let _: HomeAssistantClient.Nothing? = try client.result(of: ticket) }
+            for ticket in tickets { let _: HomeAssistantClient.EmptyResult? = try client.result(of: ticket) }
             known[metadata.id] = metadata
             try barrier()
             try check(Array(group), of: statistic)
@@ -183,7 +183,7 @@ final class RecorderSession {
 
     /// Sets the name of a statistic.
     func rename(_ statistic: Statistic, _ metadata: Metadata) throws(HomeAssistantError) {
-        let _: HomeAssistantClient.Nothing? = try client.result(of: send([], statistic, metadata))
+        let _: HomeAssistantClient.EmptyResult? = try client.result(of: send([], statistic, metadata))
         known[metadata.id] = metadata
     }
 
@@ -254,7 +254,7 @@ final class RecorderSession {
 
     private func clear(_ fields: HomeAssistantClient.Fields) throws(HomeAssistantError) {
         do throws(HomeAssistantError) {
-            let _: HomeAssistantClient.Nothing? = try client.call("recorder/clear_statistics", fields)
+            let _: HomeAssistantClient.EmptyResult? = try client.call("recorder/clear_statistics", fields)
         } catch {
             // It will still happen, before the barrier.
             guard error.kind == .command("timeout") else { throw error }

@@ -51,7 +51,7 @@ package final class HomeAssistantClient {
 
     private struct Answer<Result: Decodable>: Decodable { var result: Result }
     /// The result of a command that returns nothing.
-    package struct Nothing: Decodable, Sendable { package init(from decoder: any Decoder) throws {} }
+    package struct EmptyResult: Decodable, Sendable { package init(from decoder: any Decoder) throws {} }
 
     /// The oldest version with the keys that are sent: `unit_class` of `recorder/import_statistics`.
     package static let oldest = HomeAssistantRelease(year: 2025, month: 11)
@@ -186,7 +186,7 @@ package final class HomeAssistantClient {
             throw HomeAssistantError(.unreachable, "Home Assistant sent more than was asked for")
         }
         if head.type == "result" || head.type == "pong", let id = head.id {
-            // The answer of an earlier command that nobody waits for any more is dropped.
+            // An answer that arrives after its timeout is dropped.
             if id <= lastID { answers[id] = (head, bytes) }
         } else if head.type == "event" {
             events.append(bytes)

@@ -1,6 +1,6 @@
 import WebSocketKit
 
-/// The reason why Home Assistant did not do what was asked.
+/// A failed command or a failed connection.
 package struct HomeAssistantError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failures, by their remedy.
     package enum Kind: Hashable, Sendable {

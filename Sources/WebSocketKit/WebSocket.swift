@@ -31,7 +31,7 @@ package final class WebSocket {
         var messages: [[UInt8]] = []
         var closeCode: Int?
         var failure: HTTPFailure?
-        var heard = ContinuousClock.now
+        var lastArrival = ContinuousClock.now
 
         init(_ stream: ByteStream) { self.stream = stream }
     }
@@ -106,7 +106,7 @@ package final class WebSocket {
                 return -1
             }
             if count > 0 {
-                state.heard = .now
+                state.lastArrival = .now
                 return count
             }
             // The end of the connection without a close frame.
@@ -172,9 +172,9 @@ package final class WebSocket {
             if !state.messages.isEmpty { continue }
             let now = ContinuousClock.now
             guard now < end else { return nil }
-            let silence = now - state.heard
+            let silence = now - state.lastArrival
             guard silence < Self.silence else { throw WebSocketError(.unreachable, "the server is silent") }
-            if silence >= Self.pingDelay, pinged.map({ $0 < state.heard }) ?? true {
+            if silence >= Self.pingDelay, pinged.map({ $0 < state.lastArrival }) ?? true {
                 pinged = now
                 try queue([], WSLAY_PING)
                 try flush(within: Self.sendTimeout)

@@ -1,58 +1,11 @@
 import ExportTesting
 import FoundationEssentials
+import PipelineTesting
 import Testing
 import WebSocketKit
 
 /// The double answers as Home Assistant 2026.2.3 did when the cases were recorded, through the WebSocket client.
 @Suite struct CasesTests {
-    private enum JSON: Codable, Equatable {
-        case null
-        case boolean(Bool)
-        case number(Double)
-        case text(String)
-        case list([JSON])
-        case object([String: JSON])
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if container.decodeNil() {
-                self = .null
-            } else if let value = try? container.decode(Bool.self) {
-                self = .boolean(value)
-            } else if let value = try? container.decode(Double.self) {
-                self = .number(value)
-            } else if let value = try? container.decode(String.self) {
-                self = .text(value)
-            } else if let value = try? container.decode([JSON].self) {
-                self = .list(value)
-            } else {
-                self = .object(try container.decode([String: JSON].self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .null: try container.encodeNil()
-            case .boolean(let value): try container.encode(value)
-            case .number(let value): try container.encode(value)
-            case .text(let value): try container.encode(value)
-            case .list(let value): try container.encode(value)
-            case .object(let value): try container.encode(value)
-            }
-        }
-
-        /// The value with numbers that differ in their last digits made equal.
-        var rounded: JSON {
-            switch self {
-            case .number(let value): .number((value * 1e6).rounded() / 1e6)
-            case .list(let values): .list(values.map(\.rounded))
-            case .object(let values): .object(values.mapValues(\.rounded))
-            default: self
-            }
-        }
-    }
-
     private struct Case: Decodable {
         struct Step: Decodable {
             var send: [String: JSON]
@@ -103,5 +56,17 @@ import WebSocketKit
         #expect(try answers([steps[0]], HomeAssistantServer()) == [steps[0].answer])
         let new = try HomeAssistantServer(version: "2026.11.0")
         #expect(try answers(Array(steps[1...]), new) == steps[1...].map(\.answer))
+    }
+}
+
+extension JSON {
+    /// The value with numbers that differ in their last digits made equal.
+    fileprivate var rounded: JSON {
+        switch self {
+        case .number(let value): .number((value * 1e6).rounded() / 1e6)
+        case .list(let values): .list(values.map(\.rounded))
+        case .object(let values): .object(values.mapValues(\.rounded))
+        default: self
+        }
     }
 }

@@ -216,7 +216,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test func nothingIsAcknowledgedBeforeItWasReadBack() throws {
+    @Test func acknowledgesRowsAfterReadingThemBack() throws {
         let server = try HomeAssistantServer()
         // A barrier waits for it, and it is killed in between.
         server.kill()

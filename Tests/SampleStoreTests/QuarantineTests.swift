@@ -405,7 +405,7 @@ import Testing
     }
 
     /// A client's version replaces those of other devices, also if it was quarantined first.
-    @Test func acceptedVersionOfAClientReplacesThoseOfOtherDevices() throws {
+    @Test func acceptedClientVersionReplacesOtherDevices() throws {
         try TestStore.with { test in
             func save(_ version: Int64, _ numeral: String, device: String, rule: GateRule? = nil) throws {
                 var description = TestStore.description(.save)

@@ -58,7 +58,7 @@ enum RepairPage {
         return list + more + HTML.choose(found.isSearching, searching) + (try dismissed(call)) + another
     }
 
-    // MARK: What a person declared right
+    // MARK: Dismissals
 
     private static func dismissed(_ call: PageCall) throws -> HTML {
         let items: [HTML] = try call.records().dismissals().suffix(maximumDismissals).map { dismissal, series in

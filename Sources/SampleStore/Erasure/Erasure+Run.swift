@@ -111,7 +111,7 @@ extension SampleStore.Erasure {
             try store.devices.forgetDeviceStates()
             // Begin the entry before anything is removed, so that no number of an entry is reused.
             let ingest = try store.beginIngest(IngestDescription(kind: .erase, received: now.microseconds))
-            let count = try Erasure(connection: connection, person: person, name: name).run()
+            let count = try Erasure(connection: connection, person: person, name: name).run(by: ingest.id)
             if person == self.store.owner {
                 try connection.settings.set("subject", to: .text(UUIDText.random()))
             }

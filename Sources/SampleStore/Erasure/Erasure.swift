@@ -87,8 +87,9 @@ struct Erasure {
 
     /// Removes everything. Used inside a transaction.
     ///
+    /// - Parameter ingest: The entry of the ledger.
     /// - Returns: The number of samples and tombstones that were removed.
-    func run() throws -> Int {
+    func run(by ingest: Int64) throws -> Int {
         try checkTables()
         let ledger = ErasedLedger(connection: connection, person: person, words: words)
         let repairs = ErasedRepairs(connection: connection, words: words)
@@ -102,6 +103,7 @@ struct Erasure {
         try removeAnswers()
         try forgetDevices()
         try repairs.detach()
+        try bringForward(by: ingest)
         let count = try count("SELECT count(*) FROM pruned")
         // Sever what stays from its erased first report.
         try remove(
@@ -132,6 +134,17 @@ struct Erasure {
         try orders.finish()
         try connection.settings.remove(SampleStore.People.todayLayoutSetting(of: person))
         return count
+    }
+
+    /// Settles the records of which a version is removed, so that the next one becomes the sample.
+    private func bringForward(by ingest: Int64) throws(StoreError) {
+        let others = try connection.records.besideErased()
+        guard !others.isEmpty else { return }
+        try connection.records.removeErased()
+        let deletion = Deletion(connection: connection, ingest: ingest)
+        try LiveSampleUpdate(deletion).update(others)
+        try deletion.updateDerived()
+        try connection.ledger.add(deleted: deletion.deleted, restored: deletion.restored, to: ingest)
     }
 
     private func count(_ sql: String) throws(StoreError) -> Int { Int(try connection.integer(sql) ?? 0) }

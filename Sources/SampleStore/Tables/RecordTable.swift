@@ -122,6 +122,23 @@ struct RecordTable {
             "\(place), entry = ?7 WHERE (series, start, hash) = (?1, ?2, ?3)", old.values + new.values + [.integer(Self.moved)])
     }
 
+    /// Returns the other versions of the records that rows in the table `gone` have.
+    func besideErased() throws(StoreError) -> [SampleKey] {
+        try connection.sampleKeys(
+            """
+            SELECT DISTINCT other.series, other.start, other.hash FROM gone
+                CROSS JOIN record AS own INDEXED BY record_by_start
+                    ON (own.series, own.start, own.hash) = (gone.series, gone.start, gone.hash)
+                CROSS JOIN record AS other ON other.series = own.series AND other.id = own.id
+            WHERE (other.series, other.start, other.hash) NOT IN (SELECT series, start, hash FROM gone)
+            """, [])
+    }
+
+    /// Removes the versions of the rows in the table `gone`.
+    func removeErased() throws(StoreError) {
+        try connection.run("DELETE FROM \(byPlace) WHERE (series, start, hash) IN (SELECT series, start, hash FROM gone)")
+    }
+
     /// Marks a version of another person's record. No entry of the ledger has this number, so it is always active.
     private static let moved: Int64 = -1
 

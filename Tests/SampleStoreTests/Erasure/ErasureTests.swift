@@ -311,7 +311,7 @@ import Testing
 
     /// The erased person had the first version of the record, or had it for a while. The other one may have the same version.
     @Test(arguments: [ErasedPerson.person, TestStore.person], [false, true])
-    func assignedRecordKeepsItsVersion(first person: String, hasOwn: Bool) throws {
+    func keepsVersionOfAssignedRecord(first person: String, hasOwn: Bool) throws {
         try TestStore.with { test in
             let (store, other) = (try test.store, ErasedPerson.person)
             try store.people.save(Person(id: other, name: "Anna"))
@@ -334,6 +334,24 @@ import Testing
             #expect(try store.check(deep: true) == [])
             try test.keep([try Self.version(2, "81", of: TestStore.person)])
             #expect(try test.samples().map(\.sample.value) == [81])
+            #expect(try store.check(deep: true) == [])
+        }
+    }
+
+    /// The higher version was assigned to the erased person. The lower one was a sample before, or never was one.
+    @Test(arguments: [false, true]) func lowerVersionOfErasedOneComesForward(arrivesLater: Bool) throws {
+        try TestStore.with { test in
+            let (store, other) = (try test.store, ErasedPerson.person)
+            try store.people.save(Person(id: other, name: "Anna"))
+            let lower = try Self.version(1, "80", of: TestStore.person)
+            if !arrivesLater { try test.keep([lower]) }
+            try test.keep([try Self.version(2, "81", of: TestStore.person)])
+            _ = try store.people.assign(try test.identities(), to: other, now: TestStore.later)
+            if arrivesLater { try test.keep([lower]) }
+            #expect(try test.samples().map(\.sample.value) == [81])
+            _ = try store.erasure.erase(other, at: TestStore.later)
+            #expect(try test.samples().map(\.sample.value) == [80])
+            #expect(try test.keep([lower]).outcomes == [[.duplicate]])
             #expect(try store.check(deep: true) == [])
         }
     }

@@ -172,11 +172,11 @@ struct TargetEditing {
         guard let text, configuration?.targets.map(\.name) == before.targets.map(\.name).filter({ $0 != name }) else {
             throw ConfigurationError("\(file.path) has an unusual form and was not changed: remove the target in an editor")
         }
-        let exporter = try context.invocation.flag("--delete") ? clearable(target) : nil
+        // If it fails, the target stays in the file, so that the command can be repeated.
+        let removed = try context.invocation.flag("--delete") ? clear(target) : nil
         try file.replace(with: text)
-        let removed = try exporter.map { try clear(target, $0) }
-        let fate = removed.map { "\(Readable.count($0, "statistic")) removed there" } ?? "what was sent stays there"
-        context.note("vitalgate: removed the target '\(name)' from \(file.path); \(fate)")
+        let outcome = removed.map { "\(Readable.count($0, "statistic")) removed there" } ?? "what was sent stays there"
+        context.note("vitalgate: removed the target '\(name)' from \(file.path); \(outcome)")
         noteNext(otherwise: nil)
         for setting in target.kind.settings where setting.form == .secret {
             let path = secretPath(name, setting.key)
@@ -185,23 +185,19 @@ struct TargetEditing {
         }
     }
 
-    /// The exporter of a target that can remove what was sent, and that answers.
-    private func clearable(_ target: TargetConfiguration) throws -> any ClearableExporter {
-        let (_, exporter) = try context.assemble(target, try context.openForReading())
-        guard let exporter = exporter as? any ClearableExporter else {
-            throw context.invocation.invalid(
-                "--delete", value: target.name, expected: "a target of the kind homeassistant (remove the data there yourself)")
+    /// Removes everything that was sent, as the owner of the store. Returns the number of removed objects.
+    private func clear(_ target: TargetConfiguration) throws -> Int {
+        try FolderOwner.acting(asOwnerOf: context.configuration().store) {
+            let store = try context.access().openForWriting(creating: false)
+            guard let exporter = try context.assemble(target, store).exporter as? any ClearableExporter else {
+                throw context.invocation.invalid(
+                    "--delete", value: target.name,
+                    expected: "a target of the kind homeassistant (remove the data there yourself)")
+            }
+            defer { try? exporter.finish() }
+            _ = try exporter.check()
+            return try HourComparison.clear(target.name, exporter, store, now: context.machine.now())
         }
-        _ = try exporter.check()
-        return exporter
-    }
-
-    /// Removes what was sent, as the owner of the store, who may not be allowed to change the configuration.
-    private func clear(_ target: TargetConfiguration, _ exporter: any ClearableExporter) throws -> Int {
-        try context.becomeStoreOwner()
-        let store = try context.access().openForWriting(creating: false)
-        defer { try? exporter.finish() }
-        return try HourComparison.clear(target.name, exporter, store, now: context.machine.now())
     }
 
     /// Prints how the hub applies the change.
