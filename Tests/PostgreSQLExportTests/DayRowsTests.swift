@@ -67,6 +67,19 @@ import Testing
         while try sql(waiting) != [["\(count)"]] { usleep(10_000) }
     }
 
+    /// In a busy center, a day waits until its first mark is some seconds old. Later marks do not delay it.
+    @Test func aDayWaitsWhileHubsSend() throws {
+        _ = try exporter().deliver(ExportBatch(changes: [try walk()]))
+        let connection = try PostgreSQLConnection(settings)
+        #expect(try !rows.refresh(connection, { try SampleStatistics() }, after: 60))
+        #expect(try sums().isEmpty)
+        _ = try sql("UPDATE {}.day_due SET made = made - interval '61 seconds'")
+        let later = try steps(10, "export", at: Self.monday + 3 * Self.day + 50_000, for: 60)
+        _ = try exporter().deliver(ExportBatch(changes: [later]))
+        #expect(try rows.refresh(connection, { try SampleStatistics() }, after: 60))
+        #expect(try sums().map(\.last) == ["910", "910"])
+    }
+
     /// One program has read a week before a reading arrives, and writes it after another one has read the reading. The mark of the reading's
     /// day shows that the whole week has changed, because the total of the week counts on all of its days or on none.
     @Test func outdatedComputationLeavesWholeWeekDue() throws {
