@@ -125,6 +125,42 @@ import Testing
         }
     }
 
+    /// A deletion of a version is one of the lower versions, also when the import of the deleted version is forgotten.
+    @Test func lowerVersionOfForgottenDeletion() throws {
+        try TestStore.with { test in
+            try test.keep([try Self.version(1, "80"), try Self.version(1, "70", device: "b")])
+            let higher = try test.keep([try Self.version(2, "81", at: 10)]).account.id
+            let lower = try Self.version(1, "80").sample.identity
+            let deleted = try Self.version(2, "81", at: 10).sample.identity
+            try test.store.samples.delete([deleted], description: TestStore.description(.delete))
+            try test.store.ledger.undo(higher, forget: true, description: TestStore.description(.undo))
+            #expect(try test.samples().map(\.sample.value) == [70])
+            #expect(try test.store.check(deep: true) == [])
+            try test.store.samples.restore([lower], description: TestStore.description(.restore))
+            #expect(try test.samples().map(\.sample.value).sorted() == [70, 80])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    /// `store check --deep` compares versions of other devices, and those that an assignment moved.
+    @Test func checksVersionsOfOtherSeries() throws {
+        func expectProblem(_ test: TestStore) throws {
+            #expect(try test.store.check(deep: true) == [])
+            test.isSound = false
+            try test.store.connection.run("UPDATE record SET version = 9 WHERE version = 1", [])
+            #expect(try test.store.check(deep: true).contains { $0.contains("contradicts") })
+        }
+        try TestStore.with { test in
+            _ = try save(test, [try Self.version(1, "80", device: "a"), try Self.version(2, "81", device: "b")])
+            try expectProblem(test)
+        }
+        try TestStore.with { test in
+            try test.keep([try Self.version(1, "80")])
+            try Self.assigned(test, 2, "81")
+            try expectProblem(test)
+        }
+    }
+
     /// A restoration concerns the record of one person.
     @Test func restoresOnlyThePersonsRecord() throws {
         try TestStore.with { test in

@@ -142,7 +142,7 @@ final class LiveSampleUpdate {
         }
     }
 
-    /// Returns the successor of a sample: the live sample of the same reading, or else the version that replaced it.
+    /// Returns the successor of a sample: the live sample of the same reading, or else of a version of its record that replaced it.
     private func successor(
         of key: SampleKey, among live: [SampleKey], _ history: MeasurementHistory<SampleKey>
     ) -> SampleKey? {
@@ -151,7 +151,10 @@ final class LiveSampleUpdate {
             return history.reports.first { $0.key == root }?.group
         }
         let own = group(key)
-        return live.first { group($0) == own } ?? live.first
+        if let same = live.first(where: { group($0) == own }) { return same }
+        let lower = history.versions.filter { group($0.key) == own }
+        let higher = Set(history.versions.filter { above in lower.contains { above.replaces($0) } }.map { group($0.key) })
+        return live.first { higher.contains(group($0)) }
     }
 
     private func uuid(of key: SampleKey) throws(StoreError) -> SampleIdentity? {

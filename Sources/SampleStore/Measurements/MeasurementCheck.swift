@@ -25,6 +25,16 @@ struct MeasurementCheck {
         WHERE EXISTS(SELECT 1 FROM record AS other WHERE other.series = own.series AND other.id = own.id
             AND (other.version, other.entry) <> (own.version, own.entry))
         """,
+        // Versions of other devices, and those that repairs moved from another person or type.
+        """
+        SELECT series, start, hash FROM record AS own WHERE across AND EXISTS(SELECT 1 FROM series AS here CROSS JOIN series AS other
+            ON other.type = here.type AND other.subject = here.subject AND other.source = here.source AND other.id <> here.id
+            CROSS JOIN record ON record.series = other.id AND record.id = own.id WHERE here.id = own.series)
+        """,
+        """
+        SELECT old_series, old_start, old_hash FROM repaired WHERE NOT merged AND series <> old_series AND EXISTS(
+            SELECT 1 FROM record WHERE (record.series, record.start, record.hash) = (old_series, old_start, old_hash))
+        """,
         """
         SELECT s.series, s.start, s.hash FROM ingest CROSS JOIN change ON change.ingest = ingest.id AND deletion = 0
             CROSS JOIN sample AS s ON s.series = change.series AND s.start BETWEEN low AND high AND s.seq BETWEEN first_seq AND last_seq
