@@ -69,7 +69,8 @@ extension LawModel {
         switch kind {
         case .restore, .accept:
             let named = decisions.first { $0.step == step }?.reports ?? []
-            if repairs.contains(where: { $0.isApplied && !$0.reports.isDisjoint(with: named) }) { return .either }
+            let isOpen = named.contains { reports[$0].isOpen }
+            if repairs.contains(where: { $0.isApplied && (isOpen || !$0.reports.isDisjoint(with: named)) }) { return .either }
         case .undo:
             if repairs.contains(where: \.isApplied), changed.isEmpty { return .either }
         default: break
