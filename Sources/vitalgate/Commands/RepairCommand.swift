@@ -61,8 +61,10 @@ enum RepairCommand: Command {
                     that you have not applied yet. Unusual values that are possible, such as a fever or a low blood glucose, are \
                     not suggested. Each suggestion comes with the 'vitalgate repair plan' command that previews it. If the \
                     readings may also belong to another person, the command prints both explanations with a command for each, \
-                    and the more likely one comes first.
-                    """, options: [SharedOptions.timeZone, Format.option, Format.safe]),
+                    and the more likely one comes first. 'vitalgate repair dismiss' declares readings right.
+                    """,
+                options: [SuspicionReport.dismissed, SharedOptions.timeZone, Format.option, Format.safe]),
+            RepairDismissal.specification,
             CommandSpecification(
                 name: "list", summary: "List applied repairs.",
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
@@ -80,6 +82,7 @@ enum RepairCommand: Command {
         case "apply": try apply(context)
         case "undo": try undo(context)
         case "suggest": try SuspicionReport(context: context).run()
+        case "dismiss": try RepairDismissal.run(context)
         case "list":
             let store = try context.openForReading()
             try RepairReport(context: context, me: store.owner).writeList(try store.repairs.all())

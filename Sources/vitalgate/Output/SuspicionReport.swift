@@ -8,6 +8,8 @@ import SampleStore
 
 /// `repair suggest`: suspicious samples with the evidence and the command that shows the repair.
 struct SuspicionReport {
+    static let dismissed = Option(names: ["--dismissed"], help: "List the suggestions that you dismissed.")
+
     private let context: CommandContext
 
     init(context: CommandContext) { self.context = context }
@@ -20,6 +22,7 @@ struct SuspicionReport {
 
     func run() throws {
         let store = try context.openForReading()
+        guard !context.invocation.flag(Self.dismissed.names[0]) else { return try listDismissed(store) }
         let corrections = Corrections(library: try ProfileCommand.library(context), now: context.machine.now())
         let pending = try corrections.pending(in: store)
         let suspicions = try store.repairs.suspicions()
@@ -54,6 +57,19 @@ struct SuspicionReport {
         // The commands are too long for the table, so they follow it.
         try TableOutput(context: context).write(header: header.dropLast(), rows: rows.map(\.cells))
         try context.streams.output.write("\n" + rows.flatMap(\.commands).map { "\($0)\n" }.joined())
+    }
+
+    private func listDismissed(_ store: SampleStore) throws {
+        let series = Dictionary(uniqueKeysWithValues: try store.samples.series(matching: SampleQuery()).map { ($0.id, $0) })
+        let names = try store.people.names()
+        let rows = try store.repairs.dismissals().compactMap { dismissal in series[dismissal.series].map { (dismissal, $0) } }
+        try context.write(
+            rows,
+            [
+                Field("type") { $0.1.type.id }, .person(names, store) { $0.1.person }, Field("source") { $0.1.source },
+                Field("device") { $0.1.device.isEmpty ? nil : $0.1.device }, Field("from") { $0.0.from },
+                Field("to") { $0.0.to }, Field("fits") { $0.0.fits },
+            ], empty: "no suggestion is dismissed")
     }
 
     /// A line for a warning, without values.

@@ -73,6 +73,43 @@ import Testing
         #expect(try folder.vitalgate("repair", "show", "7").status == 65)
     }
 
+    @Test func dismissesSuggestions() throws {
+        let folder = try TestFolder()
+        let values = [36.6, 36.7, 36.6, 98.2, 98.4, 97.9, 98.6, 98.1, 36.7, 36.8, 36.6]
+        var csv = "time,type,value,unit,source\n"
+        for (day, value) in values.enumerated() {
+            csv += "2026-03-\(10 + day)T07:00:00Z,bodyTemperature,\(value),Cel,Thermo\n"
+        }
+        try folder.vitalgate("import", try folder.write("a.csv", csv))
+        func suggestions(_ options: String...) throws -> [JSON] {
+            try folder.vitalgate(["repair", "suggest", "--format", "ndjson"] + options).objects()
+        }
+        func dismiss(_ options: String...) throws -> String {
+            let run = try folder.vitalgate(["repair", "dismiss", "--type", "bodyTemperature"] + options)
+            #expect(run.status == 0)
+            return run.errors
+        }
+        #expect(try suggestions().count == 1)
+        // Not all of its readings are selected.
+        for condition in [
+            ["--from", "2026-03-14"], ["--to", "2026-03-17T07:00:00Z"], ["--source", "Other"], ["--person", "unassigned"],
+        ] {
+            let run = try folder.vitalgate(["repair", "dismiss", "--type", "bodyTemperature"] + condition)
+            #expect(run.status == 0 && run.errors.contains("no suggestion matches"))
+        }
+        #expect(
+            try dismiss("--source", "Thermo", "--from", "2026-03-13", "--to", "2026-03-18").contains("1 suggestion dismissed"))
+        #expect(try suggestions().isEmpty)
+        let dismissed = try #require(try suggestions("--dismissed").first)
+        #expect(
+            dismissed["type"].text == "bodyTemperature" && dismissed["subject"].text == "me" && dismissed["fits"].text == "[degF]"
+        )
+        #expect(dismissed["from"].text == "2026-03-13T07:00:00.000000Z" && dismissed["to"].text == "2026-03-17T07:00:00.000000Z")
+        #expect(try dismiss("--undo").contains("1 suggestion no longer dismissed"))
+        #expect(try suggestions().count == 1 && suggestions("--dismissed").isEmpty)
+        #expect(try folder.vitalgate("repair", "dismiss").status == 64)
+    }
+
     /// A profile whose next version corrects the errors of the first one.
     @Test func aProfilesCorrection() throws {
         let folder = try TestFolder()
