@@ -74,7 +74,13 @@ final class CorrectReadingSearch {
         let start = try samples.start(ofNominal: nominal, identity, in: series) ?? nominal
         let key = SampleKey(series: series, start: start, of: identity)
         if try samples.contains(key) { return .live(key) }
-        if let tombstone = try samples.tombstone(at: key), tombstone.replacedBy == nil { return .deleted(key) }
+        if let tombstone = try samples.tombstone(at: key) {
+            if tombstone.replacedBy == nil { return .deleted(key) }
+            // Another report represents it, unless a repair replaced it.
+            var isRepaired = false
+            for successor in try connection.repairs.successors(of: key) where successor.isActive { isRepaired = true }
+            return isRepaired ? .none : .duplicate
+        }
         return try connection.duplicates.contains(key) ? .duplicate : .none
     }
 }

@@ -301,6 +301,16 @@ import Testing
         ])
     }
 
+    /// The correct reading is there, and a more precise report of another source represents it.
+    @Test func repairBesideRepresentedReport() throws {
+        try Self.expectLaw([
+            .ingest([try Self.reading("app", 2, 0, Self.misread), try Self.reading("app", 2, 0, Self.pounds)], exact: false),
+            .ingest([try Self.reading("spare", 2, 40, Self.rounded)], exact: false),
+            .repair(LawRepair(change: .readAsPounds, source: "app", day: nil, isOfHeavy: true, merges: false)),
+            .undo(2, forget: false),
+        ])
+    }
+
     /// Two records have the same time and value.
     @Test func restorationNextToOtherRecord() throws {
         let reading = try Self.reading("app", 2, 0, Self.misread, "r1")
