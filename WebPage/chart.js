@@ -3,10 +3,14 @@
 "use strict";
 (() => {
     const words = document.body.dataset;
+    const root = document.documentElement.dataset.root;
     const [top, foot, strip] = [12, 24, 20];
     /** The parts of the address that belong to the chart, in the order of their controls. */
     const keys = ["range", "back", "from", "to", "unit", "with", "zone", "events", "previous", "sources"];
     const colors = 4;
+
+    /** Whether a pressure is the average of a longer time. */
+    const isAverage = ([from, to]) => to - from > 3600e3;
 
     function element(name, attributes, text) {
         const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -34,7 +38,7 @@
             this.series = series;
             const points = series.flatMap((each) => [...each.points, ...(each.previous ?? [])]);
             this.isEmpty = !points.length;
-            const goals = series.map((each) => each.goal).filter((goal) => goal !== undefined);
+            const goals = series.flatMap((each) => [each.goal, ...(each.limits ?? [])]).filter((goal) => goal !== undefined);
             let low = series.some((each) => each.kind === "bars") ? 0 : Math.min(points.reduce((best, point) => Math.min(best, point[2]), Infinity), ...goals);
             let high = Math.max(points.reduce((best, point) => Math.max(best, point[3]), -Infinity), ...goals);
             if (this.isEmpty) [low, high] = [0, 1];
@@ -161,12 +165,12 @@
                 if (link.dataset.range === this.state.range) link.setAttribute("aria-current", "true");
                 else link.removeAttribute("aria-current");
             }
-            const paths = ["/page/data/series" + query];
-            if (this.isOn("events") || this.isLong) paths.push("/page/data/events" + query);
+            const paths = [root + "data/series" + query];
+            if (this.isOn("events") || this.isLong) paths.push(root + "data/events" + query);
             try {
                 const [told, happened] = await Promise.all(paths.map(async (path) => {
                     const answer = await fetch(path);
-                    if (answer.status === 401) location.assign("/page/");
+                    if (answer.status === 401) location.assign(root);
                     if (!answer.ok) throw new Error(answer.statusText);
                     return answer.json();
                 }));
@@ -301,17 +305,17 @@
         ranges(group, points, y) {
             const shown = points.filter((point) => this.x(point[1]) >= this.left && this.x(point[0]) <= this.left + this.width);
             const x = (point) => this.clamped(this.x((point[0] + point[1]) / 2)).toFixed(1);
-            group.append(element("path", { class: "ranges", d: shown.map((point) => `M${x(point)} ${y(point[2])}V${y(point[3])}`).join("") }));
+            group.append(element("path", { class: shown.some(isAverage) ? "ranges average" : "ranges", d: shown.map((point) => `M${x(point)} ${y(point[2])}V${y(point[3])}`).join("") }));
             const radius = shown.length > this.width / 8 ? 2.5 : 4;
-            for (const point of shown) {
+            // Averages of a longer time are stems alone.
+            for (const point of shown.filter((each) => !isAverage(each))) {
                 const kind = this.isMorning(point) ? "filled" : "hollow";
                 for (const value of [point[2], point[3]]) group.append(element("circle", { class: kind, cx: x(point), cy: y(value), r: radius }));
             }
         }
 
-        /** Whether a measurement was made between four o'clock and noon. An average of a longer time counts as one of the morning. */
-        isMorning([from, to]) {
-            if (to - from > 3600e3) return true;
+        /** Whether a measurement was made between four o'clock and noon. */
+        isMorning([from]) {
             let hour;
             try {
                 hour = Number(new Intl.DateTimeFormat("en-GB", { hour: "numeric", hourCycle: "h23", timeZone: this.told.zone }).format(from));
@@ -342,7 +346,10 @@
         line(group, series, y) {
             const x = (point) => this.clamped(this.x((point[0] + point[1]) / 2)).toFixed(1);
             let [bands, lines, dots] = ["", "", ""];
-            for (const part of this.parts(series.points, series.gap)) {
+            // A day that is not over stands apart.
+            const parts = this.parts(series.unfinished ? series.points.slice(0, -1) : series.points, series.gap);
+            if (series.unfinished) parts.push([series.points.at(-1)]);
+            for (const part of parts) {
                 if (part.length === 1) {
                     dots += `M${x(part[0])} ${y(part[0][4])}h0`;
                     bands += `M${x(part[0]) - 1} ${y(part[0][2])}h2V${y(part[0][3])}h-2Z`;
@@ -360,7 +367,10 @@
             const entries = this.told.series.map((series, index) => [`lane${index % colors}`, series.name + (series.unit && series.unit.toLowerCase() !== series.name.toLowerCase() ? ", " + series.unit : "")]);
             if (this.told.series.some((series) => series.previous)) entries.push(["previous", words.previous]);
             const first = this.told.series[0];
-            if (first?.kind === "range" && first.points.some((point) => point[1] - point[0] <= 3600e3)) entries.push(["morning", words.morning], ["evening", words.evening]);
+            if (first?.kind === "range") {
+                if (first.points.some(isAverage)) entries[0][1] += ", " + words.average;
+                else if (first.points.length) entries.push(["morning", words.morning], ["evening", words.evening]);
+            }
             const kinds = { workout: words.workouts, sleepAnalysis: words.sleep, medicationDoseEvent: words.medication, annotation: words.notes };
             for (const [kind, name] of Object.entries(kinds)) if (this.told.events.some((event) => event.kind === kind)) entries.push(["event " + kind, name]);
             this.legend.replaceChildren(...entries.map(([kind, name]) => {
@@ -447,6 +457,18 @@
             this.selection.setAttribute("width", width);
         }
 
+        /** A time or an interval in words. The end of an interval is not included. */
+        said(from, end) {
+            const isLong = end - from >= 20 * 3600e3;
+            const style = { dateStyle: "medium", timeStyle: isLong ? undefined : "short" };
+            try {
+                const format = new Intl.DateTimeFormat(locale, { ...style, timeZone: this.told.zone });
+                return end > from ? format.formatRange(from, isLong ? end - 1 : end) : format.format(from);
+            } catch {
+                return new Date(from).toISOString();
+            }
+        }
+
         read(x) {
             this.cursor.setAttribute("visibility", x ? "visible" : "hidden");
             if (!x) {
@@ -456,18 +478,16 @@
             this.cursor.setAttribute("x1", x);
             this.cursor.setAttribute("x2", x);
             const time = this.time(x);
-            let end = time;
-            const style = { dateStyle: "medium", timeStyle: this.told.to - this.told.from < 30 * 24 * 3600e3 ? "short" : undefined };
-            let said;
-            try {
-                said = new Intl.DateTimeFormat(locale, { ...style, timeZone: this.told.zone }).format(time);
-            } catch {
-                said = new Date(time).toISOString();
-            }
-            for (const series of this.told.series) {
+            const nears = this.told.series.map((series) => {
                 const near = series.points.reduce((best, point) => (!best || Math.abs(point[0] + point[1] - 2 * time) < Math.abs(best[0] + best[1] - 2 * time) ? point : best), null);
-                if (!near || Math.abs(near[0] - time) > Math.max(series.gap, near[1] - near[0])) continue;
-                if (series === this.told.series[0]) end = near[1];
+                return near && Math.abs(near[0] - time) <= Math.max(series.gap, near[1] - near[0]) ? near : null;
+            });
+            // The time is that of the reading, or the interval of the average.
+            const [from, end] = nears[0] ?? [time, time];
+            let said = this.said(from, end);
+            for (const [index, series] of this.told.series.entries()) {
+                const near = nears[index];
+                if (!near) continue;
                 const [low, high, middle] = near.slice(2).map((value) => digits.format(value));
                 const figure = series.kind === "range" ? `${high}/${low}` : low === high ? middle : `${middle} (${low}–${high})`;
                 said += ` · ${series.name} ${figure} ${series.unit}`;

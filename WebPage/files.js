@@ -13,7 +13,7 @@
         const person = document.getElementById("person");
         if (person) asks.set("person", person.value);
         for (let attempt = 0; ; attempt++) {
-            const answer = await fetch(`${drop.dataset.to || "/page/data/files"}/${key}?${asks}`, {
+            const answer = await fetch(`${drop.dataset.to || document.documentElement.dataset.root + "data/files"}/${key}?${asks}`, {
                 method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file.slice(at, end),
             }).catch(() => null);
             if (answer && answer.ok) return end;

@@ -3,6 +3,7 @@
 (() => {
 const status = document.getElementById("live");
 const texts = document.body.dataset;
+const root = document.documentElement.dataset.root;
 
 function say(text) {
     if (!status) return;
@@ -57,8 +58,8 @@ let waiting;
 function reconnect(after) {
     clearTimeout(waiting);
     waiting = setTimeout(async () => {
-        const answer = await fetch("/page/data/today").catch(() => null);
-        if (answer && answer.status === 401) return location.assign("/page/");
+        const answer = await fetch(root + "data/today").catch(() => null);
+        if (answer && answer.status === 401) return location.assign(root);
         follow();
     }, after);
 }
@@ -70,7 +71,7 @@ function lose() {
 
 function follow() {
     events?.close();
-    events = new EventSource("/page/live");
+    events = new EventSource(root + "live");
     events.onopen = () => {
         say(texts.connected);
         if (wasLost) renew();
@@ -100,7 +101,7 @@ function follow() {
     events.addEventListener("ended", () => {
         events.close();
         say(texts.ended);
-        location.assign("/page/");
+        location.assign(root);
     });
 }
 

@@ -43,7 +43,8 @@ final class Exchange {
         isBegun = true
         socket = vitalgate_http_socket(connection)
         do throws(Problem) {
-            let head = try Self.head(connection, method: method, target, core.settings)
+            var head = try Self.head(connection, method: method, target, core.settings)
+            if head.peer == core.settings.proxy { head.proxied = try ProxiedAddress(head) }
             self.head = head
             try core.hosts.check(head)
             try OriginGuard.check(head)

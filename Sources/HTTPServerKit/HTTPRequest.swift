@@ -9,6 +9,8 @@ package struct RequestHead: Sendable {
     package let headers: [(name: String, value: String)]
     /// The client's address, or empty over a Unix socket.
     package var peer = ""
+    /// The address at which the browser sees the server, if the trusted proxy sent the request.
+    package var proxied: ProxiedAddress?
 
     /// A query parameter, `name=value`.
     package struct QueryItem: Hashable, Sendable {

@@ -11,7 +11,7 @@ enum OriginGuard {
         let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
         // `https://name:port`. The origin `null` never matches.
         guard parts.count == 3, ["http:", "https:"].contains(parts[0]), parts[1].isEmpty,
-            parts[2].lowercased() == head.header("host")?.lowercased()
+            parts[2].lowercased() == (head.proxied?.host ?? head.header("host"))?.lowercased()
         else { throw problem }
     }
 }

@@ -5,6 +5,8 @@ package struct ServerSettings: Sendable {
     package var hosts: [String] = []
     /// The key of the configuration with these names, for messages.
     package var hostsKey = "api.hosts"
+    /// The IP address of a trusted reverse proxy, whose headers say where browsers see the server (``ProxiedAddress``).
+    package var proxy: String?
     /// A certificate with its chain, and its key, both as PEM. Without it there is no TLS.
     package var identity: (certificate: String, key: String)?
     /// Whether to listen without TLS on an address that is not loopback.

@@ -66,14 +66,16 @@ package struct Chart: Sendable {
     /// - Parameters:
     ///   - zone: The zone of days and longer intervals.
     ///   - priority: Source and device ids or names in the configured order, the best first.
-    ///   - source: The id of the only source whose samples count, or `nil` for all.
+    ///   - condition: The condition on the samples that count, or `nil` for all.
     package init(
         _ type: SampleType, person: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String],
-        source: String? = nil
+        where condition: SamplePredicate? = nil
     ) throws(StoreError) {
         let isSum = type.aggregation == .cumulative
         (self.isSum, points) = (isSum, [])
-        if !isSum, frame.span <= Int64(frame.width) * 60_000, let single = try Self.single(type, person, source, frame, store) {
+        // Few samples are shown with their own times, whatever the scale is.
+        let maximum = frame.span <= Int64(frame.width) * 60_000 ? Self.maximumSamples : frame.width / 4
+        if !isSum, let single = try Self.single(type, person, condition, frame, store, maximum) {
             points = single
             return
         }
@@ -82,7 +84,7 @@ package struct Chart: Sendable {
             type: type, intervals: intervals, from: intervals.start(of: intervals.index(of: frame.start)),
             to: intervals.start(of: intervals.index(of: frame.end) + 1), priority: priority)
         query.person = person
-        if let source { query.predicate = .comparison(.source(.id), .equal, .text(source)) }
+        if let condition { query.predicate = condition }
         points = try store.calendarStatistics(query).compactMap { row in
             let (start, end) = (row.start.microseconds / 1000, row.end.microseconds / 1000)
             if isSum { return Point(start: start, end: end, low: row.sum, high: row.sum, middle: row.sum) }
@@ -90,6 +92,15 @@ package struct Chart: Sendable {
             return Point(start: start, end: end, low: low, high: high, middle: average)
         }
     }
+
+    /// Whether the last point is the average of a day that is not over. A line to it would show a change that is none.
+    package func isUnfinished(at now: Instant) -> Bool {
+        guard !isSum, let last = points.last else { return false }
+        return last.end > now.microseconds / 1000 && last.end - last.start >= Self.hours20
+    }
+
+    /// No day is shorter, also if the clocks change.
+    private static let hours20: Int64 = 20 * 3_600_000
 
     /// The longest gap that the line bridges, in milliseconds: four times the median distance between points.
     package var gap: Int64 {
@@ -100,17 +111,17 @@ package struct Chart: Sendable {
 
     /// The points for each pixel, or `nil` if there are too many samples.
     private static func single(
-        _ type: SampleType, _ person: String, _ source: String?, _ frame: ChartFrame, _ store: SampleStore
+        _ type: SampleType, _ person: String, _ condition: SamplePredicate?, _ frame: ChartFrame, _ store: SampleStore,
+        _ maximum: Int
     ) throws(StoreError) -> [Point]? {
         let cursor = try store.samples.cursor(
             matching: SampleQuery(
-                types: [type], from: frame.start, to: frame.end, person: person,
-                where: source.map { .comparison(.source(.id), .equal, .text($0)) }, limit: maximumSamples + 1))
+                types: [type], from: frame.start, to: frame.end, person: person, where: condition, limit: maximum + 1))
         defer { cursor.close() }
         var (points, count, weight, pixel) = ([Point](), 0, 0.0, Int64.min)
         while let sample = try cursor.next()?.sample {
             count += 1
-            guard count <= maximumSamples else { return nil }
+            guard count <= maximum else { return nil }
             let (start, value) = (sample.start.microseconds / 1000, sample.value)
             let own = (start - frame.from) * Int64(frame.width) / frame.span
             if own != pixel || points.isEmpty {
@@ -132,7 +143,7 @@ extension Chart {
     /// The points of blood pressures: the diastolic pressure is the lowest value of a point, the systolic one the highest. Each point is one
     /// measurement. If there are too many for the width, each is the average of an interval.
     ///
-    /// The parameters are those of ``init(_:person:in:of:zone:priority:source:)``. An interval is wide enough for a bar.
+    /// The parameters are those of ``init(_:person:in:of:zone:priority:where:)``. An interval is wide enough for a bar.
     package static func pressures(
         of person: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String]
     ) throws(StoreError) -> Chart {

@@ -146,17 +146,20 @@ package enum TodayFact: Hashable, Sendable {
         }
     }
 
-    /// A temperature of at least 38 °C in the last six hours, and the reading before it.
+    /// A temperature of at least 38 °C in the last day, and the reading before it. A normal reading ends it.
     ///
     /// - Parameter earlier: The reading before it with the same thermometer at the same site. It is compared if it is at most six hours
     ///   older.
     package static func temperature(_ latest: Reading, earlier: Reading?, now: Instant) -> TodayFact? {
-        guard latest.value >= 38, now.microseconds - latest.time.microseconds <= 6 * hour else { return nil }
+        guard latest.value >= fever, now.microseconds - latest.time.microseconds <= feverTime else { return nil }
         let compared = earlier.flatMap {
             latest.time.microseconds - $0.time.microseconds <= 6 * hour ? Earlier(value: $0.value, time: $0.time) : nil
         }
         return .temperature(latest.value, at: latest.time, earlier: compared)
     }
+
+    /// The temperature in °C from which it is raised, and the time in microseconds after which a raised one is no longer shown.
+    package static let (fever, feverTime): (Double, Int64) = (38, 24 * hour)
 
     /// The time since which nothing was recorded, if that was before today.
     package static func silence(latest: Instant?, source: String, midnight: Instant) -> TodayFact? {

@@ -37,7 +37,7 @@ struct PageLayout {
         let color: HTML = family.map { " class=\"\($0.rawValue)\"" } ?? ""
         return """
             <!DOCTYPE html>
-            <html lang="\(texts.language)">
+            <html lang="\(texts.language)" data-root="/page/">
             <head>
             <meta charset="utf-8">
             <title>\(title)\(person.map { " · \($0)" } ?? "") · Vitalgate</title>

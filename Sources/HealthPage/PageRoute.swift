@@ -68,7 +68,8 @@ struct PageCall {
 
     /// The address of a place of the page, for another device. `nil` if the browser has found the page at an address of this machine alone.
     func address(of place: String) -> String? {
-        guard let host = request.head.header("host") else { return nil }
+        // A proxy may ask other devices to log in.
+        guard request.head.proxied == nil, let host = request.head.header("host") else { return nil }
         // A header may have no port.
         let address = ListeningAddress(host) ?? ListeningAddress("\(host):0")
         guard address?.isLoopback != true else { return nil }

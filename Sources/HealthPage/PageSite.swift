@@ -69,13 +69,19 @@ package final class PageSite: Site {
 
     package func resolve(_ head: RequestHead) throws(Problem) -> ResolvedRequest {
         guard let (route, variables) = try route(head) else {
-            return ResolvedRequest { _ in HTTPResponse(status: 303, headers: [("Location", "/page/")]) }
+            return ResolvedRequest { _ in
+                HTTPResponse(status: 303, headers: [("Location", "/page/")]).shown(at: head.proxied)
+            }
         }
         return ResolvedRequest(
             body: try bodyAllowance(of: head, route), queue: queue(for: route),
             payer: { [self] in (try? session(head)).map { .person($0.session.person) } ?? .unauthenticated },
             answer: { [self] request in
-                do { return try answer(request, route, variables) } catch { return Problem(of: error).response }
+                do {
+                    return try answer(request, route, variables).shown(at: head.proxied)
+                } catch {
+                    return Problem(of: error).response
+                }
             })
     }
 

@@ -18,11 +18,18 @@ struct PageValues {
     }
 
     /// A number with as many digits as are significant.
-    static func text(_ value: Double) -> String { text(value, places: places(of: value)) }
+    static func text(_ value: Double) -> String { text(value, places: places(of: value, in: nil)) }
+
+    /// A number in a unit with as many digits as are significant. A scale and a thermometer have a decimal also above 100.
+    static func text(_ value: Double, in unit: Unit) -> String { text(value, places: places(of: value, in: unit)) }
+
+    /// The UCUM codes of units whose first decimal always matters: kilograms, pounds, and degrees.
+    private static let finer: Set<String> = ["kg", "[lb_av]", "[degF]", "Cel"]
 
     /// The number of significant decimals of a number.
-    private static func places(of value: Double) -> Int {
+    private static func places(of value: Double, in unit: Unit?) -> Int {
         let magnitude = abs(value)
+        if magnitude >= 100, magnitude < 1000, let unit, finer.contains(unit.code) { return 1 }
         return magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 || magnitude == 0 ? 2 : 3
     }
 
@@ -48,7 +55,7 @@ struct PageValues {
         let unit = unit(of: type)
         guard let conversion = try? conversion(of: type, to: unit) else { return "–" }
         let (first, last) = (conversion(from), conversion(to))
-        let text = Self.text(last - first, places: min(1, Self.places(of: last)))
+        let text = Self.text(last - first, places: min(1, Self.places(of: last, in: unit)))
         let signed = text == "0" ? "±0" : text.hasPrefix("−") ? text : "+" + text
         let symbol = symbol(unit)
         return symbol.isEmpty ? signed : "\(signed) \(symbol)"
@@ -118,7 +125,7 @@ struct PageValues {
     func amount(_ value: Double, of type: SampleType) -> (value: String, unit: String) {
         let unit = unit(of: type)
         guard let conversion = try? conversion(of: type, to: unit) else { return (Self.text(value), "") }
-        return (Self.text(conversion(value)), symbol(unit))
+        return (Self.text(conversion(value), in: unit), symbol(unit))
     }
 
     /// What an object's body contains, in a few words.

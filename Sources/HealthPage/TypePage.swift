@@ -77,9 +77,10 @@ enum TypePage {
         let (texts, values) = (call.texts, call.values)
         let unit = values.unit(of: type, asked: call.text("unit"))
         let conversion = try values.conversion(of: type, to: unit)
-        let query = StatisticsQuery(
+        var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: call.zone), from: window.start, to: window.end,
             person: try call.person().person, priority: call.core.settings.priority)
+        if let condition = try TrustedReadings(of: type, call).condition() { query.predicate = condition }
         let rows = try reader.store.calendarStatistics(query).map { $0.converted(by: conversion) }
         guard !rows.isEmpty else { return "<p>\(texts("type.nothing"))</p>" }
         let isSum = type.aggregation == .cumulative
@@ -87,7 +88,8 @@ enum TypePage {
             ["figure.from"] + (isSum ? ["figure.sum"] : ["figure.average", "figure.lowest", "figure.highest", "figure.latest"])
         let lines: [[HTML]] = rows.reversed().map { row in
             let numbers = isSum ? [row.sum] : [row.average, row.minimum, row.maximum, row.mostRecent]
-            return [label(row.start, interval, call)] + numbers.map { KindPage.cell($0.map { PageValues.text($0) } ?? "–") }
+            return [label(row.start, interval, call)]
+                + numbers.map { KindPage.cell($0.map { PageValues.text($0, in: unit) } ?? "–") }
                 + [KindPage.cell(PageValues.grouped(Int64(row.count)))]
         }
         let symbol = values.symbol(unit)

@@ -17,8 +17,8 @@ package struct OwnChanges {
     // MARK: Samples
 
     /// Adds a reading that was entered by hand.
-    package func add(_ entry: HandEntry, at now: Instant) throws -> [SampleOutcome] {
-        try store.samples.add(own(entry), received: now).outcomes
+    package func add(_ entry: HandEntry, at now: Instant) throws -> SampleStore.Samples.HandResult {
+        try store.samples.add(own(entry), received: now)
     }
 
     /// Corrects samples of one measurement.
@@ -158,7 +158,8 @@ package struct HubChanges {
 
     /// The people who have names.
     package func people() throws -> [Person] { try store.people.all() }
-    package func add(_ person: Person) throws { try store.people.save(person) }
+    /// Adds a person, or gives a known person another name.
+    package func save(_ person: Person) throws { try store.people.save(person) }
 
     /// A new login code for a person, or `nil` if there is no such person.
     package func makeCode(for person: String, at now: Instant) throws -> (name: String, code: String)? {

@@ -12,6 +12,7 @@ import Ingestion
 ///         hosts: ["hub.home"],                // names beside localhost and the address that requests may call it by
 ///         certificate: "/etc/vitalgate/api.pem", key: "/etc/vitalgate/api-key.pem",
 ///         plain: true,                        // another address than loopback without TLS
+///         proxy: "172.30.32.2",               // a reverse proxy that is trusted
 ///     }
 package struct APIConfiguration: Decodable, Sendable {
     package var listen: ListeningAddress
@@ -23,12 +24,14 @@ package struct APIConfiguration: Decodable, Sendable {
     package var key: String?
     /// Whether an address other than loopback may be served without TLS.
     package var isPlain = false
+    /// The IP address of a trusted reverse proxy.
+    package var proxy: String?
 
     /// The key of the configuration that has these settings.
     let section: String
 
     /// The keys of the object `api`.
-    static let knownKeys = ["listen", "hosts", "certificate", "key", "plain"]
+    static let knownKeys = ["listen", "hosts", "certificate", "key", "plain", "proxy"]
 
     package init(from decoder: any Decoder) throws { try self.init(from: decoder, section: "api") }
 
@@ -48,6 +51,10 @@ package struct APIConfiguration: Decodable, Sendable {
         self.listen = listen
         (hosts, isPlain) = (try members["hosts"] ?? [], try members["plain"] ?? false)
         (certificate, key) = (try members["certificate"], try members["key"])
+        proxy = try members["proxy"]
+        guard proxy.map(HostGuard.isAddress) ?? true else {
+            throw ConfigurationError("'\(section).proxy': expected an IP address such as 172.30.32.2")
+        }
         guard (certificate == nil) == (key == nil) else {
             throw ConfigurationError("'\(section)': 'certificate' and 'key' must be set together")
         }

@@ -183,6 +183,26 @@ import Testing
         #expect(ChartFrame(from: 5, to: 4, width: 100) == nil && ChartFrame(from: .min, to: .max, width: 100) == nil)
     }
 
+    /// A few readings have their own times in a chart of a week, and those of many are averages.
+    @Test func fewReadingsKeepTheirTimes() throws {
+        let times = [0.3, 4.85, 24.4]
+        for time in times { try answered.add("heartRate", "60", time) }
+        let few = try chart(.heartRate, -120, 48)
+        #expect(few.points.map(\.start) == times.map { AnsweredStore.instant($0).microseconds / 1000 })
+        #expect(few.points.allSatisfy { $0.start == $0.end })
+        for index in 0..<23 { try answered.add("heartRate", "70", -100 + Double(index)) }
+        #expect(try chart(.heartRate, -120, 48).points.allSatisfy { $0.end > $0.start })
+    }
+
+    /// The line does not go to the average of an unfinished day.
+    @Test func marksTheUnfinishedDay() throws {
+        for index in 0..<60 { try answered.add("heartRate", "60", Double(index - 40) * 24 + 6) }
+        let chart = try chart(.heartRate, -40 * 24, 20 * 24)
+        #expect(chart.isUnfinished(at: AnsweredStore.instant(19 * 24 + 12)))
+        #expect(!chart.isUnfinished(at: AnsweredStore.instant(20 * 24 + 1)))
+        #expect(try !self.chart(.heartRate, 0, 24).isUnfinished(at: AnsweredStore.instant(12)))
+    }
+
     @Test func aChartOfSumsHasOneBarADay() throws {
         try answered.add("stepCount", "600", -1, to: 1)
         let chart = try chart(.stepCount, -48, 48, width: 60)

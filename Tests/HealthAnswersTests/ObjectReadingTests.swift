@@ -281,7 +281,7 @@ import Testing
                     to: AnsweredStore.instant(24).microseconds / 1000, width: 4000))
             let chart = try Chart(
                 .heartRate, person: AnsweredStore.person, in: frame, of: answered.store, zone: utc, priority: [],
-                source: "strap")
+                where: .comparison(.source(.id), .equal, .text("strap")))
             #expect(chart.points.map(\.middle) == [90], "\(days)")
         }
     }

@@ -37,8 +37,9 @@ import Testing
         let form = try get("/page/add?type=bodyMass").text
         #expect(form.contains("name=\"value\"") && form.contains("<option value=\"[lb_av]\">lb</option>"))
         let body = "type=bodyMass&value=71%2C5&unit=kg&at=2026-11-20T07%3A30&zone=%2B01%3A00"
-        #expect(try post("/page/add", body).headers["location"] == "/page/add?type=bodyMass&done=stored")
+        let saved = try #require(try post("/page/add", body).headers["location"])
         let sample = try #require(try samples().first)
+        #expect(saved == "/page/add?type=bodyMass&done=stored&sample=\(sample.identity)")
         #expect(
             sample.numeral.text == "71.5"
                 && sample.start == Instant(written: "2026-11-20T06:30:00Z", now: ServedStore.now, zone: .init(fixed: .utc)))
@@ -53,6 +54,29 @@ import Testing
         #expect(try get("/page/add?type=workout").status == 404)
     }
 
+    /// A saved reading is shown with its value, time, and person, and can be undone.
+    @Test func aSavedReadingCanBeUndone() throws {
+        let other = Person(id: PageTests.other, name: "Ben")
+        try served.store.people.save(other)
+        let body = "type=bodyMass&value=104.6&unit=kg&at=2026-11-20T07%3A30&zone=Z"
+        let own = try #require(try post("/page/add", body).headers["location"])
+        #expect(try get(own).text.contains("Saved: 104.6 kg, 20 Nov 2026, 07:30."))
+        let bens = try #require(try post("/page/add", body + "&person=\(other.id)").headers["location"])
+        #expect(try get(bens).text.contains("Saved for Ben: 104.6 kg, 20 Nov 2026, 07:30."))
+        // Another person learns nothing about either, and cannot delete it.
+        let theirs = try PageTests.cookie(served, as: other.id)
+        #expect(try !get(own, theirs).text.contains("104.6"))
+        let sample = try #require(try samples().first).identity.description
+        let undo = "type=bodyMass&sample=\(sample)"
+        #expect(try post("/page/add/undo", undo, theirs).status == 404)
+        #expect(try post("/page/add/undo", undo + "&person=\(ServedStore.person)", theirs).status == 403)
+        #expect(try samples().count == 1)
+        #expect(try post("/page/add/undo", undo).headers["location"] == "/page/add?done=undone&type=bodyMass")
+        #expect(try samples().isEmpty && samples(of: other.id).count == 1)
+        #expect(try get("/page/add?done=undone&type=bodyMass").text.contains("The reading was deleted again."))
+        #expect(try post("/page/add/undo", undo).status == 404)
+    }
+
     @Test func anImpossibleValueIsQuarantined() throws {
         let body = "type=heartRate&value=9000&unit=/min&at=2026-11-20T07%3A30&zone=%2B01%3A00"
         #expect(try post("/page/add", body).headers["location"] == "/page/add?type=heartRate&done=quarantined")
@@ -61,7 +85,9 @@ import Testing
 
     @Test func aBloodPressureIsOneMeasurement() throws {
         let body = "type=bloodPressure&value=124&value2=79&at=2026-11-20T07%3A30&zone=Z"
-        #expect(try post("/page/add", body).headers["location"] == "/page/add?type=bloodPressure&done=stored")
+        let saved = try #require(try post("/page/add", body).headers["location"])
+        #expect(saved.hasPrefix("/page/add?type=bloodPressure&done=stored&sample="))
+        #expect(try get(saved).text.contains("Saved: 124/79 mmHg, "))
         #expect(try get("/page/data/today").text.contains("\"value\":\"124/79\""))
         let systolic = try #require(try samples().first { $0.origin.type == .bloodPressureSystolic })
         let id = systolic.identity.description

@@ -27,6 +27,16 @@ import Testing
         PageLocale.language.withValue("de") { #expect(PageValues.text(3252) == "3.252" && PageValues.text(3.25) == "3,25") }
     }
 
+    /// A scale and a thermometer have a decimal above 100, and a pulse has none.
+    @Test func aDecimalAboveHundred() throws {
+        let texts = try [("bodyMass", 104.6), ("bodyMass", 1000.4), ("heartRate", 104.6), ("bloodGlucose", 104.6)].map {
+            values().amount($1, of: try #require(SampleType($0))).value
+        }
+        #expect(texts == ["104.6", "1,000", "105", "105"])
+        let fahrenheit = PageValues(texts: files.texts(nil), units: { _ in try? Unit(written: "[degF]") })
+        #expect(fahrenheit.amount(38.4, of: try #require(SampleType("bodyTemperature"))).value == "101.1")
+    }
+
     @Test func aDurationHasNoZeros() {
         func text(_ minutes: Int64, _ language: String? = nil) -> String {
             values(language).duration(from: Self.now, to: Instant(microseconds: Self.now.microseconds + minutes * 60_000_000))

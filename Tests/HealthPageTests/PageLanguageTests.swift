@@ -41,7 +41,7 @@ import Testing
     }
 
     private func expectGerman(_ html: String, _ target: String) {
-        #expect(html.contains("<html lang=\"de\">"), "\(target)")
+        #expect(html.contains("<html lang=\"de\""), "\(target)")
         let found = english(html)
         #expect(found.isEmpty, "\(target): \(found.joined(separator: "\n"))")
     }

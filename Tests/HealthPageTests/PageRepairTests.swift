@@ -58,6 +58,34 @@ import Testing
         #expect(try post("/page/care/undo/1", "").status == 409)
     }
 
+    /// Readings that look wrong are in no average, table or curve of the page. They are counted, and can be marked as right on Today.
+    @Test func doubtfulReadingsAreLeftOut() throws {
+        let celsius = (0..<40).map { 365 + $0 % 7 }.map { "\($0 / 10).\($0 % 10)" }
+        let wrong = (0..<20).map { "98.\($0 % 10)" }
+        let start = ServedStore.now.microseconds / 1_000_000 - 60 * 86_400
+        try served.add(numerals: celsius + wrong, of: "bodyTemperature", from: start, every: 86_400)
+        _ = try care()
+        let page = try get("/page/type/bodyTemperature?range=year").text
+        #expect(page.contains("20 readings that look wrong are left out."))
+        // The list of readings has all.
+        let (figures, list) = try (#require(page.components(separatedBy: "<h2>Readings").first), page)
+        #expect(!figures.contains(">98.") && list.contains("<td>98."))
+        #expect(page.contains(": 40 readings, lowest 36.5, highest 37.1"))
+        let year = try get("/page/data/series?types=bodyTemperature&range=year&width=300").text
+        #expect(!year.contains("98.") && year.contains("37.1"))
+        // Before them, nothing is left out.
+        let before = (start * 1000, (start + 30 * 86_400) * 1000)
+        #expect(try !get("/page/type/bodyTemperature?from=\(before.0)&to=\(before.1)").text.contains("left out"))
+
+        let today = try get("/page/").text
+        #expect(today.contains("20 readings are recorded in °C but look like °F."))
+        let answer = try post("/page/care/dismiss", fields("dismiss", today))
+        #expect(answer.headers["location"] == "/page/")
+        #expect(try served.store.repairs.suspicions().isEmpty)
+        let whole = try get("/page/type/bodyTemperature?range=year").text
+        #expect(whole.contains(": 60 readings") && !whole.contains("left out"))
+    }
+
     /// The fields of the form with this action.
     private func fields(_ action: String, _ page: String) throws -> String {
         let form = try #require(page.components(separatedBy: "action=\"/page/care/\(action)\">").dropFirst().first)

@@ -70,15 +70,22 @@ enum RepairPage {
         return HTML.choose(!items.isEmpty, "<h3>\(call.texts("care.dismissed"))</h3><ul class=\"plain\">\(items)</ul>")
     }
 
+    /// The form on Today that marks suspicious readings as right.
+    static func dismissalForm(_ suspicion: Suspicion, _ call: PageCall) -> HTML {
+        let range = suspicion.range
+        return dismissalForm("dismiss", suspicion.series, range.from, range.to, range.fits.code, call, then: [("then", "today")])
+    }
+
     /// A form that names a suspicion.
     private static func dismissalForm(
-        _ action: String, _ series: SeriesDescription, _ from: Instant, _ to: Instant, _ fits: String, _ call: PageCall
+        _ action: String, _ series: SeriesDescription, _ from: Instant, _ to: Instant, _ fits: String, _ call: PageCall,
+        then: [(name: String, value: String)] = []
     ) -> HTML {
-        let hidden: [HTML] = [
+        let fields = [
             ("series", "\(series.id)"), ("from", "\(from.microseconds)"), ("to", "\(to.microseconds)"), ("fits", fits),
-        ].map { "<input type=\"hidden\" name=\"\($0.0)\" value=\"\($0.1)\">" }
+        ]
         return """
-            <form method="post" action="/page/care/\(action)">\(hidden)<button>\(call.texts("care." + action + ".do"))</button></form>
+            <form method="post" action="/page/care/\(action)">\(FormFields.hidden(fields + then))<button class="quiet">\(call.texts("care." + action + ".do"))</button></form>
             """
     }
 
@@ -95,7 +102,7 @@ enum RepairPage {
         let named = found.first { names(call, $0.series, $0.range.from, $0.range.to, $0.range.fits.code) }
         guard let named else { throw PageProblem(404, "suspicion") }
         try call.doing { try call.changes().dismiss(named) }
-        return call.see("/page/care?done=dismissed")
+        return call.see(call.text("then") == "today" ? "/page/" : "/page/care?done=dismissed")
     }
 
     @Sendable private static func checkAgain(_ call: PageCall) throws -> HTTPResponse {

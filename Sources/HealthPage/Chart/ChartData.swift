@@ -146,13 +146,15 @@ private struct Lines {
     let reader: Reader
     let call: PageCall
 
-    private func chart(_ frame: ChartFrame, source: String? = nil) throws -> Chart {
+    private func chart(_ frame: ChartFrame, where condition: SamplePredicate? = nil) throws -> Chart {
         let (person, priority) = (try call.person().person, call.core.settings.priority)
         if type.id == BloodPressure.type {
             return try Chart.pressures(of: person, in: frame, of: reader.store, zone: call.zone, priority: priority)
         }
+        let conditions = [try TrustedReadings(of: type, call).condition(), condition].compactMap { $0 }
         return try Chart(
-            type, person: person, in: frame, of: reader.store, zone: call.zone, priority: priority, source: source)
+            type, person: person, in: frame, of: reader.store, zone: call.zone, priority: priority,
+            where: conditions.isEmpty ? nil : .and(conditions))
     }
 
     /// The type from all sources, with the period before if the call asks for it.
@@ -171,7 +173,9 @@ private struct Lines {
         let query = SampleQuery(types: [type], person: try call.person().person)
         let sources = try Set(reader.store.samples.series(matching: query).map(\.source)).sorted()
         guard sources.count > 1, sources.count <= maximum, type.kind == .quantity else { return [try all()] }
-        let charts = try sources.map { (source: $0, chart: try chart(frame, source: $0)) }.filter { !$0.chart.points.isEmpty }
+        let charts = try sources.map {
+            (source: $0, chart: try chart(frame, where: .comparison(.source(.id), .equal, .text($0))))
+        }.filter { !$0.chart.points.isEmpty }
         guard !charts.isEmpty else { return [try all()] }
         return try charts.map { source, chart in
             try object(chart, name: "\(call.values.name(of: type)), \(call.texts.source(source))", nil)
@@ -185,7 +189,7 @@ private struct Lines {
         var object = JSONObject([
             "type": type.id, "name": name, "unit": call.values.symbol(unit), "sum": chart.isSum,
             "kind": type.id == BloodPressure.type ? "range" : chart.isSum ? "bars" : "line", "axis": isFirst ? 0 : 1,
-            "gap": Int(chart.gap),
+            "gap": Int(chart.gap), "unfinished": chart.isUnfinished(at: call.now),
         ])
         if let goal = try GoalsPage.line(of: type, in: frame, call) {
             object.set("goal", raw: Array(Self.number(conversion(goal)).utf8))

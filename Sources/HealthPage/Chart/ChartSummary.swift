@@ -45,9 +45,11 @@ struct ChartSummary {
                 type: type, intervals: CalendarIntervals(interval, zone: call.zone), from: window.start, to: window.end,
                 person: try call.person().person, priority: call.core.settings.priority)
             query.ranges = ranges
+            if let condition = try trusted.condition() { query.predicate = condition }
             return try reader.store.calendarStatistics(query)
         }
-        func text(_ value: Double) -> String { PageValues.text(conversion(value)) }
+        let trusted = try TrustedReadings(of: type, call)
+        func text(_ value: Double) -> String { PageValues.text(conversion(value), in: unit) }
         let symbol = values.symbol(unit)
         if isSum {
             let days = CalendarIntervals(.day, zone: call.zone)
@@ -69,8 +71,10 @@ struct ChartSummary {
         else { return nil }
         return Content(
             value: text(average), unit: texts("sum.average", symbol),
-            text: texts("sum.values", period, PageValues.grouped(Int64(row.count)), text(low), text(high)),
-            drawing: isGlucose ? GlucoseDay.bar(row.inRange.map(\.fraction), call) : "")
+            text: row.count == 1
+                ? texts("sum.one", period)
+                : texts("sum.values", period, PageValues.grouped(Int64(row.count)), text(low), text(high)),
+            drawing: (isGlucose ? GlucoseDay.bar(row.inRange.map(\.fraction), call) : "") + trusted.note(window, call))
     }
 
     private func pressure() throws -> Content? {

@@ -16,8 +16,8 @@ enum StillChart {
         let charts = try types.map { type in
             let chart = try Chart(
                 type, person: call.person().person, in: frame, of: reader.store, zone: call.zone,
-                priority: call.core.settings.priority)
-            return ReportPlot.part(chart, conversion)
+                priority: call.core.settings.priority, where: TrustedReadings(of: type, call).condition())
+            return ReportPlot.part(chart, conversion, isUnfinished: chart.isUnfinished(at: call.now))
         }
         let plot = ReportPlot(
             label: call.texts("chart.label") + ": " + call.values.name(of: type), frame: frame, charts: charts,

@@ -10,6 +10,7 @@ enum EntryPage {
     static let routes = [
         PageRoute(method: "GET", path: "add", answer: page),
         PageRoute(method: "POST", path: "add", body: 4096, answer: save),
+        PageRoute(method: "POST", path: "add/undo", body: 1024, answer: undo),
     ]
 
     static func link(_ call: PageCall, _ type: SampleType? = nil) -> HTML {
@@ -46,7 +47,7 @@ enum EntryPage {
             "type", texts("clients.type"), all.map { (value: $0.id, text: $0.name) }, chosen: nil)
         let body: HTML = """
             <h1>\(texts("entry.title"))</h1>
-            \(done(call))
+            \(try done(call))
             \(HTML.choose(!own.isEmpty, "<h2>\(texts("entry.own"))</h2><ul class=\"buttons\">\(own)</ul>"))
             <h2>\(texts("entry.other"))</h2>
             <form class="entry" method="get" action="/page/add">\(select)<button>\(texts("entry.next"))</button></form>
@@ -56,12 +57,49 @@ enum EntryPage {
     }
 
     /// What became of the last reading.
-    private static func done(_ call: PageCall) -> HTML {
-        guard let outcome = call.text("done"), ["stored", "duplicate", "quarantined", "refused"].contains(outcome) else {
+    private static func done(_ call: PageCall) throws -> HTML {
+        guard let outcome = call.text("done"), ["stored", "duplicate", "quarantined", "refused", "undone"].contains(outcome)
+        else {
             return ""
         }
-        let isStored = outcome == "stored"
-        return "<p class=\"\(isStored ? "done" : "problem")\" role=\"status\">\(call.texts("entry.done." + outcome))</p>"
+        if outcome == "stored", let saved = try saved(call) { return saved }
+        let isDone = outcome == "stored" || outcome == "undone"
+        return "<p class=\"\(isDone ? "done" : "problem")\" role=\"status\">\(call.texts("entry.done." + outcome))</p>"
+    }
+
+    /// The value, the time, and the person of the reading that was saved, with a button that deletes it. `nil` if it is not there any more.
+    private static func saved(_ call: PageCall) throws -> HTML? {
+        let store = try (call.isOwner ? call.ownerReader() : call.reader()).store
+        let samples = try call.list("sample").prefix(EntryForm.pressures.count).compactMap { id in
+            try SampleIdentity(id).flatMap { try store.samples.sample($0)?.sample }
+        }
+        guard let first = samples.first, samples.allSatisfy({ $0.origin.person == first.origin.person }) else { return nil }
+        let amounts = samples.map { call.values.amount($0.value, of: $0.origin.type) }
+        let value = CardFacts.joined(amounts.map(\.value).joined(separator: "/"), amounts[0].unit)
+        let (texts, time) = (call.texts, call.times.text(first.start))
+        let own = first.origin.person == call.session?.person
+        let name = try own ? call.personName : call.personNames()[first.origin.person]
+        let sentence = name.map { texts("entry.saved", $0, value, time) } ?? texts("entry.savedOwn", value, time)
+        let fields =
+            samples.map { (name: "sample", value: $0.identity.description) }
+            + [(name: "type", value: call.text("type") ?? ""), (name: "person", value: first.origin.person)]
+        return """
+            <div class="done" role="status"><p>\(sentence)</p><form class="inline" method="post" action="/page/add/undo">\(FormFields.hidden(fields))\
+            <button class="quiet">\(texts("entry.undo"))</button></form></div>
+            """
+    }
+
+    /// Deletes a reading that was just saved.
+    @Sendable private static func undo(_ call: PageCall) throws -> HTTPResponse {
+        let changes = try call.changes(of: try person(call))
+        let samples = call.list("sample").prefix(EntryForm.pressures.count).compactMap { SampleIdentity($0) }
+        try call.doing {
+            for sample in samples {
+                guard try changes.delete(sample, withParts: false, at: call.now) else { throw PageProblem(404, "sample") }
+            }
+        }
+        let type = call.text("type").flatMap { try? SampleType(anyName: $0) }
+        return call.see("/page/add?done=undone\(type.map { "&type=\($0.id)" } ?? "")")
     }
 
     private static func whole(_ form: EntryForm, _ type: SampleType, _ call: PageCall) throws -> HTML {
@@ -83,7 +121,7 @@ enum EntryPage {
             person.text.isEmpty ? call.personName.map { texts("entry.saveFor", $0) } ?? texts("entry.save") : texts("entry.save")
         let body: HTML = """
             <h1>\(title)</h1>
-            \(done(call))
+            \(try done(call))
             <form class="entry" method="post" action="/page/add">
             \(FormFields.hidden([("type", type.id)]))\(form.html)\(person)<button>\(saving)</button></form>
             <p><a href="/page/type/\(type.id)">\(name)</a> · <a href="/page/add">\(texts("entry.another"))</a></p>
@@ -97,14 +135,17 @@ enum EntryPage {
         }
         let person = try person(call)
         guard let entry = form.entry(of: person) else { return .page(try whole(form, type, call), status: 422) }
-        let outcomes: [SampleOutcome]
+        let result: SampleStore.Samples.HandResult
         do {
-            outcomes = try call.changes(of: person).add(entry, at: call.now)
+            result = try call.changes(of: person).add(entry, at: call.now)
         } catch is Refusal {
             form.fail("value", "entry.wrong.refused")
             return .page(try whole(form, type, call), status: 422)
         }
-        return call.see("/page/add?type=\(type.id)&done=\(word(outcomes))")
+        let saved = zip(result.samples, result.outcomes).filter { $0.1 == .stored }
+        return call.see(
+            "/page/add?type=\(type.id)&done=\(word(result.outcomes))"
+                + saved.map { "&sample=\($0.0.identity.description)" }.joined())
     }
 
     /// The person whose reading it is. Only the keeper may name another person.

@@ -56,7 +56,10 @@ enum GoalsPage {
     /// A goal such as `10,000 steps a day`.
     private static func text(_ goal: Goal, _ call: PageCall) -> String {
         let (value, unit) = call.values.amount(goal.value, of: goal.type)
-        return call.texts("goals.text." + goal.span.rawValue, unit.isEmpty ? value : "\(value) \(unit)")
+        let amount = CardFacts.joined(value, unit)
+        // A weight has no sum.
+        guard goal.type.aggregation == .cumulative else { return amount }
+        return call.texts("goals.text." + goal.span.rawValue, amount)
     }
 
     /// The person's goal of a type.

@@ -50,6 +50,11 @@ enum PeoplePage {
             <form class="entry" method="post" action="/page/people">\(FormFields.hidden([("do", "add")]))
             \(fields.input("name", texts("targets.name"), value: fields.typed("name") ?? "", attributes: "autocomplete=\"off\" required"))
             <button>\(texts("people.add"))</button></form>
+            <h2>\(texts("people.rename"))</h2>
+            <form class="entry" method="post" action="/page/people">\(FormFields.hidden([("do", "rename")]))
+            \(fields.select("person", texts("people.whoseName"), names.map { (value: $0.key, text: $0.value) }, chosen: fields.typed("person") ?? call.core.owner))
+            \(fields.input("newName", texts("people.newName"), value: fields.typed("newName") ?? "", attributes: "autocomplete=\"off\" required"))
+            <button>\(texts("people.rename"))</button></form>
             <p><a href="/page/devices">\(texts("people.devices"))</a> · <a href="/page/upload">\(texts("upload.title"))</a></p>
             """
         return PageLayout(call: call, title: texts("people.title"), place: "/page/people").whole(body)
@@ -95,7 +100,23 @@ enum PeoplePage {
                 fields.errors["name"] = "people.wrong.taken"
                 return .page(try whole(fields, call), status: 422)
             }
-            try call.doing { try changes.add(Person(id: UUIDText.random(), name: name)) }
+            try call.doing { try changes.save(Person(id: UUIDText.random(), name: name)) }
+            return call.see("/page/people")
+        case "rename":
+            var fields = FormFields(call: call)
+            let changes = try call.hubChanges()
+            guard let person = call.text("person"), person != Origin.unassigned, try call.personNames()[person] != nil else {
+                throw PageProblem(400, "choosePerson")
+            }
+            guard let name = fields.typed("newName"), Person.isName(name) else {
+                fields.errors["newName"] = "people.wrong.name"
+                return .page(try whole(fields, call), status: 422)
+            }
+            guard try !changes.people().contains(where: { $0.name == name && $0.id != person }) else {
+                fields.errors["newName"] = "people.wrong.taken"
+                return .page(try whole(fields, call), status: 422)
+            }
+            try call.doing { try changes.save(Person(id: person, name: name)) }
             return call.see("/page/people")
         case "invite":
             guard let person = call.text("person"),

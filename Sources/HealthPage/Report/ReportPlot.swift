@@ -96,8 +96,12 @@ struct ReportPlot {
 
 extension ReportPlot {
     /// A chart of a report in the unit of the page.
-    static func part(_ chart: Chart, _ conversion: UnitConversion) -> (points: [Point], isSum: Bool, gap: Int64) {
-        let points = chart.points.map { point in
+    ///
+    /// - Parameter isUnfinished: Whether the last point is a day that is not over, which a line leaves out.
+    static func part(
+        _ chart: Chart, _ conversion: UnitConversion, isUnfinished: Bool
+    ) -> (points: [Point], isSum: Bool, gap: Int64) {
+        let points = chart.points.dropLast(isUnfinished ? 1 : 0).map { point in
             Point(
                 start: point.start, end: point.end, low: conversion(point.low), high: conversion(point.high),
                 middle: conversion(point.middle))

@@ -16,9 +16,11 @@ struct ReportSection {
     private var parts: [SampleType] { ReportRequest.parts(of: type) }
     private var isSum: Bool { type.kind == .quantity && type.aggregation == .cumulative }
 
+    private var unit: Unit { call.values.unit(of: parts[0]) }
+    private func text(_ value: Double) -> String { PageValues.text(value, in: unit) }
+
     func html() throws -> HTML {
         let (values, texts) = (call.values, call.texts)
-        let unit = values.unit(of: parts[0])
         let conversion = try values.conversion(of: parts[0], to: unit)
         let days = try parts.map { part in
             try reader.store.calendarStatistics(query(part, .day)).map { $0.converted(by: conversion) }
@@ -48,12 +50,12 @@ struct ReportSection {
             var cells: [String]
             if isSum {
                 let sum = days.reduce(0) { $0 + $1.sum }
-                cells = [PageValues.text(sum), PageValues.text(sum / Double(max(days.count, 1)))]
+                cells = [text(sum), text(sum / Double(max(days.count, 1)))]
             } else {
                 // Each reading counts the same, as a doctor would average a list of readings.
                 let average = days.reduce(0) { $0 + ($1.average ?? 0) * Double($1.count) } / Double(max(count, 1))
                 cells = [average, days.compactMap(\.minimum).min() ?? .nan, days.compactMap(\.maximum).max() ?? .nan].map(
-                    PageValues.text)
+                    text)
             }
             cells += [PageValues.grouped(Int64(count)), PageValues.grouped(Int64(days.count))]
             let data: [HTML] = cells.map { "<td>\($0)</td>" }
@@ -118,7 +120,7 @@ struct ReportSection {
             let chart = try Chart(
                 part, person: try call.person().person, in: frame, of: reader.store, zone: call.zone,
                 priority: call.core.settings.priority)
-            return ReportPlot.part(chart, conversion)
+            return ReportPlot.part(chart, conversion, isUnfinished: chart.isUnfinished(at: call.now))
         }
         let label = call.texts(
             "report.chart", call.values.name(of: type), call.times.written(request.first), call.times.written(request.last))
@@ -135,7 +137,7 @@ struct ReportSection {
         for (part, days) in zip(parts, days) {
             for day in days {
                 let numbers = isSum ? [day.sum] : [day.average, day.minimum, day.maximum].map { $0 ?? .nan }
-                let cells: [HTML] = numbers.map { "<td>\(PageValues.text($0))</td>" }
+                let cells: [HTML] = numbers.map { "<td>\(text($0))</td>" }
                 let name: HTML = parts.count > 1 ? "<td>\(call.values.name(of: part))</td>" : ""
                 rows.append("<tr><th scope=\"row\">\(call.times.day(day.start))</th>\(name)\(cells)</tr>")
             }
@@ -157,7 +159,7 @@ struct ReportSection {
         while let sample = try cursor.next()?.sample {
             let value =
                 type.kind == .quantity
-                ? PageValues.text(conversion(sample.value)) : try call.values.shown(sample, in: reader.store).value
+                ? text(conversion(sample.value)) : try call.values.shown(sample, in: reader.store).value
             let pulse = isPressure ? [KindPage.cell(try pulse(with: sample) ?? "–")] : []
             rows.append(
                 [KindPage.cell(call.times.dayAndTime(sample.start)), KindPage.cell(value)] + pulse

@@ -95,6 +95,7 @@ struct NeedsYou {
         let texts = call.texts
         let doubts = try call.doubts()
         let quarantined = try call.records().quarantined(limit: maximumQuarantined)
+        let suspicions = call.site.suspicions.suspicions(of: try call.person(), call.core).all
         let types = Set(doubts.quarantined.keys).union(doubts.suspicious.keys).map { (type: $0, name: call.values.name(of: $0)) }
             .sorted { ($0.name, $0.type.id) < ($1.name, $1.type.id) }
         return types.compactMap { type, name in
@@ -102,7 +103,11 @@ struct NeedsYou {
             guard quarantinedCount + suspicious > 0 else { return nil }
             var words: [String] = []
             if quarantinedCount > 0 { words.append(texts("card.quarantined", "\(quarantinedCount)")) }
-            if suspicious > 0 { words.append(texts("card.suspicious")) }
+            let ranges = suspicions.filter { $0.series.type == type }.map(\.range)
+            for range in ranges {
+                let (taken, fits) = (call.values.symbol(range.taken), call.values.symbol(range.fits))
+                words.append(texts("care.fits", "\(range.count)", taken, fits))
+            }
             var actions: HTML =
                 "<a href=\"/page/care\" aria-label=\"\(texts("needs.reviewOf", name))\">\(texts("needs.review"))</a>"
             // A single reading can be accepted here. Several are judged one by one.
@@ -113,6 +118,9 @@ struct NeedsYou {
                     <form method="post" action="/page/care/held/\(only.stored.sample.identity.description)"><input type="hidden" name="then" value="today">\
                     <button name="do" value="accept" aria-label="\(texts("needs.rightOf", name))">\(texts("needs.right"))</button></form>
                     """
+            }
+            if quarantinedCount == 0, suspicious == 1, let only = suspicions.first(where: { $0.series.type == type }) {
+                actions += RepairPage.dismissalForm(only, call)
             }
             return Item(title: name, text: "\(words.joined(separator: " "))", actions: actions)
         }

@@ -109,13 +109,17 @@ enum TodayPage {
     /// A large card without another one beside it is as wide as the page.
     private static func alone(_ card: HTML) -> HTML { HTML(stringLiteral: card.text.replacing("hero w8", with: "hero alone")) }
 
-    /// The type of the large card: a raised temperature of the last hours, the night until noon, and steps later.
+    /// The type of the large card: a raised temperature of the last day, the night until noon, and steps later.
     private static func hero(of cards: [TypeCard], _ call: PageCall) -> TypeCard? {
         let days = CalendarIntervals(.day, zone: call.zone)
         func card(_ id: String, _ passes: (TypeCard) -> Bool) -> TypeCard? { cards.first { $0.type.id == id && passes($0) } }
         func isToday(_ card: TypeCard) -> Bool { days.index(of: card.latest.end) == days.index(of: call.now) }
         if let fever = card(
-            "bodyTemperature", { $0.latest.value >= 38 && call.now.microseconds - $0.latest.start.microseconds < day / 4 })
+            "bodyTemperature",
+            {
+                $0.latest.value >= TodayFact.fever
+                    && call.now.microseconds - $0.latest.start.microseconds <= TodayFact.feverTime
+            })
         {
             return fever
         }

@@ -60,6 +60,7 @@ extension ServerSettings {
         self.init(listening: configured.listen)
         hosts = configured.hosts
         allowsPlain = configured.isPlain
+        proxy = configured.proxy
         if let certificate = configured.certificate, let key = configured.key {
             identity = (try Self.text(of: certificate, section), try Self.text(of: key, section))
         }

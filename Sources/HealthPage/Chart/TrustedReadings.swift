@@ -1,0 +1,40 @@
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The readings of a type that charts, averages and tables show: all but those that look as if they were in another unit. These are
+/// counted in words, and a person decides about them on the page for data quality.
+struct TrustedReadings {
+    private let suspicions: [Suspicion]
+
+    init(of type: SampleType, _ call: PageCall) throws {
+        suspicions = call.site.suspicions.suspicions(of: try call.person(), call.core).all.filter { $0.series.type == type }
+    }
+
+    /// The condition on a sample, or `nil` if all readings are shown.
+    func condition() throws -> SamplePredicate? {
+        suspicions.isEmpty ? nil : .not(.or(try suspicions.map(Self.condition)))
+    }
+
+    /// The readings of a suspicion.
+    private static func condition(_ suspicion: Suspicion) throws -> SamplePredicate {
+        let (range, series) = (suspicion.range, suspicion.series)
+        let device = SamplePredicate.comparison(.device(.key), .equal, series.device.isEmpty ? .present : .text(series.device))
+        var parts: [SamplePredicate] = [
+            .comparison(.source(.id), .equal, .text(series.source)), series.device.isEmpty ? .not(device) : device,
+            .comparison(.start, .atLeast, .instant(range.from)), .comparison(.start, .atMost, .instant(range.to)),
+        ]
+        if let condition = suspicion.condition { parts.append(try SamplePredicate(condition)) }
+        return .and(parts)
+    }
+
+    /// A sentence about the readings of a period that are left out, with a link to decide about them.
+    func note(_ window: ChartWindow, _ call: PageCall) -> HTML {
+        let count = suspicions.filter { $0.range.from < window.end && $0.range.to >= window.start }.reduce(0) {
+            $0 + $1.range.count
+        }
+        guard count > 0 else { return "" }
+        return
+            "<p class=\"note\">\(call.texts("sum.leftOut", "\(count)")) <a href=\"/page/care\">\(call.texts("needs.review"))</a></p>"
+    }
+}
