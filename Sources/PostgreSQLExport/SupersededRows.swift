@@ -89,10 +89,12 @@ enum SupersededRows {
             "EXISTS(SELECT 1 FROM \(schema).\($0.name) s WHERE \(isSame("s", "gone", $0, byPerson)))"
         }.joined(separator: " OR ")
         let variant = "(k.content->>'variant')::bigint"
-        let hubs = """
-            ARRAY(SELECT k.hub FROM \(schema).superseded k
-                WHERE k.held = heir.held AND k.by = heir.was AND \(variant) = heir.variant ORDER BY 1)
+        // Another hub can have a lower version of the same reading.
+        let isHeir = """
+            k.held = heir.held AND k.by = heir.was AND \(variant) = heir.variant
+                AND k.content->>'record_version' IS NOT DISTINCT FROM heir.content->>'record_version'
             """
+        let hubs = "ARRAY(SELECT k.hub FROM \(schema).superseded k WHERE \(isHeir) ORDER BY 1)"
         return [
             """
             WITH withdrawn AS (DELETE FROM \(schema).superseded k USING gone WHERE k.held = gone.uuid AND k.hub = \(hub)
@@ -123,9 +125,7 @@ enum SupersededRows {
                     """,
                 ]
             } + [
-                """
-                DELETE FROM \(schema).superseded k USING heir WHERE k.held = heir.held AND k.by = heir.was AND \(variant) = heir.variant
-                """,
+                "DELETE FROM \(schema).superseded k USING heir WHERE \(isHeir)",
                 """
                 WITH moved AS (UPDATE \(schema).superseded k SET by = heir.held FROM heir WHERE k.by = heir.was RETURNING k.by, k.subject)
                 INSERT INTO touched SELECT by, subject FROM moved
