@@ -29,7 +29,7 @@ enum RecordRows {
     ///   - byPerson: whether the table of samples is partitioned, so that a person leads to a partition.
     static func claims(into tables: [ReportTable], in schema: String, hub: Int32, byPerson: Bool) -> [String] {
         var statements = tables.flatMap { sameReading(into: $0, in: schema, hub: hub, byPerson: byPerson) }
-        // `MATERIALIZED` as in ``ReceiptRows``.
+        // `MATERIALIZED` as in ``RowMatch/with(_:)``.
         for table in tables {
             statements.append(
                 SupersededRows.adding(
@@ -101,21 +101,27 @@ enum RecordRows {
             """
         let isLower = "\(isSameRow) AND i.record_version < s.record_version AND NOT s.hubs @> ARRAY[\(hub)]"
         let isHigher = "\(isSameRow) AND i.record_version > s.record_version"
+        let with = RowMatch.with(incoming)
         return [
             SupersededRows.adding(
                 """
-                SELECT i.uuid AS held, \(hub) AS hub, s.uuid AS by, i.subject, to_jsonb(i) AS content FROM (\(table.incoming)) i
+                WITH i AS MATERIALIZED (\(new(table)))
+                SELECT i.uuid AS held, \(hub) AS hub, s.uuid AS by, i.subject, to_jsonb(i) AS content FROM i
                     JOIN \(schema).\(table.name) s ON \(isLower)
                 """, place: table.name, in: schema),
-            "DELETE FROM \(incoming) i USING \(schema).\(table.name) s WHERE \(isLower)",
+            """
+            DELETE FROM \(incoming) WHERE uuid IN (\(with) SELECT i.uuid FROM \(incoming) i JOIN \(schema).\(table.name) s ON \(isLower))
+            """,
             SupersededRows.adding(
                 """
-                SELECT s.uuid AS held, h.hub, i.uuid AS by, s.subject, \(SupersededRows.content("s")) AS content
+                \(with) SELECT s.uuid AS held, h.hub, i.uuid AS by, s.subject, \(SupersededRows.content("s")) AS content
                     FROM \(incoming) i JOIN \(schema).\(table.name) s ON \(isHigher), unnest(s.hubs) AS h(hub) WHERE h.hub <> \(hub)
                 """, place: table.name, in: schema),
-            "DELETE FROM \(schema).\(table.name) s USING \(incoming) i WHERE \(isHigher) AND s.hubs <> ARRAY[\(hub)]",
             """
-            UPDATE \(schema).\(table.name) s SET record_version = i.record_version FROM \(incoming) i WHERE \(isHigher)
+            \(with) DELETE FROM \(schema).\(table.name) s USING \(incoming) i WHERE \(isHigher) AND s.hubs <> ARRAY[\(hub)]
+            """,
+            """
+            \(with) UPDATE \(schema).\(table.name) s SET record_version = i.record_version FROM \(incoming) i WHERE \(isHigher)
             """,
         ]
     }
