@@ -39,7 +39,7 @@ package final class Collector {
         var group = DeliveryGroup()
         for (index, sent) in requests.enumerated() {
             do throws(DeliveryError) {
-                let request = try Self.request(sent.bytes)
+                let request = try sent.content.get()
                 if case .deliver(let batch) = request.task {
                     group.add(request, batch, sent, index: index)
                     if group.isFull { deliver(&group, send) }
@@ -124,14 +124,6 @@ package final class Collector {
             // The transaction of a refused join was rolled back.
             if error.kind != .refused { session.end() }
             return .failure(error)
-        }
-    }
-
-    private static func request(_ bytes: [UInt8]) throws(DeliveryError) -> FleetRequest {
-        do throws(BlockFault) {
-            return try FleetRequest(bytes: bytes)
-        } catch {
-            throw DeliveryError(error == .tooLong ? .tooLarge : .refused, "\(error)")
         }
     }
 

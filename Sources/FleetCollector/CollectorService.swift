@@ -49,7 +49,7 @@ package final class CollectorService: Sendable {
                 guard let store = subject.store(of: message.subject), let reply = message.reply,
                     subject.isReply(reply, to: store)
                 else { continue }
-                queue.add(message, of: store)
+                queue.add(ArrivedRequest(message, subject: reply, of: store, opener), bytes: message.bytes.count, of: store)
             }
             queue.end()
         }
@@ -60,14 +60,14 @@ package final class CollectorService: Sendable {
                     var requests: [ReceivedRequest] = []
                     var replies: [(subject: String, seal: ReplySeal?)] = []
                     for turn in turns {
-                        guard let reply = turn.request.reply else { continue }
                         do throws(SealFault) {
-                            let opened = try opener.opened(turn.request.bytes, from: turn.store)
-                            requests.append(ReceivedRequest(bytes: opened.bytes, store: turn.store, sender: opened.sender))
-                            replies.append((reply, opened.reply))
+                            let opened = try turn.request.read().get()
+                            requests.append(opened.request)
+                            replies.append((turn.request.subject, opened.seal))
                         } catch {
                             onFailure(turn.store, error.words)
-                            try? connection.publish(reply, FleetReply.failure(DeliveryError(.unreachable, error.words)).bytes)
+                            try? connection.publish(
+                                turn.request.subject, FleetReply.failure(DeliveryError(.unreachable, error.words)).bytes)
                         }
                     }
                     collector.carryOut(requests) { index, answer in

@@ -1,13 +1,12 @@
 import Dispatch
 import FleetProtocol
 import HealthModel
-import NATSKit
 import Synchronization
 
 /// The requests that wait for the workers of a collector (``RequestTurns``). Any thread may use it.
 final class RequestQueue: Sendable {
     private struct State: Sendable {
-        var turns = RequestTurns<NATSMessage>(timeout: FleetRequest.timeout)
+        var turns = RequestTurns<ArrivedRequest>(timeout: FleetRequest.timeout)
         var hasEnded = false
         var hasWorked = false
     }
@@ -20,8 +19,8 @@ final class RequestQueue: Sendable {
     init(now: @escaping @Sendable () -> Instant) { self.now = now }
 
     /// Adds a request that has arrived.
-    func add(_ message: NATSMessage, of store: String) {
-        state.withLock { $0.turns.add(message, bytes: message.bytes.count, of: store, at: now()) }
+    func add(_ request: ArrivedRequest, bytes: Int, of store: String) {
+        state.withLock { $0.turns.add(request, bytes: bytes, of: store, at: now()) }
         bell.signal()
     }
 
@@ -39,16 +38,18 @@ final class RequestQueue: Sendable {
         bell.signal()
     }
 
-    /// Waits for requests and passes them to a worker, until the queue has ended.
-    func work(_ carryOut: ([RequestTurns<NATSMessage>.Turn]) -> Void) {
+    /// Waits for requests and passes them to a worker, until the queue has ended. A worker without work reads the next request of a hub while
+    /// another one writes the last.
+    func work(_ carryOut: ([RequestTurns<ArrivedRequest>.Turn]) -> Void) {
         while true {
             bell.wait()
-            let (turns, isOver) = state.withLock { state in
+            let (turns, ahead, isOver) = state.withLock { state in
                 let turns = state.turns.take(
                     maximum: DeliveryGroup.maximumRequests, maximumBytes: DeliveryGroup.maximumBytes, at: now())
                 if !turns.isEmpty { state.hasWorked = true }
-                return (turns, state.hasEnded && state.turns.isEmpty)
+                return (turns, turns.isEmpty ? state.turns.takeAhead() : nil, state.hasEnded && state.turns.isEmpty)
             }
+            ahead?.read()
             if !turns.isEmpty {
                 carryOut(turns)
                 state.withLock { $0.turns.finish(turns.map(\.store)) }

@@ -16,6 +16,8 @@ struct RequestTurns<Request: Sendable>: Sendable {
         let request: Request
         let bytes: Int
         let arrived: Instant
+        /// Whether ``takeAhead()`` has returned it.
+        var isAhead = false
     }
 
     /// The number of requests of a hub that wait: two of its delivery, and one of another process, such as a check.
@@ -73,6 +75,15 @@ struct RequestTurns<Request: Sendable>: Sendable {
         }
         queue.removeFirst(passed)
         return turns
+    }
+
+    /// Returns the next request of a hub whose last one is being carried out, so that a thread without work can prepare it. It stays in its
+    /// place. One of them at a time is enough, because a busy center has other work, and a prepared request needs more memory.
+    mutating func takeAhead() -> Request? {
+        guard !waiting.values.contains(where: { $0.first?.isAhead == true }) else { return nil }
+        guard let store = busy.first(where: { waiting[$0] != nil }) else { return nil }
+        waiting[store]?[0].isAhead = true
+        return waiting[store]?.first?.request
     }
 
     /// The requests of these hubs were carried out.

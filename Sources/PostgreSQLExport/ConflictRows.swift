@@ -27,22 +27,28 @@ enum ConflictRows {
         _ table: ReportTable, in schema: String, hub: Int32, byPerson: Bool, variants: (some: Bool, all: Bool)
     ) -> [String] {
         let incoming = table.temporary
+        let with = RowMatch.with(incoming)
         let isSame = RowMatch.isSame("s", "i", values: "SELECT uuid FROM \(incoming)", byPerson: byPerson && table.isPartitioned)
         var statements: [String] = []
         if variants.some {
             statements += [
                 SupersededRows.adding(
                     """
-                    SELECT i.uuid AS held, \(hub) AS hub, s.uuid AS by, i.subject, to_jsonb(i) AS content FROM (\(table.incoming)) i
+                    WITH i AS MATERIALIZED (\(table.incoming))
+                    SELECT i.uuid AS held, \(hub) AS hub, s.uuid AS by, i.subject, to_jsonb(i) AS content FROM i
                         JOIN \(schema).\(table.name) s ON \(isSame) AND s.variant = 0 WHERE i.variant <> 0
                     """, place: table.name, in: schema),
                 """
-                DELETE FROM \(incoming) i USING \(schema).\(table.name) s WHERE \(isSame) AND s.variant = 0 AND i.variant <> 0
+                DELETE FROM \(incoming) WHERE variant <> 0 AND uuid IN (
+                    \(with) SELECT i.uuid FROM \(incoming) i JOIN \(schema).\(table.name) s ON \(isSame) AND s.variant = 0)
                 """,
                 // The hub's own earlier content.
-                "DELETE FROM \(schema).\(table.name) s USING \(incoming) i WHERE \(isSame) AND s.variant <> i.variant AND s.hubs = ARRAY[\(hub)]",
                 """
-                UPDATE \(schema).\(table.name) s SET hubs = array_remove(s.hubs, \(hub)) FROM \(incoming) i
+                \(with) DELETE FROM \(schema).\(table.name) s USING \(incoming) i
+                    WHERE \(isSame) AND s.variant <> i.variant AND s.hubs = ARRAY[\(hub)]
+                """,
+                """
+                \(with) UPDATE \(schema).\(table.name) s SET hubs = array_remove(s.hubs, \(hub)) FROM \(incoming) i
                     WHERE \(isSame) AND s.variant <> i.variant AND s.hubs @> ARRAY[\(hub)]
                 """,
             ]
@@ -51,12 +57,12 @@ enum ConflictRows {
             statements += [
                 SupersededRows.adding(
                     """
-                    SELECT s.uuid AS held, h.hub, i.uuid AS by, s.subject, \(SupersededRows.content("s")) AS content
+                    \(with) SELECT s.uuid AS held, h.hub, i.uuid AS by, s.subject, \(SupersededRows.content("s")) AS content
                         FROM \(incoming) i JOIN \(schema).\(table.name) s ON \(isSame) AND s.variant <> 0, unnest(s.hubs) AS h(hub)
                         WHERE i.variant = 0
                     """, place: table.name, in: schema),
                 """
-                DELETE FROM \(schema).\(table.name) s USING \(incoming) i WHERE \(isSame) AND s.variant <> 0 AND i.variant = 0
+                \(with) DELETE FROM \(schema).\(table.name) s USING \(incoming) i WHERE \(isSame) AND s.variant <> 0 AND i.variant = 0
                 """,
             ]
         }

@@ -114,17 +114,20 @@ struct DayRows {
 
     /// Returns the statement that marks the days of rows.
     ///
-    /// - Parameter rows: A SELECT of the columns `person`, `type`, `start_time`, `end_time`, and `zone_offset` of rows.
-    private func marking(_ rows: String) -> String {
+    /// - Parameters:
+    ///   - rows: A SELECT of the columns `person`, `type`, `start_time`, `end_time`, and `zone_offset` of rows.
+    ///   - temporary: The temporary table that it reads.
+    private func marking(_ rows: String, from temporary: String) -> String {
         func day(_ column: String, _ sign: String) -> String {
             """
             (\(column) AT TIME ZONE 'UTC' + coalesce(zone_offset, 0) * interval '1 second' \(sign) interval '\(Self.margin) microseconds')::date
             """
         }
         return """
+            \(RowMatch.with(temporary)), rows AS MATERIALIZED (\(rows))
             INSERT INTO \(schema).day_due(subject, date, type)
                 SELECT DISTINCT r.subject, first + n, r.type FROM (SELECT subject, type, \(day("start_time", "-")) AS first,
-                        least(\(day("end_time", "+")) - \(day("start_time", "-")), \(Self.maximumDays)) AS length FROM (\(rows)) rows) r
+                        least(\(day("end_time", "+")) - \(day("start_time", "-")), \(Self.maximumDays)) AS length FROM rows) r
                     JOIN \(schema).type ON type.name = r.type AND (type.aggregation = 'cumulative' OR type.name = ANY('\(Self.names)')),
                     generate_series(0, length) AS n ORDER BY 1, 2, 3 \(Self.again)
             """
@@ -140,8 +143,7 @@ struct DayRows {
             """
             SELECT \(columns) FROM \(table) i
                 JOIN \(schema).sample s ON \(RowMatch.isSame("s", "i", values: "SELECT uuid FROM \(table)", byPerson: byPerson))
-            """
-        )
+            """, from: table)
     }
 
     /// Returns the statement that marks the days of rows that represent others, and of the reports that they represent (``SupersededRows``).
@@ -159,7 +161,7 @@ struct DayRows {
                 JOIN \(schema).sample s ON \(RowMatch.isSame("s", "t", values: "SELECT uuid FROM touched", byPerson: byPerson))
             UNION ALL \(content("k")) FROM touched t JOIN \(schema).superseded k ON k.by = t.uuid WHERE k.place = 'sample'
             UNION ALL \(content("h")) FROM heir h WHERE h.place = 'sample'
-            """)
+            """, from: "touched")
     }
 
     func markAll(of person: String, _ connection: PostgreSQLConnection) throws(DeliveryError) {

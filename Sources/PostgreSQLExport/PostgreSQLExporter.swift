@@ -235,11 +235,11 @@ package final class PostgreSQLExporter: ComparableExporter {
         let name = schema.name
         var statements: [String] = []
         if kinds.contains(.quantity) {
-            let columns = CopyRows.columns.joined(separator: ", ")
+            let (columns, with) = (CopyRows.columns.joined(separator: ", "), RowMatch.with("incoming"))
             if contents.others || rewriting {
                 statements.append(
                     """
-                    UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
+                    \(with) UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
                         WHERE \(isSame("sample", "incoming")) AND NOT sample.hubs @> ARRAY[\(hub)]
                     """)
             }
@@ -247,13 +247,13 @@ package final class PostgreSQLExporter: ComparableExporter {
                 let columns = CopyRows.columns.filter { !["uuid", "variant"].contains($0) }
                 statements.append(
                     """
-                    UPDATE \(name).sample SET \(columns.map { "\($0) = incoming.\($0)" }.joined(separator: ", ")) FROM incoming
+                    \(with) UPDATE \(name).sample SET \(columns.map { "\($0) = incoming.\($0)" }.joined(separator: ", ")) FROM incoming
                         WHERE \(isSame("sample", "incoming")) AND sample.hubs = ARRAY[\(hub)] AND \(Self.isDifferent("sample"))
                     """)
             }
             statements.append(
                 """
-                INSERT INTO \(name).sample(\(columns), hubs) SELECT \(columns), ARRAY[\(hub)] FROM incoming
+                \(with) INSERT INTO \(name).sample(\(columns), hubs) SELECT \(columns), ARRAY[\(hub)] FROM incoming
                     WHERE NOT EXISTS(SELECT 1 FROM \(name).sample WHERE \(isSame("sample", "incoming")))
                 """)
         }
@@ -360,14 +360,16 @@ package final class PostgreSQLExporter: ComparableExporter {
     func withdrawal(of tables: [ReportTable], _ hub: Int32, hasReports: Bool) -> [String] {
         let name = schema.name
         var statements: [String] = []
+        let with = RowMatch.with("gone")
         for table in tables {
             let isSame = table.name == "sample" ? hasSameUUID("held", "gone") : "held.uuid = gone.uuid"
-            statements.append(
+            statements += [
+                "\(with) DELETE FROM \(name).\(table.name) held USING gone WHERE \(isSame) AND held.hubs = ARRAY[\(hub)]",
                 """
-                DELETE FROM \(name).\(table.name) held USING gone WHERE \(isSame) AND held.hubs = ARRAY[\(hub)];
-                UPDATE \(name).\(table.name) held SET hubs = array_remove(held.hubs, \(hub)) FROM gone
+                \(with) UPDATE \(name).\(table.name) held SET hubs = array_remove(held.hubs, \(hub)) FROM gone
                     WHERE \(isSame) AND held.hubs @> ARRAY[\(hub)]
-                """)
+                """,
+            ]
         }
         guard hasReports else { return statements }
         return statements + SupersededRows.releases(of: tables, in: name, hub: hub, byPerson: session.isPartitioned)

@@ -28,8 +28,7 @@ enum ReceiptRows {
     ///
     /// - Parameter isSame: The condition for two rows of the same sample.
     static func joins(in schema: String, hub: Int32, isSame: (String, String) -> String) -> [String] {
-        // The planner sees the price of a scan that is switched off in each plan with a temporary table. Beside it a scan of all samples looks
-        // cheap. `MATERIALIZED` keeps this price out of the choice.
+        // `MATERIALIZED` as in ``RowMatch/with(_:)``.
         [
             SupersededRows.adding(
                 """

@@ -1,7 +1,8 @@
 /// Records with a manufacturer's id. The database keeps one version of each, the highest from any hub.
 ///
 /// The table `record` has the stored version, by person, type, source, device and the manufacturer's id. Its key enforces this. Lower versions
-/// of other hubs wait in `superseded` (``SupersededRows``), and the highest of them comes forward when the stored one is withdrawn.
+/// of other hubs wait in `superseded` (``SupersededRows``), and the highest of them comes forward when the stored one is withdrawn. This is
+/// also true if they are the same reading with the same UUID, because each hub counts the versions of a day's total for itself.
 enum RecordRows {
     /// Returns the statements that create the tables. The person is compared byte by byte, as in the other tables. Otherwise the key could not
     /// be used.
@@ -21,14 +22,14 @@ enum RecordRows {
         """
 
     /// Returns the statements to run before rows are moved: new versions that are not higher become reports that the stored one represents,
-    /// and so do lower stored ones. A row that is there already has the highest version that a hub has reported for it.
+    /// and so do lower stored ones. Hubs with the same version of a reading share its row.
     ///
     /// - Parameters:
     ///   - tables: the destinations of the new rows.
     ///   - byPerson: whether the table of samples is partitioned, so that a person leads to a partition.
     static func claims(into tables: [ReportTable], in schema: String, hub: Int32, byPerson: Bool) -> [String] {
-        var statements: [String] = []
-        // `MATERIALIZED` as in ``ReceiptRows``.
+        var statements = tables.flatMap { sameReading(into: $0, in: schema, hub: hub, byPerson: byPerson) }
+        // `MATERIALIZED` as in ``RowMatch/with(_:)``.
         for table in tables {
             statements.append(
                 SupersededRows.adding(
@@ -56,8 +57,6 @@ enum RecordRows {
             let isStored = RowMatch.isSame(
                 "s", "r", column: "held", values: "SELECT r.held FROM i JOIN \(schema).record r ON \(isSame)",
                 byPerson: byPerson && table.isPartitioned)
-            let isSameRow = RowMatch.isSame(
-                "s", "i", values: "SELECT uuid FROM \(table.temporary)", byPerson: byPerson && table.isPartitioned)
             statements += [
                 SupersededRows.adding(
                     """
@@ -69,10 +68,6 @@ enum RecordRows {
                 """
                 WITH i AS MATERIALIZED (\(new(table))) DELETE FROM \(schema).\(table.name) s USING i, \(schema).record r
                     WHERE \(isSame) AND \(isStored) AND r.held <> i.uuid
-                """,
-                """
-                UPDATE \(schema).\(table.name) s SET record_version = i.record_version FROM \(table.temporary) i
-                    WHERE i.record_id IS NOT NULL AND \(isSameRow) AND s.variant = i.variant AND s.record_version < i.record_version
                 """,
             ]
         }
@@ -94,6 +89,41 @@ enum RecordRows {
             ]
         }
         return statements
+    }
+
+    /// Returns the statements for new rows whose reading is stored under another version. The lower one becomes a report that the higher one
+    /// represents. A row of this hub alone gets the higher version.
+    private static func sameReading(into table: ReportTable, in schema: String, hub: Int32, byPerson: Bool) -> [String] {
+        let incoming = table.temporary
+        let isSameRow = """
+            i.record_id IS NOT NULL AND s.variant = i.variant
+                AND \(RowMatch.isSame("s", "i", values: "SELECT uuid FROM \(incoming)", byPerson: byPerson && table.isPartitioned))
+            """
+        let isLower = "\(isSameRow) AND i.record_version < s.record_version AND NOT s.hubs @> ARRAY[\(hub)]"
+        let isHigher = "\(isSameRow) AND i.record_version > s.record_version"
+        let with = RowMatch.with(incoming)
+        return [
+            SupersededRows.adding(
+                """
+                WITH i AS MATERIALIZED (\(new(table)))
+                SELECT i.uuid AS held, \(hub) AS hub, s.uuid AS by, i.subject, to_jsonb(i) AS content FROM i
+                    JOIN \(schema).\(table.name) s ON \(isLower)
+                """, place: table.name, in: schema),
+            """
+            DELETE FROM \(incoming) WHERE uuid IN (\(with) SELECT i.uuid FROM \(incoming) i JOIN \(schema).\(table.name) s ON \(isLower))
+            """,
+            SupersededRows.adding(
+                """
+                \(with) SELECT s.uuid AS held, h.hub, i.uuid AS by, s.subject, \(SupersededRows.content("s")) AS content
+                    FROM \(incoming) i JOIN \(schema).\(table.name) s ON \(isHigher), unnest(s.hubs) AS h(hub) WHERE h.hub <> \(hub)
+                """, place: table.name, in: schema),
+            """
+            \(with) DELETE FROM \(schema).\(table.name) s USING \(incoming) i WHERE \(isHigher) AND s.hubs <> ARRAY[\(hub)]
+            """,
+            """
+            \(with) UPDATE \(schema).\(table.name) s SET record_version = i.record_version FROM \(incoming) i WHERE \(isHigher)
+            """,
+        ]
     }
 
     /// A SELECT of the new rows of a table that are records.

@@ -19,4 +19,10 @@ enum RowMatch {
         let values = values ?? "SELECT \(column) FROM \(other)"
         return "\(isSame) AND \(row).subject = \(other).subject AND \(row).uuid = ANY(ARRAY(\(values)))"
     }
+
+    /// Returns the beginning of a statement that joins a temporary table with the table of samples.
+    ///
+    /// The planner sees the price of a scan that is switched off in each plan with a temporary table. Beside it a scan of all samples looks
+    /// cheap. `MATERIALIZED` keeps this price out of the choice.
+    static func with(_ temporary: String) -> String { "WITH \(temporary) AS MATERIALIZED (SELECT * FROM \(temporary))" }
 }

@@ -89,10 +89,12 @@ enum SupersededRows {
             "EXISTS(SELECT 1 FROM \(schema).\($0.name) s WHERE \(isSame("s", "gone", $0, byPerson)))"
         }.joined(separator: " OR ")
         let variant = "(k.content->>'variant')::bigint"
-        let hubs = """
-            ARRAY(SELECT k.hub FROM \(schema).superseded k
-                WHERE k.held = heir.held AND k.by = heir.was AND \(variant) = heir.variant ORDER BY 1)
+        // Another hub can have a lower version of the same reading.
+        let isHeir = """
+            k.held = heir.held AND k.by = heir.was AND \(variant) = heir.variant
+                AND k.content->>'record_version' IS NOT DISTINCT FROM heir.content->>'record_version'
             """
+        let hubs = "ARRAY(SELECT k.hub FROM \(schema).superseded k WHERE \(isHeir) ORDER BY 1)"
         return [
             """
             WITH withdrawn AS (DELETE FROM \(schema).superseded k USING gone WHERE k.held = gone.uuid AND k.hub = \(hub)
@@ -101,7 +103,7 @@ enum SupersededRows {
             """,
             """
             INSERT INTO heir(was, held, variant, subject, place, content)
-                SELECT DISTINCT ON (k.by) k.by, k.held, \(variant), k.subject, k.place, k.content
+                \(RowMatch.with("gone")) SELECT DISTINCT ON (k.by) k.by, k.held, \(variant), k.subject, k.place, k.content
                 FROM gone JOIN \(schema).superseded k ON k.by = gone.uuid WHERE NOT (\(isThere))
                 ORDER BY k.by, (k.content->>'record_version')::bigint DESC NULLS LAST, \(variant) <> 0, k.held, k.hub
             """,
@@ -110,12 +112,12 @@ enum SupersededRows {
                 // Another hub can have the row itself.
                 [
                     """
-                    UPDATE \(schema).\(table.name) s SET hubs = ARRAY(SELECT DISTINCT unnest(s.hubs || \(hubs)) ORDER BY 1)
+                    \(RowMatch.with("heir")) UPDATE \(schema).\(table.name) s SET hubs = ARRAY(SELECT DISTINCT unnest(s.hubs || \(hubs)) ORDER BY 1)
                         FROM heir WHERE heir.place = '\(table.name)' AND s.variant = heir.variant
                             AND \(isSame("s", "heir", column: "held", table, byPerson))
                     """,
                     """
-                    INSERT INTO \(schema).\(table.name)(\(table.columns.joined(separator: ", ")), hubs)
+                    \(RowMatch.with("heir")) INSERT INTO \(schema).\(table.name)(\(table.columns.joined(separator: ", ")), hubs)
                         SELECT \(table.columns.map { "r.\($0)" }.joined(separator: ", ")), \(hubs)
                         FROM heir, jsonb_populate_record(NULL::\(schema).\(table.name), heir.content) r
                         WHERE heir.place = '\(table.name)' AND NOT EXISTS(SELECT 1 FROM \(schema).\(table.name) s
@@ -123,9 +125,7 @@ enum SupersededRows {
                     """,
                 ]
             } + [
-                """
-                DELETE FROM \(schema).superseded k USING heir WHERE k.held = heir.held AND k.by = heir.was AND \(variant) = heir.variant
-                """,
+                "DELETE FROM \(schema).superseded k USING heir WHERE \(isHeir)",
                 """
                 WITH moved AS (UPDATE \(schema).superseded k SET by = heir.held FROM heir WHERE k.by = heir.was RETURNING k.by, k.subject)
                 INSERT INTO touched SELECT by, subject FROM moved
@@ -134,7 +134,7 @@ enum SupersededRows {
                 UPDATE \(schema).record SET held = heir.held, version = (heir.content->>'record_version')::bigint FROM heir
                     WHERE record.held = heir.was AND heir.content->>'record_id' IS NOT NULL
                 """,
-                "DELETE FROM \(schema).record USING gone WHERE record.held = gone.uuid AND NOT (\(isThere))",
+                "\(RowMatch.with("gone")) DELETE FROM \(schema).record USING gone WHERE record.held = gone.uuid AND NOT (\(isThere))",
             ]
     }
 }

@@ -31,6 +31,19 @@ import Testing
         #expect(turns.take(maximum: 16, maximumBytes: 1000, at: at(61)).map(\.request) == [2])
     }
 
+    /// A worker without work gets the next request of a hub that is being served, once. It is still carried out in its turn.
+    @Test mutating func theNextRequestOfABusyHubIsReadAhead() {
+        turns.add(1, bytes: 1, of: "a", at: at(0))
+        turns.add(2, bytes: 1, of: "a", at: at(0))
+        #expect(turns.takeAhead() == nil)
+        #expect(turns.take(maximum: 16, maximumBytes: 1000, at: at(0)).map(\.request) == [1])
+        #expect(turns.takeAhead() == 2)
+        #expect(turns.takeAhead() == nil)
+        turns.finish(["a"])
+        #expect(turns.take(maximum: 16, maximumBytes: 1000, at: at(0)).map(\.request) == [2])
+        #expect(turns.takeAhead() == nil)
+    }
+
     @Test mutating func theSumOfLengthsIsBounded() {
         turns.add(1, bytes: 60, of: "large", at: at(0))
         turns.add(2, bytes: 30, of: "small", at: at(0))

@@ -324,6 +324,56 @@ import Testing
         #expect(try sql("SELECT version FROM \(schema).record") == [["3"]])
     }
 
+    /// Each hub has at most one version of a record, of one of two readings, and raises or withdraws it. The highest version that a hub still
+    /// has is there, and each hub's report is there once.
+    @Test(arguments: 0..<4) func theHighestVersionThatAHubHas(seed: UInt64) throws {
+        _ = try exporter().create()
+        let readings = [try version(1, 61, of: test).sample, try version(2, 62, of: test, at: 5).sample]
+        let hubs = ["one", "two", "three"]
+        var (reports, generator) = ([String: (reading: Int, version: Int64)](), SeededGenerator(seed: seed))
+        func sample(_ reading: Int, _ version: Int64) -> Sample {
+            var sample = readings[reading]
+            sample.record?.version = version
+            return sample
+        }
+        for _ in 0..<40 {
+            let hub = hubs[Int.random(in: 0..<hubs.count, using: &generator)]
+            let last = reports[hub]
+            var changes: [SampleChange] = []
+            if Int.random(in: 0..<3, using: &generator) > 0 {
+                let version = (last?.version ?? 0) + .random(in: 1...3, using: &generator)
+                let next = (reading: Int.random(in: 0..<2, using: &generator), version: version)
+                changes = [.added(StoredSample(sample: sample(next.reading, next.version), ingest: 0, seq: 0))]
+                reports[hub] = next
+            } else {
+                reports[hub] = nil
+            }
+            if let last, last.reading != reports[hub]?.reading {
+                let old = sample(last.reading, last.version)
+                changes.append(.deleted(StoredDeletion(sample: old, replacedBy: nil, ingest: 0, seq: 0)))
+            }
+            guard !changes.isEmpty else { continue }
+            let settings = PostgreSQLSettings(host: server.folder, database: "postgres", user: "vitalgate", schema: schema)
+            let context = try ExportContext(name: "x", store: hub, me: test.store.owner, now: { ExportedStore.received })
+            _ = try PostgreSQLExporter(settings, context: context).deliver(ExportBatch(changes: changes))
+            let highest = reports.values.map(\.version).max().map { ["\($0)"] }
+            #expect(try sql("SELECT record_version FROM \(schema).sample") == (highest.map { [$0] } ?? []))
+            #expect(try sql("SELECT version FROM \(schema).record") == (highest.map { [$0] } ?? []))
+            let kept = try sql(
+                """
+                SELECT h.store, r.version, r.value FROM \(schema).hub h JOIN (
+                    SELECT unnest(hubs) AS hub, record_version AS version, value FROM \(schema).sample UNION ALL
+                    SELECT hub, (content->>'record_version')::bigint, (content->>'value')::float8 FROM \(schema).superseded
+                ) r ON r.hub = h.id ORDER BY h.store
+                """)
+            let expected = reports.sorted { $0.key < $1.key }.map { hub, report in
+                [hub, "\(report.version)", "\(61 + report.reading)"]
+            }
+            #expect(kept == expected)
+            guard kept == expected else { return }
+        }
+    }
+
     // MARK: Receipts
 
     /// A reading of a device without a clock, as a hub dates it: by when it came.

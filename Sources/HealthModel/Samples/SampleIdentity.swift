@@ -196,7 +196,9 @@ extension SampleIdentity {
     }
 
     @inline(__always) static func milliseconds(_ microseconds: Int64) -> UInt64 {
-        UInt64(bitPattern: microseconds.flooredQuotientAndRemainder(dividingBy: 1000).quotient) & 0xFFFF_FFFF_FFFF
+        // Each sample that is read passes here. The generic division is slow in a build that does not specialize it.
+        let quotient = microseconds / 1000
+        return UInt64(bitPattern: microseconds % 1000 < 0 ? quotient - 1 : quotient) & 0xFFFF_FFFF_FFFF
     }
 }
 

@@ -19,7 +19,7 @@ final class SampleDecoder {
         var body: SampleBody?
     }
 
-    private struct ContextKey: Hashable {
+    fileprivate struct ContextKey: Hashable {
         var series: Int64
         var context: Int64
     }
@@ -37,6 +37,8 @@ final class SampleDecoder {
     private var metadata: [Int64: Metadata] = [:]
     /// The last entry of the change log that was read, by series.
     private var changes: [Int64: ChangeRange] = [:]
+    /// The one of them that was read last.
+    private var latestChange: (series: Int64, range: ChangeRange)?
 
     init(connection: Connection) { self.connection = connection }
 
@@ -54,29 +56,69 @@ final class SampleDecoder {
         return try decode(row, series: series, ingest: ingest, ingestReceived: received, seq: 0)
     }
 
+    /// The sample that was decoded last, which the next one of its context overwrites. Copying a sample takes longer than decoding it.
+    struct Buffer {
+        fileprivate var context: ContextKey?
+        fileprivate var skew: Int64 = 0
+        /// The sample, or `nil` before the first row.
+        fileprivate(set) var stored: StoredSample?
+    }
+
+    /// Decodes the statement's current row.
+    func decode(_ row: Statement, series: Int64, into buffer: inout Buffer) throws(StoreError) {
+        let key = ContextKey(series: series, context: row.integer(4))
+        guard buffer.context == key else {
+            let context = try context(key.context, series: series)
+            // A body belongs to one sample.
+            buffer.context = context.body == nil ? key : nil
+            buffer.skew = context.skew
+            buffer.stored = try decode(row, series: series)
+            return
+        }
+        let seq = row.integer(9)
+        let change = try change(of: seq, series: series)
+        let skew = buffer.skew
+        func overwrite(_ stored: inout StoredSample) throws(StoreError) {
+            try read(row, skew: skew, ingestReceived: change.received, into: &stored.sample)
+            (stored.ingest, stored.seq) = (change.ingest, seq)
+        }
+        if buffer.stored != nil { try overwrite(&buffer.stored!) }
+    }
+
     private func decode(
         _ row: Statement, series: Int64, ingest: Int64, ingestReceived: Int64, seq: Int64
     ) throws(StoreError) -> StoredSample {
         let context = try context(row.integer(4), series: series)
+        var sample = Sample(
+            origin: context.origin, identity: Self.none, nominalStart: 0, start: Instant(microseconds: 0),
+            end: Instant(microseconds: 0), value: 0, numeral: Numeral(coefficient: 0), unit: context.unit, zone: context.zone,
+            timeOrigin: context.timeOrigin, received: Instant(microseconds: 0), timeResolution: context.timeResolution,
+            ordinal: context.ordinal, body: context.body)
+        try read(row, skew: context.skew, ingestReceived: ingestReceived, into: &sample)
+        if context.body != nil, connection.isRestricted { sample.body = try ReadableReferences.shown(in: sample, connection) }
+        return StoredSample(sample: sample, ingest: ingest, seq: seq)
+    }
+
+    private static let none = SampleIdentity(milliseconds: 0, high: 0, low: 0)
+
+    /// Reads the fields that are not part of the context.
+    private func read(
+        _ row: Statement, skew: Int64, ingestReceived: Int64, into sample: inout Sample
+    ) throws(StoreError) {
         let start = row.integer(0)
         let hash = try HashBytes.read(row.blob(1))
         let value = row.real(2)
-        let received =
-            context.timeOrigin == .receipt ? start : row.optionalInteger(6).map { start &+ $0 } ?? ingestReceived
-        let nominal = start &+ context.skew
-        var group: UInt64?
-        if let stored = row.optionalInteger(7) { group = UInt64(bitPattern: stored) }
-        var shared: Metadata?
-        if let id = row.optionalInteger(8) { shared = try metadata(id) }
-        var sample = Sample(
-            origin: context.origin,
-            identity: SampleIdentity(nominalStart: nominal, high: hash.high, low: hash.low),
-            nominalStart: nominal, start: Instant(microseconds: start), end: Instant(microseconds: start &+ row.integer(5)),
-            value: value, numeral: try numeral(row, value: value), unit: context.unit, zone: context.zone,
-            timeOrigin: context.timeOrigin, received: Instant(microseconds: received), group: group, metadata: shared,
-            timeResolution: context.timeResolution, ordinal: context.ordinal, body: context.body)
-        if context.body != nil, connection.isRestricted { sample.body = try ReadableReferences.shown(in: sample, connection) }
-        return StoredSample(sample: sample, ingest: ingest, seq: seq)
+        let nominal = start &+ skew
+        sample.identity = SampleIdentity(nominalStart: nominal, high: hash.high, low: hash.low)
+        sample.nominalStart = nominal
+        sample.start = Instant(microseconds: start)
+        sample.end = Instant(microseconds: start &+ row.integer(5))
+        sample.value = value
+        sample.numeral = try numeral(row, value: value)
+        sample.received = Instant(
+            microseconds: sample.timeOrigin == .receipt ? start : row.optionalInteger(6).map { start &+ $0 } ?? ingestReceived)
+        sample.group = row.optionalInteger(7).map { UInt64(bitPattern: $0) }
+        if let id = row.optionalInteger(8) { sample.metadata = try metadata(id) } else { sample.metadata = nil }
     }
 
     private func numeral(_ row: Statement, value: Double) throws(StoreError) -> Numeral {
@@ -160,11 +202,18 @@ final class SampleDecoder {
 
     /// Returns the ingest that a change belongs to. Neighboring samples of a series usually share it.
     func change(of seq: Int64, series: Int64) throws(StoreError) -> (ingest: Int64, received: Int64) {
-        if let change = changes[series], change.seqs.contains(seq) { return (change.ingest, change.received) }
+        if let latestChange, latestChange.series == series, latestChange.range.seqs.contains(seq) {
+            return (latestChange.range.ingest, latestChange.range.received)
+        }
+        if let change = changes[series], change.seqs.contains(seq) {
+            latestChange = (series, change)
+            return (change.ingest, change.received)
+        }
         guard let found = try connection.changeTable.entry(of: seq, series: series) else {
             throw StoreError(.corrupt, "change \(seq) is not in the change log")
         }
-        changes[series] = ChangeRange(seqs: found.seqs, ingest: found.ingest, received: found.received)
-        return (found.ingest, found.received)
+        let change = ChangeRange(seqs: found.seqs, ingest: found.ingest, received: found.received)
+        (changes[series], latestChange) = (change, (series, change))
+        return (change.ingest, change.received)
     }
 }

@@ -178,6 +178,11 @@ final class SampleRows {
     func stored(_ decoder: SampleDecoder) throws(StoreError) -> StoredSample {
         try table.decode(statement, of: series, decoder)
     }
+
+    /// Decodes the row of a live sample or a tombstone, which must have been asked for as a whole.
+    func read(_ decoder: SampleDecoder, into buffer: inout SampleDecoder.Buffer) throws(StoreError) {
+        try decoder.decode(statement, series: series, into: &buffer)
+    }
 }
 
 extension SampleTable {

@@ -202,14 +202,12 @@ public final class StoreComparison {
         let snapshot = try Snapshot(store.connection)
         defer { snapshot.end() }
         let decoder = SampleDecoder(connection: store.connection)
+        var buffer = SampleDecoder.Buffer()
         for series in try store.allSeries() {
             var latest = SampleDigest(SampleDigest.Place(day: .min, type: series.type.id))
             var end = Int64.min
-            // In the order of time, so that neighbors are of one day.
-            let rows = try store.connection.samples.scan(.whole, of: series.id, isRetained: false)
-            while try rows.next() {
-                let sample = try rows.stored(decoder).sample
-                guard passes(sample) else { continue }
+            func add(_ sample: Sample) {
+                guard passes(sample) else { return }
                 count(sample)
                 if sample.start.microseconds >= end {
                     if latest.count > 0 { digests[latest.place] = latest }
@@ -218,6 +216,12 @@ public final class StoreComparison {
                     end = (Int64(key.day) + 1) * Calendar.day
                 }
                 latest.add(print(sample) ?? 0)
+            }
+            // In the order of time, so that neighbors are of one day.
+            let rows = try store.connection.samples.scan(.whole, of: series.id, isRetained: false)
+            while try rows.next() {
+                try rows.read(decoder, into: &buffer)
+                if buffer.stored != nil { add(buffer.stored!.sample) }
             }
             if latest.count > 0 { digests[latest.place] = latest }
         }
