@@ -11,7 +11,7 @@ struct SourceEditing {
     static let addition = CommandSpecification(
         name: "add", summary: "Add the Bluetooth radios of Home Assistant.",
         discussion: """
-            The hub then also reads what the Bluetooth adapters and proxies of a Home Assistant hear from your adopted devices. It needs \
+            The hub then also reads your adopted devices through the Bluetooth adapters and proxies of a Home Assistant. It needs \
             nothing installed there. An advertisement that several radios hear is stored once.
 
             The command asks for a long-lived access token of an administrator, tests it, and stores it in a new file beside the \

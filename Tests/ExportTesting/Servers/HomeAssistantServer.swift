@@ -36,7 +36,7 @@ package final class HomeAssistantServer {
         ) { FreePort.isTaken(port) }
     }
 
-    /// Kills it. What was queued in memory is lost.
+    /// Kills it. Rows that were queued in memory are lost.
     package func kill() { server.kill() }
 
     /// Kills it after a while, from another thread.
