@@ -69,7 +69,9 @@ let package = Package(
 
         // Level 3: the stages.
         .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CryptographyKit"]),
-        .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CompressionKit", "SQLiteKit", "CExpat", "CZip"]),
+        .target(
+            name: "FileSource",
+            dependencies: ["Pipeline", "HealthModel", "Wire", "CompressionKit", "SQLiteKit", "CExpat", "CZip"]),
         .target(name: "ClinicalModel", dependencies: ["Pipeline", "HealthModel", "CLibXML2"]),
         .target(name: "BlueZSource", dependencies: ["SystemdKit", "EventLoopKit", "Pipeline", "HealthModel", "CBluetooth"]),
         .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
@@ -80,8 +82,10 @@ let package = Package(
 
         // Connections that stay open for messages in both directions, and Home Assistant's commands over one.
         .target(name: "WebSocketKit", dependencies: ["CWslay", "HTTPClientKit", "CryptographyKit"]),
-        .target(name: "HomeAssistantKit", dependencies: ["WebSocketKit", "Formats"]),
+        .target(name: "HomeAssistantKit", dependencies: ["WebSocketKit", "Formats", "Pipeline"]),
         .target(name: "HomeAssistantExport", dependencies: ["HomeAssistantKit", "Formats", "Pipeline", "HealthModel"]),
+        .target(
+            name: "HomeAssistantSource", dependencies: ["HomeAssistantKit", "BlueZSource", "Pipeline", "HealthModel", "Wire"]),
         .target(
             name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CompressionKit"]),
         .target(
@@ -140,7 +144,7 @@ let package = Package(
                 "SampleStore", "ExportEngine", "HealthAnswers", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
                 "MQTTExport", "FHIRExport", "CommandExport", "HomeAssistantExport", "FleetProtocol", "FleetExport",
                 "FleetCollector", "NATSKit", "Wire",
-                "SystemdKit", "HTTPServerKit", "CryptographyKit", "HubBackup",
+                "SystemdKit", "HTTPServerKit", "CryptographyKit", "HubBackup", "HomeAssistantKit", "HomeAssistantSource",
             ]),
 
         // Level 6: the program.
@@ -154,7 +158,7 @@ let package = Package(
                 "FileSource",
                 "BlueZSource", "SystemdKit", "SerialSource", "Pipeline", "HealthAnswers", "HealthModel", "HealthStore", "Wire",
                 "HealthAPI",
-                "HealthPage", "HealthServing", "HTTPServerKit", "QRCodeKit",
+                "HealthPage", "HealthServing", "HTTPServerKit", "QRCodeKit", "HomeAssistantKit", "HomeAssistantSource",
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
@@ -252,6 +256,12 @@ let package = Package(
             dependencies: [
                 "HomeAssistantExport", "HomeAssistantKit", "WebSocketKit", "ExportTesting", "ExportEngine", "SampleStore",
                 "Pipeline", "PipelineTesting", "HealthModel",
+            ], exclude: ["Cases"]),
+        .testTarget(
+            name: "HomeAssistantSourceTests",
+            dependencies: [
+                "HomeAssistantSource", "HomeAssistantKit", "WebSocketKit", "BlueZSource", "EventLoopKit", "Hub", "Ingestion",
+                "Profiles", "SampleStore", "ExportTesting", "Pipeline", "PipelineTesting", "HealthModel", "Wire",
             ], exclude: ["Cases"]),
         .testTarget(
             name: "MQTTExportTests",

@@ -140,6 +140,11 @@ package final class BlueZSource: SessionHost {
         return session.machine.waitsFor(address)
     }
 
+    /// Returns the strength at which the device was heard last in dBm, or nil if it is unknown (org.bluez.Device1, RSSI).
+    package func strength(of address: BluetoothAddress) -> Int? {
+        sessions[address]?.path.flatMap { tree[path: $0, interface: BlueZ.device]?["RSSI"]?.integer }.map { Int($0) }
+    }
+
     /// Whether an adapter is available.
     package var hasAdapter: Bool { !adapters.isEmpty }
 

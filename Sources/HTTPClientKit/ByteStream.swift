@@ -85,10 +85,19 @@ package final class ByteStream {
     }
 
     /// Waits for an event. A readable TLS connection may have no bytes yet.
-    package func wait(_ event: Event, upTo duration: Duration) {
-        var descriptor = pollfd(fd: socket, events: Int16(event == .readable ? POLLIN : POLLOUT), revents: 0)
+    ///
+    /// - Parameter signal: A descriptor that ends the wait when it is readable.
+    /// - Returns: Whether the signal ended it.
+    @discardableResult
+    package func wait(_ event: Event, upTo duration: Duration, or signal: Int32? = nil) -> Bool {
+        var descriptors = [
+            pollfd(fd: socket, events: Int16(event == .readable ? POLLIN : POLLOUT), revents: 0),
+            // poll(2) ignores a negative one.
+            pollfd(fd: signal ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
         let milliseconds =
             duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
-        _ = poll(&descriptor, 1, Int32(clamping: max(1, milliseconds)))
+        _ = poll(&descriptors, 2, Int32(clamping: max(1, milliseconds)))
+        return descriptors[1].revents != 0
     }
 }

@@ -14,7 +14,7 @@ package final class HomeAssistantClient {
     /// The fields of a command.
     package typealias Fields = KeyValuePairs<String, (any JSONRepresentable)?>
     /// A command that was sent and whose answer is due.
-    package struct Ticket: Sendable { fileprivate let id: Int }
+    package struct Ticket: Hashable, Sendable { fileprivate let id: Int }
 
     /// The state of an instance, from `get_config`.
     package struct Configuration: Decodable, Sendable {
@@ -70,7 +70,7 @@ package final class HomeAssistantClient {
     /// Home Assistant requires ids that rise.
     private var lastID = 0
     private var answers: [Int: (head: Head, bytes: [UInt8])] = [:]
-    private var events: [[UInt8]] = []
+    private var events: [(subscription: Ticket, bytes: [UInt8])] = []
 
     /// Connects and logs in.
     ///
@@ -157,12 +157,23 @@ package final class HomeAssistantClient {
     }
 
     /// Returns the next message of a subscription, or `nil` if none arrives in time.
-    package func nextEvent(within timeout: Duration) throws(HomeAssistantError) -> [UInt8]? {
+    ///
+    /// - Parameter signal: A descriptor that ends the wait when it is readable.
+    package func nextEvent(
+        within timeout: Duration, or signal: Int32? = nil
+    ) throws(HomeAssistantError) -> (subscription: Ticket, bytes: [UInt8])? {
         let end = ContinuousClock.now + timeout
         while events.isEmpty {
-            guard try receive(until: end) else { return nil }
+            guard try receive(until: end, or: signal) else { return nil }
         }
         return events.removeFirst()
+    }
+
+    /// Subscribes to events.
+    package func subscribe(_ type: String) throws(HomeAssistantError) -> Ticket {
+        let ticket = try send(type)
+        let _: EmptyResult? = try result(of: ticket)
+        return ticket
     }
 
     /// Answers pings and notices a closed connection. Call it every 20 seconds while nothing else is done.
@@ -174,24 +185,37 @@ package final class HomeAssistantClient {
     package func close() { socket.close() }
 
     /// Receives one message. Returns `false` if none arrives in time.
-    private func receive(until end: ContinuousClock.Instant) throws(HomeAssistantError) -> Bool {
+    private func receive(until end: ContinuousClock.Instant, or signal: Int32? = nil) throws(HomeAssistantError) -> Bool {
         let bytes: [UInt8]?
         do throws(WebSocketError) {
-            bytes = try socket.receive(within: max(.zero, end - .now))
+            bytes = try socket.receive(within: max(.zero, end - .now), or: signal)
         } catch {
             throw HomeAssistantError(error)
         }
         guard let bytes else { return false }
+        // Radios send thousands of events a second, so they are not decoded twice.
+        if let id = Self.eventID(bytes), events.count < Self.maximumQueueLength {
+            events.append((Ticket(id: id), bytes))
+            return true
+        }
         guard let head = Self.head(bytes), answers.count + events.count < Self.maximumQueueLength else {
             throw HomeAssistantError(.unreachable, "Home Assistant sent more than was asked for")
         }
         if head.type == "result" || head.type == "pong", let id = head.id {
             // An answer that arrives after its timeout is dropped.
             if id <= lastID { answers[id] = (head, bytes) }
-        } else if head.type == "event" {
-            events.append(bytes)
+        } else if head.type == "event", let id = head.id {
+            events.append((Ticket(id: id), bytes))
         }
         return true
+    }
+
+    /// The id of an event in the form in which Home Assistant sends it: `{"id":7,"type":"event",…`.
+    private static func eventID(_ bytes: [UInt8]) -> Int? {
+        guard bytes.starts(with: #"{"id":"#.utf8) else { return nil }
+        let digits = bytes[6...].prefix { 0x30...0x39 ~= $0 }
+        guard digits.count < 16, bytes[(6 + digits.count)...].starts(with: #","type":"event","#.utf8) else { return nil }
+        return Int(String(decoding: digits, as: UTF8.self))
     }
 
     private func failure(_ error: Head.Failure?) -> HomeAssistantError {

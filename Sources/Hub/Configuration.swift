@@ -56,6 +56,8 @@ package struct Configuration: Sendable {
 
     /// The targets, by name.
     package var targets: [TargetConfiguration]
+    /// Other receivers that the hub listens to, by name.
+    package var sources: [SourceConfiguration]
     /// The receivers of alerts, by name.
     package var alerts: [AlertReceiverConfiguration]
 
@@ -67,7 +69,7 @@ package struct Configuration: Sendable {
     /// The keys of the file's outermost object.
     static let knownKeys = [
         "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
-        "bodyComposition", "hub", "targets", "alerts", "api", "metrics", "page", "collect", "backup",
+        "bodyComposition", "hub", "sources", "targets", "alerts", "api", "metrics", "page", "collect", "backup",
     ]
 
     private struct File: Decodable {
@@ -88,6 +90,7 @@ package struct Configuration: Sendable {
         var collect: CollectorConfiguration?
         var page: PageConfiguration?
         var backup: BackupConfiguration?
+        var sources: NamedSettings<SourceConfiguration>?
         var targets: NamedSettings<TargetConfiguration>?
         var alerts: NamedSettings<AlertReceiverConfiguration>?
     }
@@ -163,6 +166,7 @@ package struct Configuration: Sendable {
         }
         appliesCorrections = file.corrections == "apply"
         bodyComposition = try Self.formulas(file.bodyComposition ?? [:], of: found ?? "")
+        sources = file.sources?.all ?? []
         targets = file.targets?.all ?? []
         alerts = file.alerts?.all ?? []
         api = file.api?.expanded(expanded)

@@ -24,6 +24,8 @@ public struct RawFrame {
     public var device: Device?
     /// Whether it may be truncated, as the last row of a table that ends without a line break.
     public var isProvisional = false
+    /// How it was heard, or `nil` if the hub heard it itself.
+    public var hearing: Hearing?
 
     /// A frame with its place and time of receipt.
     public init(payload: Payload, place: Place, received: Instant, channel: String = "", device: Device? = nil) {
@@ -32,6 +34,29 @@ public struct RawFrame {
         self.received = received
         self.channel = channel
         self.device = device
+    }
+}
+
+/// How another receiver heard a frame that it passed on, such as a radio of Home Assistant.
+public struct Hearing: Hashable, Sendable {
+    /// The receivers' memory as the origin of a frame.
+    public enum Replay: String, Hashable, Sendable {
+        /// An earlier frame, with the time at which it was heard.
+        case timed
+        /// An earlier frame whose time is unknown.
+        case untimed
+    }
+
+    /// The name of the receiver. Each receiver hears frames in their order.
+    public var receiver: String
+    /// When the hub received it. ``RawFrame/received`` is when the receiver heard it.
+    public var arrived: Instant
+    /// `nil` if the receiver has just heard it.
+    public var replay: Replay?
+
+    /// A frame that a receiver passed on.
+    public init(receiver: String, arrived: Instant, replay: Replay? = nil) {
+        (self.receiver, self.arrived, self.replay) = (receiver, arrived, replay)
     }
 }
 

@@ -157,8 +157,9 @@ package final class WebSocket {
 
     /// Returns the next message, or `nil` if none arrives in time.
     ///
+    /// - Parameter signal: A descriptor that ends the wait when it is readable.
     /// - Throws: ``WebSocketError`` if the connection ended.
-    package func receive(within duration: Duration) throws(WebSocketError) -> [UInt8]? {
+    package func receive(within duration: Duration, or signal: Int32? = nil) throws(WebSocketError) -> [UInt8]? {
         let end = ContinuousClock.now + duration
         while true {
             if !state.messages.isEmpty { return state.messages.removeFirst() }
@@ -180,7 +181,7 @@ package final class WebSocket {
                 try flush(within: Self.sendTimeout)
             }
             let next = silence < Self.pingDelay ? Self.pingDelay - silence : Self.silence - silence
-            state.stream.wait(.readable, upTo: min(end - now, next))
+            if state.stream.wait(.readable, upTo: min(end - now, next), or: signal) { return nil }
         }
     }
 

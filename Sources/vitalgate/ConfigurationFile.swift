@@ -50,6 +50,46 @@ struct ConfigurationFile {
         try Self.write(String(decoding: bytes, as: UTF8.self), to: path)
     }
 
+    // MARK: Secrets
+
+    /// The file of a secret of a target or source, beside the configuration.
+    func secretPath(_ name: String, _ key: String) -> String { "\(SmallFile.folder(of: path))/\(name).\(key)" }
+
+    /// Asks for a secret and stores it in a new file, which only the owner of the store can read.
+    ///
+    /// - Parameter option: the option that names an existing file.
+    /// - Returns: the path of the file.
+    func storeSecret(_ name: String, _ key: String, option: String, _ context: CommandContext) throws -> String {
+        let path = secretPath(name, key)
+        guard access(path, F_OK) != 0 else {
+            throw ConfigurationError("\(path) exists already: use it with \(option)\(path), or delete it", isOfOption: true)
+        }
+        let secret = context.typedSecret(key)
+        guard !secret.isEmpty, secret.utf8.count <= 4096 else {
+            throw ConfigurationError("'\(key)': expected a line of at most 4096 bytes on standard input", isOfOption: true)
+        }
+        try Self.writeSecret(secret, to: path, ofStore: context.configuration().store)
+        return path
+    }
+
+    /// Prints that the file of a secret stays.
+    func noteSecret(_ name: String, _ key: String, _ context: CommandContext) {
+        let path = secretPath(name, key)
+        guard access(path, F_OK) == 0 else { return }
+        context.note("vitalgate: its \(key) is still in \(path): delete it if nothing uses it")
+    }
+
+    /// Prints how the hub applies a change.
+    func noteNext(_ configuration: Configuration, _ context: CommandContext, otherwise: String?) {
+        if isOfService {
+            context.note("vitalgate: run 'sudo systemctl reload vitalgate' to apply it")
+        } else if let hub = try? StatusClient.ask(store: configuration.store, machine: context.machine).status.hub {
+            context.note("vitalgate: run 'kill -HUP \(hub.process)' so that the running hub applies it")
+        } else if let otherwise {
+            context.note("vitalgate: \(otherwise)")
+        }
+    }
+
     // MARK: Any file
 
     /// A file's text, or nothing if it does not exist.

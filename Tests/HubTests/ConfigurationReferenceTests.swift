@@ -28,7 +28,8 @@ import Testing
             "collect.readers": CollectorConfiguration.readersKeys,
             "collect.commands": CollectorConfiguration.commandsKeys, "collect.page": CenterPageConfiguration.knownKeys,
             "collect.sealing": CollectorConfiguration.sealingKeys,
-            "alerts": Array(AlertReceiverConfiguration.keys), "backup": BackupConfiguration.knownKeys,
+            "sources": SourceConfiguration.knownKeys, "alerts": Array(AlertReceiverConfiguration.keys),
+            "backup": BackupConfiguration.knownKeys,
             "backup.keep": BackupConfiguration.keepKeys, "backup.locations": BackupLocationConfiguration.knownKeys,
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.settings.map(\.key) }
@@ -42,7 +43,8 @@ import Testing
     @Test func thePageListsTheValues() {
         let words: [[String]] = [
             ExporterKind.allCases.map(\.rawValue), HubConfiguration.Heartbeats.allCases.map(\.rawValue),
-            StartPolicy.allCases.map(\.rawValue), PressureGuideline.allCases.map(\.rawValue),
+            SourceConfiguration.Kind.allCases.map { $0.rawValue }, StartPolicy.allCases.map(\.rawValue),
+            PressureGuideline.allCases.map(\.rawValue),
             AlertReceiverConfiguration.Kind.allCases.map { $0.rawValue },
         ]
         for word in words.joined() {

@@ -1,5 +1,6 @@
 import HealthModel
 import Pipeline
+import Wire
 
 /// The advertisements and characteristic values of Bluetooth LE devices in a recording of a controller's traffic.
 ///
@@ -132,10 +133,10 @@ package final class BluetoothTraffic {
     }
 
     private static func advertised(_ data: [UInt8]) -> [Advertised] {
-        var (bytes, parts): (PacketReader, [Advertised]) = (PacketReader(data), [])
-        while let length = bytes.byte(), length > 0, let part = bytes.take(Int(length)) {
-            var rest = PacketReader(Array(part.dropFirst()))
-            switch part[0] {
+        var parts: [Advertised] = []
+        for structure in AdvertisingStructures(data).all {
+            var rest = PacketReader(structure.data)
+            switch structure.type {
             case 0x02, 0x03: while let uuid = rest.uuid(2) { parts.append(.service(uuid)) }
             case 0x06, 0x07: while let uuid = rest.uuid(16) { parts.append(.service(uuid)) }
             case 0x08, 0x09: parts.append(.name(String(decoding: rest.all, as: UTF8.self)))

@@ -14,7 +14,7 @@ package final class MachineClock: SourceClock {
     package var uptime: Duration { Self.uptime() }
 
     /// The time since boot.
-    @Sendable static func uptime() -> Duration {
+    @Sendable package static func uptime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))

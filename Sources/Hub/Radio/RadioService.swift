@@ -1,6 +1,7 @@
 import BlueZSource
 import EventLoopKit
 import HealthModel
+import HomeAssistantSource
 import Ingestion
 import Pipeline
 import Profiles
@@ -18,6 +19,8 @@ package protocol RadioSource: AnyObject {
     func isLive(_ address: BluetoothAddress) -> Bool
     /// Returns the reason why the device does not deliver, for the user.
     func waitsFor(_ address: BluetoothAddress) -> String?
+    /// Returns the strength at which the device was heard last in dBm, or `nil` if it is unknown.
+    func strength(of address: BluetoothAddress) -> Int?
     /// Whether there is an adapter.
     var hasAdapter: Bool { get }
     /// Starts the source. Called only if there is an adopted device.
@@ -29,6 +32,8 @@ package protocol RadioSource: AnyObject {
 extension RadioSource {
     /// `nil` by default.
     package func waitsFor(_ address: BluetoothAddress) -> String? { nil }
+    /// `nil` by default.
+    package func strength(of address: BluetoothAddress) -> Int? { nil }
 }
 
 extension BlueZSource: RadioSource {}
@@ -49,6 +54,9 @@ package final class RadioService: HubSource, BlueZSourceDelegate {
     private var reportedSharedKeys: Set<String> = []
     private var isStarted = false
     private var isOpen = false
+    private var receptions: [BluetoothAddress: Receptions] = [:]
+    /// Whether other receivers listen for the hub.
+    package var hasReceivers = false
 
     private struct Known {
         var device: LiveDevice
@@ -66,15 +74,21 @@ package final class RadioService: HubSource, BlueZSourceDelegate {
     /// Whether the expected readings of each adopted Bluetooth device are durable.
     package var isDone: Bool { known.values.allSatisfy { live.isComplete($0.device) } }
 
-    /// A text if there are devices to read but no adapter. `doctor` finds the cause.
+    /// A text if there are devices to read but no adapter. `doctor` finds the cause. Devices that only advertise can be read by other
+    /// receivers.
     package var waitsFor: String? {
-        isOpen && !source.hasAdapter ? "no Bluetooth adapter responds: run `vitalgate doctor`" : nil
+        guard isOpen, !source.hasAdapter else { return nil }
+        if hasReceivers, known.values.allSatisfy({ $0.description.presence == .adverts }) { return nil }
+        return "no Bluetooth adapter responds: run `vitalgate doctor`"
     }
 
     /// Adopted Bluetooth devices by address. Their state is `live` or `waiting`.
     package var devices: [HubDevice] {
         known.sorted { $0.key < $1.key }.map {
-            HubDevice($1.device, state: source.isLive($0) ? "live" : "waiting", reason: source.waitsFor($0))
+            let heard = receptions[$0] ?? Receptions()
+            let isLive = source.isLive($0) || heard.isHeardByOthers(at: live.loop.clock.now)
+            return HubDevice(
+                $1.device, state: isLive ? "live" : "waiting", reason: isLive ? nil : source.waitsFor($0), receptions: heard.best)
         }
     }
 
@@ -110,6 +124,7 @@ package final class RadioService: HubSource, BlueZSourceDelegate {
         for (address, deleted) in known where !found.contains(address) {
             live.finishStream(of: deleted.device)
             known[address] = nil
+            receptions[address] = nil
             source.release(address)
         }
         findShared()
@@ -184,9 +199,41 @@ package final class RadioService: HubSource, BlueZSourceDelegate {
     /// Passes a frame to the ingest. Frames of unknown devices are dropped.
     package func received(_ frame: RawFrame, of address: BluetoothAddress) {
         guard let device = known[address]?.device else { return }
+        if frame.hearing == nil, frame.channel.hasPrefix("advert:") {
+            receptions[address, default: Receptions()].note(name, source.strength(of: address), at: frame.received)
+        }
         live.receive(frame, of: device)
         if !shared.isEmpty { reportSharedKey(device, address) }
         host?.changed(self)
+    }
+
+    /// Passes on an advertisement that another receiver heard, as if the hub had heard it. Those of unknown devices are dropped.
+    ///
+    /// - Parameter receivers: the name of the receivers that it comes from, such as that of a Home Assistant.
+    package func received(_ advert: HomeAssistantAdvert, from receivers: String) {
+        guard let known = known[advert.address] else { return }
+        let clock = live.loop.clock
+        let arrived = clock.now.moved(by: advert.arrived - clock.uptime)
+        let heard = arrived.moved(by: .zero - advert.age)
+        let device =
+            known.device.sender
+            ?? DeviceInformation().device(
+                name: advert.name, address: advert.address, addressIsDurable: true, profile: known.description.profile)
+        var receptions = receptions[advert.address] ?? Receptions()
+        if advert.replay == nil { receptions.note("\(receivers): \(advert.radioName)", advert.strength, at: heard) }
+        for part in known.description.adverts {
+            for bytes in part.frames(in: advert.parts) {
+                receptions.frames += 1
+                bytes.withUnsafeBytes { raw in
+                    var frame = RawFrame(
+                        payload: .bytes(raw), place: Place(.record, receptions.frames), received: heard, channel: part.channel,
+                        device: device)
+                    frame.hearing = Hearing(receiver: "\(receivers) \(advert.radio)", arrived: arrived, replay: advert.replay)
+                    received(frame, of: advert.address)
+                }
+            }
+        }
+        self.receptions[advert.address] = receptions
     }
 
     /// Stores the facts about the device, commits, and confirms the token when that is durable.

@@ -34,10 +34,14 @@ package final class Hub: HubSourceHost {
     /// - Parameter live: the ingest of the sources. ``stop()`` ends it.
     package init(live: LiveIngest) { self.live = live }
 
-    /// Adds a source, before the start.
+    /// Adds a source. If the hub runs, the source is started.
     package func add(_ source: any HubSource, policy: StartPolicy) {
         source.host = self
-        sources.append(SupervisedSource(source, policy: policy))
+        let added = SupervisedSource(source, policy: policy)
+        sources.append(added)
+        guard isRunning else { return }
+        do throws(SourceError) { try added.start(live.loop.clock) } catch { putOff(added, error) }
+        changed()
     }
 
     /// Passes new settings to all sources.

@@ -1,5 +1,6 @@
 import EventLoopKit
 import HealthModel
+import HomeAssistantSource
 import Ingestion
 import Pipeline
 import Profiles
@@ -44,6 +45,10 @@ package protocol HubSource: AnyObject {
     var refusedForLoad: Int? { get }
     /// These requests by bound.
     var refusals: [LoadRefusals] { get }
+    /// The counts of other receivers, or `nil` if the source has none.
+    var adverts: AdvertCounts? { get }
+    /// The names of the radios of other receivers.
+    var radios: [String] { get }
 }
 
 extension HubSource {
@@ -59,6 +64,10 @@ extension HubSource {
     package var refusedForLoad: Int? { nil }
     /// Empty by default.
     package var refusals: [LoadRefusals] { [] }
+    /// `nil` by default.
+    package var adverts: AdvertCounts? { nil }
+    /// Empty by default.
+    package var radios: [String] { [] }
 }
 
 /// Requests that were refused because a share of a bound was used up.
@@ -101,6 +110,8 @@ package struct HubSettings: Sendable {
 
     /// Whether the intervals between heartbeats are stored as one series a minute instead of single samples.
     package var gathersHeartbeats = false
+    /// The other receivers that the hub listens to.
+    package var sources: [SourceConfiguration] = []
     /// The formulas for estimates from impedances, by person.
     package var estimates: [String: [ImpedanceFormula]] = [:]
 
@@ -125,12 +136,15 @@ package struct HubDevice {
     package let state: String
     /// The reason for waiting, for the user, or `nil`.
     package let reason: String?
+    /// The receivers that hear it, the best first.
+    package let receptions: [Reception]
 
     /// - Parameters: - state: `live`, or the event that the device waits for, in a word or two. - reason: the reason for waiting.
-    package init(_ device: LiveDevice, state: String, reason: String? = nil) {
+    package init(_ device: LiveDevice, state: String, reason: String? = nil, receptions: [Reception] = []) {
         self.device = device
         self.state = state
         self.reason = reason
+        self.receptions = receptions
     }
 }
 

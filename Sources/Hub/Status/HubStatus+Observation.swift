@@ -23,7 +23,9 @@ extension HubStatus {
                 retry: each.retriesAt.map { now.moved(by: $0 - uptime).inSeconds },
                 reason: (each.error.map { "\($0)" } ?? missing).map { Self.cut($0, to: 500) },
                 wrongTokens: each.source.wrongTokens, refusedForLoad: each.source.refusedForLoad,
-                refusals: each.source.refusals.isEmpty ? nil : each.source.refusals)
+                refusals: each.source.refusals.isEmpty ? nil : each.source.refusals, adverts: each.source.adverts,
+                radios: each.source.adverts == nil
+                    ? nil : each.source.radios.prefix(Self.maximumRadios).map { Self.cut($0, to: 100) })
         }
         sources += hub.processes().map { process in
             Source(
@@ -99,6 +101,7 @@ extension HubStatus.Device {
         expectedInterval = device.expectedInterval.map { Double($0.components.seconds) }
         silentSince = activity.isSilent(expecting: device.expectedInterval, at: uptime) ? activity.last?.time : nil
         battery = activity.battery
+        receivers = seen.receptions.isEmpty ? nil : seen.receptions
     }
 }
 
@@ -120,7 +123,8 @@ extension Instant {
     /// The time in whole seconds because a time derived from two clocks is not more precise.
     fileprivate var inSeconds: Instant { Instant(seconds: microseconds / 1_000_000) }
 
-    fileprivate func moved(by time: Duration) -> Instant {
+    /// The time later by a duration.
+    func moved(by time: Duration) -> Instant {
         let (seconds, attoseconds) = time.components
         return Instant(microseconds: microseconds + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
     }

@@ -1,4 +1,5 @@
 import HealthModel
+import HomeAssistantSource
 import SampleStore
 
 /// The status of the hub at one moment: its sources, devices and counts, without measured values.
@@ -24,6 +25,9 @@ package struct HubStatus: Codable, Hashable, Sendable {
 
     /// The maximum number of devices in a status.
     package static let maximumDevices = 256
+
+    /// The maximum number of radios of a source in a status.
+    package static let maximumRadios = 32
 
     /// The maximum number of rules in a status.
     package static let maximumRules = 20
@@ -111,6 +115,10 @@ package struct HubStatus: Codable, Hashable, Sendable {
         package var refusedForLoad: Int?
         /// These requests by bound, or `nil` if there are none.
         package var refusals: [LoadRefusals]?
+        /// The counts of other receivers, or `nil` for other sources.
+        package var adverts: AdvertCounts?
+        /// The names of their radios, at most ``maximumRadios``, or `nil` for other sources.
+        package var radios: [String]?
     }
 
     /// The status of an adopted device.
@@ -135,6 +143,8 @@ package struct HubStatus: Codable, Hashable, Sendable {
         package var silentSince: Instant?
         /// The battery level in percent.
         package var battery: Double?
+        /// The receivers that hear its advertisements, the best first, at most ``Reception/maximumShown``. `nil` if there are none.
+        package var receivers: [Reception]?
     }
 
     /// Whether the statuses are equal except for the passage of time.

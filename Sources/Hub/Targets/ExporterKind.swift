@@ -3,6 +3,7 @@ import FHIRExport
 import FileExport
 import FleetExport
 import HomeAssistantExport
+import HomeAssistantKit
 import InfluxExport
 import MQTTExport
 import Pipeline

@@ -1,6 +1,7 @@
 /// Keys and texts as a person writes them in JSON5.
-enum JSON5Text {
-    static func quoted(_ text: String) -> String {
+package enum JSON5Text {
+    /// A text in quotes.
+    package static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -82,9 +82,14 @@ struct CaptureLine: Codable, Hashable, Sendable {
     var kind: String?
     var count: Int?
     var text: String?
+    /// The receiver that passed a frame on, when the frame arrived, and whether it came from the receiver's memory.
+    var receiver: String?
+    var arrived: Int64?
+    var replay: String?
 
     private enum CodingKeys: String, CodingKey {
         case event, time, uptime, device, about, from, channel, place, number, ahead, ofUTC, by, kind, count, text
+        case receiver, arrived, replay
         case bytes = "octets"
     }
 

@@ -140,7 +140,9 @@ package final class CaptureReader: ReplayFeed {
         guard let line = CaptureText.value(CaptureLine.self, text) else {
             throw wrong("not a line of a capture, or damaged")
         }
-        guard (0...Self.latest).contains(line.time), (0...Int64(1e18)).contains(line.uptime) else {
+        guard (0...Self.latest).contains(line.time), (0...Self.latest).contains(line.arrived ?? 0),
+            (0...Int64(1e18)).contains(line.uptime)
+        else {
             throw wrong("the time is out of range")
         }
         for number in [line.ahead, line.ofUTC, line.by] {

@@ -158,6 +158,10 @@ package final class CaptureWriter {
             var line = line(.frame, known.number)
             line.time = frame.received.microseconds
             line.channel = frame.channel
+            if let hearing = frame.hearing {
+                (line.receiver, line.arrived) = (hearing.receiver, hearing.arrived.microseconds)
+                line.replay = hearing.replay?.rawValue
+            }
             switch frame.payload {
             case .bytes(let bytes): line.bytes = HexadecimalText.text(bytes)
             case .malformed(let reason): line.text = reason

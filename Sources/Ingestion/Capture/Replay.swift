@@ -232,7 +232,14 @@ package final class Replay {
         if let from = line.from { known[number]?.from = from.device }
         guard let known = known[number] else { return }
         func frame(_ payload: RawFrame.Payload) -> RawFrame {
-            RawFrame(payload: payload, place: place, received: clock.now, channel: line.channel ?? "", device: known.from)
+            var frame = RawFrame(
+                payload: payload, place: place, received: clock.now, channel: line.channel ?? "", device: known.from)
+            frame.hearing = line.receiver.map {
+                Hearing(
+                    receiver: $0, arrived: Instant(microseconds: line.arrived ?? line.time),
+                    replay: line.replay.flatMap { Hearing.Replay(rawValue: $0) })
+            }
+            return frame
         }
         if let reason = line.text { return live.receive(frame(.malformed(reason)), of: known.device) }
         checked.bytes.withUnsafeBytes { live.receive(frame(.bytes($0)), of: known.device) }

@@ -268,7 +268,7 @@ extension LiveDevice {
     ///
     /// - Parameter boot: the boot whose clock was set, or `nil` for the only one. An error that was learned before it is right.
     package func clockWasSet(by step: Int64, of boot: String? = nil) {
-        for channel in lastAdverts.keys { lastAdverts[channel]?.lastReceived &+= step }
+        for channel in adverts.keys { adverts[channel]?.clockWasSet(by: step) }
         joins.clockWasSet(by: step)
         repeats.clockWasSet(by: step)
         trust.clockWasSet(by: step)

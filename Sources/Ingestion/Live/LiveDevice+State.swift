@@ -6,13 +6,17 @@ import SampleStore
 
 /// The state that a restart of the hub keeps.
 extension LiveDevice {
-    /// The last advertisement of a channel.
+    /// The last advertisement of a channel, if it could be read.
     struct Advert: Codable {
         var bytes: [UInt8]
         /// The receive time in microseconds.
         var lastReceived: Int64
-        /// Whether it could be read. A rejected one is read again once the device has another key or profile.
-        var wasRead = false
+        var wasRead = true
+
+        init?(_ adverts: HeardAdverts) {
+            guard let last = adverts.runs.last, last.wasRead else { return nil }
+            (bytes, lastReceived) = (last.bytes, last.last)
+        }
     }
 
     /// The state of the stream that cannot be derived from stored samples.
@@ -40,7 +44,7 @@ extension LiveDevice {
     package var state: DeviceState? {
         guard let lastReceived else { return nil }
         let state = State(
-            trust: trust, order: order, repeats: repeats, joins: joins, adverts: lastAdverts.filter(\.value.wasRead),
+            trust: trust, order: order, repeats: repeats, joins: joins, adverts: adverts.compactMapValues { Advert($0) },
             arrivals: arrivals,
             isClockKnown: isClockKnown, zone: zone.identifier,
             learned: (normaliser.learnedClock?.points ?? []).map { [$0.shown, $0.ahead] },
@@ -60,7 +64,8 @@ extension LiveDevice {
         guard let stored = lastState(adopted.address), stored.lastReceived < time,
             let state = try? JSONDecoder().decode(State.self, from: Data(stored.text.utf8))
         else { return }
-        (trust, order, repeats, joins, lastAdverts) = (state.trust, state.order, state.repeats, state.joins, state.adverts)
+        (trust, order, repeats, joins) = (state.trust, state.order, state.repeats, state.joins)
+        adverts = state.adverts.mapValues { HeardAdverts(restored: $0.bytes, at: $0.lastReceived) }
         // Arrivals by another clock prove nothing.
         if state.boot == unconfirmedBoot { arrivals = state.arrivals }
         recallClock(state)
@@ -85,18 +90,36 @@ extension LiveDevice {
         isClockKnown = state.isClockKnown && (!points.isEmpty || isValid)
     }
 
-    /// Whether the frame repeats the bytes of the last advertisement within the same repetition.
-    func isRepeated(_ frame: RawFrame) -> Bool {
-        guard frame.channel.hasPrefix("advert:"), case .bytes(let bytes) = frame.payload else { return false }
+    /// Returns why an advertisement is no reading: this or another receiver has heard it before.
+    func alreadyHeard(_ frame: RawFrame) -> SkipKind? {
+        guard frame.channel.hasPrefix("advert:"), case .bytes(let bytes) = frame.payload else { return nil }
         isAdvertiser = true
-        var advert = Advert(bytes: Array(bytes), lastReceived: frame.received.microseconds)
-        defer { lastAdverts[frame.channel] = advert }
-        guard let last = lastAdverts[frame.channel], last.bytes.elementsEqual(bytes),
-            abs(frame.received.microseconds - last.lastReceived) < Self.advertRow
-        else { return false }
-        advert.wasRead = last.wasRead
-        return true
+        let time = frame.received.microseconds
+        if let replay = frame.hearing?.replay,
+            adverts[frame.channel]?.knows(bytes, heardAt: replay == .timed ? time : nil) == true
+        {
+            return Self.replayed
+        }
+        // Whether a receiver's memory is a reading is known after it was decoded.
+        guard frame.hearing?.replay == nil else { return nil }
+        switch adverts[frame.channel, default: HeardAdverts()].hear(bytes, by: frame.receiver, at: time) {
+        case .new: return nil
+        case .repeated: return SkipKind("repeated-advert")
+        case .unknown: return SkipKind("late-advert")
+        }
     }
+
+    /// Whether a decoded frame is a measurement of its time. A receiver's memory is one only if the device counts or dates what it sends.
+    func canBeRead(_ frame: RawFrame, _ interpreter: BinaryInterpreter) -> Bool {
+        guard let replay = frame.hearing?.replay, case .bytes(let bytes) = frame.payload else { return true }
+        let isCounted = interpreter.packetNumber != nil || interpreter.frame.counter != nil
+        let isDated = !readings.isEmpty && readings.allSatisfy { $0.time != .receipt }
+        guard isDated || isCounted && replay == .timed else { return false }
+        return adverts[frame.channel, default: HeardAdverts()].hear(bytes, by: frame.receiver, at: frame.received.microseconds)
+            == .new
+    }
+
+    static let replayed = SkipKind("replayed-advert")
 
     static func bytes(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
@@ -108,4 +131,9 @@ extension LiveDevice {
         }
         return bytes
     }
+}
+
+extension RawFrame {
+    /// The receiver's name, empty for the hub's own radio.
+    var receiver: String { hearing?.receiver ?? "" }
 }

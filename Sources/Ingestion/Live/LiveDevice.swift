@@ -29,7 +29,8 @@ package final class LiveDevice {
     var sessionStart: Timestamp?
     var readings: [Reading] = []
     var joins = FrameJoin()
-    var lastAdverts: [String: Advert] = [:]
+    /// The advertisements by channel.
+    var adverts: [String: HeardAdverts] = [:]
     var repeats = RepeatedReadings()
     /// Whether its timestamps are trusted if its clock cannot be read, and if its clock is known.
     var trust = StampTrust()
@@ -52,8 +53,6 @@ package final class LiveDevice {
     /// limit.
     var refusedFlood = FloodCap(perSecond: FloodCap.defaultLimit)
 
-    /// A device repeats an advertisement many times. A silence of this many microseconds ends the repetition.
-    static let advertRow: Int64 = 60_000_000
     /// The maximum error in microseconds of a clock that counts as right. Some devices have no seconds to set.
     static let clockTolerance: Int64 = 10_000_000
     /// Whether it advertises, so that it has no stored readings to deliver one by one.
@@ -166,28 +165,33 @@ package final class LiveDevice {
             interpreters.removeAll()
         }
         receivedByGATT = frame.channel.hasPrefix("gatt:")
-        recallState(before: frame.received)
+        let arrived = frame.hearing?.arrived ?? frame.received
+        recallState(before: arrived)
         recallClock()
-        lastReceived = frame.received
+        lastReceived = arrived
     }
+
+    /// The frames' sender, as last reported by the source.
+    package var sender: Device? { device }
 
     /// - Parameter uptime: the current uptime, which does not jump.
     func interpret(_ frame: RawFrame, at uptime: Duration, into output: inout Normaliser.Output) -> Outcome {
         if Self.isDoubtful(frame) { return interpretDoubtful(frame, at: uptime, into: &output) }
-        if isRepeated(frame) { return .skipped(SkipKind("repeated-advert")) }
+        if let kind = alreadyHeard(frame) { return .skipped(kind) }
         guard let interpreter = interpreter(for: frame.channel) else { return .skipped(SkipKind("no-profile")) }
         readings.removeAll(keepingCapacity: true)
         // If the new session cannot be read, the old one is no longer valid.
         if interpreter.containsSessionStart { learnSession(nil) }
         do throws(Refusal) {
             let outcome = try interpreter.interpret(frame, into: &readings)
+            guard canBeRead(frame, interpreter) else { return .skipped(Self.replayed) }
             if let kind = sentByOthers(frame, interpreter) { return .skipped(kind) }
             if let session = interpreter.decodedSessionStart() { learnSession(session.timestamp) }
             switch outcome {
             case .readings:
                 let leftOut = repeats.leaveOut(
                     of: &readings, number: interpreter.packetNumber, within: interpreter.repeatsWithin, frame)
-                lastAdverts[frame.channel]?.wasRead = true
+                adverts[frame.channel]?.markRead(by: frame.receiver)
                 if let leftOut, readings.isEmpty { return .skipped(leftOut.kind) }
                 if frame.channel.hasPrefix("advert:"), !flood.accepts(readings.count, at: uptime) {
                     return .skipped(SkipKind("flood"))
@@ -214,6 +218,7 @@ package final class LiveDevice {
             case .characteristics, .notData: return .skipped(SkipKind("no-data"))
             }
         } catch {
+            if frame.hearing?.replay != nil { return .skipped(Self.replayed) }
             if isUnsealed(frame, interpreter) { return .skipped(Self.unsealed) }
             if frame.channel.hasPrefix("advert:"), !refusedFlood.accepts(error.readings, at: uptime) {
                 return .skipped(SkipKind("flood"))

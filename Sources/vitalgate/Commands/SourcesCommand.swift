@@ -6,10 +6,11 @@ import SampleStore
 /// `sources`: lists sources and sets their priority.
 enum SourcesCommand: Command {
     static let specification = CommandSpecification(
-        name: "sources", summary: "List sources and set their priority.",
+        name: "sources", summary: "List sources, set their priority, and add receivers.",
         discussion: """
             A source is the app or device that reported a sample. If several sources report data for the same time, such as \
-            steps from a phone and a watch, statistics count only the source with the highest priority.
+            steps from a phone and a watch, statistics count only the source with the highest priority. The radios of Home \
+            Assistant are a source that you add.
             """,
         subcommands: [
             CommandSpecification(
@@ -44,12 +45,21 @@ enum SourcesCommand: Command {
                 examples: [
                     Example("vitalgate sources priority stepCount Watch iPhone", "Prefer the watch's steps to the phone's."),
                     Example("vitalgate sources priority all Ring --person Anna", "Prefer Anna's ring for all types."),
-                ]),
+                ]), SourceEditing.addition, SourceEditing.removal,
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
-        if context.invocation.path.last == "priority" { return try priority(context) }
-        try list(context)
+        switch context.invocation.path.last {
+        case "priority": return try priority(context)
+        case "add": return try SourceEditing(context).add()
+        case "remove": return try SourceEditing(context).remove()
+        default: try list(context)
+        }
+        guard context.format == .table else { return .success }
+        for source in try context.configuration().sources {
+            context.note(
+                "'\(source.name)': radios of Home Assistant at \(source.settings.address.text) ('vitalgate status' shows them)")
+        }
         return .success
     }
 

@@ -1,6 +1,7 @@
 import CommandLineKit
 import Formats
 import HealthModel
+import HomeAssistantSource
 import Hub
 
 /// Writes the state of the hub.
@@ -32,6 +33,10 @@ struct StatusReport {
                 return device.reason.map { "\(TerminalText.sanitized(name)) is waiting: \(TerminalText.sanitized($0))\n" }
             }
             if !reasons.isEmpty { blocks.append(reasons.joined()) }
+            // The hub's own radio alone is not worth a table.
+            if status.sources.contains(where: { $0.adverts != nil }) {
+                blocks.append(receivers(status).rendered(width: width, unicode: unicode))
+            }
         } else {
             blocks.append("no device is adopted\n")
         }
@@ -109,6 +114,15 @@ struct StatusReport {
         if let count = source.wrongTokens, count > 0 { parts.append(Readable.count(count, "wrong token")) }
         if let count = source.refusedForLoad, count > 0 { parts.append("\(Readable.count(count, "request")) refused for load") }
         for each in source.refusals ?? [] { parts.append("\(each.bound) \(each.count) since \(time(each.since, on: now))") }
+        if let radios = source.radios { parts.append(Readable.count(radios.count, "radio")) }
+        if let adverts = source.adverts {
+            parts.append("\(Readable.count(adverts.received)) received")
+            let limits = [
+                (adverts.replayed, "from memory"), (adverts.torn, "incomplete"), (adverts.dropped, "dropped"),
+                (adverts.interruptions, adverts.interruptions == 1 ? "interruption" : "interruptions"),
+            ]
+            parts += limits.filter { $0.0 > 0 }.map { "\(Readable.count($0.0)) \($0.1)" }
+        }
         return parts.joined(separator: ", ")
     }
 
@@ -125,6 +139,22 @@ struct StatusReport {
                 device.rate.map { Readable.number($0) } ?? "", time(device.silentSince, on: status.time),
                 device.battery.map { "\(Readable.number($0)) %" } ?? "", device.address,
             ])
+        }
+        return table
+    }
+
+    private func receivers(_ status: HubStatus) -> TextTable {
+        var table = TextTable(columns: [
+            .init("device", .left, minimumWidth: 16), .init("heard by"), .init("dBm", .right),
+            .init("last heard", .left, minimumWidth: 8), .init("times", .right),
+        ])
+        for device in status.devices {
+            for each in device.receivers ?? [] {
+                table.append([
+                    device.name.isEmpty ? device.address : device.name, each.name, each.strength.map { "\($0)" } ?? "",
+                    time(each.last, on: status.time), Readable.count(each.count),
+                ])
+            }
         }
         return table
     }
@@ -152,7 +182,7 @@ struct StatusReport {
             "today": today,
             "quarantine": (status.quarantine ?? []).map { JSONObject(["rule": $0.rule, "count": $0.count, "since": $0.since]) },
             "sources": status.sources.map(object),
-            "devices": status.devices.map { JSONObject(["address": $0.address], fields($0)) },
+            "devices": status.devices.map(object),
             "devicesLeftOut": status.devicesLeftOut,
             "backups": ifPresent(status.backups?.map { JSONObject(["name": $0.name], fields($0)) }),
         ]
@@ -162,7 +192,25 @@ struct StatusReport {
         var object = JSONObject(["name": source.name], fields(source))
         let refusals = source.refusals?.map { JSONObject(["bound": $0.bound, "count": $0.count, "since": $0.since]) }
         object.set("refusals", ifPresent(refusals))
+        object.set("adverts", ifPresent(source.adverts.map { JSONObject(fields($0)) }))
+        object.set("radios", ifPresent(source.radios))
         return object
+    }
+
+    private static func object(_ device: HubStatus.Device) -> JSONObject {
+        var object = JSONObject(["address": device.address], fields(device))
+        let receivers = device.receivers?.map {
+            JSONObject(["name": $0.name, "strength": $0.strength, "last": $0.last, "count": $0.count])
+        }
+        object.set("receivers", ifPresent(receivers))
+        return object
+    }
+
+    private static func fields(_ adverts: AdvertCounts) -> Fields {
+        [
+            "received": adverts.received, "replayed": adverts.replayed, "torn": adverts.torn, "dropped": adverts.dropped,
+            "interruptions": adverts.interruptions,
+        ]
     }
 
     private static func fields(_ hub: HubStatus.Process) -> Fields {
@@ -223,9 +271,17 @@ struct StatusReport {
                 let name = "refused.\(each.bound)"
                 add("source", source.name, [name: each.count, name + ".since": each.since])
             }
+            if let adverts = source.adverts { add("source", source.name, fields(adverts)) }
         }
         for backup in status.backups ?? [] { add("backup", backup.name, fields(backup)) }
-        for device in status.devices { add("device", device.address, fields(device)) }
+        for device in status.devices {
+            add("device", device.address, fields(device))
+            for each in device.receivers ?? [] {
+                let name = "receiver.\(each.name)"
+                add("device", device.address, [name: each.count])
+                add("device", device.address, [name + ".strength": each.strength, name + ".last": each.last])
+            }
+        }
         return bytes
     }
 }

@@ -36,7 +36,7 @@ package final class HomeAssistantServer {
         ) { FreePort.isTaken(port) }
     }
 
-    /// Kills it. What was queued in memory is lost.
+    /// Kills it. Rows that were queued in memory are lost.
     package func kill() { server.kill() }
 
     /// Kills it after a while, from another thread.
@@ -52,6 +52,26 @@ package final class HomeAssistantServer {
     package func refusedTokens() throws -> Int {
         let answer = try HTTPClient().send(HTTPRequest(.get, url + "/refused"))
         return Int(String(decoding: answer.body, as: UTF8.self)) ?? -1
+    }
+
+    /// Lets its radios hear something, in the form that home_assistant.py describes.
+    package func hear(_ items: [String]) throws {
+        _ = try HTTPClient().send(HTTPRequest(.post, url + "/hear", body: Array(items.joined(separator: "\n").utf8)))
+    }
+
+    /// A line for ``hear(_:)``.
+    package static func advert(
+        _ address: String, _ raw: String, by source: String = "AA:BB:CC:00:00:01", strength: Int = -60, _ more: String = ""
+    ) -> String {
+        #"{"source": "\#(source)", "address": "\#(address)", "rssi": \#(strength), "raw": "\#(raw)"\#(more)}"#
+    }
+
+    /// The adverts that it has sent to subscribers, as address and hexadecimal bytes.
+    package func told() throws -> [(address: String, raw: String)] {
+        String(decoding: try HTTPClient().send(HTTPRequest(.get, url + "/told")).body, as: UTF8.self).split(separator: "\n").map {
+            let parts = $0.split(separator: " ")
+            return (String(parts[0]), String(parts[1]))
+        }
     }
 
     deinit { server.stop() }

@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""A double of Home Assistant's WebSocket, as far as its recorder's statistics go.
+"""A double of Home Assistant's WebSocket, as far as its recorder's statistics and its Bluetooth radios go.
 
 It answers as the cases in Tests/HomeAssistantExportTests/Cases, which were recorded from 2026.2.3. As there, the answer to an import only
 means that the rows are queued in memory: a thread writes them to a SQLite file, one task after another, at --rate rows a second.
 
-Usage: home_assistant.py --port N --database FILE [--version V] [--rate N] [--zone NAME] [--state STATE]
+Its radios hear what is posted to /hear: lines of JSON such as
+{"source": "AA:BB:CC:00:00:01", "address": "A4:C1:38:02:83:F4", "rssi": -60, "raw": "hex", "age": 0}, with "local" for an adapter that does
+not report packets, and "memory" for an advert that is only remembered; {"source": …, "gone": true} removes a radio, {"close": true} ends all
+connections, {"text": …} is sent as it is. /told has the adverts that were sent to subscribers, a line each.
+
+Usage: home_assistant.py --port N --database FILE [--version V] [--rate N] [--zone NAME] [--state STATE] [--no-bluetooth]
 
 The token is "good". "member" is that of a user who is not an administrator.
 """
@@ -81,8 +86,111 @@ class Recorder:
             raise Refused("timeout", "timed out")
 
 
+class Bluetooth:
+    """The radios. Home Assistant 2026.2.3 with habluetooth 5.8.0."""
+
+    BASE = "0000%s-0000-1000-8000-00805f9b34fb"
+    APPLE = 76
+    APPLE_TYPES = (2, 6, 16, 17, 18)
+    SWITCHING = 16
+
+    def __init__(self):
+        self.lock = threading.RLock()
+        self.radios, self.history, self.merged, self.told = {}, {}, {}, []
+        self.subscribers = []
+
+    def subscribe(self, connection, id, kind):
+        with self.lock:
+            self.subscribers.append((connection, id, kind))
+            if kind == "advertisements":
+                connection.say_event(id, {"add": list(self.history.values())})
+                self.told += [(item["address"], item["raw"]) for item in self.history.values()]
+            elif kind == "scanner_details":
+                connection.say_event(id, {"add": list(self.radios.values())})
+            elif kind == "connection_allocations":
+                connection.say_event(
+                    id, [{"source": each, "slots": 0, "free": 0, "allocated": []} for each in self.radios])
+            elif kind == "scanner_state":
+                for each in self.radios.values():
+                    connection.say_event(
+                        id, {"source": each["source"], "adapter": each["adapter"], "current_mode": None, "requested_mode": None})
+
+    def send(self, kind, event):
+        for each in list(self.subscribers):
+            if each[2] == kind:
+                try:
+                    each[0].say_event(each[1], event)
+                except OSError:
+                    self.subscribers.remove(each)
+
+    def hear(self, item):
+        with self.lock:
+            if item.get("close"):
+                for connection in {each[0] for each in self.subscribers}:
+                    connection.hang_up()
+                self.subscribers = []
+            elif "text" in item:
+                for connection in {each[0] for each in self.subscribers}:
+                    try:
+                        connection.say_bytes(item["text"].encode())
+                    except OSError:
+                        self.subscribers = [each for each in self.subscribers if each[0] is not connection]
+            elif item.get("gone"):
+                self.send("scanner_details", {"remove": [self.radios.pop(item["source"])]})
+            else:
+                self.heard(item)
+
+    def heard(self, item):
+        source, address = item["source"], item["address"]
+        if source not in self.radios:
+            name = item.get("name", "double " + source[-2:])
+            self.radios[source] = {
+                "source": source, "connectable": False, "name": f"{name} ({source})", "adapter": name, "scanner_type": "remote"}
+            self.send("scanner_details", {"add": [self.radios[source]]})
+        raw = bytes.fromhex(item["raw"])
+        name, power, services, service_data, manufacturer_data = self.parse(raw)
+        before = self.merged.get((source, address), ({}, {}, [], None))
+        merged = (
+            {**before[0], **manufacturer_data}, {**before[1], **service_data}, sorted({*before[2], *services}), name or before[3])
+        self.merged[(source, address)] = merged
+        told = {
+            "name": merged[3] or address, "address": address, "rssi": item.get("rssi", -60),
+            "manufacturer_data": {str(key): value.hex() for key, value in merged[0].items()},
+            "service_data": {key: value.hex() for key, value in merged[1].items()}, "service_uuids": merged[2], "source": source,
+            "connectable": False, "time": time.time() - item.get("age", 0), "tx_power": power,
+            "raw": None if item.get("local") else item["raw"]}
+        if list(merged[0]) == [self.APPLE] and not merged[1] and merged[0][self.APPLE][0] not in self.APPLE_TYPES:
+            return
+        old = self.history.get(address)
+        if old and old["source"] != source and old["source"] in self.radios and told["rssi"] - self.SWITCHING <= old["rssi"]:
+            return
+        self.history[address] = told
+        content = ("name", "manufacturer_data", "service_data", "service_uuids")
+        if item.get("memory") or old and all(old[key] == told[key] for key in content):
+            return
+        self.told.append((address, item["raw"]))
+        self.send("advertisements", {"add": [told]})
+
+    def parse(self, raw):
+        name, power, services, service_data, manufacturer_data = None, None, [], {}, {}
+        while raw and raw[0] and raw[0] < len(raw):
+            kind, data, raw = raw[1], raw[2:raw[0] + 1], raw[raw[0] + 1:]
+            if kind in (8, 9):
+                name = data.decode(errors="replace")
+            elif kind == 10:
+                power = int.from_bytes(data[:1], "little", signed=True)
+            elif kind in (2, 3):
+                services += [self.BASE % data[at:at + 2][::-1].hex() for at in range(0, len(data), 2)]
+            elif kind == 0x16:
+                service_data[self.BASE % data[:2][::-1].hex()] = data[2:]
+            elif kind == 0xFF:
+                manufacturer_data[int.from_bytes(data[:2], "little")] = data[2:]
+        return name, power, services, service_data, manufacturer_data
+
+
 class Instance:
     def __init__(self, options):
+        self.bluetooth = None if options.no_bluetooth else Bluetooth()
         self.version, self.state = options.version, options.state
         self.recorder = Recorder(options.database, options.rate, options.zone)
         self.zone = options.zone
@@ -91,8 +199,12 @@ class Instance:
     def deletes_rows(self):
         return tuple(int(part) for part in self.version.split(".")[:2]) >= (2026, 11)
 
-    def answer(self, command, is_administrator):
+    def answer(self, command, is_administrator, connection):
         kind = command.get("type")
+        if kind.startswith("bluetooth/subscribe_") and self.bluetooth:
+            if not is_administrator:
+                raise Refused("unauthorized", "Unauthorized")
+            return lambda: self.bluetooth.subscribe(connection, command["id"], kind.removeprefix("bluetooth/subscribe_"))
         handler = getattr(self, "do_" + str(kind).replace("/", "_"), None)
         if handler is None:
             raise Refused("unknown_command", "Unknown command.")
@@ -100,6 +212,9 @@ class Instance:
         if kind in writing and not is_administrator:
             raise Refused("unauthorized", "Unauthorized")
         return handler(command)
+
+    def do_supported_features(self, _):
+        return None
 
     def do_get_config(self, _):
         return {"time_zone": self.zone, "state": self.state, "version": self.version, "components": ["recorder"], "recovery_mode": False}
@@ -265,6 +380,8 @@ class Connection(socketserver.StreamRequestHandler):
         if request.startswith(b"GET /refused "):
             count = str(self.server.refused).encode()
             return self.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(count), count))
+        if request.startswith((b"POST /hear ", b"GET /told ")):
+            return self.control(request)
         if not request.startswith(b"GET /api/websocket "):
             return self.wfile.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
         while (line := self.rfile.readline().strip()):
@@ -280,6 +397,19 @@ class Connection(socketserver.StreamRequestHandler):
         except (ConnectionError, EOFError, BrokenPipeError):
             pass
 
+    def control(self, request):
+        length = 0
+        while (line := self.rfile.readline().strip()):
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                length = int(value)
+        bluetooth, body = self.server.instance.bluetooth, self.exactly(length)
+        for line in body.splitlines():
+            bluetooth.hear(json.loads(line))
+        told = "".join(f"{address} {raw}\n" for address, raw in bluetooth.told) if request.startswith(b"GET") else ""
+        self.wfile.write(
+            b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(told), told.encode()))
+
     def talk(self):
         instance = self.server.instance
         self.say({"type": "auth_required", "ha_version": instance.version})
@@ -292,15 +422,23 @@ class Connection(socketserver.StreamRequestHandler):
         last = 0
         while (command := self.hear()) is not None:
             answer = {"id": command["id"], "type": "result"}
+            then = None
+            if command["type"] == "ping":
+                self.say({"id": command["id"], "type": "pong"})
+                continue
             try:
                 if command["id"] <= last:
                     raise Refused("id_reuse", "Identifier values have to increase.")
                 last = command["id"]
-                result = instance.answer(command, login["access_token"] == "good")
+                result = instance.answer(command, login["access_token"] == "good", self)
+                if callable(result):
+                    result, then = None, result
                 answer.update(success=True, result=result)
             except Refused as error:
                 answer.update(success=False, error={"code": error.code, "message": error.message})
             self.say(answer)
+            if then:
+                then()
 
     def hear(self):
         data = b""
@@ -331,8 +469,28 @@ class Connection(socketserver.StreamRequestHandler):
             raise EOFError
         return data
 
+    def setup(self):
+        super().setup()
+        self.writing = threading.RLock()
+
+    def hang_up(self):
+        try:
+            self.connection.shutdown(2)
+        except OSError:
+            pass
+
+    def say_event(self, id, event):
+        # As orjson writes it, without blanks.
+        self.say_bytes(json.dumps({"id": id, "type": "event", "event": event}, separators=(",", ":")).encode())
+
     def say(self, message):
-        data = json.dumps(message).encode()
+        self.say_bytes(json.dumps(message).encode())
+
+    def say_bytes(self, data):
+        with self.writing:
+            self.say_pieces(data)
+
+    def say_pieces(self, data):
         pieces = [data[at:at + FRAGMENT] for at in range(0, len(data), FRAGMENT)] or [b""]
         for index, piece in enumerate(pieces):
             self.frame(0 if index else 1, piece, index == len(pieces) - 1)
@@ -347,7 +505,8 @@ class Connection(socketserver.StreamRequestHandler):
             head += bytes([126]) + struct.pack(">H", len(body))
         else:
             head += bytes([127]) + struct.pack(">Q", len(body))
-        self.wfile.write(head + body)
+        with self.writing:
+            self.wfile.write(head + body)
 
     def close(self, code):
         self.frame(8, struct.pack(">H", code))
@@ -367,6 +526,7 @@ def main():
     parser.add_argument("--rate", type=float, default=0)
     parser.add_argument("--zone", default="Europe/Berlin")
     parser.add_argument("--state", default="RUNNING")
+    parser.add_argument("--no-bluetooth", action="store_true")
     options = parser.parse_args()
     server = Server(("127.0.0.1", options.port), Connection)
     server.instance = Instance(options)

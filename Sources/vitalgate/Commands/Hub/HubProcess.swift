@@ -40,6 +40,9 @@ final class HubProcess {
     private var isFollowed = false
     private var whenQuiet: EventLoop.Timer?
     private let steady: SteadyClock
+    /// The radios of Home Assistant, and whether they are a source of the hub.
+    private let homeAssistant: HomeAssistantService
+    private var usesHomeAssistant = false
 
     /// The maximum duration of `--once`.
     private static let once = Duration.seconds(60)
@@ -75,11 +78,14 @@ final class HubProcess {
         manager.isWell = { [live] in !live.isStuck }
         let service = RadioService(live: live, source: radio.source)
         radio.source.delegate = service
+        homeAssistant = HomeAssistantService(
+            radio: service, loop: loop, clock: .init(uptime: MachineClock.uptime, now: machine.now))
         hub.add(service, policy: configuration.hub.policy(of: service.name))
         let serial = SerialService(live: live, source: SerialSource(loop: loop, plugs: UdevPlugs(loop: loop)))
         hub.add(serial, policy: configuration.hub.policy(of: serial.name))
         let inbox = InboxService(live: live)
         hub.add(inbox, policy: configuration.hub.policy(of: inbox.name))
+        addHomeAssistant()
         if configuration.api != nil || configuration.metrics != nil {
             hub.add(
                 ServingProcess(serveCommand, loop: loop) { Self.serviceSettings(context) }, policy: .retry)
@@ -101,6 +107,13 @@ final class HubProcess {
         loop.onBell = { [weak self] in self?.answerSignals() }
         status.onInterest = { [weak self] in self?.follow(interest: $0) }
         status.onHurry = { [live] in live.needsPromptCommits = $0 }
+    }
+
+    /// Adds the radios of Home Assistant to the hub once there are any in the configuration.
+    private func addHomeAssistant() {
+        guard !usesHomeAssistant, !settings.sources.isEmpty else { return }
+        usesHomeAssistant = true
+        hub.add(homeAssistant, policy: .retry)
     }
 
     private static func capture(
@@ -254,6 +267,7 @@ final class HubProcess {
             return
         }
         radio.zone = settings.zone
+        addHomeAssistant()
         hub.apply(settings)
         if !isOnce, let configuration = try? context.configuration() { startProcesses(configuration, restarts: true) }
         if let configured = try? context.configuration().store, Self.absolute(configured) != Self.absolute(store.path) {
@@ -285,6 +299,7 @@ final class HubProcess {
         settings.readingsPerSecond = configuration.hub.readingsPerSecond
         settings.gathersHeartbeats = configuration.hub.heartbeats == .series
         settings.commitEvery = configuration.hub.commitEvery
+        settings.sources = configuration.sources
         settings.estimates = try configuration.estimates(in: store)
         return settings
     }

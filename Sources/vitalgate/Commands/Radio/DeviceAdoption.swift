@@ -80,16 +80,22 @@ struct DeviceAdoption {
     private func look(for address: BluetoothAddress, _ assembly: DeviceAssembly) throws -> Search {
         let seconds = try context.invocation.integer("--seconds", in: 1...3600) ?? 10
         let radio = try context.radio()
+        let receivers = try ReceiverScan(context, loop: radio.loop)
         radio.source.start()
-        defer { radio.source.stop() }
-        guard radio.waitForAdapter() else { return .failed(context.noAdapter()) }
+        defer {
+            receivers.stop()
+            radio.source.stop()
+        }
+        guard receivers.isThere || radio.waitForAdapter() else { return .failed(context.noAdapter()) }
         var nearby: NearbyDevice?
+        let isWanted: (NearbyDevice) -> Bool = { device in
+            guard device.address == address else { return false }
+            nearby = device
+            return !assembly.profiles(for: device).isEmpty
+        }
         let found: NearbyDevice?? = radio.run(limit: .seconds(seconds + 5)) { done in
-            radio.source.find(within: .seconds(seconds)) { device in
-                guard device.address == address else { return false }
-                nearby = device
-                return !assembly.profiles(for: device).isEmpty
-            } completion: {
+            receivers.onDevice = { if isWanted($0) { done($0) } }
+            radio.source.find(within: .seconds(seconds), where: isWanted) {
                 done($0)
             }
         }

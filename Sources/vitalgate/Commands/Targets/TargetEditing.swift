@@ -88,13 +88,13 @@ struct TargetEditing {
         } catch {
             throw ConfigurationError("'\(error.key)': \(error.words)", isOfOption: true)
         }
-        for key in draft.askedSecrets { draft.set(key, secretIn: secretPath(name, key)) }
+        for key in draft.askedSecrets { draft.set(key, secretIn: file.secretPath(name, key)) }
         let text = try TargetText.adding(name, draft.object, to: file.bytes)
         let target = try validated(text, adding: name, kind)
 
         var secrets: [String] = []
         do {
-            for key in draft.askedSecrets { secrets.append(try storeSecret(name, key)) }
+            for key in draft.askedSecrets { secrets.append(try file.storeSecret(name, key, option: "\(key).file=", context)) }
             guard try isAccepted(target) else {
                 for path in secrets { unlink(path) }
                 context.note(
@@ -109,7 +109,8 @@ struct TargetEditing {
         }
         for path in secrets { context.note("vitalgate: stored the secret in \(path)") }
         context.note("vitalgate: added the target '\(name)' to \(file.path)")
-        noteNext(
+        file.noteNext(
+            before, context,
             otherwise: "the hub sends to it after you start it with 'vitalgate run'; 'vitalgate export \(name) --once' sends now")
         if file.isOfService, kind != .command {
             context.note(
@@ -143,25 +144,6 @@ struct TargetEditing {
         }
     }
 
-    // MARK: Secrets
-
-    /// The file of a secret, beside the configuration.
-    private func secretPath(_ name: String, _ key: String) -> String { "\(SmallFile.folder(of: file.path))/\(name).\(key)" }
-
-    /// Asks for a secret and stores it in a new file, which only the owner of the store can read.
-    private func storeSecret(_ name: String, _ key: String) throws -> String {
-        let path = secretPath(name, key)
-        guard access(path, F_OK) != 0 else {
-            throw ConfigurationError("\(path) exists already: use it with \(key).file=\(path), or delete it", isOfOption: true)
-        }
-        let secret = context.typedSecret(key)
-        guard !secret.isEmpty, secret.utf8.count <= 4096 else {
-            throw ConfigurationError("'\(key)': expected a line of at most 4096 bytes on standard input", isOfOption: true)
-        }
-        try ConfigurationFile.writeSecret(secret, to: path, ofStore: before.store)
-        return path
-    }
-
     // MARK: Removing
 
     func remove() throws {
@@ -177,12 +159,8 @@ struct TargetEditing {
         try file.replace(with: text)
         let outcome = removed.map { "\(Readable.count($0, "statistic")) removed there" } ?? "what was sent stays there"
         context.note("vitalgate: removed the target '\(name)' from \(file.path); \(outcome)")
-        noteNext(otherwise: nil)
-        for setting in target.kind.settings where setting.form == .secret {
-            let path = secretPath(name, setting.key)
-            guard access(path, F_OK) == 0 else { continue }
-            context.note("vitalgate: its \(setting.key) is still in \(path): delete it if nothing uses it")
-        }
+        file.noteNext(before, context, otherwise: nil)
+        for setting in target.kind.settings where setting.form == .secret { file.noteSecret(name, setting.key, context) }
     }
 
     /// Removes everything that was sent, as the owner of the store. Returns the number of removed objects.
@@ -197,17 +175,6 @@ struct TargetEditing {
             defer { try? exporter.finish() }
             _ = try exporter.check()
             return try HourComparison.clear(target.name, exporter, store, now: context.machine.now())
-        }
-    }
-
-    /// Prints how the hub applies the change.
-    private func noteNext(otherwise: String?) {
-        if file.isOfService {
-            context.note("vitalgate: run 'sudo systemctl reload vitalgate' to apply it")
-        } else if let hub = try? StatusClient.ask(store: before.store, machine: context.machine).status.hub {
-            context.note("vitalgate: run 'kill -HUP \(hub.process)' so that the running hub applies it")
-        } else if let otherwise {
-            context.note("vitalgate: \(otherwise)")
         }
     }
 }

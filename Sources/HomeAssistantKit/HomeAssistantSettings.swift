@@ -1,8 +1,7 @@
-import HomeAssistantKit
 import Pipeline
 
 /// The address of a Home Assistant and its token.
-package struct HomeAssistantSettings: ExporterSettings {
+package struct HomeAssistantSettings: ExporterSettings, Equatable {
     /// `url`, `token`, `certificateAuthority`, `allowUnencrypted`.
     package static let settings = Key.settings
 

@@ -1,4 +1,4 @@
-/// The time to wait before a failed target is tried again: a random pause below a bound that doubles with each failure, up to
+/// The time to wait before a failed target or receiver is tried again: a random pause below a bound that doubles with each failure, up to
 /// five minutes. The randomness keeps many hubs from returning at once to a server that has just recovered.
 package struct Backoff: Sendable {
     /// The upper bound of the first pause.
@@ -19,7 +19,7 @@ package struct Backoff: Sendable {
     }
 
     /// Returns the pause after one more failure, with another upper bound.
-    mutating func pause(upTo maximumDelay: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
+    package mutating func pause(upTo maximumDelay: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
         let bound = min(maximumDelay, Self.first * (1 << min(failures, 16)))
         failures += 1
         return bound * Double.random(in: 0...1, using: &generator)
