@@ -298,7 +298,7 @@ import Testing
 
     // MARK: State
 
-    /// Whatever the hub lost with a restored backup, versions rise, and everything is offered again.
+    /// After a backup was restored, versions rise, and everything is offered again.
     @Test func aCursorOfLostChangesStartsAgain() throws {
         try served.add(numerals: ["80", "81", "82"], of: "bodyMass", every: 60)
         let page = try items()
@@ -337,7 +337,7 @@ import Testing
         #expect(try items().items.isEmpty)
     }
 
-    /// Nothing of the phone's table is left after its client, its person, or its samples are gone.
+    /// The rows of a phone are removed with its client or its samples.
     @Test func stateEndsWithClientAndRetention() throws {
         try served.add(numerals: ["80", "81"], of: "bodyMass", every: 86_400)
         try report(try items().items)

@@ -154,7 +154,7 @@ import Testing
             default: try folder.vitalgate("import", folder.write("\(round).csv", weights(round)))
             }
             guard round == 18 else { continue }
-            // A restored backup. What was imported since is imported again.
+            // A restored backup. Later files are imported again.
             for suffix in ["-wal", "-shm", ""] { try? FileManager.default.removeItem(atPath: folder.store + suffix) }
             try FileManager.default.copyItem(atPath: folder.path("copy.db"), toPath: folder.store)
             repair = 2
