@@ -206,6 +206,33 @@ package struct ClientChanges {
         try store.clients.delete(uuid, by: client, at: now, where: condition)
     }
 
+    // MARK: Samples that a phone writes
+
+    /// The client as a phone, or `nil` if its grants do not show whose phone it is.
+    package func phone(_ store: PhoneStore) throws -> WriteBackPhone? { try self.store.writeBack.phone(client, store) }
+    /// The position in the changes up to which they are noted for the phone.
+    package func writeBackAnchor() throws -> String? { try store.writeBack.anchor(of: client) }
+    package func lastWriteBackVersion() throws -> Int64 { try store.writeBack.lastVersion(of: client) }
+    /// Notes which records the phone must have. See `SampleStore.WriteBack.note`.
+    package func note(
+        _ changes: [SampleChange], for phone: WriteBackPhone, from earlier: String?, to anchor: String, at now: Instant
+    ) throws -> Bool {
+        try store.writeBack.note(changes, for: phone, from: earlier, to: anchor, at: now)
+    }
+    package func restart(_ phone: WriteBackPhone, after version: Int64, at now: Instant) throws {
+        try store.writeBack.restart(phone, after: version, at: now)
+    }
+    package func page(for phone: WriteBackPhone, limit: Int) throws -> (items: [WriteBackItem], isCut: Bool) {
+        try store.writeBack.page(for: phone, limit: limit)
+    }
+    package func acknowledge(
+        _ reports: [WriteBackReport], from sources: [String]?, for phone: WriteBackPhone, at now: Instant
+    ) throws -> [WriteBackAnswer] {
+        try store.writeBack.acknowledge(reports, from: sources, for: phone, at: now)
+    }
+
+    // MARK: Requests
+
     package func openRequests() throws -> [AuthorizationRequest] { try store.clients.openRequests(of: client) }
     package func requiredTypes() throws -> Set<ObjectType>? { try store.clients.requiredTypes(of: client) }
     package func setRequiredTypes(_ types: Set<ObjectType>) throws { try store.clients.setRequiredTypes(types, of: client) }

@@ -16,6 +16,10 @@ extension SampleStore {
     /// Programs that may read or write, with their permissions and tokens.
     public var clients: Clients { Clients(store: self) }
 
+    public struct WriteBack: StorePart { let store: SampleStore }
+    /// The samples that phones write to their own stores of health data.
+    public var writeBack: WriteBack { WriteBack(store: self) }
+
     public struct PageSessions: StorePart { let store: SampleStore }
     /// Logins of people to the page.
     public var pageSessions: PageSessions { PageSessions(store: self) }

@@ -173,6 +173,11 @@ import Testing
                 (.person, #"{"subject":"*","read":["heartRate"]}"#), (.type, #"{"read":["*"]}"#), (.type, #"{"write":["*"]}"#),
                 (.type, #"{"requires":["*","allergyRecord","vitalSignRecord"]}"#),
             ]
+        case "reportWriteBack":
+            [
+                (.object, #"{"results":[{"key":"vitalgate-*","version":1,"outcome":"written"}]}"#),
+                (.source, #"{"sources":["*"],"results":[]}"#),
+            ]
         case "postIntake":
             posts(format)
         default: nil

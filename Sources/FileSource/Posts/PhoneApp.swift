@@ -40,6 +40,8 @@ package struct PhoneApp: Sendable {
     package let id: String
     /// The app's own name.
     package let name: String
+    /// The store of health data on the phone.
+    package let store: PhoneStore
     /// Returns the types of the samples that a post can contain. Every command makes the apps for its help, and none of them needs the types.
     package let types: @Sendable () -> [SampleType]
     /// Where to enter the address in the app.
@@ -56,7 +58,8 @@ package struct PhoneApp: Sendable {
 
     /// Health Auto Export, on iPhones.
     package static let healthAutoExport = PhoneApp(
-        id: HealthAutoExportInterpreter.source, name: "Health Auto Export", types: { HealthAutoExportInterpreter.types },
+        id: HealthAutoExportInterpreter.source, name: "Health Auto Export", store: .appleHealth,
+        types: { HealthAutoExportInterpreter.types },
         entry: "in each automation of the type REST API",
         advice: """
               Format   JSON
@@ -75,7 +78,8 @@ package struct PhoneApp: Sendable {
 
     /// HC Webhook, on Android phones.
     package static let hcWebhook = PhoneApp(
-        id: HealthConnectPostInterpreter.source, name: "HC Webhook", types: { HealthConnectPostInterpreter.types },
+        id: HealthConnectPostInterpreter.source, name: "HC Webhook", store: .healthConnect,
+        types: { HealthConnectPostInterpreter.types },
         entry: "as a webhook with JSON",
         advice: """
 

@@ -60,6 +60,7 @@ extension HTTPDocument {
         components.set("securitySchemes", raw: Array("{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"}}".utf8))
         for (name, schema) in [
             ("Problem", problemSchema), ("Sample", sample), ("StoredSample", storedSample), ("SavedSample", savedSample),
+            ("WriteBackItem", WriteBackRoutes.itemSchema),
         ] {
             schemas.set(name, raw: Array(schema.utf8))
         }

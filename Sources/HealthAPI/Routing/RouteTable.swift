@@ -5,7 +5,8 @@ enum RouteTable {
         SampleRoutes.latest,
         StatisticsRoute.statistics, OriginRoutes.types,
         OriginRoutes.sources, OriginRoutes.devices, PersonRoutes.summaries, PersonRoutes.characteristics, ChangeRoutes.changes,
-        ChangeRoutes.stream, AuthorizationRoutes.request, AuthorizationRoutes.status, document,
+        ChangeRoutes.stream, WriteBackRoutes.items, WriteBackRoutes.report,
+        AuthorizationRoutes.request, AuthorizationRoutes.status, document,
     ]
 
     private static let document = Route(

@@ -216,6 +216,7 @@ package struct ImportService {
         if let interpreter = interpreter as? HealthAutoExportInterpreter {
             try recogniseOwn(in: interpreter, of: reading.person)
         }
+        let returned = try returnedReadings()
         let path = ReadingPath(zone: zone, received: received)
         var batch = ImportBatch()
         var readings: [Reading] = []
@@ -259,6 +260,11 @@ package struct ImportService {
             }
             if let sender { Self.refuseTypes(besides: sender.types, in: &batch.output) }
             if onlyPerson { Self.refuseOthers(than: reading.person, in: &batch.output) }
+            if let returned {
+                let count = try Self.removeReturned(returned, from: &batch.output)
+                if count > 0 { batch.skipped[HealthAutoExportInterpreter.ownReading, default: 0] += count }
+                entered -= count
+            }
             state.readings += batch.output.samples.count
             bodies = 0
             try writer.finish()
@@ -331,6 +337,30 @@ package struct ImportService {
     private func checkStop() throws {
         if isCancelled() { throw Cancelled() }
         if isDiskUsedUp() { throw Cancelled(isForDisk: true) }
+    }
+
+    /// Recognizes the hub's samples that phones have written, on a connection of its own, because another thread writes. `nil` without phones.
+    private func returnedReadings() throws(StoreError) -> ReturnedReadings? {
+        guard try store.writeBack.returned(by: sender?.client) != nil else { return nil }
+        return try SampleStore(path: store.path, access: .read).writeBack.returned(by: sender?.client)
+    }
+
+    /// Removes the hub's own samples that came back from a phone. The parts of a measurement are removed together or not at all.
+    ///
+    /// - Returns: their number.
+    private static func removeReturned(_ returned: ReturnedReadings, from output: inout Normaliser.Output) throws -> Int {
+        let isReturned = try output.samples.map { try returned.contains($0.sample) }
+        guard isReturned.contains(true) else { return 0 }
+        var others: Set<UInt64> = []
+        for (index, gated) in output.samples.enumerated() where !isReturned[index] {
+            if let group = gated.sample.group { others.insert(group) }
+        }
+        let left = output.samples.indices.filter { index in
+            !isReturned[index] || output.samples[index].sample.group.map(others.contains) ?? false
+        }
+        let count = output.samples.count - left.count
+        output.samples = left.map { output.samples[$0] }
+        return count
     }
 
     /// Lets an interpreter find out which samples come from this store and come back.

@@ -72,6 +72,7 @@ extension SampleStore.Clients {
         try connection.transaction {
             // Remove the permissions first, so that the client writes nothing in the meantime.
             try connection.grants.removeAll(of: client.id)
+            try connection.writeBack.removeAll(of: client.id)
             for table in ["token", "widening", "asked", "read_by", "saved_answer"] {
                 try connection.run("DELETE FROM \(table) WHERE client = ?", .integer(client.id))
             }

@@ -57,6 +57,7 @@ struct Erasure {
         "alert": .ofPerson, "alert_event": .ofPerson, "alert_delivery": .ofPerson, "alert_receiver": .stays,
         "granted": .ofPerson, "asked": .ofPerson,
         "widening": .ofPerson,
+        "write_back": .ofPlaces([key]), "write_back_phone": .own("phones of the person start again"),
         "read_by": .ofPerson, "page_code": .ofPerson, "page_session": .ofPerson, "shared_use": .ofPerson,
         "scale_user": .ofPerson,
         "epoch": .stays, "client": .stays, "token": .stays,
@@ -101,6 +102,7 @@ struct Erasure {
         try warnReaders()
         try removeSetAside(repairs)
         try removeAnswers()
+        try connection.writeBack.restartPhones(of: person)
         try forgetDevices()
         try repairs.detach()
         try bringForward(by: ingest)

@@ -270,6 +270,8 @@ extension SampleStore {
         try connection.duplicates.removePruned()
         try connection.repairs.removePruned()
         try connection.grants.removePruned()
+        // A phone keeps what it has.
+        try connection.writeBack.removePruned()
         // Count the removed rows as forgotten, so that the ledger's sums stay correct.
         try connection.settings.add(counted, to: "forgotten")
     }

@@ -82,4 +82,33 @@ extension Schema {
             id INTEGER PRIMARY KEY AUTOINCREMENT, digest BLOB NOT NULL, subject TEXT NOT NULL, made INTEGER NOT NULL,
             expires INTEGER NOT NULL, opener TEXT);
         """
+
+    /// A sample that is written to the store of a phone, the client. Added in step 2.
+    ///
+    /// - `key`: identifies the record on the phone (`clientRecordId`). The sample that a repair puts in the place of another has the same key.
+    /// - `version`: rises with each change of the record and is never used again for this phone.
+    /// - `part`: the sample is the second value of a record, such as a diastolic pressure.
+    /// - `deletion`: the record is to be deleted.
+    /// - `superseded`: another sample has taken the place of this one.
+    /// - `offered`, `acknowledged`: the last versions that the phone was offered and that it acknowledged. 0 if there are none.
+    /// - `outcome`, `reason`: the phone's report about the acknowledged version.
+    static let writeBack = """
+        CREATE TABLE write_back(
+            client INTEGER NOT NULL, series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL, key TEXT NOT NULL,
+            version INTEGER NOT NULL, part INTEGER NOT NULL, deletion INTEGER NOT NULL, superseded INTEGER NOT NULL,
+            offered INTEGER NOT NULL, acknowledged INTEGER NOT NULL, outcome TEXT, reason TEXT,
+            PRIMARY KEY(client, series, start, hash)) WITHOUT ROWID;
+        CREATE INDEX write_back_by_key ON write_back(client, key);
+        CREATE INDEX write_back_pending ON write_back(client, version) WHERE version > acknowledged AND NOT superseded AND NOT part;
+        """
+
+    /// A phone with samples to write. Added in step 2.
+    ///
+    /// - `anchor`: the position in the changes up to which the rows of ``writeBack`` are complete. Empty at the beginning.
+    /// - `version`: the last version of a row.
+    /// - `sources`: the names under which the phone shows its records, separated by line feeds.
+    static let writeBackPhone = """
+        CREATE TABLE write_back_phone(
+            client INTEGER PRIMARY KEY, anchor TEXT NOT NULL, version INTEGER NOT NULL, sources TEXT NOT NULL);
+        """
 }

@@ -12,7 +12,10 @@ enum Schema {
     /// "VGAT", the SQLite application id of a Vitalgate store.
     static let applicationID: Int64 = 0x5647_4154
 
-    static let steps = [Step(name: "first release", sql: firstRelease)]
+    static let steps = [
+        Step(name: "first release", sql: firstRelease),
+        Step(name: "samples that phones write", sql: [writeBack, writeBackPhone].joined(separator: "\n")),
+    ]
 
     private static let firstRelease = [
         setting, series, origin, context, body, metadata, sample, deleted, place, record, derived, summary, summarized,

@@ -11,6 +11,7 @@ extension Connection {
 
     // People and access
     var grants: GrantTable { GrantTable(connection: self) }
+    var writeBack: WriteBackTable { WriteBackTable(connection: self) }
 
     // Ledger
     var ledger: LedgerTable { LedgerTable(connection: self) }

@@ -29,6 +29,18 @@ struct GrantTable {
     /// SQL for whether the client `?1` was ever granted data of the person `?2`.
     static let hasGrants = "EXISTS(SELECT 1 FROM granted WHERE client = ?1 AND subject = ?2)"
 
+    /// SQL for whether a client may read the sample of a series with this start, if it is of this person. Types that are granted one by one
+    /// are not included.
+    static func mayRead(series: String, start: String, client: String, person: String) -> String {
+        """
+        EXISTS(SELECT 1 FROM series AS s JOIN granted AS g ON g.client = \(client) AND g.subject = s.subject AND g.type = s.type
+            WHERE s.id = \(series) AND s.subject = \(person) AND g.read_from <= \(start))
+        """
+    }
+
+    /// SQL for the clients that have grants of a person.
+    static func clients(ofPerson person: String) -> String { "(SELECT client FROM granted WHERE subject = \(person))" }
+
     private static let isKey = "client = ?1 AND subject = ?2 AND type = ?3"
 
     // MARK: Permissions

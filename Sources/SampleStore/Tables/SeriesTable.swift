@@ -226,6 +226,11 @@ struct SeriesTable {
     /// SQL for the skew of a context: the microseconds that the nominal start is ahead of the start.
     static func skew(of context: String) -> String { "(SELECT skew FROM context WHERE context.id = \(context))" }
 
+    /// Returns the id of the source of a series, or `nil` if there is no such series.
+    func source(of series: Int64) throws(StoreError) -> String? {
+        try connection.text("SELECT source FROM series WHERE id = ?", .integer(series))
+    }
+
     /// The description of the source and device of a sample.
     struct Names {
         var source: String?

@@ -16,8 +16,8 @@ enum PhonesCommand: Command {
         name: "phones", summary: "Manage phones that post health data.",
         discussion: """
             An app on the phone posts health data to the hub's HTTP API ('api.listen' in the configuration). Each phone is a client \
-            ('vitalgate clients') that may write the data of one person and read nothing. The apps Health Auto Export on iPhones and \
-            HC Webhook on Android phones are supported (see docs/how-to/phones.md and docs/how-to/phones-android.md).
+            ('vitalgate clients') that may write the data of one person and read nothing, unless you grant \
+            it more. The apps Health Auto Export on iPhones and HC Webhook on Android phones are supported (see docs/how-to/phones.md and docs/how-to/phones-android.md).
             """,
         subcommands: [
             CommandSpecification(
@@ -34,6 +34,10 @@ enum PhonesCommand: Command {
                 ]),
             CommandSpecification(
                 name: "list", summary: "List phones, and when each last posted.",
+                discussion: """
+                    The columns waiting, written, refused and unknown count the hub's samples that an app on the phone writes to the phone's \
+                    own store (see docs/how-to/phones-write-back.md).
+                    """,
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
         ])
 
@@ -70,16 +74,21 @@ enum PhonesCommand: Command {
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let (times, names) = (try context.times(), try store.people.names())
+        // The records are counted only here, because a phone can have many.
+        let rows = try Phone.all(in: store).map { (phone: $0, writeBack: try store.writeBack.counts(of: $0.client)) }
         try context.write(
-            try Phone.all(in: store),
+            rows,
             [
-                Field("name", "phone") { $0.client.name }, .json("app") { $0.app.id },
-                Field("subjects", "person", cell: { $0.people.map { names[$0] ?? store.subject($0) }.joined(separator: ", ") }) {
-                    $0.people.map(store.subject)
-                },
-                Field("posted", "last post", cell: { $0.posted.map(times.local) ?? "never" }) { $0.posted },
-                .json("ingest") { $0.entry?.id }, Field("read", "read that day") { $0.entry?.read },
-                Field("stored") { $0.entry?.stored },
+                Field("name", "phone") { $0.phone.client.name }, .json("app") { $0.phone.app.id },
+                Field(
+                    "subjects", "person",
+                    cell: { $0.phone.people.map { names[$0] ?? store.subject($0) }.joined(separator: ", ") }
+                ) { $0.phone.people.map(store.subject) },
+                Field("posted", "last post", cell: { $0.phone.posted.map(times.local) ?? "never" }) { $0.phone.posted },
+                .json("ingest") { $0.phone.entry?.id }, Field("read", "read that day") { $0.phone.entry?.read },
+                Field("stored") { $0.phone.entry?.stored }, Field("waiting") { $0.writeBack?.waiting },
+                Field("written") { $0.writeBack?.written }, Field("refusedByPhone", "refused") { $0.writeBack?.refused },
+                Field("unknown") { $0.writeBack?.unknown }, .json("reasons") { $0.writeBack?.reasons },
             ])
     }
 
