@@ -24,7 +24,8 @@ enum PageFields {
     static let references: [(name: String, kind: Kind, form: String)] = [
         ("where", .object, "uuid = \"*\""), ("where", .object, "workout = \"*\""), ("where", .object, "correlation = \"*\""),
         ("where", .person, "subject = \"*\""), ("where", .source, "source.id = \"*\""), ("where", .source, "device.key = \"*\""),
-        ("object.labResultRecord", .object, "*"), ("shown.labResultRecord", .object, "*"), ("key", .object, "*"), ("sample", .object, "*"),
+        ("object.labResultRecord", .object, "*"), ("shown.labResultRecord", .object, "*"), ("key", .object, "*"),
+        ("sample", .object, "*"),
         ("id", .number, "*"), ("before", .number, "*"), ("did", .number, "*"), ("series", .number, "*"),
         ("person", .person, "*"), ("subject", .person, "*"), ("by.subject", .person, "*"),
         ("source", .source, "*"), ("address", .source, "*"), ("name", .source, "*"), ("profile", .source, "*"),
