@@ -42,6 +42,7 @@ package final class PageSite: Site {
         (self.core, self.settings) = (core, settings)
         cookie = PageCookie(store: core.settings.store, owner: core.owner, isSecure: core.settings.server.identity != nil)
         if let inbox = settings.hub?.inbox { UploadDrafts.removeAbandoned(in: inbox, at: core.settings.now()) }
+        UploadPage.resume(self)
     }
 
     static let routes: [PageRoute] = [

@@ -75,6 +75,12 @@ package final class ReaderPool: Sendable {
     /// Lends a reader of everything to the store's owner.
     package func lend(to owner: OwnerAuthority) throws -> Reader { try lend(.everything) }
 
+    /// Whether the store knows a person, as its owner or as another person.
+    package func isKnown(_ person: String) throws -> Bool {
+        let reader = try lend(.everything)
+        return try withExtendedLifetime(reader) { try reader.store.people.names()[person] != nil }
+    }
+
     /// Lends a reader of a person's data besides samples.
     package func lendRecords(of session: PageSession) throws -> OwnRecords {
         OwnRecords(try lend(.everything), of: session.person)

@@ -1,7 +1,9 @@
 import FoundationEssentials
+import Glibc
 import HTTPServerTesting
 import HealthModel
 import HealthServingTesting
+import Pipeline
 import PipelineTesting
 import SampleStore
 import Synchronization
@@ -285,6 +287,29 @@ import Testing
     /// A gigabyte that takes an hour to import is not cut off.
     @Test func aLargeFileHasMoreTimeToBeImported() {
         #expect(UploadPage.seconds(for: 9) == 200 && UploadPage.seconds(for: 1 << 30) == 200 + 32_768)
+    }
+
+    /// Files that were received completely are imported by the next server, except those of people whom the store does not know.
+    @Test func importsFilesThatWaitedWhenTheServerEnded() throws {
+        try served.store.people.save(Person(id: PageTests.other, name: "Anna"))
+        let (unknown, upload) = ("00000000-0000-4000-8000-000000000009", "5b1f0000-0000-4000-8000-00000000000")
+        for (index, folder) in [
+            "own-\(PageTests.other)-\(PageTests.other)", "all-\(PageTests.other)-\(ServedStore.person)",
+            "own-\(unknown)-\(unknown)",
+        ].enumerated() {
+            let path = inbox.file(".page-upload-\(folder)-\(upload)\(index)")
+            try #require(mkdir(path, 0o700) == 0)
+            close(open("\(path)/left\(index).csv", O_CREAT | O_WRONLY, 0o600))
+        }
+        symlink("/etc/passwd", inbox.file(".page-upload-own-\(PageTests.other)-\(PageTests.other)-\(upload)9"))
+        let next = try served.again()
+        defer { next.stop() }
+        #expect(eventually { Folder.names(inbox.path)?.count == 1 })
+        let runs = Dictionary(zip(ran.files.withLock { $0 }, ran.words.withLock { $0 })) { $1 }
+        #expect(runs.count == 2)
+        for (file, words) in runs {
+            #expect(words.contains(PageTests.other) && words.contains("--only-person") == file.hasSuffix("/left0.csv"))
+        }
     }
 
     /// If an import stops because of the disk, the page shows it with the counts of what was imported.

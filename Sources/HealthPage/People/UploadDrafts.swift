@@ -44,9 +44,8 @@ struct UploadDrafts {
         return found
     }
 
-    /// Removes drafts of all people that get no more pieces, and uploads whose import was ended with the hub.
+    /// Removes drafts of all people that get no more pieces.
     static func removeAbandoned(in inbox: String, at now: Instant) {
-        UploadPage.removeLeft(in: inbox, at: now)
         for draft in all(in: inbox) where draft.time < now.microseconds / 1_000_000 - timeout {
             unlink("\(inbox)/\(draft.name)")
         }

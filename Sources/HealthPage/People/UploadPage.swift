@@ -12,18 +12,27 @@ enum UploadPage {
         PageRoute(method: "POST", path: "data/upload/*", body: FilesPage.piece, answer: take),
     ]
 
-    private static let folder = ".page-upload-"
+    /// Imports the files that were uploaded before the server ended. Their senders have been told that the files were received.
+    static func resume(_ site: PageSite) {
+        guard let hub = site.settings.hub, let inbox = hub.inbox else { return }
+        for upload in WaitingUpload.all(in: inbox) { add(upload, to: site, hub) }
+    }
 
-    /// Removes the folders of imports that cannot run any more, because the hub was killed.
-    static func removeLeft(in inbox: String, at now: Instant) {
-        let oldest = now.microseconds / 1_000_000 - Int64(seconds(for: FilesPage.maximumLength))
-        for name in Folder.names(inbox) ?? []
-        where name.hasPrefix(folder) && UUIDText.isValid(String(name.dropFirst(folder.count))) {
-            let path = "\(inbox)/\(name)"
-            var status = stat()
-            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_mtim.tv_sec < oldest else { continue }
-            for file in Folder.names(path) ?? [] { unlink("\(path)/\(file)") }
-            rmdir(path)
+    /// Adds the import of a complete file. Nothing is imported for a person that the store does not know when its turn comes, because the
+    /// person can have been erased.
+    private static func add(_ upload: WaitingUpload, to site: PageSite, _ hub: HubDoor) {
+        let core = site.core
+        site.uploads.add(upload.name, owner: upload.owner) {
+            let share = ImportShare(ofStore: core.settings.store)
+            defer {
+                upload.remove()
+                core.disk.add(share.used, for: .person(upload.owner), at: core.settings.now())
+            }
+            guard (try? core.readers.isKnown(upload.person)) == true else {
+                return HubDoor.Outcome(code: 67, output: "", words: "")
+            }
+            let seconds = seconds(for: size(ofFile: upload.file))
+            return hub.runImport(of: upload.file, person: upload.person, onlyPerson: upload.isOwnOnly, seconds: seconds)
         }
     }
 
@@ -93,24 +102,10 @@ enum UploadPage {
         // A member's file cannot bring readings of other people.
         let onlyPerson = !call.isOwner
         return try FilesPage.receive(call) { draft, inbox, name in
-            // The file keeps its name, which is in the ledger, in a hidden folder that the hub's inbox ignores.
-            let hidden = "\(inbox)/\(folder)\(UUIDText.random())"
-            let file = "\(hidden)/\(name)"
-            let (bytes, seconds) = (size(ofFile: draft), seconds(for: size(ofFile: draft)))
-            try call.core.disk.take(bytes, for: .person(own), at: call.now)
-            guard mkdir(hidden, 0o700) == 0, rename(draft, file) == 0 else {
-                throw PageProblem(503, "inbox")
-            }
-            let (core, store) = (call.core, call.core.settings.store)
-            call.site.uploads.add(name, owner: own) {
-                let share = ImportShare(ofStore: store)
-                defer {
-                    unlink(file)
-                    rmdir(hidden)
-                    core.disk.add(share.used, for: .person(own), at: core.settings.now())
-                }
-                return hub.runImport(of: file, person: personID, onlyPerson: onlyPerson, seconds: seconds)
-            }
+            let upload = WaitingUpload(in: inbox, name: name, person: personID, owner: own, isOwnOnly: onlyPerson)
+            try call.core.disk.take(size(ofFile: draft), for: .person(own), at: call.now)
+            guard upload.place(draft) else { throw PageProblem(503, "inbox") }
+            add(upload, to: call.site, hub)
         }
     }
 }

@@ -24,9 +24,15 @@ extension SampleStore.Clients {
         }
         return try connection.transaction {
             guard try client(named: name) == nil else { throw StoreError(.invalid, "a client with this name already exists") }
+            // An imported file can contain samples of another store's client. They belong to no client of this store.
+            let id =
+                max(
+                    try connection.integer("SELECT max(seq) FROM sqlite_sequence WHERE name = 'client'") ?? 0,
+                    try connection.series.maximumClient()) + 1
             try connection.run(
-                "INSERT INTO client(name, purpose, policy, added, expires) VALUES(?, ?, ?, ?, ?)", .text(name), .text(purpose),
-                .optional(policy), .integer(now.microseconds), .optional(expires?.microseconds))
+                "INSERT INTO client(id, name, purpose, policy, added, expires) VALUES(?, ?, ?, ?, ?, ?)", .integer(id),
+                .text(name),
+                .text(purpose), .optional(policy), .integer(now.microseconds), .optional(expires?.microseconds))
             return Client(
                 id: connection.lastInsertedRow, name: name, purpose: purpose, policy: policy, added: now, expires: expires)
         }

@@ -2,7 +2,8 @@ import HealthModel
 import Pipeline
 
 /// A person's correction of one measurement. Everything that the correction does not name stays as it is: the end of an interval, the
-/// source, the device, the seconds, and the metadata.
+/// source, the device, the seconds, and the metadata. Only the source of a client is replaced, because a client can read and delete the
+/// samples of its source, and the correction is the person's.
 public struct Correction: Sendable {
     /// A corrected number with its unit.
     public struct Amount: Sendable {
@@ -51,8 +52,12 @@ public struct Correction: Sendable {
             ]
         // A correction is an event of its own, so the number that did not change is not the old reading again.
         let own = UInt32(truncatingIfNeeded: old.identity.low ^ UInt64(bitPattern: received.microseconds))
+        var origin = old.origin
+        if ClientSource.contains(origin.source.id) {
+            origin = Origin(person: origin.person, type: origin.type, source: HandEntry.source, device: origin.device)
+        }
         return Reading(
-            origin: old.origin, numeral: amount?.numeral ?? old.numeral, unit: amount?.unit ?? old.unit, time: .complete(time),
+            origin: origin, numeral: amount?.numeral ?? old.numeral, unit: amount?.unit ?? old.unit, time: .complete(time),
             ordinal: own & 0x3FFF_FFFF | 0x4000_0000, group: old.group.map { .shared($0) } ?? .none,
             metadata: Metadata(metadata), body: old.body, timeResolution: old.timeResolution, place: place)
     }

@@ -60,6 +60,7 @@ enum ObserveCommand: Command {
             }
             receiver = .command(words)
         }
+        try context.becomeStoreOwner()
         // The store is opened first because it may have types that this version does not know.
         let path = try context.openForReading().path
         let types = try invocation.string("--types").map { Set(try context.types($0)) }

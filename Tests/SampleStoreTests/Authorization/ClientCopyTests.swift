@@ -66,6 +66,44 @@ import Testing
         }
     }
 
+    /// The corrected sample is the person's, so the client can neither read nor delete it, and removing the client does not delete it.
+    @Test func aCorrectionIsThePersonsOwn() throws {
+        try TestStore.with { test in
+            let client = try Self.client(test, [.bodyMass])
+            let saved = try SampleMaker(.bodyMass, source: client.source, sourceName: client.name)("71", at: 60)
+            try Self.save([saved], client, test)
+            let amount = Correction.Amount(numeral: try Numeral("70"), unit: SampleType.bodyMass.canonicalUnit)
+            let result = try test.store.samples.correct(
+                [saved.sample.identity], with: Correction(amounts: [amount]), received: Self.now)
+            let new = try #require(result.samples.first)
+            let reader = try RestrictionTests.restricted(test, to: client)
+            #expect(try reader.samples.sample(new.identity) == nil)
+            #expect(try !test.store.clients.delete(new.identity, by: client, at: Self.now, where: { _ in }))
+            #expect(try test.store.samples.sample(new.identity)?.sample.numeral == Numeral("70"))
+            try test.store.clients.remove(
+                client, deletingSamples: IngestDescription(kind: .delete, received: Self.now.microseconds))
+            #expect(try test.store.samples.sample(new.identity) != nil)
+            #expect(try test.store.samples.undoCorrection(new.identity, received: Self.now) == [saved.sample.identity])
+        }
+    }
+
+    /// An export of another store contains the samples of its clients.
+    @Test func aNewClientHasNoSamplesOfAnotherStore() throws {
+        try TestStore.with { test in
+            let readings = try ["client.1", "client.7", "client.07", "client.x"].enumerated().map { index, source in
+                try SampleMaker(.bodyMass, source: source)("7\(index)", at: Double(index) * 3600)
+            }
+            try test.keep(readings)
+            let client = try Self.client(test, [.bodyMass])
+            let reader = try RestrictionTests.restricted(test, to: client)
+            for reading in readings {
+                #expect(try reader.samples.sample(reading.sample.identity) == nil)
+                #expect(try !test.store.clients.delete(reading.sample.identity, by: client, at: Self.now, where: { _ in }))
+            }
+            #expect(try test.store.clients.add(named: "next", purpose: "Tests", at: Self.now).id == client.id + 1)
+        }
+    }
+
     @Test func aClientHasABoundedNumberOfSeries() throws {
         try TestStore.with { test in
             let client = try Self.client(test, [.bodyMass])

@@ -41,6 +41,14 @@ import Testing
         try #require(run.status == 0, "\(run.errors)")
     }
 
+    @Test(arguments: [("100", "100"), ("36.5", "36.5"), ("9223372036854775808", "9.223372036854776e+18")])
+    func listsAnyLimit(limit: String, shown: String) throws {
+        let added = try folder.vitalgate("alerts", "add", "heartRate", "below", limit)
+        #expect(added.status == 0, "\(added)")
+        let listed = try folder.vitalgate("alerts", "list")
+        #expect(listed.status == 0 && listed.output.contains(" \(shown) "), "\(listed)")
+    }
+
     private func add(_ value: Int, at second: Int) throws {
         let line = "\(Instant(seconds: start + Int64(second))),heartRate,\(value),/min"
         let run = try folder.vitalgate("import", folder.write("\(second).csv", "time,type,value,unit\n\(line)\n"))

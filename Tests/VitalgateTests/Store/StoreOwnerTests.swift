@@ -21,7 +21,8 @@ import Testing
     @discardableResult
     private func vitalgate(_ arguments: [String], store: String = "hub/data/store.db") throws -> Vitalgate.Run {
         try Vitalgate.run(
-            try folder.options(store: folder.path(store)) + arguments, environment: Vitalgate.environment(home: folder.root))
+            try folder.options(store: folder.path(store)) + arguments,
+            environment: Vitalgate.environment(home: folder.root, ["TMPDIR": folder.path("hub")]))
     }
 
     /// The files and folders of the hub that do not belong to its user.
@@ -52,6 +53,21 @@ import Testing
         for suffix in ["", "-reserve", "-running", "-hub"] {
             #expect(owner("hub/data/store.db\(suffix)") == Self.service, "\(suffix)")
         }
+        #expect(try foreign() == "")
+    }
+
+    /// Receivers of alerts and observers run as the user of the service, who may write the configuration.
+    @Test(arguments: ["alerts test lamp", "alerts watch --until-eof", "observe panel --until-eof --"])
+    func runsProgramsForTheHub(_ command: String) throws {
+        let program = try folder.write("touch.sh", "#!/bin/sh\nexec touch \(folder.path("hub/ran"))\n")
+        chmod(program, 0o755)
+        try folder.write("config.json5", "{ alerts: { lamp: { kind: 'command', command: ['\(program)'] } } }\n")
+        chmod(folder.path("config.json5"), 0o644)
+        try vitalgate(["import", file])
+        var words = command.split(separator: " ").map(String.init)
+        if words.last == "--" { words.append(program) }
+        let run = try vitalgate(words)
+        if command.hasSuffix("lamp") { #expect(run.status == 0 && owner("hub/ran") == Self.service, "\(run)") }
         #expect(try foreign() == "")
     }
 

@@ -104,8 +104,11 @@ enum AlertsCommand: Command {
         case "acknowledge": try acknowledge(context)
         case "history": try AlertHistoryReport(context: context).write()
         case "receivers": try AlertReceiverReport(context: context).write()
-        case "test": return try AlertReceiverReport(context: context).test(context.invocation.argument("NAME") ?? "")
+        case "test":
+            try context.becomeStoreOwner()
+            return try AlertReceiverReport(context: context).test(context.invocation.argument("NAME") ?? "")
         case "watch":
+            try context.becomeStoreOwner()
             let process = try AlertProcess(context)
             return try withExtendedLifetime(process) { try process.run() }
         default: try list(context)
@@ -126,7 +129,7 @@ enum AlertsCommand: Command {
                 bound = try alert.type.canonicalUnit.conversion(to: shown, molarMass: alert.type.molarMass)(bound)
                 unit = Readable.unit(shown)
             }
-            return (bound == bound.rounded() ? "\(Int64(bound))" : "\(bound)", unit)
+            return (Readable.number(bound), unit)
         }
         let rows = try alerts.map { (alert: $0, shown: try shown($0)) }
         func timing(_ alert: Alert, _ value: (AlertTiming) -> Double) -> (any JSONRepresentable)? {

@@ -17,7 +17,7 @@ extension CommandContext {
                 : "one of \(targets.map(\.name).joined(separator: ", "))")
     }
 
-    /// Becomes the owner of the store, as whom the hub sends to its targets and reads their passwords.
+    /// Becomes the owner of the store, as whom the hub sends to its targets and receivers, runs their programs, and reads their passwords.
     func becomeStoreOwner() throws { try FolderOwner.become(ownerOf: try configuration().store) }
 
     /// The settings of a target and its exporter, for an open store.
