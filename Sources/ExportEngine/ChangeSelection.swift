@@ -82,11 +82,24 @@ struct ChangeSelector {
         return ChangeSelection(batch: batch, unheld: unheld + [count], end: end, part: part)
     }
 
-    /// The change, with the manufacturer's own record id if the exporter sends it.
+    /// The change, with the manufacturer's own record id if the exporter sends it. The successor of a deleted sample is named only if the
+    /// target receives it, since it may be another person's.
     func whole(_ change: SampleChange) throws -> SampleChange {
-        guard exporter.reportsRecords, case .added(var stored) = change else { return change }
-        stored.sample.record = try reader.samples.record(of: stored.sample)
-        return .added(stored)
+        switch change {
+        case .added(var stored):
+            guard exporter.reportsRecords else { return change }
+            stored.sample.record = try reader.samples.record(of: stored.sample)
+            return .added(stored)
+        case .deleted(var deletion):
+            guard settings.filter != nil, let successor = deletion.replacedBy.flatMap({ SampleIdentity($0) }) else { return change }
+            let isSent =
+                switch try reader.samples.lookup(successor) {
+                case .live(let stored)?, .deleted(let stored, _)?: settings.passes(stored.sample)
+                default: false
+                }
+            if !isSent { deletion.replacedBy = nil }
+            return .deleted(deletion)
+        }
     }
 
     private struct Enough: Error {}

@@ -161,6 +161,34 @@ import Testing
         }
     }
 
+    /// An hour of a phone is corrected, and the phone sends more of it later. The correction does not count beside the new value.
+    @Test func laterValueOfACorrectedRecord() throws {
+        try TestStore.with { test in
+            func send(_ numeral: String) throws -> Int64 {
+                try test.keep([try Self.day(numeral, isSentAgain: true)]).account.id
+            }
+            func correct(_ numeral: String, at seconds: Int64) throws {
+                let correction = Correction(amounts: [
+                    Correction.Amount(numeral: try Numeral(numeral), unit: SampleType.bodyMass.canonicalUnit)
+                ])
+                _ = try test.store.samples.correct(
+                    try test.identities(), with: correction, received: Instant(seconds: 1_795_000_000 + seconds))
+            }
+            _ = try send("420")
+            try correct("400", at: 1)
+            try correct("410", at: 2)
+            // The old value again changes nothing.
+            _ = try send("420")
+            #expect(try test.samples().map(\.sample.value) == [410])
+            let later = try send("520")
+            #expect(try test.samples().map(\.sample.value) == [520])
+            #expect(try test.store.check(deep: true) == [])
+            try test.store.ledger.undo(later, forget: false, description: TestStore.description(.undo))
+            #expect(try test.samples().map(\.sample.value) == [410])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     /// A restoration concerns the record of one person.
     @Test func restoresOnlyThePersonsRecord() throws {
         try TestStore.with { test in

@@ -69,6 +69,8 @@ final class Records {
         // While the ingest is active, parts that the new version does not have are deleted.
         let deletion = Deletion(connection: connection, ingest: ingest)
         try deletion.delete(reader.parts(of: record, in: key.series))
+        // So are corrections of earlier versions. The source knows more now, and both would count.
+        try deletion.delete(CorrectionSearch(connection: connection).corrections(of: known.map(\.key)))
         try deletion.updateDerived()
         return .stored
     }

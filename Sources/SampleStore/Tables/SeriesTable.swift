@@ -60,6 +60,16 @@ struct SeriesTable {
         ) { $0.integer(0) }
     }
 
+    /// Returns the series with the person and type of a series.
+    func ids(ofPersonAndTypeOf series: Int64) throws(StoreError) -> [Int64] {
+        try connection.list(
+            """
+            SELECT other.id FROM series AS own JOIN series AS other ON other.type = own.type AND other.subject = own.subject
+            WHERE own.id = ? ORDER BY other.id
+            """, [.integer(series)]
+        ) { $0.integer(0) }
+    }
+
     /// SQL for the series of a person and type.
     static func ids(ofPerson person: String, type: String) -> String {
         "(SELECT id FROM series WHERE subject = \(person) AND type = \(type))"

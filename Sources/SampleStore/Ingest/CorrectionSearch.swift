@@ -1,0 +1,59 @@
+import HealthModel
+
+/// Finds the corrections of readings. Used inside a transaction.
+struct CorrectionSearch {
+    let connection: Connection
+
+    /// The time around a reading in which its corrections are searched, in microseconds. A correction can move the start.
+    private static let range: Int64 = 86_400_000_000
+
+    /// Returns the live samples that correct versions of a record, also over other corrections.
+    func corrections(of versions: [SampleKey]) throws(StoreError) -> [SampleKey] {
+        var found: [SampleKey] = []
+        for key in versions {
+            // A corrected reading was deleted.
+            guard try !connection.samples.contains(key), try connection.decisions.contains(series: key.series),
+                try !connection.decisions.decisions(on: key).isEmpty,
+                let identity = try connection.samples.identity(at: key)
+            else { continue }
+            found += try corrections(of: identity, near: key).filter { !found.contains($0) }
+        }
+        return found
+    }
+
+    private func corrections(of identity: SampleIdentity, near key: SampleKey) throws(StoreError) -> [SampleKey] {
+        let candidates = try candidates(near: key)
+        var (found, queue): ([SampleKey], [SampleIdentity]) = ([], [identity])
+        var seen: Set<SampleIdentity> = []
+        while let corrected = queue.popLast() {
+            guard seen.insert(corrected).inserted else { continue }
+            for candidate in candidates where candidate.corrected == corrected {
+                queue.append(candidate.identity)
+                if candidate.isLive { found.append(candidate.key) }
+            }
+        }
+        return found
+    }
+
+    private typealias Candidate = (key: SampleKey, identity: SampleIdentity, corrected: SampleIdentity, isLive: Bool)
+
+    /// The corrections of the same person and type near a reading, live and deleted.
+    private func candidates(near key: SampleKey) throws(StoreError) -> [Candidate] {
+        let decoder = SampleDecoder(connection: connection)
+        var found: [Candidate] = []
+        for series in try connection.series.ids(ofPersonAndTypeOf: key.series) {
+            for rows in [SampleTable.Rows.live, .tombstones] {
+                let scan = try connection.samples.scan(
+                    .whole, of: series, from: key.start - Self.range, through: key.start + Self.range, among: rows,
+                    rows == .tombstones ? .remembered : .all, isRetained: false)
+                while try scan.next() {
+                    guard scan.metadata != nil else { continue }
+                    let sample = try scan.stored(decoder).sample
+                    guard let corrected = sample.corrected else { continue }
+                    found.append((try scan.key, sample.identity, corrected, rows == .live))
+                }
+            }
+        }
+        return found
+    }
+}
