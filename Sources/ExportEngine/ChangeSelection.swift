@@ -91,7 +91,9 @@ struct ChangeSelector {
             stored.sample.record = try reader.samples.record(of: stored.sample)
             return .added(stored)
         case .deleted(var deletion):
-            guard settings.filter != nil, let successor = deletion.replacedBy.flatMap({ SampleIdentity($0) }) else { return change }
+            guard settings.filter != nil, let successor = deletion.replacedBy.flatMap({ SampleIdentity($0) }) else {
+                return change
+            }
             let isSent =
                 switch try reader.samples.lookup(successor) {
                 case .live(let stored)?, .deleted(let stored, _)?: settings.passes(stored.sample)

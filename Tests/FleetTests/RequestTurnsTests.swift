@@ -32,7 +32,7 @@ import Testing
     }
 
     /// A worker without work gets the next request of a hub that is being served, once. It is still carried out in its turn.
-    @Test mutating func theNextRequestOfABusyHubIsReadAhead() {
+    @Test mutating func readsNextRequestOfBusyHubAhead() {
         turns.add(1, bytes: 1, of: "a", at: at(0))
         turns.add(2, bytes: 1, of: "a", at: at(0))
         #expect(turns.takeAhead() == nil)

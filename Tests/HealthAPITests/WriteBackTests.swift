@@ -84,7 +84,7 @@ import Testing
 
     // MARK: Offers
 
-    @Test func offersRecordsUntilTheyAreReported() throws {
+    @Test func offersRecordsUntilReported() throws {
         try served.add(numerals: ["80.1", "80.25"], of: "bodyMass", every: 60)
         let first = try items()
         #expect(first.items.map(\.value) == [80.1, 80.25] && !first.more)
@@ -156,7 +156,7 @@ import Testing
         try next("delete", nil)
     }
 
-    @Test func aRecordThatWasNeverOfferedIsNotDeleted() throws {
+    @Test func neverOfferedRecordIsNotDeleted() throws {
         try served.add(numerals: ["40"], of: "bodyMass", every: 60)
         try report(try items().items)
         let uuid = try #require(try served.add(numerals: ["50"], of: "bodyMass", from: 1_790_000_600, every: 60).first)

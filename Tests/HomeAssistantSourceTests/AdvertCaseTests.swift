@@ -43,7 +43,7 @@ import WebSocketKit
         for step in try Self.steps() {
             if var heard = step.heard {
                 if step.note == nil, heard["address"] == .string("C0:00:00:00:00:06") { heard["age"] = .number(30) }
-                try server.hear([String(decoding: try Self.text(heard), as: UTF8.self)])
+                try server.receive([String(decoding: try Self.text(heard), as: UTF8.self)])
             }
             if let send = step.send { try socket.send(try Self.text(send)) }
             for expected in [step.answer, step.event].compactMap(\.self) {

@@ -117,7 +117,7 @@ final class HouseBench {
     var source: HubStatus.Source? { HubStatus(of: hub, started: .zero).sources.first { $0.name == "homeassistant" } }
 
     /// The hub's own radio hears an advertisement of BTHome.
-    func hear(_ address: String, _ bytes: [UInt8]) throws {
+    func receive(_ address: String, _ bytes: [UInt8]) throws {
         frames += 1
         let address = try #require(BluetoothAddress(address))
         let device = DeviceInformation().device(name: nil, address: address, addressIsDurable: true, profile: "bthome-v2")

@@ -15,7 +15,7 @@ import Testing
 
     private func bench(_ devices: [String] = [scale]) throws -> HouseBench {
         let bench = try HouseBench()
-        try bench.server.hear(Self.rooms.map { HomeAssistantServer.advert("00:00:00:00:00:01", "020106", by: $0) })
+        try bench.server.receive(Self.rooms.map { HomeAssistantServer.advert("00:00:00:00:00:01", "020106", by: $0) })
         try bench.use(token: "good")
         try bench.adopt(devices)
         try bench.reload()
@@ -24,16 +24,16 @@ import Testing
         return bench
     }
 
-    @Test func everyRadioIsHeardAndShown() throws {
+    @Test func showsEveryRadio() throws {
         let bench = try bench()
-        try bench.server.hear([
+        try bench.server.receive([
             HomeAssistantServer.advert(Self.scale, HouseBench.raw(HouseBench.packet(2000)), strength: -60),
             HomeAssistantServer.advert(Self.scale, HouseBench.raw(HouseBench.packet(2001)), by: Self.rooms[1], strength: -40),
             // A neighbor's.
             HomeAssistantServer.advert("A4:C1:38:02:83:F5", HouseBench.raw(HouseBench.packet(2001))),
         ])
         bench.wait { bench.source?.adverts?.received == 2 }
-        try bench.hear(Self.scale, HouseBench.packet(2001))
+        try bench.receive(Self.scale, HouseBench.packet(2001))
         let status = try #require(bench.source)
         #expect(status.state == "running" && status.radios == ["house: double 01", "house: double 02", "house: double 03"])
         let device = try #require(bench.radio.devices.first)
@@ -62,14 +62,14 @@ import Testing
         let bench = try bench()
         for round in 1...3 {
             let number = 7 * round
-            try bench.server.hear([
+            try bench.server.receive([
                 HomeAssistantServer.advert(Self.scale, HouseBench.raw(HouseBench.packet(2000 + round, number: number)))
             ])
             bench.wait { (bench.source?.adverts?.received ?? 0) >= round * 2 - 1 }
-            try bench.server.hear([#"{"close": true}"#])
+            try bench.server.receive([#"{"close": true}"#])
             bench.wait("round \(round)") { bench.source?.adverts?.interruptions == round }
             // An advertisement during the interruption has a number, so it is read although it comes from memory.
-            try bench.server.hear([
+            try bench.server.receive([
                 HomeAssistantServer.advert(Self.scale, HouseBench.raw(HouseBench.packet(3000 + round, number: number + 1)))
             ])
             bench.wait("round \(round)") { bench.source?.adverts?.replayed == round }
@@ -92,7 +92,7 @@ import Testing
         #expect(try bench.server.refusedTokens() == 1)
         #expect(bench.notices.contains { $0.weight == .action && $0.component == "house" && !$0.text.contains("guess") })
         try bench.use(token: "good")
-        try bench.server.hear([HomeAssistantServer.advert("00:00:00:00:00:01", "020106")])
+        try bench.server.receive([HomeAssistantServer.advert("00:00:00:00:00:01", "020106")])
         try bench.reload()
         bench.waitUntilListening()
         #expect(try bench.server.refusedTokens() == 1)
@@ -123,11 +123,11 @@ import Testing
     @Test func brokenMessagesDoNotStopIt() throws {
         let bench = try bench()
         for text in ["x", "[]", #"{\"id\":1,\"type\":\"event\",\"event\":7}"#, #"{\"id\":2,\"type\":\"event\",\"event\":{}}"#] {
-            try bench.server.hear([#"{"text": "\#(text)"}"#])
+            try bench.server.receive([#"{"text": "\#(text)"}"#])
         }
         bench.wait { (bench.source?.adverts?.interruptions ?? 0) > 0 }
         bench.waitUntilListening()
-        try bench.server.hear([HomeAssistantServer.advert(Self.scale, HouseBench.raw(HouseBench.packet(2000)))])
+        try bench.server.receive([HomeAssistantServer.advert(Self.scale, HouseBench.raw(HouseBench.packet(2000)))])
         bench.wait { (bench.source?.adverts?.received ?? 0) > 0 }
         try bench.hub.stop()
         #expect(try bench.values() == [Self.scale: [2000]])
@@ -140,7 +140,7 @@ import Testing
         var random = SeededGenerator(seed: 3)
         var expected: [String: Set<Int>] = [:]
         for value in 1...150 {
-            var heard: [String] = []
+            var adverts: [String] = []
             var own: [String] = []
             for (index, device) in devices.enumerated() {
                 // Half of them number their packets.
@@ -148,22 +148,22 @@ import Testing
                 for room in Self.rooms where Int.random(in: 0..<3, using: &random) > 0 {
                     let strength = Int.random(in: -90 ... -40, using: &random)
                     for _ in 0..<Int.random(in: 1...2, using: &random) {
-                        heard.append(HomeAssistantServer.advert(device, raw, by: room, strength: strength))
+                        adverts.append(HomeAssistantServer.advert(device, raw, by: room, strength: strength))
                     }
                 }
                 if Int.random(in: 0..<3, using: &random) > 0 { own.append(device) }
             }
-            heard.shuffle(using: &random)
+            adverts.shuffle(using: &random)
             let isFirst = Bool.random(using: &random)
-            func hearOwn() throws {
+            func receiveOwn() throws {
                 for (index, device) in devices.enumerated() where own.contains(device) {
-                    try bench.hear(device, HouseBench.packet(value * 10, number: index.isMultiple(of: 2) ? value : nil))
+                    try bench.receive(device, HouseBench.packet(value * 10, number: index.isMultiple(of: 2) ? value : nil))
                     expected[device, default: []].insert(value * 10)
                 }
             }
-            if isFirst { try hearOwn() }
-            try bench.server.hear(heard)
-            if !isFirst { try hearOwn() }
+            if isFirst { try receiveOwn() }
+            try bench.server.receive(adverts)
+            if !isFirst { try receiveOwn() }
             bench.loop.turn(maximumWait: .zero)
         }
         let told = try bench.server.told().filter { devices.contains($0.address) }

@@ -359,7 +359,7 @@ import Testing
             let highest = reports.values.map(\.version).max().map { ["\($0)"] }
             #expect(try sql("SELECT record_version FROM \(schema).sample") == (highest.map { [$0] } ?? []))
             #expect(try sql("SELECT version FROM \(schema).record") == (highest.map { [$0] } ?? []))
-            let kept = try sql(
+            let stored = try sql(
                 """
                 SELECT h.store, r.version, r.value FROM \(schema).hub h JOIN (
                     SELECT unnest(hubs) AS hub, record_version AS version, value FROM \(schema).sample UNION ALL
@@ -369,8 +369,8 @@ import Testing
             let expected = reports.sorted { $0.key < $1.key }.map { hub, report in
                 [hub, "\(report.version)", "\(61 + report.reading)"]
             }
-            #expect(kept == expected)
-            guard kept == expected else { return }
+            #expect(stored == expected)
+            guard stored == expected else { return }
         }
     }
 

@@ -85,10 +85,11 @@ package final class RadioService: HubSource, BlueZSourceDelegate {
     /// Adopted Bluetooth devices by address. Their state is `live` or `waiting`.
     package var devices: [HubDevice] {
         known.sorted { $0.key < $1.key }.map {
-            let heard = receptions[$0] ?? Receptions()
-            let isLive = source.isLive($0) || heard.isHeardByOthers(at: live.loop.clock.now)
+            let received = receptions[$0] ?? Receptions()
+            let isLive = source.isLive($0) || received.isReceivedByOthers(at: live.loop.clock.now)
             return HubDevice(
-                $1.device, state: isLive ? "live" : "waiting", reason: isLive ? nil : source.waitsFor($0), receptions: heard.best)
+                $1.device, state: isLive ? "live" : "waiting", reason: isLive ? nil : source.waitsFor($0),
+                receptions: received.best)
         }
     }
 
@@ -214,19 +215,20 @@ package final class RadioService: HubSource, BlueZSourceDelegate {
         guard let known = known[advert.address] else { return }
         let clock = live.loop.clock
         let arrived = clock.now.moved(by: advert.arrived - clock.uptime)
-        let heard = arrived.moved(by: .zero - advert.age)
+        let receivedAt = arrived.moved(by: .zero - advert.age)
         let device =
             known.device.sender
             ?? DeviceInformation().device(
                 name: advert.name, address: advert.address, addressIsDurable: true, profile: known.description.profile)
         var receptions = receptions[advert.address] ?? Receptions()
-        if advert.replay == nil { receptions.note("\(receivers): \(advert.radioName)", advert.strength, at: heard) }
+        if advert.replay == nil { receptions.note("\(receivers): \(advert.radioName)", advert.strength, at: receivedAt) }
         for part in known.description.adverts {
             for bytes in part.frames(in: advert.parts) {
                 receptions.frames += 1
                 bytes.withUnsafeBytes { raw in
                     var frame = RawFrame(
-                        payload: .bytes(raw), place: Place(.record, receptions.frames), received: heard, channel: part.channel,
+                        payload: .bytes(raw), place: Place(.record, receptions.frames), received: receivedAt,
+                        channel: part.channel,
                         device: device)
                     frame.hearing = Hearing(receiver: "\(receivers) \(advert.radio)", arrived: arrived, replay: advert.replay)
                     received(frame, of: advert.address)

@@ -35,7 +35,7 @@ struct Receptions {
     }
 
     /// Whether other receivers than the hub's own radio have heard it lately.
-    func isHeardByOthers(at now: Instant) -> Bool {
+    func isReceivedByOthers(at now: Instant) -> Bool {
         all.values.contains { $0.name != Self.ownRadio && now.microseconds &- $0.last.microseconds < Self.silence }
     }
 

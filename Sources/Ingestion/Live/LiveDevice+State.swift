@@ -13,7 +13,7 @@ extension LiveDevice {
         var lastReceived: Int64
         var wasRead = true
 
-        init?(_ adverts: HeardAdverts) {
+        init?(_ adverts: ReceivedAdverts) {
             guard let last = adverts.runs.last, last.wasRead else { return nil }
             (bytes, lastReceived) = (last.bytes, last.last)
         }
@@ -65,7 +65,7 @@ extension LiveDevice {
             let state = try? JSONDecoder().decode(State.self, from: Data(stored.text.utf8))
         else { return }
         (trust, order, repeats, joins) = (state.trust, state.order, state.repeats, state.joins)
-        adverts = state.adverts.mapValues { HeardAdverts(restored: $0.bytes, at: $0.lastReceived) }
+        adverts = state.adverts.mapValues { ReceivedAdverts(restored: $0.bytes, at: $0.lastReceived) }
         // Arrivals by another clock prove nothing.
         if state.boot == unconfirmedBoot { arrivals = state.arrivals }
         recallClock(state)
@@ -91,18 +91,18 @@ extension LiveDevice {
     }
 
     /// Returns why an advertisement is no reading: this or another receiver has heard it before.
-    func alreadyHeard(_ frame: RawFrame) -> SkipKind? {
+    func alreadyReceived(_ frame: RawFrame) -> SkipKind? {
         guard frame.channel.hasPrefix("advert:"), case .bytes(let bytes) = frame.payload else { return nil }
         isAdvertiser = true
         let time = frame.received.microseconds
         if let replay = frame.hearing?.replay,
-            adverts[frame.channel]?.knows(bytes, heardAt: replay == .timed ? time : nil) == true
+            adverts[frame.channel]?.knows(bytes, receivedAt: replay == .timed ? time : nil) == true
         {
             return Self.replayed
         }
         // Whether a receiver's memory is a reading is known after it was decoded.
         guard frame.hearing?.replay == nil else { return nil }
-        switch adverts[frame.channel, default: HeardAdverts()].hear(bytes, by: frame.receiver, at: time) {
+        switch adverts[frame.channel, default: ReceivedAdverts()].receive(bytes, by: frame.receiver, at: time) {
         case .new: return nil
         case .repeated: return SkipKind("repeated-advert")
         case .unknown: return SkipKind("late-advert")
@@ -115,7 +115,8 @@ extension LiveDevice {
         let isCounted = interpreter.packetNumber != nil || interpreter.frame.counter != nil
         let isDated = !readings.isEmpty && readings.allSatisfy { $0.time != .receipt }
         guard isDated || isCounted && replay == .timed else { return false }
-        return adverts[frame.channel, default: HeardAdverts()].hear(bytes, by: frame.receiver, at: frame.received.microseconds)
+        return adverts[frame.channel, default: ReceivedAdverts()].receive(
+            bytes, by: frame.receiver, at: frame.received.microseconds)
             == .new
     }
 

@@ -30,7 +30,7 @@ package final class LiveDevice {
     var readings: [Reading] = []
     var joins = FrameJoin()
     /// The advertisements by channel.
-    var adverts: [String: HeardAdverts] = [:]
+    var adverts: [String: ReceivedAdverts] = [:]
     var repeats = RepeatedReadings()
     /// Whether its timestamps are trusted if its clock cannot be read, and if its clock is known.
     var trust = StampTrust()
@@ -177,7 +177,7 @@ package final class LiveDevice {
     /// - Parameter uptime: the current uptime, which does not jump.
     func interpret(_ frame: RawFrame, at uptime: Duration, into output: inout Normaliser.Output) -> Outcome {
         if Self.isDoubtful(frame) { return interpretDoubtful(frame, at: uptime, into: &output) }
-        if let kind = alreadyHeard(frame) { return .skipped(kind) }
+        if let kind = alreadyReceived(frame) { return .skipped(kind) }
         guard let interpreter = interpreter(for: frame.channel) else { return .skipped(SkipKind("no-profile")) }
         readings.removeAll(keepingCapacity: true)
         // If the new session cannot be read, the old one is no longer valid.

@@ -27,9 +27,9 @@ struct MeasurementCheck {
         """,
         // Versions of other devices, and those that repairs moved from another person or type.
         """
-        SELECT series, start, hash FROM record AS own WHERE across AND EXISTS(SELECT 1 FROM series AS here CROSS JOIN series AS other
-            ON other.type = here.type AND other.subject = here.subject AND other.source = here.source AND other.id <> here.id
-            CROSS JOIN record ON record.series = other.id AND record.id = own.id WHERE here.id = own.series)
+        SELECT series, start, hash FROM record AS own WHERE across AND EXISTS(SELECT 1 FROM record AS other
+            WHERE other.series IN \(SeriesTable.idsWithSameRecords(asSeries: "own.series")) AND other.id = own.id
+                AND other.series <> own.series)
         """,
         """
         SELECT old_series, old_start, old_hash FROM repaired WHERE NOT merged AND series <> old_series AND EXISTS(

@@ -126,6 +126,14 @@ struct SeriesTable {
             """, [.integer(series)], Self.related)
     }
 
+    /// SQL for the series with the person, type, and source of a series.
+    static func idsWithSameRecords(asSeries series: String) -> String {
+        """
+        (SELECT same.id FROM series AS here CROSS JOIN series AS same
+            ON (same.type, same.subject, same.source) = (here.type, here.subject, here.source) WHERE here.id = \(series))
+        """
+    }
+
     /// Whether two series have the same person, type, and source, so that a record has one id in both.
     func haveSameRecords(_ one: Int64, _ other: Int64) throws(StoreError) -> Bool {
         try connection.exists(

@@ -79,7 +79,7 @@ struct SourceEditing {
 
         let stored = given == nil ? try file.storeSecret(name, "token", option: "--token-file ", context) : nil
         do {
-            guard invocation.flag("--no-check") || isHeard(source) else {
+            guard invocation.flag("--no-check") || hasAdverts(source) else {
                 if let stored { unlink(stored) }
                 context.note("vitalgate: \(file.path) was not changed: fix the problem and run the command again")
                 return .unavailable
@@ -116,7 +116,7 @@ struct SourceEditing {
         return source
     }
 
-    private func isHeard(_ source: SourceConfiguration) -> Bool {
+    private func hasAdverts(_ source: SourceConfiguration) -> Bool {
         do throws(HomeAssistantError) {
             let (version, radios) = try AdvertListener.check(source.settings)
             let names = radios.isEmpty ? "" : ": " + radios.map { TerminalText.sanitized($0) }.joined(separator: ", ")

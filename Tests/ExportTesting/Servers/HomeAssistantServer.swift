@@ -55,7 +55,7 @@ package final class HomeAssistantServer {
     }
 
     /// Lets its radios hear something, in the form that home_assistant.py describes.
-    package func hear(_ items: [String]) throws {
+    package func receive(_ items: [String]) throws {
         _ = try HTTPClient().send(HTTPRequest(.post, url + "/hear", body: Array(items.joined(separator: "\n").utf8)))
     }
 

@@ -28,7 +28,7 @@ import Testing
     @Test func homeAssistantIsCheckedAddedAndRemoved() throws {
         let server = try HomeAssistantServer()
         defer { server.kill() }
-        try server.hear([HomeAssistantServer.advert(Self.sensor, Self.raw)])
+        try server.receive([HomeAssistantServer.advert(Self.sensor, Self.raw)])
         let words = ["sources", "add", "homeassistant", server.url, "--name", "house"]
         let wrong = try typing("guess", words)
         #expect(wrong.status == 69 && wrong.output.contains("refuses the token") && !wrong.output.contains("guess"), "\(wrong)")
@@ -60,13 +60,13 @@ import Testing
     @Test func hubListens() throws {
         let server = try HomeAssistantServer()
         defer { server.kill() }
-        try server.hear([HomeAssistantServer.advert(Self.sensor, Self.raw)])
+        try server.receive([HomeAssistantServer.advert(Self.sensor, Self.raw)])
         #expect(try typing("good", ["sources", "add", "homeassistant", server.url, "--name", "house"]).status == 0)
         let adopted = try folder.vitalgate("devices", "adopt", Self.sensor, "--seconds", "5")
         #expect(adopted.status == 0 && adopted.errors.contains("read by bthome-v2"), "\(adopted)")
         let hub = try RunningHub(folder, inbox: false)
         try hub.waits { hub.count("listening to the radios of Home Assistant 2026.2.3") == 1 }
-        try server.hear([HomeAssistantServer.advert(Self.sensor, "0201060716d2fc4002c509")])
+        try server.receive([HomeAssistantServer.advert(Self.sensor, "0201060716d2fc4002c509")])
         try hub.waits {
             try folder.vitalgate("status", "--format", "ndjson").output.contains(
                 #""receivers":[{"name":"house: double 01","strength":-60"#)

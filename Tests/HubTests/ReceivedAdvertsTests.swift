@@ -8,21 +8,21 @@ import Testing
 @testable import SampleStore
 
 /// Each advertisement is one reading, at its first hearing, whichever receivers heard it.
-@Suite struct HeardAdvertsTests {
+@Suite struct ReceivedAdvertsTests {
     private static let second: Int64 = 1_000_000
 
-    private func outcomes(_ hearings: [(String, UInt8, Double)]) -> [HeardAdverts.Outcome] {
-        var adverts = HeardAdverts()
-        return hearings.map { adverts.hear([$0.1], by: $0.0, at: Int64($0.2 * Double(Self.second))) }
+    private func outcomes(_ hearings: [(String, UInt8, Double)]) -> [ReceivedAdverts.Outcome] {
+        var adverts = ReceivedAdverts()
+        return hearings.map { adverts.receive([$0.1], by: $0.0, at: Int64($0.2 * Double(Self.second))) }
     }
 
-    @Test func otherReceiversHearTheSame() {
+    @Test func otherReceiversReportTheSame() {
         #expect(
             outcomes([("", 1, 0), ("a", 1, 0.01), ("b", 1, 0.1), ("a", 2, 10), ("", 2, 10.01), ("b", 2, 9.99)])
                 == [.new, .repeated, .repeated, .new, .repeated, .repeated])
     }
 
-    @Test func slowReceiverHearsPreviousData() {
+    @Test func slowReceiverReportsPreviousData() {
         #expect(outcomes([("", 1, 0), ("", 2, 10), ("a", 1, 10.1), ("a", 2, 10.2)]) == [.new, .new, .repeated, .repeated])
     }
 
@@ -48,20 +48,20 @@ import Testing
     }
 
     @Test func forgottenDataIsNotReadAgain() {
-        var adverts = HeardAdverts()
+        var adverts = ReceivedAdverts()
         for number in 0..<1000 {
-            #expect(adverts.hear([UInt8(number % 251), 0], by: "", at: Int64(number) * Self.second / 10) == .new)
+            #expect(adverts.receive([UInt8(number % 251), 0], by: "", at: Int64(number) * Self.second / 10) == .new)
         }
         #expect(adverts.runs.count == 128)
-        #expect(adverts.hear([7, 0], by: "a", at: Self.second) == .unknown)
+        #expect(adverts.receive([7, 0], by: "a", at: Self.second) == .unknown)
         // Our own clock was set back.
-        #expect(adverts.hear([7, 0], by: "b", at: -1000 * Self.second) == .new)
+        #expect(adverts.receive([7, 0], by: "b", at: -1000 * Self.second) == .new)
     }
 
     @Test func memoryIsBounded() {
-        var adverts = HeardAdverts()
+        var adverts = ReceivedAdverts()
         for number in 0..<100_000 {
-            _ = adverts.hear([UInt8(number % 3)], by: "receiver \(number)", at: Int64(number) * 7 * Self.second)
+            _ = adverts.receive([UInt8(number % 3)], by: "receiver \(number)", at: Int64(number) * 7 * Self.second)
         }
         #expect(adverts.runs.count <= 128)
     }
@@ -69,7 +69,7 @@ import Testing
     /// Receivers with gaps and delays hear a device. Each advertisement that one of them heard is read once.
     @Test(arguments: 0..<200) func randomReceivers(_ seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
-        var adverts = HeardAdverts()
+        var adverts = ReceivedAdverts()
         var sent: [(data: UInt8, from: Double, to: Double)] = []
         var time = 0.0
         for _ in 0..<60 {
@@ -92,7 +92,7 @@ import Testing
         hearings.sort { $0.arrives < $1.arrives }
         var read: [Int: Int] = [:]
         for each in hearings {
-            let outcome = adverts.hear([sent[each.sent].data], by: each.receiver, at: Int64(each.at * Double(Self.second)))
+            let outcome = adverts.receive([sent[each.sent].data], by: each.receiver, at: Int64(each.at * Double(Self.second)))
             if outcome == .new { read[each.sent, default: 0] += 1 }
         }
         #expect(Set(read.keys) == Set(hearings.map(\.sent)))

@@ -3,7 +3,7 @@
 /// A device repeats an advertisement until its data changes, so it sends a sequence of runs. Each receiver hears this sequence in its
 /// order, with gaps and with a delay of its own. Data that equals a run which another receiver has heard, and this one not yet, is therefore
 /// the same advertisement. If this receiver has heard a later run, or if the run ended before, the device sent the data again.
-struct HeardAdverts: Equatable {
+struct ReceivedAdverts: Equatable {
     /// Equal advertisements without other data in between.
     struct Run: Equatable {
         var bytes: [UInt8]
@@ -28,7 +28,7 @@ struct HeardAdverts: Equatable {
     /// The runs by the time of their first hearing. Never empty after the first hearing.
     private(set) var runs: [Run] = []
     /// The number of the last run that each receiver heard.
-    private var heard: [String: Int] = [:]
+    private var latest: [String: Int] = [:]
     private var added = 0
     /// Whether older runs were forgotten.
     private var isCut = false
@@ -56,10 +56,10 @@ struct HeardAdverts: Equatable {
     /// Adds a hearing.
     ///
     /// - Parameter time: When it was heard, in microseconds. It may be earlier than that of the previous hearing.
-    mutating func hear(_ bytes: some Collection<UInt8>, by receiver: String, at time: Int64) -> Outcome {
-        let last = heard[receiver].flatMap { number in runs.firstIndex { $0.number == number } }
+    mutating func receive(_ bytes: some Collection<UInt8>, by receiver: String, at time: Int64) -> Outcome {
+        let last = latest[receiver].flatMap { number in runs.firstIndex { $0.number == number } }
         // The newest first: a device that sends the same again within the delay is heard again.
-        for index in runs.indices.reversed() where canBeHeard(index, by: receiver, after: last) {
+        for index in runs.indices.reversed() where canBeReceived(index, by: receiver, after: last) {
             guard runs[index].bytes.elementsEqual(bytes), isWithin(time, index, index == last ? Self.silence : Self.delay) else {
                 continue
             }
@@ -82,14 +82,14 @@ struct HeardAdverts: Equatable {
 
     /// Whether a receiver's memory repeats a known advertisement, or one from before the newest known. Without a time, only equal data is
     /// known.
-    func knows(_ bytes: some Collection<UInt8>, heardAt time: Int64?) -> Bool {
+    func knows(_ bytes: some Collection<UInt8>, receivedAt time: Int64?) -> Bool {
         guard let newest = runs.last else { return false }
         return runs.contains { $0.bytes.elementsEqual(bytes) } || time.map { $0 <= newest.last } ?? false
     }
 
     /// Marks the run that a receiver heard last as read.
     mutating func markRead(by receiver: String) {
-        guard let number = heard[receiver], let index = runs.firstIndex(where: { $0.number == number }) else { return }
+        guard let number = latest[receiver], let index = runs.firstIndex(where: { $0.number == number }) else { return }
         runs[index].wasRead = true
     }
 
@@ -110,18 +110,18 @@ struct HeardAdverts: Equatable {
 
     /// Whether a receiver that heard the run `last` may hear another one now. Runs that begin at nearly the same time may be in the wrong order,
     /// because the receivers are not equally slow.
-    private func canBeHeard(_ index: Int, by receiver: String, after last: Int?) -> Bool {
+    private func canBeReceived(_ index: Int, by receiver: String, after last: Int?) -> Bool {
         guard let last, index != last else { return true }
         guard !runs[index].receivers.contains(receiver) else { return false }
         return index > last || runs[last].first &- runs[index].first < Self.delay
     }
 
     private mutating func note(_ receiver: String, _ index: Int) {
-        if heard[receiver] == nil, heard.count >= Self.maximumReceivers {
-            heard.removeAll()
+        if latest[receiver] == nil, latest.count >= Self.maximumReceivers {
+            latest.removeAll()
             for each in runs.indices { runs[each].receivers.removeAll() }
         }
-        heard[receiver] = runs[index].number
+        latest[receiver] = runs[index].number
         runs[index].receivers.insert(receiver)
     }
 }
