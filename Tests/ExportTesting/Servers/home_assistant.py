@@ -405,7 +405,7 @@ class Connection(socketserver.StreamRequestHandler):
                 length = int(value)
         bluetooth, body = self.server.instance.bluetooth, self.exactly(length)
         for line in body.splitlines():
-            bluetooth.receive(json.loads(line))
+            bluetooth.hear(json.loads(line))
         told = "".join(f"{address} {raw}\n" for address, raw in bluetooth.told) if request.startswith(b"GET") else ""
         self.wfile.write(
             b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(told), told.encode()))
@@ -413,14 +413,14 @@ class Connection(socketserver.StreamRequestHandler):
     def talk(self):
         instance = self.server.instance
         self.say({"type": "auth_required", "ha_version": instance.version})
-        login = self.receive()
+        login = self.hear()
         if login is None or login.get("access_token") not in ("good", "member"):
             self.server.refused += 1
             self.say({"type": "auth_invalid", "message": "Invalid access token or password"})
             return self.close(1000)
         self.say({"type": "auth_ok", "ha_version": instance.version})
         last = 0
-        while (command := self.receive()) is not None:
+        while (command := self.hear()) is not None:
             answer = {"id": command["id"], "type": "result"}
             then = None
             if command["type"] == "ping":
