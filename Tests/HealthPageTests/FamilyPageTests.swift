@@ -324,6 +324,7 @@ import Testing
                     return HubDoor.Outcome(code: 75, output: line + "\n", words: "")
                 }, reload: {})
         })
+        try served.store.people.save(Person(id: PageTests.other, name: "Anna"))
         let cookie = try PageTests.cookie(served, as: PageTests.other)
         #expect(
             try PageTests.post(

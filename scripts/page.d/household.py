@@ -104,7 +104,7 @@ def entry(driver, hub, temperature):
     field.clear()
     field.send_keys(temperature)
     press(driver, driver.find_element(By.XPATH, "//button[text()='Save']"))
-    assert "The reading was saved." in text(driver), text(driver)
+    assert "Saved" in text(driver) and f"{temperature} °C" in text(driver), text(driver)
     own = lambda: [json.loads(line) for line in hub.run("query", "bodyTemperature", "--where", "source.id = vitalgate.hand", "--format", "ndjson").splitlines()]  # noqa: E731
     sample = own()[-1]
     assert sample["value"] == float(temperature) and sample["metadata"]["wasUserEntered"], sample

@@ -145,11 +145,15 @@ enum WriteBackRoutes {
 
     private static let reportSchema = """
         {"type":"object","required":["results"],"additionalProperties":false,"properties":{\
-        "sources":{"type":"array","maxItems":\(SampleStore.WriteBack.maximumSources),"items":{"type":"string","minLength":1}},\
+        "sources":{"type":"array","maxItems":\(SampleStore.WriteBack.maximumSources),\
+        "items":{"type":"string","pattern":"^[^\\\\x00-\\\\x1f\\\\x7f]+$"}},\
         "results":{"type":"array","maxItems":\(maximum),"items":{"type":"object","required":["key","version","outcome"],\
         "additionalProperties":false,"properties":{"key":{"type":"string"},\
-        "version":{"type":["integer","string"],"description":"The version as a number or as its digits."},\
-        "outcome":{"type":"string","enum":["written","exists","refused","unknown"]},"reason":{"type":["string","null"]}}}}},\
+        "version":{"description":"The version as a number or as its digits.","anyOf":[\
+        {"type":"integer","minimum":1,"maximum":\(SampleStore.WriteBack.maximumVersion)},\
+        {"type":"string","pattern":"^([1-9][0-9]{0,14}|[1-3][0-9]{15})$"}]},\
+        "outcome":{"type":"string","enum":["written","exists","refused","unknown"]},\
+        "reason":{"type":["string","null"],"pattern":"^[^\\\\x00-\\\\x1f\\\\x7f]*$"}}}}},\
         "examples":[{"sources":["Shortcuts"],"results":[{"key":"vitalgate-01a1fcb0-af00-83ad-b75e-7fb35adf4a43",\
         "version":1795242600000000,"outcome":"written"}]}]}
         """
