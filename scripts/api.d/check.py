@@ -93,8 +93,10 @@ def fill(hub):
     rows = "".join(f"2026-10-{day:02}T07:00:00Z,bodyMass,6{day % 10}.5,kg\n" for day in range(1, 28))
     hub.run("import", "-", "--person", "Anna", text="time,type,value,unit\n" + rows)
     tokens = {}
-    for name, purpose in [("charts", "Draws charts"), ("diary", "Writes a diary"), ("stranger", "Was granted nothing")]:
+    for name, purpose in [("charts", "Draws charts"), ("stranger", "Was granted nothing")]:
         tokens[name] = hub.run("clients", "add", name, "--purpose", purpose).strip()
+    # A phone, since some requests are only for phones.
+    tokens["diary"] = re.search(r"Bearer (\S+)", hub.run("phones", "add", "diary", "--app", "hc-webhook")).group(1)
     hub.run("clients", "grant", "charts", "--read", "heartRate,stepCount,sleepAnalysis,workout,stateOfMind,activitySummary,bloodType,bloodPressure",
             "--write", "bodyMass,dietaryWater,headache")
     hub.run("clients", "grant", "charts", "--read", "immunizationRecord,cda", "--future")
