@@ -37,7 +37,7 @@ package struct HostGuard: Sendable {
         let hosts = head.headers.filter { $0.name == "host" }
         guard hosts.count == 1 else { throw Problem(400, "The request must have exactly one Host header.") }
         // A proxy on another machine answers to its own names. On this one, a browser would be trusted as well.
-        if head.proxied != nil, !["127.0.0.1", "::1"].contains(head.peer) { return }
+        if head.proxied != nil, !ListeningAddress.tcp(host: head.peer, port: 0).isLoopback { return }
         guard allows(head.proxied?.host ?? hosts[0].value) else {
             throw Problem(421, "The Host header has an unknown name. Add the name to \(key) in the configuration.")
         }

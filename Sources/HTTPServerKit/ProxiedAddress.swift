@@ -1,4 +1,4 @@
-/// The address at which a browser sees this server behind a trusted reverse proxy.
+/// The address at which a browser sees this server through a trusted reverse proxy.
 package struct ProxiedAddress: Hashable, Sendable {
     /// The host in the browser's address, with a port if it has one.
     package let host: String

@@ -5,7 +5,7 @@ package struct ServerSettings: Sendable {
     package var hosts: [String] = []
     /// The key of the configuration with these names, for messages.
     package var hostsKey = "api.hosts"
-    /// The IP address of a trusted reverse proxy, whose headers say where browsers see the server (``ProxiedAddress``).
+    /// The IP address of a trusted reverse proxy, whose headers contain the address at which browsers see the server (``ProxiedAddress``).
     package var proxy: String?
     /// A certificate with its chain, and its key, both as PEM. Without it there is no TLS.
     package var identity: (certificate: String, key: String)?

@@ -93,7 +93,7 @@ package struct Chart: Sendable {
         }
     }
 
-    /// Whether the last point is the average of a day that is not over. A line to it would show a change that is none.
+    /// Whether the last point is the average of a day that is not over. A line to it would show a false change.
     package func isUnfinished(at now: Instant) -> Bool {
         guard !isSum, let last = points.last else { return false }
         return last.end > now.microseconds / 1000 && last.end - last.start >= Self.hours20

@@ -49,7 +49,7 @@ struct PageCall {
     let token: String?
     let texts: PageTexts
     private let form: [RequestHead.QueryItem]
-    private let retained = CallReaders()
+    let retained = CallReaders()
 
     init(
         _ site: PageSite, _ request: HTTPRequest, _ variables: [String], _ session: PageSession?, _ token: String?
@@ -177,10 +177,11 @@ struct PageCall {
 }
 
 /// The readers of a call, one for each view. They return to the pool at the end of the call.
-private final class CallReaders {
+final class CallReaders {
     var own: Reader?
     var records: OwnRecords?
     var hub: Reader?
+    var suspicions: (all: [Suspicion], isSearching: Bool)?
 }
 
 /// Headers that HTML and data of the page share.

@@ -90,11 +90,11 @@ enum SupersededRows {
         }.joined(separator: " OR ")
         let variant = "(k.content->>'variant')::bigint"
         // Another hub can have a lower version of the same reading.
-        let isHeir = """
+        let isNext = """
             k.held = heir.held AND k.by = heir.was AND \(variant) = heir.variant
                 AND k.content->>'record_version' IS NOT DISTINCT FROM heir.content->>'record_version'
             """
-        let hubs = "ARRAY(SELECT k.hub FROM \(schema).superseded k WHERE \(isHeir) ORDER BY 1)"
+        let hubs = "ARRAY(SELECT k.hub FROM \(schema).superseded k WHERE \(isNext) ORDER BY 1)"
         return [
             """
             WITH withdrawn AS (DELETE FROM \(schema).superseded k USING gone WHERE k.held = gone.uuid AND k.hub = \(hub)
@@ -125,7 +125,7 @@ enum SupersededRows {
                     """,
                 ]
             } + [
-                "DELETE FROM \(schema).superseded k USING heir WHERE \(isHeir)",
+                "DELETE FROM \(schema).superseded k USING heir WHERE \(isNext)",
                 """
                 WITH moved AS (UPDATE \(schema).superseded k SET by = heir.held FROM heir WHERE k.by = heir.was RETURNING k.by, k.subject)
                 INSERT INTO touched SELECT by, subject FROM moved

@@ -15,6 +15,8 @@ final class ScriptedTarget: ComparableExporter {
     private(set) var applied: [Int64] = []
     /// The makers' record identifiers that it received.
     private(set) var records: [SampleIdentity: RecordIdentifier] = [:]
+    /// The UUIDs of successors that it received with deletions.
+    private(set) var successors: [SampleIdentity: String] = [:]
     var reportsRecords = false
     /// It never takes a value like this.
     var refuses: (Double) -> Bool = { _ in false }
@@ -111,7 +113,9 @@ final class ScriptedTarget: ComparableExporter {
             case .added(let stored):
                 records[stored.uuid] = stored.sample.record
                 if samples[stored.uuid] == nil || batch.rewrites { samples[stored.uuid] = stored.sample.value * factor }
-            case .deleted(let deletion): samples[deletion.uuid] = nil
+            case .deleted(let deletion):
+                samples[deletion.uuid] = nil
+                successors[deletion.uuid] = deletion.replacedBy
             }
         }
     }

@@ -33,6 +33,26 @@ import Testing
         #expect(try store.targets.all() == before)
     }
 
+    /// A target for one person gets no UUID of another person's sample. Without a filter, it gets the successor.
+    @Test(arguments: [true, false]) func successorOfAnotherPersonIsNotSent(hasFilter: Bool) throws {
+        let target = ScriptedTarget()
+        let (assigned, repaired) = (try test.sample(61, at: 0), try test.sample(62, at: 60))
+        try test.add([assigned, repaired])
+        let filter = hasFilter ? SamplePredicate.person(test.origin.person) : nil
+        let run = try test.run(target, TargetSettings(name: "other", filter: filter, filterText: "subject = me"))
+        try test.finish(run)
+        let other = "99999999-2222-4333-8444-555555555555"
+        _ = try store.people.assign([assigned.sample.identity], to: other, now: ExportedStore.received)
+        var request = RepairRequest(.shift(1_000_000), of: SampleConditions(types: [.heartRate]), now: ExportedStore.received)
+        request.conditions.samples = [repaired.sample.identity]
+        _ = try store.repairs.apply(request)
+        try test.finish(run)
+        #expect((target.successors[assigned.sample.identity] == nil) == hasFilter)
+        // One that it receives is named.
+        let successor = try #require(target.successors[repaired.sample.identity].flatMap { SampleIdentity($0) })
+        #expect(target.samples[successor] == 62)
+    }
+
     /// Unsupported samples are never delivered to the target, and are counted, however often a delivery fails.
     @Test(arguments: [0, 1, 2] as [UInt64]) func countsUnsupportedSamplesWithoutDelivery(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

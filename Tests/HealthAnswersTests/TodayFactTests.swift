@@ -17,7 +17,7 @@ import Testing
         TypicalRange(Array(repeating: median, count: count))
     }
 
-    @Test func defaultIsTheMedianAndTheMiddleHalfOfFourteenDays() throws {
+    @Test func defaultIsMedianAndMiddleHalfOfDays() throws {
         #expect(TypicalRange(Array(repeating: 1, count: 13)) == nil)
         let typical = try #require(TypicalRange((1...17).reversed().map(Double.init)))
         #expect(typical.median == 9 && typical.low == 5 && typical.high == 13 && typical.count == 17)

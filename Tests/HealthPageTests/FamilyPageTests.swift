@@ -313,7 +313,7 @@ import Testing
     }
 
     /// If an import stops because of the disk, the page shows it with the counts of what was imported.
-    @Test func theResultSaysThatTheDiskIsNearlyFull() throws {
+    @Test func resultReportsNearlyFullDisk() throws {
         let inbox = try TemporaryFolder()
         let path = inbox.path
         let served = try ServedStore(page: { settings in

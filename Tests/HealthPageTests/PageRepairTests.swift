@@ -73,6 +73,9 @@ import Testing
         #expect(page.contains(": 40 readings, lowest 36.5, highest 37.1"))
         let year = try get("/page/data/series?types=bodyTemperature&range=year&width=300").text
         #expect(!year.contains("98.") && year.contains("37.1"))
+        let report = try get("/page/report?type=bodyTemperature&from=2026-11-01&until=2027-01-15").text
+        #expect(
+            report.contains("20 readings that look wrong are left out.") && !report.contains(">98.") && report.contains("37.1"))
         // Before them, nothing is left out.
         let before = (start * 1000, (start + 30 * 86_400) * 1000)
         #expect(try !get("/page/type/bodyTemperature?from=\(before.0)&to=\(before.1)").text.contains("left out"))

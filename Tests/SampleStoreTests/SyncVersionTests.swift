@@ -142,6 +142,34 @@ import Testing
         }
     }
 
+    /// The person's own report of a reading was joined with one that was assigned to them. The first person's source then replaces and deletes
+    /// its own record, which does not concern the report.
+    @Test(arguments: [true, false]) func ownReportOutlivesAnothersVersions(isOwnFirst: Bool) throws {
+        try TestStore.with { test in
+            let theirs = try SampleMaker(.bodyMass, source: "app", person: Self.others)
+            func version(_ number: Int64, _ numeral: String) throws -> GatedSample {
+                try theirs(numeral, at: 0, record: RecordIdentifier(id: "r", version: number))
+            }
+            let (own, first) = (try Self.version(1, "80"), try version(1, "80"))
+            for sample in isOwnFirst ? [own, first] : [first, own] { try test.keep([sample]) }
+            _ = try test.store.people.assign([first.sample.identity], to: TestStore.person, now: TestStore.later)
+            #expect(try test.samples().map(\.sample.value) == [80])
+            let third = try version(3, "99")
+            try test.keep([third])
+            func values(of person: String) throws -> [Double] {
+                try test.samples().filter { $0.sample.origin.person == person }.map(\.sample.value)
+            }
+            #expect(try values(of: TestStore.person) == [80] && values(of: Self.others) == [99])
+            #expect(try test.store.check(deep: true) == [])
+            try test.store.samples.delete([third.sample.identity], description: TestStore.description(.delete))
+            #expect(try values(of: TestStore.person) == [80] && values(of: Self.others).isEmpty)
+            #expect(try test.store.check(deep: true) == [])
+            #expect(try test.store.repairs.undo(1, at: TestStore.later).count == 0)
+            #expect(try values(of: TestStore.person) == [80] && values(of: Self.others).isEmpty)
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     /// `store check --deep` compares versions of other devices, and those that an assignment moved.
     @Test func checksVersionsOfOtherSeries() throws {
         func expectProblem(_ test: TestStore) throws {

@@ -14,11 +14,6 @@ package enum Readable {
         return unit == "B" ? "\(sign)\(Int(value)) B" : "\(sign)\(tenths(value)) \(unit)"
     }
 
-    /// A number without a fraction of zero: `100`, `36.6`. Numbers that are too large for an integer have an exponent.
-    package static func number(_ value: Double) -> String {
-        value == value.rounded() && value.magnitude < 1e15 ? "\(Int64(value))" : "\(value)"
-    }
-
     /// A whole number in groups of three: `1,234,567`.
     package static func count(_ count: Int) -> String {
         let digits = Array(String(count.magnitude))

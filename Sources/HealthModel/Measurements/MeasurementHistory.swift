@@ -28,11 +28,13 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
         public var hasLiveInputs: Bool
         /// How precise it is, if its group has other reports.
         public var precision: ReportPrecision?
+        /// The person for whom it was reported, if its group has other reports.
+        public var person: String
 
         /// A report with its parts.
         public init(
             key: Key, group: Int, agreement: Key? = nil, entry: Int64, isActive: Bool = true, changed: Int64? = nil,
-            hasLiveInputs: Bool = true, precision: ReportPrecision? = nil
+            hasLiveInputs: Bool = true, precision: ReportPrecision? = nil, person: String = ""
         ) {
             self.key = key
             self.group = group
@@ -42,6 +44,7 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
             self.changed = changed ?? entry
             self.hasLiveInputs = hasLiveInputs
             self.precision = precision
+            self.person = person
         }
     }
 
@@ -158,8 +161,10 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
     ///
     /// 1. A report counts while its entry is active, or if the user restored the reading after the entry was undone. A report that was
     ///    computed from other samples counts only while they are live.
-    /// 2. A group yields to a group with a counting report of a higher version of the same record.
-    /// 3. A group is deleted if the last active decision about it is a deletion. Deleting a version also deletes the lower ones.
+    /// 2. A group yields to a group with a counting report of a higher version of the same record. A report for another person than that of
+    ///    the lower version stays: only a repair joined the two.
+    /// 3. A group is deleted if the last active decision about it is a deletion. Deleting a version also deletes the lower ones, but no reports for
+    ///    another person.
     /// 4. The most precise counting report of a group represents it, in the form made by the applied repairs. A report that only counts
     ///    because it was restored comes after those whose entries are active, and one that a repair merged into a correct report comes after
     ///    that report.
@@ -181,18 +186,21 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
     private var states: [(key: Key, group: Int, state: State)] {
         let (roots, groups) = (self.roots, self.groups)
         let counting = self.counting(roots)
-        let superseded = supersededGroups(groups, counting)
-        // All reports of a group share this.
-        var shared: [Int: (isDeleted: Bool, representative: Key?)] = [:]
-        for group in Set(groups.values) {
-            shared[group] = (isDeleted(group, roots, groups), representative(of: group, counting))
+        let superseded = supersededReports(groups, counting)
+        var deleted: Set<Key> = []
+        for (group, members) in Dictionary(grouping: reports, by: \.group) {
+            for (person, own) in Dictionary(grouping: members, by: \.person) where isDeleted(group, person, roots, groups) {
+                deleted.formUnion(own.map(\.key))
+            }
         }
+        let left = counting.subtracting(superseded).subtracting(deleted)
+        let representatives = Dictionary(
+            uniqueKeysWithValues: Set(groups.values).map { ($0, representative(of: $0, left)) })
         func state(of report: Report) -> State {
-            let group = shared[report.group]
-            if group?.isDeleted == true { return .deleted }
+            if deleted.contains(report.key) { return .deleted }
             guard counting.contains(report.key) else { return .withdrawn }
-            if superseded.contains(report.group) { return .superseded }
-            guard let first = group?.representative else { return .withdrawn }
+            if superseded.contains(report.key) { return .superseded }
+            guard let first = representatives[report.group] ?? nil else { return .withdrawn }
             return first == report.key ? .live(form(of: first)) : .duplicate(of: first)
         }
         return reports.map { ($0.key, $0.group, state(of: $0)) }
@@ -306,31 +314,41 @@ public struct MeasurementHistory<Key: Hashable & Sendable>: Sendable {
         return counting
     }
 
-    private func supersededGroups(_ groups: [Key: Int], _ counting: Set<Key>) -> Set<Int> {
+    private func supersededReports(_ groups: [Key: Int], _ counting: Set<Key>) -> Set<Key> {
         guard !versions.isEmpty else { return [] }
         // The highest counting version suffices.
         let higher = versions.filter { counting.contains($0.key) }.sorted { $1.precedes($0) }
         let superseded = superseded(by: higher.filter { !$0.isMoved }, groups)
         guard higher.contains(where: \.isMoved) else { return superseded }
         // A moved version that its source has replaced is not the other person's any more.
-        return self.superseded(by: higher.filter { !$0.isMoved || !superseded.contains(groups[$0.key] ?? 0) }, groups)
+        return self.superseded(by: higher.filter { !$0.isMoved || !superseded.contains($0.key) }, groups)
     }
 
-    /// The groups that yield to one of these versions, highest first.
-    private func superseded(by higher: [Version], _ groups: [Key: Int]) -> Set<Int> {
-        var pairs: Set<[Int]> = []
+    /// The reports that yield to one of these versions, highest first.
+    private func superseded(by higher: [Version], _ groups: [Key: Int]) -> Set<Key> {
+        var lower: [[Int]: Set<Key>] = [:]
         for version in versions {
-            guard let lower = groups[version.key], let above = higher.first(where: { $0.replaces(version) }),
-                let other = groups[above.key], other != lower
+            guard let own = groups[version.key], let above = higher.first(where: { $0.replaces(version) }),
+                let other = groups[above.key], other != own
             else { continue }
-            pairs.insert([lower, other])
+            lower[[own, other], default: []].insert(version.key)
         }
+        var superseded: Set<Key> = []
         // If each of two groups has a higher version of some record, neither yields.
-        return Set(pairs.filter { !pairs.contains([$0[1], $0[0]]) }.map { $0[0] })
+        for (pair, keys) in lower where lower[[pair[1], pair[0]]] == nil {
+            let people = Set(reports.lazy.filter { keys.contains($0.key) }.map(\.person))
+            for report in reports where report.group == pair[0] && people.contains(report.person) {
+                superseded.insert(report.key)
+            }
+        }
+        return superseded
     }
 
-    private func isDeleted(_ group: Int, _ roots: [Key: Key], _ groups: [Key: Int]) -> Bool {
-        let own = versions.filter { groups[$0.key] == group }
+    /// Whether the reports of a person in a group are deleted. A decision about a version concerns only the person of the lower one.
+    private func isDeleted(_ group: Int, _ person: String, _ roots: [Key: Key], _ groups: [Key: Int]) -> Bool {
+        guard !decisions.isEmpty else { return false }
+        let keys = Set(reports.lazy.filter { $0.group == group && $0.person == person }.map(\.key))
+        let own = versions.filter { keys.contains($0.key) }
         let last = decisions.lazy.filter { decision in
             guard decision.isActive else { return false }
             let root = roots[decision.key] ?? decision.key

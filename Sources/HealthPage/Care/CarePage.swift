@@ -23,7 +23,7 @@ enum CarePage {
         if let action = call.text("done"), ["judged", "repaired", "undone", "dismissed", "checkedAgain"].contains(action) {
             done = "<p class=\"done\" role=\"status\">\(texts("care.done." + action))</p>"
         }
-        let found = call.site.suspicions.suspicions(of: try call.person(), call.core)
+        let found = try call.suspicions()
         let body: HTML = """
             <h1>\(texts("nav.care"))</h1>
             \(done)

@@ -63,11 +63,18 @@ final class SuspicionCache: Sendable {
 }
 
 extension PageCall {
+    /// The person's suspicions, and whether a search is still running. They are the same for the whole page.
+    func suspicions() throws -> (all: [Suspicion], isSearching: Bool) {
+        if let known = retained.suspicions { return known }
+        let found = site.suspicions.suspicions(of: try person(), core)
+        retained.suspicions = found
+        return found
+    }
+
     /// The numbers of the person's readings that need a decision.
     func doubts() throws -> DoubtCounts {
         DoubtCounts(
             quarantined: try records().quarantineCounts(),
-            suspicious: Dictionary(grouping: site.suspicions.suspicions(of: try person(), core).all, by: \.series.type)
-                .mapValues(\.count))
+            suspicious: Dictionary(grouping: try suspicions().all, by: \.series.type).mapValues(\.count))
     }
 }

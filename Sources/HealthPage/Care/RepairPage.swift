@@ -98,7 +98,7 @@ enum RepairPage {
     }
 
     @Sendable private static func dismiss(_ call: PageCall) throws -> HTTPResponse {
-        let found = call.site.suspicions.suspicions(of: try call.person(), call.core).all
+        let found = try call.suspicions().all
         let named = found.first { names(call, $0.series, $0.range.from, $0.range.to, $0.range.fits.code) }
         guard let named else { throw PageProblem(404, "suspicion") }
         try call.doing { try call.changes().dismiss(named) }

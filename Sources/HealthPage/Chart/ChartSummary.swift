@@ -74,7 +74,8 @@ struct ChartSummary {
             text: row.count == 1
                 ? texts("sum.one", period)
                 : texts("sum.values", period, PageValues.grouped(Int64(row.count)), text(low), text(high)),
-            drawing: (isGlucose ? GlucoseDay.bar(row.inRange.map(\.fraction), call) : "") + trusted.note(window, call))
+            drawing: (isGlucose ? GlucoseDay.bar(row.inRange.map(\.fraction), call) : "")
+                + trusted.note(from: window.start, to: window.end, call))
     }
 
     private func pressure() throws -> Content? {

@@ -8,7 +8,7 @@ struct TrustedReadings {
     private let suspicions: [Suspicion]
 
     init(of type: SampleType, _ call: PageCall) throws {
-        suspicions = call.site.suspicions.suspicions(of: try call.person(), call.core).all.filter { $0.series.type == type }
+        suspicions = try call.suspicions().all.filter { $0.series.type == type }
     }
 
     /// The condition on a sample, or `nil` if all readings are shown.
@@ -29,8 +29,8 @@ struct TrustedReadings {
     }
 
     /// A sentence about the readings of a period that are left out, with a link to decide about them.
-    func note(_ window: ChartWindow, _ call: PageCall) -> HTML {
-        let count = suspicions.filter { $0.range.from < window.end && $0.range.to >= window.start }.reduce(0) {
+    func note(from start: Instant, to end: Instant, _ call: PageCall) -> HTML {
+        let count = suspicions.filter { $0.range.from < end && $0.range.to >= start }.reduce(0) {
             $0 + $1.range.count
         }
         guard count > 0 else { return "" }

@@ -73,7 +73,10 @@ enum EntryPage {
         let samples = try call.list("sample").prefix(EntryForm.pressures.count).compactMap { id in
             try SampleIdentity(id).flatMap { try store.samples.sample($0)?.sample }
         }
-        guard let first = samples.first, samples.allSatisfy({ $0.origin.person == first.origin.person }) else { return nil }
+        // An address can name any sample.
+        guard let first = samples.first,
+            samples.allSatisfy({ $0.origin.person == first.origin.person && $0.origin.source.id == HandEntry.source.id })
+        else { return nil }
         let amounts = samples.map { call.values.amount($0.value, of: $0.origin.type) }
         let value = CardFacts.joined(amounts.map(\.value).joined(separator: "/"), amounts[0].unit)
         let (texts, time) = (call.texts, call.times.text(first.start))

@@ -12,7 +12,7 @@ enum UploadPage {
         PageRoute(method: "POST", path: "data/upload/*", body: FilesPage.piece, answer: take),
     ]
 
-    /// Imports the files that were uploaded before the server ended. Their senders have been told that the files were received.
+    /// Imports the files that were uploaded before the server ended. The server has confirmed their receipt.
     static func resume(_ site: PageSite) {
         guard let hub = site.settings.hub, let inbox = hub.inbox else { return }
         for upload in WaitingUpload.all(in: inbox) { add(upload, to: site, hub) }

@@ -30,17 +30,19 @@ struct ReportSection {
         guard days.contains(where: { !$0.isEmpty }) else { return "<section>\(title)<p>\(texts("type.nothing"))</p></section>" }
         return """
             <section>\(title)
-            \(summary(days))
+            \(summary(days))\(try TrustedReadings(of: type, call).note(from: request.from, to: request.to, call))
             \(try partsOfDay(conversion))
             \(try plot(conversion))
             \(try table(days, conversion))</section>
             """
     }
 
-    private func query(_ part: SampleType, _ interval: CalendarInterval) -> StatisticsQuery {
-        StatisticsQuery(
+    private func query(_ part: SampleType, _ interval: CalendarInterval) throws -> StatisticsQuery {
+        var query = StatisticsQuery(
             type: part, intervals: CalendarIntervals(interval, zone: call.zone), from: request.from, to: request.to,
             person: call.session?.person, priority: call.core.settings.priority)
+        if let condition = try TrustedReadings(of: part, call).condition() { query.predicate = condition }
+        return query
     }
 
     private func summary(_ days: [[Statistics]]) -> HTML {
@@ -119,7 +121,7 @@ struct ReportSection {
         let charts = try parts.map { part in
             let chart = try Chart(
                 part, person: try call.person().person, in: frame, of: reader.store, zone: call.zone,
-                priority: call.core.settings.priority)
+                priority: call.core.settings.priority, where: TrustedReadings(of: part, call).condition())
             return ReportPlot.part(chart, conversion, isUnfinished: chart.isUnfinished(at: call.now))
         }
         let label = call.texts(
@@ -150,7 +152,8 @@ struct ReportSection {
 
     /// Each reading on a row. The pressures of one measurement are a row together.
     private func readings(_ conversion: UnitConversion) throws -> HTML {
-        var query = SampleQuery(types: [type], from: request.from, to: request.to)
+        var query = SampleQuery(
+            types: [type], from: request.from, to: request.to, where: try TrustedReadings(of: type, call).condition())
         query.derivesCorrelations = type.kind == .correlation
         let cursor = try reader.store.samples.cursor(matching: query)
         defer { cursor.close() }

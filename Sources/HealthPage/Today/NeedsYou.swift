@@ -95,7 +95,7 @@ struct NeedsYou {
         let texts = call.texts
         let doubts = try call.doubts()
         let quarantined = try call.records().quarantined(limit: maximumQuarantined)
-        let suspicions = call.site.suspicions.suspicions(of: try call.person(), call.core).all
+        let suspicions = try call.suspicions().all
         let types = Set(doubts.quarantined.keys).union(doubts.suspicious.keys).map { (type: $0, name: call.values.name(of: $0)) }
             .sorted { ($0.name, $0.type.id) < ($1.name, $1.type.id) }
         return types.compactMap { type, name in

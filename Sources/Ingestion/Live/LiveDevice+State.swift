@@ -90,7 +90,7 @@ extension LiveDevice {
         isClockKnown = state.isClockKnown && (!points.isEmpty || isValid)
     }
 
-    /// Returns why an advertisement is no reading: this or another receiver has heard it before.
+    /// Returns the reason to skip an advertisement that this or another receiver has heard before, or `nil`.
     func alreadyReceived(_ frame: RawFrame) -> SkipKind? {
         guard frame.channel.hasPrefix("advert:"), case .bytes(let bytes) = frame.payload else { return nil }
         isAdvertiser = true
@@ -109,7 +109,7 @@ extension LiveDevice {
         }
     }
 
-    /// Whether a decoded frame is a measurement of its time. A receiver's memory is one only if the device counts or dates what it sends.
+    /// Whether a decoded frame is a measurement of its time. A receiver's memory is one only if the device counts or dates its readings.
     func canBeRead(_ frame: RawFrame, _ interpreter: BinaryInterpreter) -> Bool {
         guard let replay = frame.hearing?.replay, case .bytes(let bytes) = frame.payload else { return true }
         let isCounted = interpreter.packetNumber != nil || interpreter.frame.counter != nil

@@ -80,8 +80,8 @@ struct ReceivedAdverts: Equatable {
         return .new
     }
 
-    /// Whether a receiver's memory repeats a known advertisement, or one from before the newest known. Without a time, only equal data is
-    /// known.
+    /// Whether a receiver's memory repeats a known advertisement, or one from before the newest known. If its time is unknown,
+    /// only equal data is known.
     func knows(_ bytes: some Collection<UInt8>, receivedAt time: Int64?) -> Bool {
         guard let newest = runs.last else { return false }
         return runs.contains { $0.bytes.elementsEqual(bytes) } || time.map { $0 <= newest.last } ?? false

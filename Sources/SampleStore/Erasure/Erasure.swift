@@ -105,7 +105,7 @@ struct Erasure {
         try connection.writeBack.restartPhones(of: person)
         try forgetDevices()
         try repairs.detach()
-        try bringForward(by: ingest)
+        try promoteVersions(by: ingest)
         let count = try count("SELECT count(*) FROM pruned")
         // Sever what stays from its erased first report.
         try remove(
@@ -139,7 +139,7 @@ struct Erasure {
     }
 
     /// Settles the records of which a version is removed, so that the next one becomes the sample.
-    private func bringForward(by ingest: Int64) throws(StoreError) {
+    private func promoteVersions(by ingest: Int64) throws(StoreError) {
         let others = try connection.records.besideErased()
         guard !others.isEmpty else { return }
         try connection.records.removeErased()

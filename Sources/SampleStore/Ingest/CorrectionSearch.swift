@@ -12,8 +12,8 @@ struct CorrectionSearch {
         var found: [SampleKey] = []
         for key in versions {
             // A corrected reading was deleted.
-            guard try !connection.samples.contains(key), try connection.decisions.contains(series: key.series),
-                try !connection.decisions.decisions(on: key).isEmpty,
+            guard try connection.decisions.contains(series: key.series),
+                try !connection.decisions.decisions(on: key).isEmpty, try !connection.samples.contains(key),
                 let identity = try connection.samples.identity(at: key)
             else { continue }
             found += try corrections(of: identity, near: key).filter { !found.contains($0) }

@@ -35,6 +35,7 @@ final class MeasurementReader {
     private let decoder: SampleDecoder
     private var traces: [Int64: Traces] = [:]
     private var originals: [Int64: [Int64]] = [:]
+    private var people: [Int64: String] = [:]
     /// Reports whose rows are about to be written, with the ingest that brings them.
     var arriving: [SampleKey: Arrival] = [:]
 
@@ -93,7 +94,8 @@ final class MeasurementReader {
                 .init(
                     key: root, group: groups.number(of: root), agreement: agreements[root], entry: entry, isActive: isActive,
                     changed: changed, hasLiveInputs: try hasLiveInputs(root),
-                    precision: groups.isShared(root) ? try precision(of: root) : nil))
+                    precision: groups.isShared(root) ? try precision(of: root) : nil,
+                    person: groups.isShared(root) ? try person(of: root.series) : ""))
         }
         if found.history.reports.count > 1 {
             found.history.reports.sort {
@@ -255,6 +257,13 @@ final class MeasurementReader {
                 found.append(try root(of: next.new))
             }
         }
+        return found
+    }
+
+    private func person(of series: Int64) throws(StoreError) -> String {
+        if let known = people[series] { return known }
+        let found = try connection.series.person(of: series) ?? ""
+        people[series] = found
         return found
     }
 

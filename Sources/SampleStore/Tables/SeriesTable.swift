@@ -137,11 +137,7 @@ struct SeriesTable {
     /// Whether two series have the same person, type, and source, so that a record has one id in both.
     func haveSameRecords(_ one: Int64, _ other: Int64) throws(StoreError) -> Bool {
         try connection.exists(
-            """
-            SELECT 1 FROM series AS one CROSS JOIN series AS other
-                ON (other.type, other.subject, other.source) = (one.type, one.subject, one.source)
-            WHERE one.id = ? AND other.id = ?
-            """, [.integer(one), .integer(other)])
+            "SELECT 1 WHERE ?2 IN \(Self.idsWithSameRecords(asSeries: "?1"))", [.integer(one), .integer(other)])
     }
 
     /// Returns the series of the same source as a series, but of another person or type, of which repairs have replaced samples.
@@ -249,6 +245,11 @@ struct SeriesTable {
 
     /// SQL for the skew of a context: the microseconds that the nominal start is ahead of the start.
     static func skew(of context: String) -> String { "(SELECT skew FROM context WHERE context.id = \(context))" }
+
+    /// Returns the person of a series, or `nil` if there is no such series.
+    func person(of series: Int64) throws(StoreError) -> String? {
+        try connection.first("SELECT subject FROM series WHERE id = ?", [.integer(series)]) { $0.text(0) }
+    }
 
     /// Returns the id of the source of a series, or `nil` if there is no such series.
     func source(of series: Int64) throws(StoreError) -> String? {

@@ -92,14 +92,15 @@ struct WriteBackWriter {
 
     /// Lets the sample that replaces another have its key, so that the phone changes the record.
     private func inherit(_ key: SampleKey, by successor: String) throws(StoreError) {
-        guard let row = try table.row(client, at: key), let heir = try live(successor, like: key), heir != key else { return }
-        if let own = try table.row(client, at: heir) {
+        guard let row = try table.row(client, at: key), let replacement = try live(successor, like: key), replacement != key
+        else { return }
+        if let own = try table.row(client, at: replacement) {
             // A record that the phone may have keeps its key.
             let rows = try table.rows(client, of: own.key)
             guard own.key != row.key, rows.allSatisfy({ $0.offered == 0 }), rows.count(where: { !$0.isPart }) == 1 else { return }
             try table.remove(client, own.key)
         }
-        try table.save(.init(sample: heir, key: row.key), of: client)
+        try table.save(.init(sample: replacement, key: row.key), of: client)
     }
 
     /// The live sample at the end of a chain of repairs, of the same person and type.

@@ -59,7 +59,7 @@ package final class HomeAssistantServer {
         _ = try HTTPClient().send(HTTPRequest(.post, url + "/hear", body: Array(items.joined(separator: "\n").utf8)))
     }
 
-    /// A line for ``hear(_:)``.
+    /// A line for ``receive(_:)``.
     package static func advert(
         _ address: String, _ raw: String, by source: String = "AA:BB:CC:00:00:01", strength: Int = -60, _ more: String = ""
     ) -> String {
@@ -67,7 +67,7 @@ package final class HomeAssistantServer {
     }
 
     /// The adverts that it has sent to subscribers, as address and hexadecimal bytes.
-    package func told() throws -> [(address: String, raw: String)] {
+    package func sentAdverts() throws -> [(address: String, raw: String)] {
         String(decoding: try HTTPClient().send(HTTPRequest(.get, url + "/told")).body, as: UTF8.self).split(separator: "\n").map {
             let parts = $0.split(separator: " ")
             return (String(parts[0]), String(parts[1]))

@@ -39,7 +39,7 @@ import Testing
         var value: Double
     }
 
-    /// An app that can be killed after each of its steps. What it has written stays.
+    /// An app that can be killed after each of its steps. Its written records stay.
     private final class Phone {
         let token: String
         var cursor: Int64?

@@ -17,7 +17,7 @@ final class ReceiverScan {
     private var receptions: [BluetoothAddress: [String: Int?]] = [:]
     private var failures: [String: String] = [:]
 
-    /// What a radio heard longer ago is not in range.
+    /// A device that was heard longer ago is not in range.
     private static let range = Duration.seconds(60)
     private static let maximumDevices = 10_000
 
