@@ -192,7 +192,7 @@ extension SampleStore {
         }
         guard result.samples + result.tombstones > 0 else { return result }
         try announce(dates, isWaiting: untold < .max, walk, by: ingest)
-        try removeMarked()
+        try removeMarked(by: ingest)
         return result
     }
 
@@ -259,7 +259,9 @@ extension SampleStore {
         try table.setLast(number: number)
     }
 
-    private func removeMarked() throws(StoreError) {
+    private func removeMarked(by ingest: Int64) throws(StoreError) {
+        // The lower versions of a removed record do not come forward.
+        try Deletion(connection: connection, ingest: ingest).decide(.deleted, try connection.records.replacedByPruned())
         let counted = try connection.integer("SELECT count(*) FROM pruned WHERE counts") ?? 0
         try connection.samples.removePruned()
         try connection.records.removePruned()

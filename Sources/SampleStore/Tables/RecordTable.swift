@@ -176,6 +176,23 @@ struct RecordTable {
         try connection.run("DELETE FROM \(byPlace) WHERE \(SampleTable.isHere)", key.values)
     }
 
+    /// Returns the lower versions of the records of the rows in the table `pruned`, without those in it.
+    func replacedByPruned() throws(StoreError) -> [SampleKey] {
+        let lower = """
+            FROM pruned CROSS JOIN record AS own INDEXED BY record_by_start
+                ON (own.series, own.start, own.hash) = (pruned.series, pruned.start, pruned.hash)
+            CROSS JOIN record AS other ON other.id = own.id AND (other.version, other.entry) < (own.version, own.entry)
+            """
+        return try connection.sampleKeys(
+            """
+            SELECT * FROM (
+                SELECT other.series, other.start, other.hash \(lower) AND other.series = own.series
+                UNION SELECT other.series, other.start, other.hash \(lower) AND other.series IN
+                    \(SeriesTable.idsWithSameRecords(asSeries: "own.series")) WHERE own.across)
+            EXCEPT SELECT series, start, hash FROM pruned
+            """, [])
+    }
+
     /// Removes the records of the rows in the table `pruned`.
     func removePruned() throws(StoreError) {
         try connection.run("DELETE FROM \(byPlace) WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned)")

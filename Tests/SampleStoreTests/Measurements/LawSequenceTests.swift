@@ -230,6 +230,15 @@ import Testing
         ])
     }
 
+    /// The lower version was repaired, and does not come forward.
+    @Test func pruningOfAcceptedVersion() throws {
+        let other = try Self.reading("app", 1, 0, Self.pounds, "r1", version: 2)
+        try Self.expectLaw([
+            .ingest([try Self.reading("app", 1, 0, Self.rounded, day: 1, "r1", version: 2)], exact: false),
+            .ingest([other], exact: false), Self.repair(.halve, "app", merges: false), .accept(other), .prune(1),
+        ])
+    }
+
     @Test func acceptedConflictAfterRepair() throws {
         let other = try Self.reading("scale", 1, 10, Self.kilograms, "r1", version: 3)
         try Self.expectLaw([
