@@ -1,9 +1,9 @@
 /// Which reports of one person and type are one measurement, and which of them represents it.
 ///
-/// The result depends on the reports and not on their order of arrival. Two reports of one path are one measurement if they have the same
-/// time in two units (``DuplicateRule/unit``), and those of two paths if rule, devices, times and values agree (``DuplicateRule``,
-/// ``DeviceRelation``, ``Agreement``, ``DenseStream``). The likeness of two reports is symmetric, so the pairs are found by deferred
-/// acceptance:
+/// The result depends on the reports and not on their order of arrival. Two reports of one path are one reading if they have the same time in
+/// two units (``DuplicateRule/unit``). A third one in one of these units is the same reading if another import brought it with other digits.
+/// Reports of two paths are one measurement if rule, devices, times and values agree (``DuplicateRule``, ``DeviceRelation``, ``Agreement``,
+/// ``DenseStream``). The likeness of two reports is symmetric, so the pairs are found by deferred acceptance:
 ///
 /// 1. A report joins the more precise representative that it is most alike.
 /// 2. A representative accepts one report of each path, the most alike. The next best choice of a rejected report follows.
@@ -17,9 +17,15 @@ public struct ReportGrouping<Key: Hashable & Sendable>: Sendable {
         /// Person, type, source and device.
         public var origin: Origin
         public var trace: ReadingTrace
+        /// The UCUM code of the unit that it was reported in.
+        public var unit: String
         public var precision: ReportPrecision
         /// Whether its entry is active, or a user restored it.
         public var counts: Bool
+        /// The start that it was reported with, in microseconds since 1970. Reports of one path are compared by it.
+        public var nominalStart: Int64
+        /// The number of the import that reported it, or `nil` if it is not known.
+        public var importID: Int64?
 
         /// A report with its parts.
         ///
@@ -27,9 +33,11 @@ public struct ReportGrouping<Key: Hashable & Sendable>: Sendable {
         ///   - identity: The UUID of the reading.
         ///   - isGrouped: Whether it was reported together with other values.
         public init(
-            key: Key, origin: Origin, trace: ReadingTrace, identity: SampleIdentity, isGrouped: Bool = false, counts: Bool = true
+            key: Key, origin: Origin, trace: ReadingTrace, unit: String, identity: SampleIdentity, isGrouped: Bool = false,
+            counts: Bool = true
         ) {
-            (self.key, self.origin, self.trace, self.counts) = (key, origin, trace, counts)
+            (self.key, self.origin, self.trace, self.unit, self.counts) = (key, origin, trace, unit, counts)
+            nominalStart = trace.start
             precision = ReportPrecision(isGrouped: isGrouped, trace.precision, path: ReportPath(origin), identity: identity)
         }
 
@@ -92,6 +100,13 @@ public struct ReportGrouping<Key: Hashable & Sendable>: Sendable {
         }
     }
 
+    /// The reports of each reading of a path: in several units, or in one with other digits by another import. The first of each is the most
+    /// precise.
+    public static func readings(of reports: [Report]) -> [[Key]] {
+        let reports = reports.sorted(by: Report.precedes)
+        return readings(reports).map { $0.map { reports[$0].key } }
+    }
+
     /// Groups reports that are all reports of their paths near these times.
     public init(_ reports: [Report]) {
         self.init(reports) { (path: ReportPath, low: Int64, high: Int64) in
@@ -131,15 +146,31 @@ public struct ReportGrouping<Key: Hashable & Sendable>: Sendable {
 
     /// Compares two reports of one path in two units.
     private static func unitAgreement(_ one: Report, _ other: Report) -> Agreement? {
-        guard one.trace.isConverted(to: other.trace), one.trace.start == other.trace.start,
-            one.trace.duration == other.trace.duration
-        else { return nil }
-        return Agreement(one.trace, other.trace, rule: .unit)
+        guard one.unit != other.unit, one.nominalStart == other.nominalStart else { return nil }
+        return readingAgreement(one, other)
+    }
+
+    /// Compares two reports of one path at the same reported time.
+    private static func readingAgreement(_ one: Report, _ other: Report) -> Agreement? {
+        guard one.trace.duration == other.trace.duration else { return nil }
+        var moved = other.trace
+        moved.start = one.trace.start
+        return Agreement(one.trace, moved, rule: .unit)
+    }
+
+    /// Whether two reports of one path at the same reported time may be one reading. One import has each reading once in each unit, and two
+    /// imports that agree in the unit and the number of digits would have reported the same.
+    private static func mayBeOneReading(_ one: Report, _ other: Report) -> Bool {
+        guard readingAgreement(one, other) != nil else { return false }
+        if one.unit != other.unit { return true }
+        guard let first = one.importID, let second = other.importID, first != second else { return false }
+        let steps = (one.trace.valueResolution, other.trace.valueResolution)
+        return max(steps.0, steps.1) >= 1.5 * min(steps.0, steps.1)
     }
 
     // MARK: Parts of the computation
 
-    /// The reports of each reading of a path: one in each unit, the most alike together. Each is sorted by precision, and so are they.
+    /// The reports of each reading of a path, the most alike together. Each is sorted by precision, and so are they.
     private static func readings(_ reports: [Report]) -> [[Int]] {
         var pairs: [(agreement: Agreement, one: Int, other: Int)] = []
         for same in Dictionary(grouping: reports.indices, by: { Moment(reports[$0]) }).values where same.count > 1 {
@@ -154,9 +185,7 @@ public struct ReportGrouping<Key: Hashable & Sendable>: Sendable {
         for pair in pairs {
             let (one, other) = (first[pair.one], first[pair.other])
             guard one != other,
-                members[one].allSatisfy({ index in
-                    members[other].allSatisfy { unitAgreement(reports[index], reports[$0]) != nil }
-                })
+                members[one].allSatisfy({ index in members[other].allSatisfy { mayBeOneReading(reports[index], reports[$0]) } })
             else { continue }
             for index in members[other] { first[index] = one }
             members[one] = (members[one] + members[other]).sorted()
@@ -169,7 +198,7 @@ public struct ReportGrouping<Key: Hashable & Sendable>: Sendable {
     private struct Moment: Hashable {
         let (path, start): (ReportPath, Int64)
 
-        init(_ report: Report) { (path, start) = (report.precision.path, report.trace.start) }
+        init(_ report: Report) { (path, start) = (report.precision.path, report.nominalStart) }
     }
 
     /// The pairs of readings of different paths that are near enough to agree.

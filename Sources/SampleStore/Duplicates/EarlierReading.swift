@@ -17,16 +17,6 @@ struct EarlierReading {
     var source: Source
     /// Whether the report is a live sample.
     var isLive: Bool
-
-    /// The similarity to a reading with the same start, or `nil` if they are different readings.
-    func agreement(to other: ReadingTrace) -> Agreement? {
-        trace.duration == other.duration ? Agreement(other, trace, rule: .unit) : nil
-    }
-
-    /// Whether a reading in the same unit has more or fewer digits.
-    func hasOtherDigits(than other: ReadingTrace) -> Bool {
-        max(trace.valueResolution, other.valueResolution) >= 1.5 * min(trace.valueResolution, other.valueResolution)
-    }
 }
 
 extension RelatedSeriesCache.ComparedProperties {

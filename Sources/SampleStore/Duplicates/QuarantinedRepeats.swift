@@ -61,12 +61,14 @@ extension UnitRepeatSearch {
         try statement.bind([.integer(number)])
         guard try statement.step(), let type = SampleType(statement.text(7)) else { return nil }
         let own = try relatedSeries.properties(statement.integer(4), of: type)
-        let repeatedSample = Dictionary(
-            grouping: try readings(of: statement.integer(6), at: statement.integer(8), type), by: \.first)
-        return try matched(
-            [(0, own.trace(of: statement, method: relatedSeries.method(ofMetadata: statement.integer(10))))], in: own.unit,
-            by: statement.integer(9), with: repeatedSample
-        ).first?.of
+        let series = statement.integer(6)
+        let key = try SampleKey(series: series, start: statement.integer(0), hash: statement.blob(1))
+        guard let origin = try connection.series.origin(ofSeries: series) else { return nil }
+        let trace = try own.trace(of: statement, method: try relatedSeries.method(ofMetadata: statement.integer(10)))
+        var report = Report(key: key, origin: origin, trace: trace, unit: own.unit, identity: key.identity(skew: 0))
+        report.importID = statement.integer(9)
+        let earlier = try readings(of: series, at: statement.integer(8), type)
+        return try matched([key: report], with: earlier, of: origin).first?.of
     }
 
     /// The text prefix of all UUIDs whose nominal start is in the same millisecond. UUID texts are indexed.

@@ -53,7 +53,7 @@ final class ReportWindow {
     /// repair, a merge, a version of a record, a decision of a user, or an exact import concerns one.
     func content(around key: SampleKey) throws(StoreError) -> Content? {
         let paths = try self.paths(near: key.series)
-        guard paths.count > 1, !large.contains(key) else { return nil }
+        guard !large.contains(key) else { return nil }
         var content = Content()
         var queue = [key]
         while let next = queue.popLast() {
@@ -68,6 +68,7 @@ final class ReportWindow {
             else { return nil }
             content.members[next] = member
             queue += member.group
+            queue += try readings(like: member.report, of: own)
             for path in paths where path.series != own.series {
                 let radius = Agreement.radius(.spot, timeResolution: max(own.coarsest, path.coarsest))
                 for other in try reports(of: path, from: next.start &- radius, through: next.start &+ radius) {
@@ -121,10 +122,31 @@ final class ReportWindow {
                     metadata: rows.metadata ?? 0)
                 guard trace.timeResolution <= Agreement.coarsest else { continue }
                 found[key] = Report(
-                    key: key, origin: path.origin, trace: trace, identity: key.identity(skew: 0), isGrouped: rows.group ?? 0 != 0)
+                    key: key, origin: path.origin, trace: trace,
+                    unit: try relatedSeries.properties(rows.context, of: path.origin.type).unit, identity: key.identity(skew: 0),
+                    isGrouped: rows.group ?? 0 != 0)
             }
         }
         return found.values.sorted { ($0.key.start, $0.key.high, $0.key.low) < ($1.key.start, $1.key.high, $1.key.low) }
+    }
+
+    /// The reports of a path that may be one reading in several units.
+    private func readings(like report: Report, of path: Path) throws(StoreError) -> [SampleKey] {
+        var found: [SampleKey] = []
+        for other in try connection.samples.reports(of: path.series, atNominal: report.nominalStart) where other.key != report.key
+        {
+            guard
+                var candidate = try reports(of: path, from: other.key.start, through: other.key.start).first(where: {
+                    $0.key == other.key
+                })
+            else { continue }
+            candidate.nominalStart = report.nominalStart
+            // Records are identified by their source.
+            guard ReportGrouping.similarity(report, candidate) != nil, try connection.records.records(at: other.key).isEmpty
+            else { continue }
+            found.append(other.key)
+        }
+        return found
     }
 
     /// Returns a report with its state, or `nil` if it stays as it is.
@@ -136,25 +158,16 @@ final class ReportWindow {
             let own = history.reports.first(where: { $0.key == key })
         else { return nil }
         if exactImports == nil { exactImports = try connection.settings.exactImports() }
-        guard let exactImports, try !exactImports.contains(reader.importID(of: key, ingestedBy: own.entry)) else { return nil }
+        let importID = try reader.importID(of: key, ingestedBy: own.entry)
+        guard let exactImports, !exactImports.contains(importID) else { return nil }
         let duplicate = try connection.duplicates.duplicate(at: key)
         guard duplicate == nil || duplicate?.merge == nil else { return nil }
         let group = history.reports.filter { $0.group == own.group && !arriving.contains($0.key) }.map(\.key)
-        // Readings of one path in one unit are one reading only by the digits of two imports, which are not compared here.
-        var units: Set<PathUnit> = []
-        for key in group where try !units.insert(unit(of: key)).inserted { return nil }
         report.counts = history.counts(key)
+        report.importID = importID
+        report.nominalStart = try connection.samples.nominalStart(at: key) ?? key.start
         return Member(
             report: report, entry: own.entry, isSample: try reader.row(at: key) != nil, isDuplicate: duplicate != nil,
             group: arriving.contains(key) ? [] : Set(group))
-    }
-
-    private struct PathUnit: Hashable {
-        var series: Int64
-        var unit: String
-    }
-
-    private func unit(of key: SampleKey) throws(StoreError) -> PathUnit {
-        PathUnit(series: key.series, unit: try connection.samples.unit(at: key) ?? "")
     }
 }

@@ -64,13 +64,12 @@ final class StoredRepeats {
         var last: (series: Int64, origin: Origin?)?
         for (series, instant) in try connection.duplicates.sharedInstants() {
             if last?.series != series {
-                let own = try connection.series.related(toSeries: series).first { $0.id == series }
-                last = (series, try origin(own))
+                last = (series, try connection.series.origin(ofSeries: series))
             }
             guard let origin = last?.origin else { continue }
             let readings = try unitRepeats.readings(of: series, at: instant, origin.type)
             guard Set(readings.map(\.unit)).count > 1, readings.count <= ReportWindow.maximumReports else { continue }
-            var (reports, originals): ([Report], [SampleKey: SampleKey]) = ([], [:])
+            var (compared, originals): ([EarlierReading], [SampleKey: SampleKey]) = ([], [:])
             for reading in readings {
                 // Records are identified by their source, and repaired samples are left to their repair.
                 if reading.isLive {
@@ -80,23 +79,19 @@ final class StoredRepeats {
                     guard reading.first != reading.key, try connection.samples.contains(reading.first) else { continue }
                     originals[reading.key] = reading.first
                 }
-                reports.append(
-                    Report(key: reading.key, origin: origin, trace: reading.trace, identity: reading.key.identity(skew: 0)))
+                compared.append(reading)
             }
+            let reports = try unitRepeats.reports(compared, of: origin)
             let pairs = try self.pairs(reports, originals: originals, isUnit: true)
             if !pairs.isEmpty { try body(pairs) }
         }
     }
 
-    private func origin(_ series: SeriesTable.Related?) throws(StoreError) -> Origin? {
-        guard let series else { return nil }
-        return try connection.series.origin(of: series)
-    }
-
     private func report(_ key: SampleKey) throws(StoreError) -> Report? {
         try connection.samples.sample(at: key, among: .live).map {
             Report(
-                key: key, origin: $0.origin, trace: ReadingTrace($0), identity: key.identity(skew: 0), isGrouped: $0.group != nil)
+                key: key, origin: $0.origin, trace: ReadingTrace($0), unit: $0.unit.code, identity: key.identity(skew: 0),
+                isGrouped: $0.group != nil)
         }
     }
 

@@ -3,17 +3,15 @@ import HealthModel
 /// Finds rows that repeat, in another unit, a reading that the same path reported before. For example, an export
 /// repeats readings after the phone's unit was changed. Used inside a transaction.
 ///
-/// Only readings with the same series and nominal start are compared. Each import reports a reading once per unit. If
-/// two readings at one instant are repeated, each repetition is matched to one of them, most similar first. Readings
-/// that were only reported in the row's unit are not compared, because two values from one path in one unit are two
-/// readings.
+/// Only readings with the same series and nominal start are compared.
 final class UnitRepeatSearch {
+    typealias Report = ReportGrouping<SampleKey>.Report
+
     let connection: Connection
-    /// The maximum number of pairs that are compared at one instant. No sensor reports more, only a crafted file.
-    private static let maximumPairs = 4_000_000
+    /// The maximum number of reports that are compared at one instant. No sensor has more, only a crafted file.
+    private static let maximumReports = 2000
     let relatedSeries: RelatedSeriesCache
-    /// Decodes samples and finds the import of a sample.
-    private var decoder: SampleDecoder
+    private var reader: MeasurementReader
     /// The row that repeated a quarantined reading in the current import, by the number of the reading and the unit of
     /// the row.
     var quarantinedRepeats: [QuarantinedRepeat: SampleKey] = [:]
@@ -21,12 +19,12 @@ final class UnitRepeatSearch {
     init(connection: Connection) {
         self.connection = connection
         relatedSeries = RelatedSeriesCache(connection: connection)
-        decoder = SampleDecoder(connection: connection)
+        reader = MeasurementReader(connection: connection)
     }
 
     func forget() {
         relatedSeries.forget()
-        decoder = SampleDecoder(connection: connection)
+        reader = MeasurementReader(connection: connection)
         quarantinedRepeats.removeAll()
     }
 
@@ -53,103 +51,101 @@ final class UnitRepeatSearch {
     /// Searches for readings that rows of one series and import repeat. Only rows whose nominal start is in `instants`
     /// are searched, and they have one unit at each instant.
     func search(
-        _ rows: [SampleRow], at instants: Set<Int64>, of type: SampleType, by ingest: Int64
-    ) throws(StoreError) -> [NearDuplicateSearch.Match] {
-        var matches: [NearDuplicateSearch.Match] = []
+        _ rows: [SampleRow], at instants: Set<Int64>, of origin: Origin, by ingest: Int64
+    ) throws(StoreError) -> NearDuplicateSearch.Matches {
+        var matches = NearDuplicateSearch.Matches()
         var rowsAt: [Int64: [Int]] = [:]
         for index in rows.indices where instants.contains(rows[index].nominal) {
             rowsAt[rows[index].nominal, default: []].append(index)
         }
         for (instant, indices) in rowsAt.sorted(by: { $0.key < $1.key }) {
-            guard let context = indices.first.map({ rows[$0].context }) else { continue }
-            let unit = try relatedSeries.properties(context, of: type).unit
-            // A duplicate of a reading that arrives now is compared with the rows on its own.
-            let arriving = Set(indices.map { rows[$0].key })
-            let reported = Dictionary(grouping: try readings(of: rows[indices[0]].series, at: instant, type)) {
-                arriving.contains($0.first) ? $0.key : $0.first
-            }
-            var candidateRows: [(row: Int, trace: ReadingTrace)] = []
-            for index in indices.sorted(by: { rows[$0].index < rows[$1].index }) {
+            var arriving: [SampleKey: (row: Int, report: Report)] = [:]
+            for index in indices {
                 let row = rows[index]
-                let properties = try relatedSeries.properties(row.context, of: type)
-                candidateRows.append(
-                    (
-                        index,
-                        properties.trace(
-                            duration: row.duration, value: row.value, step: row.step,
-                            method: try relatedSeries.method(ofMetadata: row.metadata))
-                    ))
+                let properties = try relatedSeries.properties(row.context, of: origin.type)
+                let trace = properties.trace(
+                    duration: row.duration, value: row.value, step: row.step,
+                    method: try relatedSeries.method(ofMetadata: row.metadata))
+                var report = Report(
+                    key: row.key, origin: origin, trace: trace, unit: properties.unit, identity: row.key.identity(skew: 0))
+                report.importID = ingest
+                arriving[row.key] = (index, report)
             }
-            matches += try matched(candidateRows, in: unit, by: ingest, with: reported).map { match in
-                var match = match
-                // It may belong to a pair, which is not parted.
-                if rows[match.row].group != 0 { match.staysLive = false }
-                return match
+            let earlier = try readings(of: rows[indices[0]].series, at: instant, origin.type)
+            for match in try matched(arriving.mapValues(\.report), with: earlier, of: origin) {
+                guard let row = arriving[match.key]?.row else { continue }
+                matches.nearDuplicates.append(
+                    // It may belong to a pair, which is not parted.
+                    NearDuplicateSearch.Match(row: row, of: match.of, staysLive: match.staysLive && rows[row].group == 0))
+                if match.isContested { matches.contested.append(row) }
             }
         }
         return matches
     }
 
-    /// Finds the earlier reading that each reading of one import repeats in another unit.
+    /// A reading that repeats an earlier one in another unit.
+    struct Match {
+        var key: SampleKey
+        /// The original of the earlier one.
+        var of: SampleKey
+        var staysLive: Bool
+        /// Whether the earlier reports are no longer one measurement.
+        var isContested: Bool
+    }
+
+    /// Finds the earlier reading that each of these repeats in another unit (``ReportGrouping/readings(of:)``).
     ///
-    /// - Parameter reported: The earlier reports at the same instant, grouped by the sample that they report.
+    /// - Parameter earlier: The earlier reports of the path at the same instant.
     func matched(
-        _ candidateRows: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64,
-        with reported: [SampleKey: [EarlierReading]]
-    ) throws(StoreError) -> [NearDuplicateSearch.Match] {
-        var open = reported.filter { $0.value.contains { $0.unit != unit } }
-        guard !open.isEmpty, open.count * candidateRows.count <= Self.maximumPairs else { return [] }
-        var found: [(agreement: Agreement, order: Int, of: SampleKey)] = []
-        for order in candidateRows.indices {
-            for (first, readings) in open {
-                if let agreement = try agreement(candidateRows[order].trace, in: unit, by: ingest, readings) {
-                    found.append((agreement, order, first))
-                }
-            }
-        }
-        found.sort {
-            ($0.agreement, $0.order, $0.of.start, $0.of.high, $0.of.low)
-                < ($1.agreement, $1.order, $1.of.start, $1.of.high, $1.of.low)
-        }
-        var matches: [NearDuplicateSearch.Match] = []
-        var matched: Set<Int> = []
-        for finding in found where !matched.contains(finding.order) && open[finding.of] != nil {
-            matched.insert(finding.order)
-            let precision = candidateRows[finding.order].trace.precision
-            var staysLive =
-                open[finding.of]?.contains { $0.isLive && $0.key == finding.of && $0.trace.precision < precision } ?? false
+        _ arriving: [SampleKey: Report], with earlier: [EarlierReading], of origin: Origin
+    ) throws(StoreError) -> [Match] {
+        guard let unit = arriving.values.first?.unit, earlier.contains(where: { $0.unit != unit }),
+            arriving.count + earlier.count <= Self.maximumReports
+        else { return [] }
+        var reports = Array(arriving.values)
+        for reading in earlier where arriving[reading.key] == nil { reports.append(report(reading, origin)) }
+        // Most readings have one report in each unit.
+        if Set(reports.map(\.unit)).count < reports.count { try setImports(&reports, of: earlier) }
+        // A duplicate of a reading that arrives now is compared with it on its own.
+        let measurements = Dictionary(grouping: earlier) { arriving[$0.first] == nil ? $0.first : $0.key }
+        var originals: [SampleKey: SampleKey] = [:]
+        for (original, members) in measurements { for member in members { originals[member.key] = original } }
+        var matches: [Match] = []
+        for keys in ReportGrouping.readings(of: reports) where keys.count > 1 {
+            guard let key = keys.first(where: { arriving[$0] != nil }), let report = arriving[key],
+                let first = keys.compactMap({ originals[$0] }).first, let members = measurements[first]
+            else { continue }
             // The precision of a repaired sample is that of the reading as it was reported.
-            if staysLive { staysLive = try connection.repairs.origin(of: finding.of) == nil }
-            open[finding.of] = nil
-            matches.append(
-                NearDuplicateSearch.Match(row: candidateRows[finding.order].row, of: finding.of, staysLive: staysLive))
+            var staysLive = members.contains { $0.isLive && $0.key == first && $0.trace.precision < report.trace.precision }
+            if staysLive { staysLive = try connection.repairs.origin(of: first) == nil }
+            let isContested = Set(members.map(\.key)) != Set(keys).subtracting([key])
+            matches.append(Match(key: key, of: first, staysLive: staysLive && !isContested, isContested: isContested))
         }
         return matches
     }
 
-    /// The similarity of a reading to the least similar report of another one. All reports must match, so that rounding
-    /// errors do not accumulate.
-    private func agreement(
-        _ trace: ReadingTrace, in unit: String, by ingest: Int64, _ readings: [EarlierReading]
-    ) throws(StoreError) -> Agreement? {
-        var worst: Agreement?
-        for properties in readings {
-            guard let agreement = properties.agreement(to: trace) else { return nil }
-            if properties.unit == unit {
-                // In the same unit, the same reading must have a different number of digits and come from another
-                // import. Two readings of one import in one unit are two.
-                guard properties.hasOtherDigits(than: trace), try ingestID(of: properties) != ingest else { return nil }
-            }
-            worst = worst.map { max($0, agreement) } ?? agreement
-        }
-        return worst
+    /// The reports of a path at one instant, with their imports.
+    func reports(_ readings: [EarlierReading], of origin: Origin) throws(StoreError) -> [Report] {
+        var reports = readings.map { report($0, origin) }
+        try setImports(&reports, of: readings)
+        return reports
     }
 
-    /// The import that reported a reading.
-    func ingestID(of properties: EarlierReading) throws(StoreError) -> Int64 {
-        switch properties.source {
-        case .duplicate(let ingest): ingest
-        case .row(let seq): try decoder.change(of: seq, series: properties.key.series).ingest
+    private func report(_ reading: EarlierReading, _ origin: Origin) -> Report {
+        Report(
+            key: reading.key, origin: origin, trace: reading.trace, unit: reading.unit, identity: reading.key.identity(skew: 0))
+    }
+
+    private func setImports(_ reports: inout [Report], of readings: [EarlierReading]) throws(StoreError) {
+        let readings = Dictionary(readings.map { ($0.key, $0) }) { first, _ in first }
+        for index in reports.indices where reports[index].importID == nil {
+            guard let reading = readings[reports[index].key] else { continue }
+            let ingest =
+                switch reading.source {
+                case .duplicate(let ingest): ingest
+                case .row(let seq): try reader.ingestID(of: seq, in: reading.key.series)
+                }
+            reports[index].importID = try reader.importID(of: reading.key, ingestedBy: ingest)
         }
     }
 

@@ -11,18 +11,19 @@ extension Ingest {
         guard let unitRepeats else { return }
         for group in groups where !group.rows.isEmpty {
             guard let instants = shared[group.series] else { continue }
-            let type = batch[Int(group.rows[0].index)].sample.origin.type
+            let origin = batch[Int(group.rows[0].index)].sample.origin
             var rows = group.rows.filter {
                 let gated = batch[Int($0.index)]
                 return gated.rule != nil && gated.sample.record == nil && outcomes[Int($0.index)] == .stored
                     && instants.contains($0.nominal)
             }
             while !rows.isEmpty {
-                let later = try unitRepeats.later(&rows, at: instants, of: type)
+                let later = try unitRepeats.later(&rows, at: instants, of: origin.type)
                 let table = connection.samples
                 // Exclude samples that are not live, because a flagged row would become live without a review.
-                let matches = try unitRepeats.search(rows, at: instants, of: type, by: id).filter { try table.contains($0.of) }
-                try storeUnitRepeats(matches, among: rows, of: type, &outcomes)
+                let matches = try unitRepeats.search(rows, at: instants, of: origin, by: id).nearDuplicates
+                    .filter { try table.contains($0.of) }
+                try storeUnitRepeats(matches, among: rows, of: origin.type, &outcomes)
                 rows = later
             }
         }
@@ -47,14 +48,15 @@ extension Ingest {
         var reports: [Report] = []
         for group in groups where !group.rows.isEmpty {
             guard let instants = shared[group.series] else { continue }
-            let type = batch[Int(group.rows[0].index)].sample.origin.type
+            let origin = batch[Int(group.rows[0].index)].sample.origin
             // Records are excluded, because their source identifies them.
             var rows = group.rows.filter { batch[Int($0.index)].sample.record == nil && instants.contains($0.nominal) }
-            let later = try search.later(&rows, at: instants, of: type)
-            let matches = try search.search(rows, at: instants, of: type, by: id)
-            try storeUnitRepeats(matches, among: rows, of: type, &outcomes)
-            reports += matches.map { Report($0, rows[$0.row]) }
-            let removed = Set(matches.map { rows[$0.row].index } + later.map(\.index))
+            let later = try search.later(&rows, at: instants, of: origin.type)
+            let matches = try search.search(rows, at: instants, of: origin, by: id)
+            try storeUnitRepeats(matches.nearDuplicates, among: rows, of: origin.type, &outcomes)
+            contested += matches.contested.map { rows[$0].key }
+            reports += matches.nearDuplicates.map { Report($0, rows[$0.row]) }
+            let removed = Set(matches.nearDuplicates.map { rows[$0.row].index } + later.map(\.index))
             if !removed.isEmpty { group.rows.removeAll { removed.contains($0.index) } }
             guard !later.isEmpty else { continue }
             let rest = SeriesRows(series: group.series)

@@ -103,13 +103,22 @@ extension SampleTable {
     func identity(at key: SampleKey, among tables: [Rows] = [.live, .tombstones, .duplicates]) throws(StoreError)
         -> SampleIdentity?
     {
+        try skew(at: key, among: tables).map { key.identity(skew: $0) }
+    }
+
+    /// Returns the start that a row was reported with, or `nil` if it does not exist. Forgotten tombstones count.
+    func nominalStart(at key: SampleKey) throws(StoreError) -> Int64? {
+        try skew(at: key, among: [.live, .tombstones, .duplicates]).map { key.start &+ $0 }
+    }
+
+    private func skew(at key: SampleKey, among tables: [Rows]) throws(StoreError) -> Int64? {
         for rows in tables {
             guard let row = try row(SeriesTable.skew(of: "context"), at: key, among: rows, evenForgotten: true) else {
                 continue
             }
             defer { row.reset() }
             guard !row.isNull(0) else { continue }
-            return key.identity(skew: row.integer(0))
+            return row.integer(0)
         }
         return nil
     }

@@ -154,6 +154,12 @@ struct SeriesTable {
     }
 
     /// Returns the origin of the reports of a series, or `nil` if it has no rows.
+    func origin(ofSeries id: Int64) throws(StoreError) -> Origin? {
+        guard let series = try related(toSeries: id).first(where: { $0.id == id }) else { return nil }
+        return try origin(of: series)
+    }
+
+    /// Returns the origin of the reports of a series, or `nil` if it has no rows.
     func origin(of series: Related) throws(StoreError) -> Origin? {
         guard let names = try names(ofSeries: series.id, orDeleted: true) else { return nil }
         return Origin(

@@ -38,6 +38,7 @@ import Testing
             trace: ReadingTrace(
                 start: start, duration: 0, timeResolution: path.isToMinutes ? 60 : 1, isArrival: false,
                 value: conversion.convert(numeral), valueResolution: numeral.step * scale, scale: scale, zero: conversion(0)),
+            unit: code,
             identity: SampleIdentity(
                 series: origin.seriesKey, start: start, end: start, numeral: numeral, unit: unit, ordinal: 0, method: []),
             counts: counts)

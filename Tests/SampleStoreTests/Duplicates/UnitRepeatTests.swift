@@ -216,6 +216,21 @@ import Testing
         }
     }
 
+    /// Of two readings in miles, the one that is more alike is the reading in kilometers, whichever arrived first.
+    @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]) func mostAlikeInAnyOrder(order: [Int])
+        throws
+    {
+        try TestStore.with { test in
+            let (km, mile) = try (Self.maker("distanceWalkingRunning", "km"), Self.maker("distanceWalkingRunning", "[mi_i]"))
+            let readings = try [km("1.25", at: 60), mile("0.7767", at: 60), mile("0.7768", at: 60)]
+            for index in order { try test.keep([readings[index]]) }
+            #expect(Set(try test.identities()) == Set([readings[1], readings[2]].map(\.sample.identity)))
+            let explanation = try test.store.duplicates.explain(readings[0].sample.identity)
+            #expect(explanation?.first?.other.uuid == readings[1].sample.identity)
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     /// One export contains a reading once. Two in one unit are two, although an earlier export contained one in another unit. So are two
     /// that differ with as many digits, and equal ones.
     @Test(arguments: [false, true]) func twoOfOneUnitInOneFileStayTwo(inOneBatch: Bool) throws {
