@@ -195,16 +195,9 @@ import Testing
             func send(_ numeral: String) throws -> Int64 {
                 try test.keep([try Self.day(numeral, isSentAgain: true)]).account.id
             }
-            func correct(_ numeral: String, at seconds: Int64) throws {
-                let correction = Correction(amounts: [
-                    Correction.Amount(numeral: try Numeral(numeral), unit: SampleType.bodyMass.canonicalUnit)
-                ])
-                _ = try test.store.samples.correct(
-                    try test.identities(), with: correction, received: Instant(seconds: 1_795_000_000 + seconds))
-            }
             _ = try send("420")
-            try correct("400", at: 1)
-            try correct("410", at: 2)
+            try Self.correct(test, "400", at: 1)
+            try Self.correct(test, "410", at: 2)
             // The old value again changes nothing.
             _ = try send("420")
             #expect(try test.samples().map(\.sample.value) == [410])
@@ -213,6 +206,32 @@ import Testing
             #expect(try test.store.check(deep: true) == [])
             try test.store.ledger.undo(later, forget: false, description: TestStore.description(.undo))
             #expect(try test.samples().map(\.sample.value) == [410])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    private static func correct(_ test: TestStore, _ numeral: String, at seconds: Int64) throws {
+        let correction = Correction(amounts: [
+            Correction.Amount(numeral: try Numeral(numeral), unit: SampleType.bodyMass.canonicalUnit)
+        ])
+        _ = try test.store.samples.correct(
+            try test.identities(), with: correction, received: Instant(seconds: 1_795_000_000 + seconds))
+    }
+
+    /// A source that sends a corrected value in a higher version knows no more than before.
+    @Test func higherVersionOfACorrectedValue() throws {
+        try TestStore.with { test in
+            try test.keep([try Self.version(1, "80")])
+            try Self.correct(test, "82", at: 1)
+            #expect(try test.keep([try Self.version(2, "80")]).outcomes == [[.duplicate]])
+            let corrected = try #require(try test.identities().first)
+            #expect(try test.samples().map(\.sample.value) == [82])
+            #expect(try test.store.check(deep: true) == [])
+            try test.store.samples.undoCorrection(corrected, received: Instant(seconds: 1_795_000_002))
+            #expect(try test.samples().map(\.sample.value) == [80])
+            try Self.correct(test, "82", at: 3)
+            #expect(try test.keep([try Self.version(3, "81")]).outcomes == [[.stored]])
+            #expect(try test.samples().map(\.sample.value) == [81])
             #expect(try test.store.check(deep: true) == [])
         }
     }

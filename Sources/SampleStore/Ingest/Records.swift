@@ -75,6 +75,12 @@ final class Records {
         return .stored
     }
 
+    /// Returns the highest known version of a record if a person has corrected it.
+    func corrected(_ record: RecordIdentifier, in series: Int64) throws(StoreError) -> SampleKey? {
+        guard let newest = try versions(of: record, in: series).last?.key else { return nil }
+        return try CorrectionSearch(connection: connection).corrections(of: [newest]).isEmpty ? nil : newest
+    }
+
     /// Registers an earlier version of an open record as the latest one, because its source reported the same value again.
     ///
     /// - Parameter form: The repaired sample, if the reading arrived as a repair made it.
