@@ -33,9 +33,16 @@ final class ImportSources {
     /// Returns the samples without those of further sources, which are refused.
     func accepted(_ samples: [GatedSample], refusedBy ingest: Ingest) throws -> [GatedSample] {
         var refused: Set<Int> = []
-        for index in samples.indices where try !isKnown(samples[index].sample.origin) {
-            refused.insert(index)
-            ingest.refuse(Refusal(reason, at: samples[index].place))
+        var last: Origin?
+        // Most neighbors have the same origin.
+        for index in samples.indices where samples[index].sample.origin !== last {
+            let origin = samples[index].sample.origin
+            if try isKnown(origin) {
+                last = origin
+            } else {
+                refused.insert(index)
+                ingest.refuse(Refusal(reason, at: samples[index].place))
+            }
         }
         return refused.isEmpty ? samples : samples.indices.filter { !refused.contains($0) }.map { samples[$0] }
     }

@@ -20,7 +20,7 @@ final class NearDuplicateSearch {
 
     /// The result of a search.
     struct Matches {
-        /// Rows that are the same measurement as a sample. They become duplicates.
+        /// Rows that are the same measurement as a sample, each once and sorted. They become duplicates.
         var nearDuplicates: [Match] = []
         /// Rows that agree with a sample from another device. Both are kept and linked.
         var links: [Match] = []
@@ -58,6 +58,7 @@ final class NearDuplicateSearch {
         var matches = Matches()
         var taken: Set<SampleKey> = []
         try forEachRow(rows, of: origin, series: series) { (index, trace, found, scans, rule, radius) throws(StoreError) in
+            if !found.isEmpty, taken.isEmpty { taken.reserveCapacity(rows.count) }
             let best = try Self.takeBest(found, of: &scans, for: trace, in: series, isGrouped: rows[index].group != 0, &taken)
             // Equal values of a stream agree with many others, so each is compared with what is there.
             if rule != .stream, try isContested(trace, rows, index, found, best, &scans, rule, radius) {

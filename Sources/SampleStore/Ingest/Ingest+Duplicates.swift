@@ -128,8 +128,8 @@ extension Ingest {
             if !matches.nearDuplicates.isEmpty {
                 try writer.record(nearDuplicates: matches.nearDuplicates, among: group.rows, text: text)
                 note(matches.nearDuplicates, among: group.rows, &outcomes)
-                let (rows, matched) = (group.rows, Set(matches.nearDuplicates.map(\.row)))
-                group.rows = rows.indices.filter { !matched.contains($0) }.map { rows[$0] }
+                let rows = group.rows
+                group.rows = Self.rows(rows, without: matches.nearDuplicates)
                 provisional.formUnion(matches.nearDuplicates.lazy.filter(\.isProvisional).map { rows[$0.row].key })
                 // These readings may be the first active reports of their measurement.
                 try update(matches.nearDuplicates.filter { !$0.isProvisional }.map { Report($0, rows[$0.row]) })
@@ -137,6 +137,19 @@ extension Ingest {
             waiting.append(group)
         }
         try insert(waiting)
+    }
+
+    /// - Parameter matches: Sorted by row, each row once.
+    private static func rows(_ rows: [SampleRow], without matches: [NearDuplicateSearch.Match]) -> [SampleRow] {
+        var left: [SampleRow] = []
+        left.reserveCapacity(rows.count - matches.count)
+        var first = 0
+        for match in matches {
+            left += rows[first..<match.row]
+            first = match.row + 1
+        }
+        left += rows[first...]
+        return left
     }
 
     private func insert(_ groups: [SeriesRows]) throws {
@@ -147,7 +160,7 @@ extension Ingest {
         for match in matches {
             let row = rows[match.row]
             outcomes[Int(row.index)] = .duplicate
-            nearDuplicates[row.key] = Int(row.index)
+            nearDuplicates.append((row.key, row.index))
         }
     }
 
@@ -159,10 +172,13 @@ extension Ingest {
             try deletion.updateDerived()
             promotions += deletion.ownPromotions
         }
+        guard !promotions.isEmpty else { return }
+        var indices = Dictionary(nearDuplicates.map { ($0.key, $0.index) }) { $1 }
+        defer { nearDuplicates = indices.map { ($0, $1) } }
         // A row that was a sample for a moment left a change, so it counts as stored.
         for key in promotions {
-            if let index = nearDuplicates.removeValue(forKey: key) {
-                outcomes[index] = .stored
+            if let index = indices.removeValue(forKey: key) {
+                outcomes[Int(index)] = .stored
             } else {
                 // An earlier batch of this import has counted it as a duplicate, or it became a sample again.
                 try connection.ledger.promoteDuplicate(of: id)

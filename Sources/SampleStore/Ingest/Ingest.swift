@@ -32,7 +32,7 @@ public final class Ingest: SampleSink {
     /// Whether a record's version also replaces a lower one from another device.
     private let replacesAcrossDevices: Bool
     /// The rows of the batch that are stored as duplicates of other sources' reports, with their indices.
-    var nearDuplicates: [SampleKey: Int] = [:]
+    var nearDuplicates: [(key: SampleKey, index: Int32)] = []
     var linked = 0
     /// The rows of the batch whose measurements depend on several reports, and those of them that are duplicates for now.
     var contested: [SampleKey] = []
@@ -296,7 +296,7 @@ public final class Ingest: SampleSink {
             var maximumDuration = SeriesTable.DurationMaximum()
             for row in rows { maximumDuration.add(row.start, row.duration) }
             try connection.series.lengthen(series, to: maximumDuration)
-            for row in rows { nearDuplicates[row.key] = Int(row.index) }
+            nearDuplicates += rows.map { ($0.key, $0.index) }
         }
     }
 

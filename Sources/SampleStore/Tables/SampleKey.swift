@@ -35,6 +35,12 @@ struct SampleKey: Hashable {
         self.init(series: series, start: start, high: high, low: low)
     }
 
+    /// Few rows have the same start and lower bits, so the rest is not hashed.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(start)
+        hasher.combine(low)
+    }
+
     /// Returns the UUID.
     ///
     /// - Parameter skew: The microseconds that the nominal start is ahead of the start.

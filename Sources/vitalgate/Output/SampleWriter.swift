@@ -45,7 +45,12 @@ struct SampleWriter {
     }
 
     mutating func write(_ stored: StoredSample) throws {
-        let stored = try names.named(stored)
+        // Copying each sample would take longer than writing it.
+        guard stored.sample.origin.kind == .clinicalRecord else { return try writeNamed(stored) }
+        try writeNamed(names.named(stored))
+    }
+
+    private mutating func writeNamed(_ stored: StoredSample) throws {
         let sample = stored.sample
         var value = sample.value
         let conversion = conversion(of: sample.origin.type)
