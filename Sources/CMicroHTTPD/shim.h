@@ -18,6 +18,8 @@ typedef struct {
     const char *certificate, *key;
     /// Called with a request's target, before its headers have come; gives what goes by the request.
     void *(*begin)(void *context, const char *target, struct MHD_Connection *connection);
+    /// Called with the address of a new connection, and answers whether it is accepted.
+    MHD_AcceptPolicyCallback accept;
     MHD_AccessHandlerCallback handle;
     MHD_RequestCompletedCallback complete;
     MHD_NotifyConnectionCallback connect;
@@ -38,7 +40,7 @@ static inline struct MHD_Daemon *vitalgate_http_start(const vitalgate_http_optio
         {MHD_OPTION_END, 0, NULL},
     };
     return MHD_start_daemon(
-        flags, 0, NULL, NULL, options->handle, options->context,
+        flags, 0, options->accept, options->context, options->handle, options->context,
         MHD_OPTION_LISTEN_SOCKET, options->listening,
         MHD_OPTION_THREAD_POOL_SIZE, options->threads,
         MHD_OPTION_CONNECTION_LIMIT, options->connections,

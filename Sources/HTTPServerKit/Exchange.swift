@@ -237,7 +237,11 @@ final class Exchange {
 
     /// The client's IP address as text, or empty if there is none.
     static func peer(of connection: OpaquePointer) -> String {
-        guard let address = vitalgate_http_peer(connection) else { return "" }
+        vitalgate_http_peer(connection).map(address) ?? ""
+    }
+
+    /// An IP address as text, or empty for other addresses.
+    static func address(_ address: UnsafePointer<sockaddr>) -> String {
         let size =
             address.pointee.sa_family == sa_family_t(AF_INET6) ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
         guard address.pointee.sa_family == sa_family_t(AF_INET6) || address.pointee.sa_family == sa_family_t(AF_INET) else {

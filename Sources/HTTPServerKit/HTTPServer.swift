@@ -40,6 +40,7 @@ package final class HTTPServer {
         options.idle_seconds = UInt32(settings.idleSeconds)
         options.connection_memory = settings.connectionMemory
         options.begin = ServerCore.begin
+        options.accept = ServerCore.accept
         options.handle = ServerCore.handle
         options.complete = ServerCore.complete
         options.connect = ServerCore.connect

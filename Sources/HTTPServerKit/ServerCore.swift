@@ -69,6 +69,11 @@ final class ServerCore: Sendable {
 
     // MARK: The callbacks
 
+    static let accept: MHD_AcceptPolicyCallback = { context, address, _ in
+        guard let settings = core(context)?.settings, settings.acceptsOnlyProxy else { return .YES }
+        return address.map(Exchange.address) == settings.proxy ? .YES : .NO
+    }
+
     static let begin:
         @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
             _, target, _ in

@@ -7,6 +7,8 @@ package struct ServerSettings: Sendable {
     package var hostsKey = "api.hosts"
     /// The IP address of a trusted reverse proxy, whose headers contain the address at which browsers see the server (``ProxiedAddress``).
     package var proxy: String?
+    /// Whether connections from all other addresses are closed before anything is read from them.
+    package var acceptsOnlyProxy = false
     /// A certificate with its chain, and its key, both as PEM. Without it there is no TLS.
     package var identity: (certificate: String, key: String)?
     /// Whether to listen without TLS on an address that is not loopback.

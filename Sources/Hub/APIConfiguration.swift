@@ -13,6 +13,7 @@ import Ingestion
 ///         certificate: "/etc/vitalgate/api.pem", key: "/etc/vitalgate/api-key.pem",
 ///         plain: true,                        // another address than loopback without TLS
 ///         proxy: "172.30.32.2",               // a reverse proxy that is trusted
+///         proxyOnly: true,                    // connections from other addresses are closed
 ///     }
 package struct APIConfiguration: Decodable, Sendable {
     package var listen: ListeningAddress
@@ -26,12 +27,14 @@ package struct APIConfiguration: Decodable, Sendable {
     package var isPlain = false
     /// The IP address of a trusted reverse proxy.
     package var proxy: String?
+    /// Whether only this proxy may connect.
+    package var acceptsOnlyProxy = false
 
     /// The key of the configuration that has these settings.
     let section: String
 
     /// The keys of the object `api`.
-    static let knownKeys = ["listen", "hosts", "certificate", "key", "plain", "proxy"]
+    static let knownKeys = ["listen", "hosts", "certificate", "key", "plain", "proxy", "proxyOnly"]
 
     package init(from decoder: any Decoder) throws { try self.init(from: decoder, section: "api") }
 
@@ -54,6 +57,10 @@ package struct APIConfiguration: Decodable, Sendable {
         proxy = try members["proxy"]
         guard proxy.map(HostGuard.isAddress) ?? true else {
             throw ConfigurationError("'\(section).proxy': expected an IP address such as 172.30.32.2")
+        }
+        acceptsOnlyProxy = try members["proxyOnly"] ?? false
+        guard proxy != nil || !acceptsOnlyProxy else {
+            throw ConfigurationError("'\(section).proxyOnly': set '\(section).proxy' to the IP address that may connect")
         }
         guard (certificate == nil) == (key == nil) else {
             throw ConfigurationError("'\(section)': 'certificate' and 'key' must be set together")

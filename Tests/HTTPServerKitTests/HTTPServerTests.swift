@@ -28,6 +28,15 @@ import Testing
         #expect(client.get("/nothing")?.status == 404)
     }
 
+    @Test(arguments: ["127.0.0.1", "172.30.32.2"]) func acceptsOnlyTheProxy(proxy: String) throws {
+        let server = try server {
+            $0.proxy = proxy
+            $0.acceptsOnlyProxy = true
+        }
+        let client = try #require(RawClient(server.address))
+        #expect(client.get("/")?.status == (proxy == "127.0.0.1" ? 200 : nil))
+    }
+
     @Test func returnsNotModified() throws {
         let server = try server()
         let client = try #require(RawClient(server.address))

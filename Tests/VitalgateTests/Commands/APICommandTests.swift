@@ -245,6 +245,7 @@ import Testing
             ("listen: \"0.0.0.0:0\"", "other machines can reach this address"),
             ("listen: \"127.0.0.1:0\", port: 1", "unknown key"),
             ("listen: \"0.0.0.0:0\", certificate: \"a.pem\"", "must be set together"),
+            ("listen: \"127.0.0.1:0\", proxyOnly: true", "'api.proxyOnly': set 'api.proxy'"),
             ("listen: \"0.0.0.0:0\", certificate: \"/nowhere\", key: \"/nowhere\"", "cannot be read"),
         ])
     func aWrongConfigurationIsExplained(api: String, words: String) throws {

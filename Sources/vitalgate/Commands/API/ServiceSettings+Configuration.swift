@@ -61,6 +61,7 @@ extension ServerSettings {
         hosts = configured.hosts
         allowsPlain = configured.isPlain
         proxy = configured.proxy
+        acceptsOnlyProxy = configured.acceptsOnlyProxy
         if let certificate = configured.certificate, let key = configured.key {
             identity = (try Self.text(of: certificate, section), try Self.text(of: key, section))
         }
