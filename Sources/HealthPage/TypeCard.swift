@@ -20,7 +20,7 @@ struct TypeCard {
 
     /// The cards of all the person's types, in the order of ``HealthGroup``.
     static func all(_ reader: Reader, _ call: PageCall) throws -> [TypeCard] {
-        let today = TodayReader(reader.store, zone: call.zone, priority: call.core.settings.priority)
+        let today = try TrustedReadings.today(reader, of: call.person().person, call)
         let doubts = try call.doubts()
         return try today.types(of: call.person().person, at: call.now).map { each in
             let night = each.night.map(SleepNight.init)
@@ -136,7 +136,9 @@ struct TypeCard {
 
     /// The contents of a card after a new sample.
     static func json(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> JSONObject {
-        let figures = DailyFigures(reader.store, zone: call.zone, priority: call.core.settings.priority)
+        let figures = DailyFigures(
+            reader.store, zone: call.zone, priority: call.core.settings.priority,
+            conditions: try TrustedReadings.conditions(of: call.person().person, call))
         let night = sample.origin.type.id == "sleepAnalysis" ? try SleepNight(reader, call) : nil
         return json(sample, try value(of: sample, night, try figures.total(of: sample), reader, call), call)
     }

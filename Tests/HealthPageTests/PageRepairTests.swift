@@ -80,6 +80,9 @@ import Testing
         let before = (start * 1000, (start + 30 * 86_400) * 1000)
         #expect(try !get("/page/type/bodyTemperature?from=\(before.0)&to=\(before.1)").text.contains("left out"))
 
+        // The latest one is of today, but the cards show the last one that is right.
+        let cards = try get("/page/data/today").text
+        #expect(cards.contains("\"value\":\"36.9\"") && !cards.contains("98.") && cards.contains("\"week\":[null,"))
         let today = try get("/page/").text
         #expect(today.contains("20 readings are recorded in °C but look like °F."))
         let answer = try post("/page/care/dismiss", fields("dismiss", today))
