@@ -44,7 +44,7 @@ enum TodayPage {
             """
         let hidden = layout.layout.hidden.sorted().joined(separator: " ")
         return .page(
-            PageLayout(call: call, title: texts("today.title"), place: "/page/").whole(
+            PageLayout(call: call, title: texts("today.title"), place: "/page/", isReading: !cards.isEmpty).whole(
                 """
                 <p id="live" class="live" role="status" hidden></p>
                 <div data-today data-hidden="\(hidden)">
