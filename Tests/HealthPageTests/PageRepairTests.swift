@@ -68,7 +68,7 @@ import Testing
         let page = try get("/page/type/bodyTemperature?range=year").text
         #expect(page.contains("20 readings that look wrong are left out."))
         // The list of readings has all.
-        let (figures, list) = try (#require(page.components(separatedBy: "<h2>Readings").first), page)
+        let (figures, list) = try (#require(page.components(separatedBy: "<summary>Readings").first), page)
         #expect(!figures.contains(">98.") && list.contains("<td>98."))
         #expect(page.contains(": 40 readings, lowest 36.5, highest 37.1"))
         let year = try get("/page/data/series?types=bodyTemperature&range=year&width=300").text
