@@ -7,7 +7,6 @@
     const [top, foot, strip] = [12, 24, 20];
     /** The parts of the address that belong to the chart, in the order of their controls. */
     const keys = ["range", "back", "from", "to", "unit", "with", "zone", "events", "previous", "sources"];
-    const colors = 4;
 
     /** Whether a pressure is the average of a longer time. */
     const isAverage = ([from, to]) => to - from > 3600e3;
@@ -70,13 +69,12 @@
             }
             for (const button of section.querySelectorAll("[data-move]")) button.onclick = () => this.move(button.dataset.move);
             for (const choice of section.querySelectorAll("[data-key]")) choice.onchange = () => this.set({ [choice.dataset.key]: this.value(choice) });
-            this.plot.addEventListener("pointerdown", (event) => this.press(event));
-            this.plot.addEventListener("pointermove", (event) => this.point(event));
-            this.plot.addEventListener("pointerup", (event) => this.release(event));
-            this.plot.addEventListener("pointercancel", () => this.select());
-            // What was tapped or clicked stays.
-            this.plot.addEventListener("pointerleave", () => { if (!this.pressed) this.read(this.held); });
-            this.plot.addEventListener("keydown", (event) => this.key(event));
+            const acts = {
+                pointerdown: this.press, pointermove: this.point, pointerup: this.release, pointercancel: () => this.select(), keydown: this.key,
+                // What was tapped or clicked stays.
+                pointerleave: () => { if (!this.pressed) this.read(this.held); },
+            };
+            for (const [name, act] of Object.entries(acts)) this.plot.addEventListener(name, act.bind(this));
             this.plot.tabIndex = 0;
             // Also while the first figures are on their way.
             new ResizeObserver(() => { if (Math.abs(this.plot.clientWidth - this.room) > 8) this.load(); }).observe(this.plot);
@@ -161,6 +159,7 @@
             const zone = this.section.querySelector("[data-key=zone]").value;
             const query = this.address("", { ...this.state, zone }) + "&" + new URLSearchParams(asks);
             this.section.querySelector("[data-move=right]").disabled = Boolean(this.state.range && !this.state.back);
+            this.section.querySelector("[data-move=back]").hidden = Boolean(this.state.range);
             for (const link of document.querySelectorAll("[data-range]")) {
                 if (link.dataset.range === this.state.range) link.setAttribute("aria-current", "true");
                 else link.removeAttribute("aria-current");
@@ -281,7 +280,7 @@
         }
 
         lane(svg, series, index, axis, inner) {
-            const group = element("g", { class: `lane lane${index % colors}${series.axis ? " beside" : ""}` });
+            const group = element("g", { class: `${this.color(index)}${series.axis ? " beside" : ""}` });
             svg.append(group);
             const y = (value) => axis.y(value, inner).toFixed(1);
             if (series.previous) group.append(element("path", { class: "previous", d: this.steps(series.previous, series, y) }));
@@ -291,6 +290,13 @@
             if (series.kind === "bars") group.append(element("path", { class: "bars", d: this.bars(series.points, y) }));
             else if (series.kind === "range") this.ranges(group, series.points, y);
             else this.line(group, series, y);
+        }
+
+        /** The classes that give a series the color of its family. Another one of the same family is told apart by its line. */
+        color(index) {
+            const { series } = this.told;
+            const again = series.slice(0, index).filter((each) => each.family === series[index].family).length;
+            return `lane ${series[index].family} again${Math.min(again, 3)}`;
         }
 
         bars(points, y) {
@@ -305,24 +311,18 @@
         ranges(group, points, y) {
             const shown = points.filter((point) => this.x(point[1]) >= this.left && this.x(point[0]) <= this.left + this.width);
             const x = (point) => this.clamped(this.x((point[0] + point[1]) / 2)).toFixed(1);
-            group.append(element("path", { class: shown.some(isAverage) ? "ranges average" : "ranges", d: shown.map((point) => `M${x(point)} ${y(point[2])}V${y(point[3])}`).join("") }));
-            const radius = shown.length > this.width / 8 ? 2.5 : 4;
+            const isMany = shown.length > this.width / 8;
+            group.classList.toggle("many", isMany);
+            // The two dots of a measurement are joined as long as there is room.
+            if (!isMany || shown.some(isAverage)) group.append(element("path", { class: shown.some(isAverage) ? "ranges average" : "ranges", d: shown.map((point) => `M${x(point)} ${y(point[2])}V${y(point[3])}`).join("") }));
+            const radius = !isMany ? 4 : shown.length > this.width ? 1.75 : 2.5;
             // Averages of a longer time are stems alone.
+            const hours = this.format({ hour: "numeric", hourCycle: "h23" }, "en-GB");
             for (const point of shown.filter((each) => !isAverage(each))) {
-                const kind = this.isMorning(point) ? "filled" : "hollow";
+                const hour = Number(hours.format(point[0]));
+                const kind = hour >= 4 && hour < 12 ? "filled" : "hollow";
                 for (const value of [point[2], point[3]]) group.append(element("circle", { class: kind, cx: x(point), cy: y(value), r: radius }));
             }
-        }
-
-        /** Whether a measurement was made between four o'clock and noon. */
-        isMorning([from]) {
-            let hour;
-            try {
-                hour = Number(new Intl.DateTimeFormat("en-GB", { hour: "numeric", hourCycle: "h23", timeZone: this.told.zone }).format(from));
-            } catch {
-                hour = new Date(from).getUTCHours();
-            }
-            return hour >= 4 && hour < 12;
         }
 
         /** The faint line of the period before. */
@@ -364,7 +364,7 @@
 
         /** The legend: each series, the period before, and what happened. */
         explain() {
-            const entries = this.told.series.map((series, index) => [`lane${index % colors}`, series.name + (series.unit && series.unit.toLowerCase() !== series.name.toLowerCase() ? ", " + series.unit : "")]);
+            const entries = this.told.series.map((series, index) => [this.color(index), series.name + (series.unit && series.unit.toLowerCase() !== series.name.toLowerCase() ? ", " + series.unit : "")]);
             if (this.told.series.some((series) => series.previous)) entries.push(["previous", words.previous]);
             const first = this.told.series[0];
             if (first?.kind === "range") {
@@ -457,16 +457,21 @@
             this.selection.setAttribute("width", width);
         }
 
+        /** A format of times in the zone of the chart, or in UTC if the browser does not know that zone. */
+        format(style, language = locale) {
+            try {
+                return new Intl.DateTimeFormat(language, { ...style, timeZone: this.told.zone });
+            } catch {
+                return new Intl.DateTimeFormat(language, { ...style, timeZone: "UTC" });
+            }
+        }
+
         /** A time or an interval in words. The end of an interval is not included. */
         said(from, end) {
             const isLong = end - from >= 20 * 3600e3;
             const style = { dateStyle: "medium", timeStyle: isLong ? undefined : "short" };
-            try {
-                const format = new Intl.DateTimeFormat(locale, { ...style, timeZone: this.told.zone });
-                return end > from ? format.formatRange(from, isLong ? end - 1 : end) : format.format(from);
-            } catch {
-                return new Date(from).toISOString();
-            }
+            const format = this.format(style);
+            return end > from ? format.formatRange(from, isLong ? end - 1 : end) : format.format(from);
         }
 
         read(x) {

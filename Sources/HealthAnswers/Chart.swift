@@ -140,16 +140,19 @@ package struct Chart: Sendable {
 }
 
 extension Chart {
+    /// The number of measurements of blood pressure up to which each is a point: five years with one a day.
+    package static let maximumPressures = 2000
+
     /// The points of blood pressures: the diastolic pressure is the lowest value of a point, the systolic one the highest. Each point is one
-    /// measurement. If there are too many for the width, each is the average of an interval.
+    /// measurement. If there are more than ``maximumPressures``, each is the average of an interval.
     ///
     /// The parameters are those of ``init(_:person:in:of:zone:priority:where:)``. An interval is wide enough for a bar.
     package static func pressures(
         of person: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String]
     ) throws(StoreError) -> Chart {
         let readings = try BloodPressure.readings(of: person, from: frame.start, to: frame.end, in: store)
-        // Each is one measurement, as long as there is room for all.
-        if readings.count <= frame.width / 3 {
+        // Each is one measurement, unless there are very many.
+        if readings.count <= maximumPressures {
             return Chart(
                 points: readings.map { time, pressure in
                     let time = time.microseconds / 1000

@@ -17,10 +17,11 @@ extension DailyFigures {
         guard count > 0 else { return [] }
         let last = days.index(of: instant)
         let time = clock(sample.start)
+        let isOfSource = SamplePredicate.comparison(.source(.id), .equal, .text(sample.origin.source.id))
         let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 types: [sample.origin.type], from: days.start(of: last - count + 1), to: days.start(of: last + 1),
-                person: sample.origin.person, where: .comparison(.source(.id), .equal, .text(sample.origin.source.id))))
+                person: sample.origin.person, where: .and([isOfSource] + [conditions[sample.origin.type]].compactMap { $0 })))
         defer { cursor.close() }
         var sums = [(sum: Double, count: Int)](repeating: (0, 0), count: count)
         while let other = try cursor.next()?.sample {

@@ -39,6 +39,7 @@ extension DailyFigures {
             from: days.start(of: isRecent ? today - TypicalRange.reach : today), to: days.start(of: today + 1), priority: priority
         )
         query.person = person
+        if let condition = conditions[type] { query.predicate = condition }
         var (sums, whole) = ([Int: Double](), Set<Int>())
         for row in try store.statistics(query) {
             let day = days.index(of: row.start)

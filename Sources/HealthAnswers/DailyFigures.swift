@@ -8,12 +8,17 @@ package struct DailyFigures {
     let store: SampleStore
     let days: CalendarIntervals
     let priority: [String]
+    /// The condition on the readings of a type. All readings of other types count.
+    let conditions: [SampleType: SamplePredicate]
 
     /// - Parameters:
     ///   - zone: The zone whose midnights separate the days.
     ///   - priority: Source and device ids or names in the configured order, the best first.
-    package init(_ store: SampleStore, zone: TimeZoneRules, priority: [String]) {
-        (self.store, self.priority) = (store, priority)
+    ///   - conditions: The readings that count, for types of which not all do.
+    package init(
+        _ store: SampleStore, zone: TimeZoneRules, priority: [String], conditions: [SampleType: SamplePredicate] = [:]
+    ) {
+        (self.store, self.priority, self.conditions) = (store, priority, conditions)
         days = CalendarIntervals(.day, zone: zone)
     }
 
@@ -45,6 +50,7 @@ package struct DailyFigures {
             type: type, intervals: days, from: days.start(of: last - count + 1), to: days.start(of: last + 1), priority: priority)
         query.person = person
         query.ranges = ranges
+        if let condition = conditions[type] { query.predicate = condition }
         var rows = [Statistics?](repeating: nil, count: count)
         for row in try store.calendarStatistics(query) {
             let index = days.index(of: row.start) - last + count - 1
@@ -66,7 +72,8 @@ package struct DailyFigures {
         let day = days.index(of: instant)
         let (start, end) = (days.start(of: day), days.start(of: day + 1))
         var query = StatisticsQuery(type: type, intervals: days, from: start, to: end, person: person, priority: priority)
-        if let condition { query.predicate = condition }
+        let all = [condition, conditions[type]].compactMap { $0 }
+        if !all.isEmpty { query.predicate = .and(all) }
         let found = try store.statistics(query).first { $0.start == start && $0.person == person }
         return DayTotal(sum: found?.sum ?? 0, start: start, end: end)
     }

@@ -63,7 +63,7 @@ extension TodayReader {
         func site(_ sample: Sample) -> MetadataValue? { sample.metadata?["bodyTemperatureSensorLocation"] }
         let query = SampleQuery(
             types: [latest.origin.type], from: Instant(microseconds: latest.start.microseconds - 6 * Self.hour), to: latest.start,
-            person: latest.origin.person, descending: true)
+            person: latest.origin.person, where: figures.conditions[latest.origin.type], descending: true)
         let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         var earlier: TodayFact.Reading?
@@ -76,7 +76,9 @@ extension TodayReader {
 
     private func glucose(_ today: TypeToday?, _ midnight: Instant, _ now: Instant) throws(StoreError) -> TodayFact? {
         guard let latest = today?.latest.sample else { return nil }
-        let query = SampleQuery(types: [latest.origin.type], from: midnight, to: now, person: latest.origin.person)
+        let query = SampleQuery(
+            types: [latest.origin.type], from: midnight, to: now, person: latest.origin.person,
+            where: figures.conditions[latest.origin.type])
         let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         var readings: [TodayFact.Reading] = []

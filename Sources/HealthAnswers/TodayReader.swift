@@ -16,9 +16,12 @@ package struct TodayReader {
     /// - Parameters:
     ///   - zone: The zone whose midnights separate the days.
     ///   - priority: Source and device ids or names in the configured order, the best first.
-    package init(_ store: SampleStore, zone: TimeZoneRules, priority: [String]) {
+    ///   - conditions: The readings that count, for types of which not all do. A type without such a reading is omitted.
+    package init(
+        _ store: SampleStore, zone: TimeZoneRules, priority: [String], conditions: [SampleType: SamplePredicate] = [:]
+    ) {
         (self.store, self.zone, self.priority) = (store, zone, priority)
-        figures = DailyFigures(store, zone: zone, priority: priority)
+        figures = DailyFigures(store, zone: zone, priority: priority, conditions: conditions)
     }
 
     /// All types with data, in the order of ``HealthGroup``. The systolic and the diastolic pressure of one measurement are one blood
@@ -44,7 +47,14 @@ package struct TodayReader {
         where stored.sample.origin.kind != .activitySummary && stored.sample.origin.type.id != "referencedRecord" {
             latest[stored.sample.origin.type] = stored
         }
-        try joinPressures(in: &latest, of: person, before: Instant(microseconds: now.microseconds + LatestSamples.leeway))
+        let soon = Instant(microseconds: now.microseconds + LatestSamples.leeway)
+        for (type, condition) in figures.conditions where latest[type] != nil {
+            let cursor = try store.samples.cursor(
+                matching: SampleQuery(types: [type], to: soon, person: person, where: condition, descending: true, limit: 1))
+            defer { cursor.close() }
+            latest[type] = try cursor.next()
+        }
+        try joinPressures(in: &latest, of: person, before: soon)
         return latest
     }
 

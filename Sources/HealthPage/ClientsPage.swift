@@ -210,6 +210,27 @@ enum ClientsPage {
             """
     }
 
+    /// The programs that may read a type, on the page of the type, and a button for each one that may not. Empty without programs.
+    static func readers(of sampleType: SampleType, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        guard sampleType.kind != .correlation, let type = ObjectType(sampleType.id), !type.isAskedByObject else { return "" }
+        let (texts, records) = (call.texts, try call.records())
+        let rows: [HTML] = try records.clients().map { client in
+            let grant = try records.grants(of: client).first { $0.type == type && $0.reading != .none }
+            let allow: HTML = """
+                <form class="inline" method="post" action="/page/clients/\(Int(client.id))">\
+                \(FormFields.hidden([("do", "grant"), ("type", type.id), ("then", "type")]))\
+                <button class="quiet" id="grant\(Int(client.id))" aria-labelledby="grant\(Int(client.id)) client\(Int(client.id))">\(texts("clients.grant"))</button></form>
+                """
+            return """
+                <li><span class="grow"><span id="client\(Int(client.id))">\(client.name)</span><small class="s">\(client.purpose)</small></span>\
+                \(grant.map { "<span class=\"val s\">\(texts("clients.reads")): \(words($0.reading, call))</span>" } ?? allow)</li>
+
+                """
+        }
+        guard !rows.isEmpty else { return "" }
+        return KindPage.more(texts("nav.clients"), "<ul class=\"rows\">\(rows)</ul>")
+    }
+
     // MARK: What it read
 
     private static func ledger(of client: Client, _ records: OwnRecords, _ call: PageCall) throws -> HTML {
@@ -261,6 +282,7 @@ enum ClientsPage {
                 throw PageProblem(400, "field", "type")
             }
             try change(type, [.read]) { $0.reading = .all }
+            if call.text("then") == "type" { return call.see("/page/type/\(type.id)") }
         case "read":
             // This only changes what the client may already read. Further access has to be requested first.
             guard let type = call.text("type").flatMap({ ObjectType($0) }),

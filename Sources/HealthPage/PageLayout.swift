@@ -9,6 +9,8 @@ struct PageLayout {
     var place = ""
     /// The refresh interval of the browser in seconds.
     var refresh: Int?
+    /// Whether the page only shows data. Other pages also load the style of forms.
+    var isReading = false
     /// The family of the page's data, which gives it a color.
     var family: HealthGroup?
 
@@ -47,6 +49,7 @@ struct PageLayout {
             <link rel="manifest" href="\(files.address(of: manifest))">
             <link rel="apple-touch-icon" href="\(files.address(of: "icon-192.png"))">
             <link rel="stylesheet" href="\(files.address(of: "page.css"))">
+            \(HTML.choose(!isReading, "<link rel=\"stylesheet\" href=\"\(files.address(of: "forms.css"))\">"))
             \(scripts)\(again)
             </head>
             <body\(tabbed)\(words)>

@@ -33,21 +33,24 @@ enum SamplePage {
         let alone: HTML =
             explanation.first == nil && explanation.duplicates.isEmpty && explanation.linked.isEmpty
             ? "<p>\(texts("sample.alone"))</p>" : ""
+        let isOneDay = call.times.day(sample.start) == call.times.day(sample.end)
+        let end: HTML = isOneDay ? "\(call.times.clock(sample.end))" : call.times.element(sample.end)
         let body: HTML = """
             <h1>\(name): \(shownValue.value) \(shownValue.unit)</h1>
-            <dl><dt>\(texts("figure.when"))</dt><dd>\(sample.origin.kind == .clinicalRecord ? call.times.element(of: sample) : call.times.element(sample.start))\(HTML.choose(sample.end > sample.start, " – \(call.times.element(sample.end))"))</dd>
-            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.sources(of: sample, texts))</dd>
-            <dt>\(texts("sample.received"))</dt><dd>\(HTML.choose(sample.origin.kind == .quantity, "\(PageValues.local(sample.numeral.text)) \(call.values.symbol(sample.unit)), "))\(call.times.element(sample.received))</dd></dl>
+            <p class="note">\(sample.origin.kind == .clinicalRecord ? call.times.element(of: sample) : call.times.element(sample.start))\(HTML.choose(sample.end > sample.start, " – \(end)")) · \(TypeCard.sources(of: sample, texts))</p>
             \(try PressureKind.category(of: sample, in: store, call))
             \(try KindPage.object(sample, call.reader(), call))
             \(try SampleActions(sample, call).html())
+            <dl><dt>\(texts("sample.received"))</dt><dd>\(HTML.choose(sample.origin.kind == .quantity, "\(PageValues.local(sample.numeral.text)) \(call.values.symbol(sample.unit)), "))\(call.times.element(sample.received))</dd></dl>
             \(alone)
             \(try list("sample.first", explanation.first.map { [$0] } ?? []))
             \(try list("sample.witnesses", explanation.duplicates))
             \(try list("sample.linked", explanation.linked))
             """
         let hasMap = [.workout, .workoutRoute].contains(sample.origin.kind)
-        return .page(PageLayout(call: call, title: name).whole(body), tiles: hasMap ? call.site.settings.tiles : nil)
+        let tiles = hasMap ? call.site.settings.tiles : nil
+        let layout = PageLayout(call: call, title: name, isReading: tiles == nil, family: sample.origin.type.family)
+        return .page(layout.whole(body), tiles: tiles)
     }
 
     /// The page of a blood pressure that a device reported as two samples of one measurement.
@@ -69,11 +72,10 @@ enum SamplePage {
         }
         let body: HTML = """
             <h1>\(name): \(shownValue.value) \(shownValue.unit)</h1>
-            <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(pressure.start))</dd>
-            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.sources(of: pressure, texts))</dd></dl>
+            <p class="note">\(call.times.element(pressure.start)) · \(TypeCard.sources(of: pressure, texts))</p>
             \(try PressureKind.category(of: pressure, in: store, call))
             <ul>\(members)</ul>
             """
-        return .page(PageLayout(call: call, title: name).whole(body))
+        return .page(PageLayout(call: call, title: name, isReading: true, family: pressure.origin.type.family).whole(body))
     }
 }

@@ -20,7 +20,7 @@ struct TypeCard {
 
     /// The cards of all the person's types, in the order of ``HealthGroup``.
     static func all(_ reader: Reader, _ call: PageCall) throws -> [TypeCard] {
-        let today = TodayReader(reader.store, zone: call.zone, priority: call.core.settings.priority)
+        let today = try TrustedReadings.today(reader, of: call.person().person, call)
         let doubts = try call.doubts()
         return try today.types(of: call.person().person, at: call.now).map { each in
             let night = each.night.map(SleepNight.init)
@@ -54,12 +54,12 @@ struct TypeCard {
         let heading: HTML = form == .plain ? "h3" : "h2"
         let goal = GoalsPage.dayGoal(of: type, call)
         let name = form == .hero && night != nil ? call.texts("today.lastNight") : call.values.name(of: type)
-        let drawing = night?.html(call, hasEnds: false) ?? StatDrawing(today: today, goal: goal, call: call).html
+        let drawing = night?.html(call) ?? StatDrawing(today: today, goal: goal, call: call).html
         return """
             <li class="\(form.rawValue) \(type.family.rawValue)" data-type="\(type.id)">
             <header>\(Icon(type).html)<\(heading)><a href="/page/type/\(type.id)">\(name)</a></\(heading)>\(time(call))</header>
             <div>\(figure)\(HTML.choose(!facts.isEmpty, "<ul class=\"facts\">\(facts)</ul>"))\(GoalsPage.cardNote(of: type, call))\
-            <p class="src" data-source>\(Self.source(of: latest, call.texts))</p>\(doubt(call))</div>
+            <p class="src" data-source>\(Self.source(of: latest, call.texts))</p>\(form == .plain ? doubt(call) : "")</div>
             \(drawing)
             </li>
 
@@ -71,7 +71,7 @@ struct TypeCard {
         let facts = CardFacts(today, call).all.prefix(1).joined(separator: " ")
         return """
             <li class="\(type.family.rawValue)" data-type="\(type.id)">\(Icon(type).html)<span class="grow"><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a>\
-            <small class="s">\(time(call)) \(facts)<span class="hidden" data-source>\(Self.source(of: latest, call.texts))</span></small>\(doubt(call))</span>\
+            <small class="s">\(time(call))\(HTML.choose(!facts.isEmpty, " · \(facts)"))<span class="hidden" data-source>\(Self.source(of: latest, call.texts))</span></small></span>\
             <span class="val"><b data-value>\(value.value)</b> <small class="s" data-unit>\(value.unit)</small></span></li>
 
             """
@@ -136,7 +136,9 @@ struct TypeCard {
 
     /// The contents of a card after a new sample.
     static func json(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> JSONObject {
-        let figures = DailyFigures(reader.store, zone: call.zone, priority: call.core.settings.priority)
+        let figures = DailyFigures(
+            reader.store, zone: call.zone, priority: call.core.settings.priority,
+            conditions: try TrustedReadings.conditions(of: call.person().person, call))
         let night = sample.origin.type.id == "sleepAnalysis" ? try SleepNight(reader, call) : nil
         return json(sample, try value(of: sample, night, try figures.total(of: sample), reader, call), call)
     }

@@ -18,27 +18,36 @@ enum TypePage {
         guard let type = try? SampleType(anyName: call.variables[0]),
             try type.isKnown || !reader.store.samples.latest(of: [type]).isEmpty
         else { throw PageProblem(404, "type") }
-        let (texts, name) = (call.texts, call.values.name(of: type))
+        let texts = call.texts
+        let place = [SampleKind.workout: "nav.workouts"][type.kind] ?? (type.id == "sleepAnalysis" ? "nav.nights" : nil)
+        let name = place.map { texts($0) } ?? call.values.name(of: type)
         let hasChart = ChartData.isShown(type)
         let defaultRange = try defaultRange(of: type, reader, call)
         let window = try ChartWindow(call, defaultRange: defaultRange) { try ChartData.first(of: type, reader, call) }
         let table: HTML = hasChart ? "<div data-figures>\(try figures(of: type, window, reader, call))</div>" : ""
+        let history = try KindPage.history(of: type, reader, call)
+        let samples = try samples(of: type, reader, call)
+        // Below a drawing, the readings are behind a press. Without one, they are the page.
+        let isDrawn = hasChart || !history.text.isEmpty
+        let readings: HTML =
+            isDrawn
+            ? KindPage.more(texts("type.latest"), samples, isOpen: before(call) != nil)
+            : "<h2>\(texts("type.latest"))</h2>\(samples)"
         let body: HTML = """
-            <h1>\(name)</h1>
             <p id="live" class="live" role="status" hidden></p>
+            <h1>\(name)</h1>
             \(hasChart ? ranges(window.range, type, call) : "")
             \(hasChart ? try ChartSummary(type: type, window: window, reader: reader, call: call).html() : "")
             \(hasChart ? try chart(of: type, defaultRange, reader, call) + StillChart.html(of: type, window, reader, call) : "")
-            \(type.id == "sleepAnalysis" ? try SleepNight(reader, call)?.html(call) ?? "" : "")
-            \(try KindPage.history(of: type, reader, call))
-            \(table)
+            \(history)
             \(try GoalsPage.note(of: type, call))
-            \(EntryPage.link(call, type))\(ReportPage.link(call, type))
-            <h2>\(texts("type.latest"))</h2>
-            \(try samples(of: type, reader, call))
+            \(try actions(of: type, reader, call))
+            \(KindPage.more(texts("type.figures"), table))
+            \(readings)
+            \(try ClientsPage.readers(of: type, reader.store, call))
             """
         return .page(
-            PageLayout(call: call, title: name, place: "/page/type/\(type.id)", family: type.family).whole(
+            PageLayout(call: call, title: name, place: "/page/type/\(type.id)", isReading: true, family: type.family).whole(
                 body, scripts: hasChart ? ["page.js", "chart.js"] : ["page.js"]))
     }
 
@@ -48,6 +57,21 @@ enum TypePage {
         let latest = try reader.store.samples.latest(of: [measured]) { $0.start <= call.now }.map(\.sample.start).max()
         let defaultRange = ChartWindow.defaultRange(for: latest ?? call.now, call)
         return defaultRange == .day && (type.aggregation == .cumulative || type.kind != .quantity) ? .week : defaultRange
+    }
+
+    /// What one can do with the type: add a reading, correct the latest one, and print a report.
+    private static func actions(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> HTML {
+        let measured = BloodPressure.measuredType(of: type)
+        // Readings of activity and of the heart come by themselves.
+        let isCorrected = measured.kind == .quantity && ![.activity, .heart].contains(type.family)
+        let latest = !isCorrected ? nil : try reader.store.samples.latest(of: [measured]) { $0.start <= call.now }.first
+        let correction: HTML =
+            latest.map { stored in
+                """
+                <p><a class="button" href="/page/sample/\(stored.sample.identity.description)/correct">\(call.texts("type.correct"))</a></p>
+                """
+            } ?? ""
+        return "\(EntryPage.link(call, type))\(correction)\(ReportPage.link(call, type))"
     }
 
     private static func chart(

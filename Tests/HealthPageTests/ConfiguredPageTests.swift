@@ -54,7 +54,8 @@ import Testing
 
     private func samplePage(_ served: ServedStore) throws -> String {
         let list = try answer("/page/type/bloodPressure", served).text
-        return try answer(String(try #require(list.firstMatch(of: #/href="(/page/sample/[^"]+)"/#)).output.1), served).text
+        let link = try #require(list.firstMatch(of: #/<th scope="row"><a href="(/page/sample/[^"]+)"/#)).output.1
+        return try answer(String(link), served).text
     }
 
     @Test func aPressureHasNoCategoryWithoutAGuideline() throws {

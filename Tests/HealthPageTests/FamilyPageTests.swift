@@ -100,7 +100,7 @@ import Testing
         let born = try #require(Characteristic(.dateOfBirth, "1990-01-16"))
         try served.store.people.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", recorded: ServedStore.now)
         let report = try get("/page/report?\(Self.days)&type=bloodPressure").text
-        #expect(report.contains("<td>124/79</td>") && report.contains("lane1"))
+        #expect(report.contains("<td>124/79</td>") && report.contains("again1"))
         #expect(report.contains("Date of birth: 16 Jan 1990"))
         // The pulse of the same measurement, and the averages of mornings and evenings.
         #expect(report.contains("<td>124/79</td><td>64</td>") && report.contains("<td>130/85</td><td>–</td>"))
@@ -252,6 +252,8 @@ import Testing
         #expect(try post("/page/people", "do=rename&person=\(ServedStore.person)&newName=Mara").status == 303)
         #expect(try get("/page/").text.contains("<title>Today · Mara · Vitalgate</title>"))
         let page = try post("/page/people", "do=invite&person=\(anna.id)").text
+        let both = try post("/page/people", "do=add&name=Cleo&then=invite")
+        #expect(both.status == 200 && both.text.contains("Login code for Cleo."))
         let code = try #require(page.firstMatch(of: #/<p class="value">([0-9A-Z-]{19})</p>/#)).output.1
         let login = try PageTests.post(served, "/page/login", "code=\(code)")
         #expect(login.status == 303)

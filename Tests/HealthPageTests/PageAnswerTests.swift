@@ -120,7 +120,8 @@ import Testing
         func get(_ target: some StringProtocol) throws -> String {
             try #require(try served.client().get(String(target), cookie)).text
         }
-        let link = try #require(try get("/page/type/bloodPressure").firstMatch(of: #/href="(/page/sample/[^"]+)"/#)).output.1
+        let list = try get("/page/type/bloodPressure")
+        let link = try #require(list.firstMatch(of: #/<th scope="row"><a href="(/page/sample/[^"]+)"/#)).output.1
         let page = try get(link)
         #expect(page.contains("124/79"))
         #expect(page.contains("Systolic Blood Pressure: 124") && page.contains("Diastolic Blood Pressure: 79"))

@@ -36,6 +36,18 @@ import Testing
         try #require(try served.client().get("/v1/samples?types=\(type)&format=ndjson", bearer)).text
     }
 
+    /// The page of a type shows which programs read it, and lets another one read it.
+    @Test func aTypeIsGrantedOnItsPage() throws {
+        try served.add(numerals: ["71"], of: "bodyMass", every: 60)
+        func type() throws -> String { try #require(try served.client().get("/page/type/bodyMass", cookie)).text }
+        #expect(try type().contains("id=\"grant\(client.id)\"") && reads("bodyMass").isEmpty)
+        let answer = try PageTests.post(served, "/page/clients/\(client.id)", "do=grant&type=bodyMass&then=type", cookie)
+        #expect(answer.headers["location"] == "/page/type/bodyMass")
+        let granted = try type()
+        #expect(granted.contains("Read: Yes") && !granted.contains("id=\"grant\(client.id)\""))
+        #expect(try !reads("bodyMass").isEmpty)
+    }
+
     @Test func aGrantBeginsWithADay() throws {
         // 21 and 22 September, 14:13.
         try served.add(numerals: ["61", "62"], of: "heartRate", every: 86_400)

@@ -62,13 +62,21 @@ import Testing
         let text = try object(try keep("workout", value: "37", 0, to: 660, body: SampleBody(encoding: workout)))
         #expect(text.contains("<h1>Workout: Running") || text.contains("Running"))
         #expect(text.contains("class=\"way\"") && text.contains("Map of a route of 2.45 km"))
-        #expect(text.contains("<dd>11:00, without pauses</dd>") && text.contains("<dd>2.45 km, from the route</dd>"))
+        #expect(text.contains(">11:00 <small>without pauses</small></dd>"))
+        #expect(text.contains(">2.45 km <small>from the route</small></dd>"))
+        // Each drawing has its figure and its ends in words.
+        #expect(text.contains("<small>/min on average</small>") && text.contains("In 11:00: lowest 100, highest 11"))
+        #expect(text.contains("<div class=\"card heart\">") && text.contains("<p class=\"num\">40–51 <small>m</small></p>"))
         #expect(text.contains("4:30 /km"))
-        for heading in ["Heart rate", "Elevation in meters", "Laps", "Splits", "Statistics"] {
+        for heading in ["Heart rate", "Elevation in meters", "Laps", "Splits"] {
             #expect(text.contains("<h2>\(heading)</h2>"), "\(heading)")
         }
+        #expect(text.contains("<summary>Statistics</summary>"))
         #expect(try object(route).contains("class=\"way\""))
-        #expect(try get("/page/type/workout").contains("Running"))
+        // The workouts of the last four weeks are in words, and each is a row.
+        let list = try get("/page/type/workout")
+        #expect(list.contains("<p class=\"num\">11 min</p>") && list.contains("19 Dec 2026 – 15 Jan: 1 workout"))
+        #expect(list.contains(">Running</a>") && list.contains("<details class=\"behind\"><summary>Readings</summary>"))
     }
 
     @Test func anElectrocardiogramIsATraceOnPaper() throws {
@@ -123,9 +131,12 @@ import Testing
         let second = try object(try lab("6.2", 60))
         #expect(second.contains("Outside the reference range") && second.contains("<h2>Trend</h2>"))
         #expect(second.contains("class=\"range\"") && !second.contains("valueQuantity"))
+        #expect(second.contains("<p class=\"num\">6.2 <small>% on 14 Jan</small></p>"))
+        #expect(second.contains("14 Jan: 2 results, lowest 5.1, highest 6.2. The reference range is 4–5.6 %."))
         // The records show the latest value with its range and the one before.
         let records = try get("/page/records")
-        #expect(records.contains("6.2 %") && records.contains("before 5.1 %") && records.contains("class=\"knob off\""))
+        #expect(records.contains("6.2 %") && records.contains("5.1 % on 14 Jan"))
+        #expect(records.contains("Above the range") && records.contains("class=\"knob off\""))
     }
 
     @Test func aDocumentIsReadable() throws {
@@ -158,11 +169,13 @@ import Testing
         let text = try get("/page/type/sleepAnalysis")
         #expect(text.contains("Nights (3)") && text.components("class=\"level3\"") >= 4)
         #expect(text.contains("<td>8 h</td>") && text.contains("00:00–06:00"))
-        // A bar for each day is at the place of its day, and each week has one label.
-        for label in ["15 Jan", "8 Jan", "1 Jan", "25 Dec 2026", "18 Dec 2026"] {
+        // A bar for each day is at the place of its day, and every tenth day has one label.
+        for label in ["15 Jan", "5 Jan", "26 Dec 2026"] {
             #expect(text.components(">\(label)</text>") == 1, "\(label)")
         }
-        #expect(text.contains("class=\"level3\" x=\"340.8\"") && text.contains("class=\"level3\" x=\"330.6\""))
+        #expect(text.contains("class=\"level3\" x=\"97%\"") && text.contains("class=\"level3\" x=\"93.67%\""))
+        // The last night is in words above its drawing.
+        #expect(text.contains("<p class=\"num\">6 h</p>"))
     }
 
     @Test func aNightHasHoursAndALegend() throws {
@@ -178,7 +191,7 @@ import Testing
         for hour in ["00:00", "02:00", "04:00", "06:00"] { #expect(strip.contains(">\(hour)</text>"), "\(hour)") }
         #expect(strip.contains("x=\"14.29%\"") && !strip.contains(">01:00<") && !strip.contains("preserveAspectRatio"))
         for (level, name) in ["Awake 1 h", "REM 1 h", "Core 4 h", "Deep 1 h"].enumerated() {
-            #expect(text.contains("<span class=\"key fill\(level)\">\(name)</span>"), "\(name)")
+            #expect(text.contains("<span class=\"key level\(level)\">\(name)</span>"), "\(name)")
         }
     }
 
@@ -198,6 +211,18 @@ import Testing
         #expect(text.contains("data-chart=\"bloodPressure\"") && text.contains("<td>124/79</td>"))
         let data = try get("/page/data/series?types=bloodPressure&range=week&width=300")
         #expect(data.contains("\"kind\":\"range\"") && data.contains(",79.0,124.0,124.0]]"))
+        #expect(data.contains("\"family\":\"vitals\""))
+    }
+
+    /// A chart of a year has each measurement, and not averages.
+    @Test func aYearHasEachPressure() throws {
+        for day in 0..<90 as Range<Int64> {
+            try keep("bloodPressureSystolic", value: "\(120 + day % 7)", -day * 4 * 86_400 + 60, group: UInt64(day + 7))
+            try keep("bloodPressureDiastolic", value: "79", -day * 4 * 86_400 + 60, group: UInt64(day + 7))
+        }
+        let data = try get("/page/data/series?types=bloodPressure&range=year&width=200")
+        let points = data.matches(of: #/\[(\d+),(\d+),79\.0,12\d\.0,12\d\.0\]/#)
+        #expect(points.count == 90 && points.allSatisfy { $0.output.1 == $0.output.2 })
     }
 
     /// 132/88 and 141/73 were measured, and 132/73 never was.

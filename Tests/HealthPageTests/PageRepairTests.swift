@@ -68,7 +68,7 @@ import Testing
         let page = try get("/page/type/bodyTemperature?range=year").text
         #expect(page.contains("20 readings that look wrong are left out."))
         // The list of readings has all.
-        let (figures, list) = try (#require(page.components(separatedBy: "<h2>Readings").first), page)
+        let (figures, list) = try (#require(page.components(separatedBy: "<summary>Readings").first), page)
         #expect(!figures.contains(">98.") && list.contains("<td>98."))
         #expect(page.contains(": 40 readings, lowest 36.5, highest 37.1"))
         let year = try get("/page/data/series?types=bodyTemperature&range=year&width=300").text
@@ -80,6 +80,9 @@ import Testing
         let before = (start * 1000, (start + 30 * 86_400) * 1000)
         #expect(try !get("/page/type/bodyTemperature?from=\(before.0)&to=\(before.1)").text.contains("left out"))
 
+        // The latest one is of today, but the cards show the last one that is right.
+        let cards = try get("/page/data/today").text
+        #expect(cards.contains("\"value\":\"36.9\"") && !cards.contains("98.") && cards.contains("\"week\":[null,"))
         let today = try get("/page/").text
         #expect(today.contains("20 readings are recorded in °C but look like °F."))
         let answer = try post("/page/care/dismiss", fields("dismiss", today))

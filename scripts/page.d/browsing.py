@@ -39,6 +39,24 @@ def look_for_barriers(driver, place):
     checked += 1
 
 
+def look_for_overlaps(driver, place):
+    """The texts of a drawing are apart, and none is cut off at its edge."""
+    found = driver.execute_script("""
+        const found = [];
+        for (const svg of document.querySelectorAll("main svg:not(svg svg, .i, .map svg, .ecg)")) {
+            const texts = [...svg.querySelectorAll("text")].filter((each) => each.textContent).map((each) => [each.textContent, each.getBoundingClientRect()]);
+            texts.forEach(([one, box], at) => {
+                if (box.width && (box.left < -1 || box.right > innerWidth + 1)) found.push(one);
+                for (const [other, beside] of texts.slice(at + 1)) {
+                    const width = Math.min(box.right, beside.right) - Math.max(box.left, beside.left);
+                    if (width > 1 && Math.min(box.bottom, beside.bottom) - Math.max(box.top, beside.top) > 4) found.push(one + " | " + other);
+                }
+            });
+        }
+        return found;""")
+    assert not found, f"{place}: texts of a drawing overlap: {found}"
+
+
 def is_walked(name):
     """Whether a part of the walk was asked for."""
     return not arguments.only or name in arguments.only

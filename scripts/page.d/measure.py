@@ -9,7 +9,7 @@ import time
 
 from hub import Hub, browser, eventually, width
 
-FILES = ["page.css", "page.js", "chart.js", "files.js", "login.js", "icon.svg"]
+FILES = ["page.css", "forms.css", "page.js", "chart.js", "files.js", "login.js", "icon.svg"]
 # "3G" of Chromium's developer tools: milliseconds, octets a second.
 LATENCY, RATE = 562.5, 180_000
 

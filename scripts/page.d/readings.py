@@ -30,7 +30,7 @@ def rows(now):
             add(at(0, 15 * quarter), "heartRate", round(58 + 14 * math.sin(quarter / 15) ** 2 + (day * 7 + quarter * 13) % 9), "/min")
             add(at(0, 15 * quarter), "bloodGlucose", round(104 + 26 * math.sin(quarter / 9 + day) + (quarter * 5) % 7), "mg/dL")
         add(at(6, 50), "restingHeartRate", 54 + day % 4, "/min")
-        add(at(7, 5), "bodyMass", round(75.4 - day * 0.07 + (day * 3 % 5) / 10, 1), "kg")
+        add(at(7, 5), "bodyMass", round(75.4 - 3.2 * math.sin(day / 60) + (day * 3 % 5) / 10, 1), "kg")
         add(at(7, 10), "bodyTemperature", round(36.4 + (day * 3 % 5) / 10, 1), "Cel")
     return "time,type,value,unit,end\n" + "\n".join(rows) + "\n"
 

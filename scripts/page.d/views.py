@@ -4,11 +4,12 @@ import datetime
 import json
 import os
 
-from browsing import WIDTHS, arguments, log_out, look_for_barriers, one, picture
+from browsing import WIDTHS, arguments, log_out, look_for_barriers, look_for_overlaps, one, picture, step
 from hub import Hub, eventually, prefer, width
 from programs import asks
 from readings import archive, lines, pressures, rows
 from selenium.webdriver.common.by import By
+from taps import taps
 
 PLACES = ["", "all", "records", "hub", "type/heartRate", "type/stepCount", "type/sleepAnalysis", "type/bloodPressure", "type/workout", "characteristics", "clients", "care",
           "care/plan?type=bodyTemperature&repair=scale&by.scale=1.1&ambiguous=yes", "devices", "files", "targets", "add", "add?type=bodyTemperature",
@@ -82,6 +83,7 @@ def see_all(driver):
                     for pixels in WIDTHS:
                         see(driver, hub, place, name + ("-query" if "?" in place else ""), pixels, dark, language)
         prefer(driver)
+        step(f"taps: {taps(driver, hub, now)}")
         # Both hubs are on one host, and the other's parts of the walk use its cookie.
         driver.get(hub.address + "/page/")
         width(driver, 1440)
@@ -97,6 +99,7 @@ def see(driver, hub, place, name, pixels, dark, language):
         eventually("the chart is drawn", lambda: driver.find_elements(By.CSS_SELECTOR, "[data-plot] .line, [data-plot] .bars, [data-plot] .tick"))
     sticks_out = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
     assert sticks_out <= 0, f"{place} at {pixels}: {sticks_out} pixels too wide"
+    look_for_overlaps(driver, f"{place} at {pixels} in {language}")
     beside = driver.execute_script("return [...document.querySelectorAll('td :is(button, summary)')].filter((each) => each.getBoundingClientRect().right > innerWidth).map((each) => each.textContent)")
     assert not beside, f"{place} at {pixels} in {language}: {beside} are out of sight"
     # Colors do not depend on the language, nor texts on the colors.

@@ -17,6 +17,8 @@ from selenium.webdriver.support.ui import Select
 from views import PLACES, see_all
 
 MOST_OCTETS = 40_000
+# Of the style and the scripts of all pages that show readings, unpacked.
+MOST_PLAIN_OCTETS = 45_000
 
 
 def prepare(hub):
@@ -76,6 +78,7 @@ def charts(driver, hub):
     one(driver, "[data-move=back]").click()
     eventually("there is a way back", lambda: told()["to"] - told()["from"] == before["to"] - before["from"])
     assert {"workout", "sleepAnalysis"} <= {event["kind"] for event in told()["events"]}, told()["events"]
+    one(driver, ".chart details summary").click()
     Select(one(driver, "[data-beside]")).select_by_value("stepCount")
     eventually("two types are in one chart", lambda: len(driver.find_elements(By.CSS_SELECTOR, "[data-plot] .lane")) == 2)
     Select(one(driver, "[data-zone]")).select_by_visible_text("Asia/Tokyo")
@@ -318,7 +321,9 @@ def without_scripts(driver, hub):
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     driver.get(hub.address + "/page/type/heartRate?range=month")
     rows = driver.find_elements(By.CSS_SELECTOR, "tbody tr")
-    assert len(rows) > 20 and not one(driver, "[data-chart]").is_displayed()
+    assert len(rows) > 20 and not one(driver, "[data-chart]").is_displayed() and one(driver, "noscript svg").is_displayed()
+    one(driver, "details.behind summary").click()
+    assert rows[0].is_displayed()
     driver.get(hub.address + "/page/all")
     assert len(driver.find_elements(By.CSS_SELECTOR, ".card .num")) > 5
     driver.get(hub.address + "/page/clients")
@@ -334,8 +339,10 @@ def size(driver, hub):
     names = driver.execute_script("return performance.getEntriesByType('resource').map((each) => each.name)")
     assert all(name.startswith(hub.address) for name in names), names
     octets = sum(len(hub.get(f"/page/static/{name}", {"Accept-Encoding": "gzip"})[1])
-                 for name in ["page.css", "page.js", "chart.js", "files.js", "login.js", "icon.svg"])
+                 for name in ["page.css", "forms.css", "page.js", "chart.js", "files.js", "login.js", "icon.svg"])
     assert octets <= MOST_OCTETS, f"{octets} octets"
+    plain = sum(len(hub.get(f"/page/static/{name}", {})[1]) for name in ["page.css", "page.js", "chart.js"])
+    assert plain <= MOST_PLAIN_OCTETS, f"{plain} octets, unpacked"
     page = max(len(hub.get("/page/" + place, {"Accept-Encoding": "gzip", **cookie})[1]) for place in PLACES)
     assert page <= MOST_OCTETS, f"{page} octets"
     return octets + page

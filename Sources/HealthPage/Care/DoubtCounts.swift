@@ -56,6 +56,9 @@ final class SuspicionCache: Sendable {
         return entries.withLock { ($0[person]?.known.all ?? [], $0[person]?.isSearching ?? false) }
     }
 
+    /// The suspicions of a person that an earlier search found.
+    func known(of person: String) -> [Suspicion] { entries.withLock { $0[person]?.known.all ?? [] } }
+
     private static func search(_ session: PageSession, _ before: KnownSuspicions, _ core: ServiceCore) throws -> KnownSuspicions {
         let records = try core.readers.lendRecords(of: session)
         return try withExtendedLifetime(records) { try records.suspicions(after: before) }

@@ -187,7 +187,7 @@ private struct Lines {
         let unit = call.values.unit(of: measured, asked: call.text("unit.\(type.id)") ?? (isFirst ? call.text("unit") : nil))
         let conversion = try call.values.conversion(of: measured, to: unit)
         var object = JSONObject([
-            "type": type.id, "name": name, "unit": call.values.symbol(unit), "sum": chart.isSum,
+            "type": type.id, "family": type.family.rawValue, "name": name, "unit": call.values.symbol(unit), "sum": chart.isSum,
             "kind": type.id == BloodPressure.type ? "range" : chart.isSum ? "bars" : "line", "axis": isFirst ? 0 : 1,
             "gap": Int(chart.gap), "unfinished": chart.isUnfinished(at: call.now),
         ])

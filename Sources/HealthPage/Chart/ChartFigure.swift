@@ -50,16 +50,16 @@ struct ChartFigure {
             <button type="button" class="quiet" data-move="right" aria-label="\(texts("chart.right"))">▶</button>
             <button type="button" class="quiet" data-move="in" aria-label="\(texts("chart.in"))">+</button>
             <button type="button" class="quiet" data-move="out" aria-label="\(texts("chart.out"))">−</button>
-            <button type="button" class="quiet" data-move="back">\(texts("chart.back"))</button>
+            <button type="button" class="quiet" data-move="back" hidden>\(texts("chart.back"))</button>
             </div>
             <p class="read" data-read aria-live="off">\(texts("chart.how"))</p>
             <div class="plot" data-plot></div>
             <p class="legend" data-legend></p>
-            <div class="controls">\(unit)\(aside)
+            <details><summary>\(texts("chart.options"))</summary><div class="controls">\(unit)\(aside)
             <label>\(texts("chart.zone")) <select data-key="zone" data-zone>\(zones)</select></label>
             \(box("events", "chart.events", isOn: true))
             \(isQuantity ? box("previous", "chart.previous", isOn: false) : "")
-            \(isQuantity && hasSources ? box("sources", "chart.sources", isOn: false) : "")</div>
+            \(isQuantity && hasSources ? box("sources", "chart.sources", isOn: false) : "")</div></details>
             </section>
             """
     }

@@ -1,3 +1,5 @@
+import HealthAnswers
+
 /// A drawing of lines with labelled axes, for pages of single objects. Without scripts it is the same.
 struct LinePlot {
     /// A line through points.
@@ -23,7 +25,8 @@ struct LinePlot {
     /// Writes a level of the y axis.
     var text: (Double) -> String = { PageValues.text($0) }
 
-    private static let (width, height, left, right, top, bottom) = (360.0, 180.0, 44.0, 10.0, 20.0, 24.0)
+    /// The height, and the upper and the lower edge of the plot, in pixels.
+    private static let (height, top, bottom) = (180.0, 20.0, 156.0)
 
     /// The levels 1, 2, or 5 times a power of ten that divide a range into at least three parts where possible.
     static func levels(_ low: Double, _ high: Double) -> [Double] {
@@ -48,53 +51,62 @@ struct LinePlot {
         let pad = (high - low) * 0.06
         (low, high) = (low - pad, high + pad)
         let span = last > first ? last - first : 1
-        func x(_ value: Double) -> Double {
-            Self.left + (value - first) / span * (Self.width - Self.left - Self.right)
-        }
+        /// The place from the left edge of the plot, in percent.
+        func x(_ value: Double) -> Double { (value - first) / span * 100 }
         func y(_ value: Double) -> Double {
             let share = (min(max(value, low), high) - low) / (high - low)
-            return Self.top + (isReversed ? share : 1 - share) * (Self.height - Self.top - Self.bottom)
+            return Self.top + (isReversed ? share : 1 - share) * (Self.bottom - Self.top)
         }
         let levels: [HTML] = Self.levels(low, high).map { level in
             """
-            <line class="grid" x1="\(Coordinate.tenths(Self.left))" x2="\(Coordinate.tenths(Self.width - Self.right))" \
-            y1="\(Coordinate.tenths(y(level)))" y2="\(Coordinate.tenths(y(level)))"/>\
-            <text x="\(Coordinate.tenths(Self.left - 4))" y="\(Coordinate.tenths(y(level) + 4))" text-anchor="end">\(text(level))</text>
+            <line class="grid" x1="0" x2="100%" y1="\(Coordinate.tenths(y(level)))" y2="\(Coordinate.tenths(y(level)))"/>\
+            <text x="-6" y="\(Coordinate.tenths(y(level) + 4))" text-anchor="end">\(text(level))</text>
             """
         }
         let marks: [HTML] = ticks.filter { $0.x >= first && $0.x <= last }.map { tick in
             let place = x(tick.x)
-            let anchor = place > Self.width - 30 ? "end" : place < Self.left + 16 ? "start" : "middle"
-            return
-                "<text x=\"\(Coordinate.tenths(place))\" y=\"\(Coordinate.tenths(Self.height - 6))\" text-anchor=\"\(anchor)\">\(tick.text)</text>"
+            let anchor = place > 92 ? "end" : place < 8 ? "start" : "middle"
+            return """
+                <text x="\(Coordinate.hundredths(place))%" y="\(Coordinate.tenths(Self.height - 6))" text-anchor="\(anchor)">\(tick.text)</text>
+                """
         }
         var area: HTML = ""
         if let band {
             let (from, to) = (y(band.high ?? high), y(band.low ?? low))
             area = """
-                <rect class="range" x="\(Coordinate.tenths(Self.left))" y="\(Coordinate.tenths(min(from, to)))" \
-                width="\(Coordinate.tenths(Self.width - Self.left - Self.right))" height="\(Coordinate.tenths(abs(to - from)))"/>
+                <rect class="range" width="100%" y="\(Coordinate.tenths(min(from, to)))" height="\(Coordinate.tenths(abs(to - from)))"/>
                 """
         }
+        // The lines are stretched to the width, and their strokes are not.
         let drawn: [HTML] = lines.map { line in
-            let corners = line.points.map { "\(Coordinate.tenths(x($0.x))),\(Coordinate.tenths(y($0.y)))" }
-            let path: HTML = corners.count < 2 ? "" : "<polyline class=\"line\" points=\"\(corners.joined(separator: " "))\"/>"
-            let dots: [HTML] =
-                !line.hasDots && corners.count > 1
-                ? []
-                : line.points.map {
-                    "<circle cx=\"\(Coordinate.tenths(x($0.x)))\" cy=\"\(Coordinate.tenths(y($0.y)))\" r=\"3\"/>"
-                }
+            let corners = line.points.map { "\(Coordinate.tenths(x($0.x) * 10)) \(Coordinate.tenths(y($0.y)))" }
+            let path: HTML = corners.count < 2 ? "" : "<path class=\"ln\" d=\"M\(corners.joined(separator: "L"))\"/>"
+            let hasDots = line.hasDots || corners.count == 1
+            let dots: HTML = !hasDots ? "" : "<path class=\"dt\" d=\"\(corners.map { "M\($0)h0" }.joined())\"/>"
             return "<g class=\"color\(line.color)\">\(path)\(dots)</g>"
         }
         let names: HTML = """
-            <text x="\(Coordinate.tenths(Self.left - 4))" y="11" text-anchor="end">\(units.y)</text>\
-            <text x="\(Coordinate.tenths(Self.left - 4))" y="\(Coordinate.tenths(Self.height - 6))" text-anchor="end">\(units.x)</text>
+            <text x="-6" y="11" text-anchor="end">\(units.y)</text>\
+            <text x="-6" y="\(Coordinate.tenths(Self.height - 6))" text-anchor="end">\(units.x)</text>
             """
+        let height = Int(Self.height)
         return """
-            <svg class="drawing" viewBox="0 0 \(Int(Self.width)) \(Int(Self.height))" role="img" aria-label="\(label)">\
-            \(area)\(levels)\(marks)\(names)\(drawn)</svg>
+            <svg class="drawing" role="img" aria-label="\(label)">\(area)\(levels)\(marks)\(names)\
+            <svg viewBox="0 0 1000 \(height)" width="100%" height="\(height)" preserveAspectRatio="none" overflow="visible">\(drawn)</svg></svg>
             """
+    }
+
+    /// The drawing on a card, below what it shows in words.
+    ///
+    /// - Parameters:
+    ///   - family: The family of the data, which gives the card its color.
+    ///   - note: The period, and the lowest and the highest value.
+    ///   - value: The figure above the drawing, with its unit.
+    func card(_ family: HealthGroup, note: String, value: (text: String, unit: String)) -> HTML {
+        """
+        <div class="card \(family.rawValue)"><div class="sum"><div><p class="num">\(value.text) <small>\(value.unit)</small></p>\
+        <p class="note">\(note)</p></div></div>\(html)</div>
+        """
     }
 }
 

@@ -49,9 +49,7 @@ struct SleepNight {
 
     /// The drawing with an axis of hours, and a legend with the duration of each stage. Horizontal places are percentages, so that the
     /// drawing is as wide as its page without stretching its texts.
-    ///
-    /// - Parameter hasEnds: Whether the interval is above the drawing.
-    func html(_ call: PageCall, hasEnds: Bool = true) -> HTML {
+    func html(_ call: PageCall) -> HTML {
         let (values, texts) = (call.values, call.texts)
         let (start, end) = (night.start, night.end)
         let whole = Double(max(1, end - start))
@@ -75,11 +73,11 @@ struct SleepNight {
         let shown = lengths.enumerated().filter { $0.element >= 60_000_000 }.map { level, length in
             (level: level, text: "\(texts(Self.names[level])) \(Self.text(length, values))")
         }
-        let keys: [HTML] = shown.map { "<span class=\"key fill\($0.level)\">\($0.text)</span> " }
+        let keys: [HTML] = shown.map { "<span class=\"key level\($0.level)\">\($0.text)</span> " }
         let ends = [start, end].map { call.times.text(Instant(microseconds: $0)) }
         let label = texts("sleep.label", ends[0], ends[1]) + ": " + shown.map(\.text).joined(separator: ", ")
         return """
-            \(HTML.choose(hasEnds, "<p class=\"note\">\(ends[0]) – \(ends[1])</p>"))<div>
+            <div>
             <svg class="night" role="img" aria-label="\(label)">\(marks)\(bars)</svg>
             <p class="legend">\(keys)</p></div>
             """

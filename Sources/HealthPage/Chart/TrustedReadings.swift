@@ -1,8 +1,9 @@
+import HealthAnswers
 import HealthModel
 import HealthServing
 import SampleStore
 
-/// The readings of a type that charts, averages and tables show: all but those that look as if they were in another unit. These are
+/// The readings of a type that cards, charts, averages and tables show: all but those that look as if they were in another unit. These are
 /// counted in words, and a person decides about them on the page for data quality.
 struct TrustedReadings {
     private let suspicions: [Suspicion]
@@ -14,6 +15,18 @@ struct TrustedReadings {
     /// The condition on a sample, or `nil` if all readings are shown.
     func condition() throws -> SamplePredicate? {
         suspicions.isEmpty ? nil : .not(.or(try suspicions.map(Self.condition)))
+    }
+
+    /// The conditions on a person's samples, for types of which not all readings are shown.
+    static func conditions(of person: String, _ call: PageCall) throws -> [SampleType: SamplePredicate] {
+        let found = try person == call.person().person ? call.suspicions().all : call.site.suspicions.known(of: person)
+        return try Dictionary(grouping: found, by: \.series.type).mapValues { .not(.or(try $0.map(Self.condition))) }
+    }
+
+    /// What is known about a person's types today.
+    static func today(_ reader: Reader, of person: String, _ call: PageCall) throws -> TodayReader {
+        TodayReader(
+            reader.store, zone: call.zone, priority: call.core.settings.priority, conditions: try conditions(of: person, call))
     }
 
     /// The readings of a suspicion.

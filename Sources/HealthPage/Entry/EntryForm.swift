@@ -53,7 +53,7 @@ struct EntryForm {
             let label = types.count > 1 ? call.values.name(of: type) : texts("entry.value")
             html += fields.input(
                 name, label, value: fields.typed(name) ?? shown?.values[index] ?? "",
-                attributes: "inputmode=\"decimal\" autocomplete=\"off\" required")
+                attributes: "inputmode=\"decimal\" autocomplete=\"off\" required\(HTML.choose(index == 0, " autofocus"))")
         }
         let units = call.values.choices(of: types[0]).map { (value: $0.code, text: call.values.symbol($0)) }
         if units.count > 1 {

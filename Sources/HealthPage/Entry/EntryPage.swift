@@ -13,6 +13,9 @@ enum EntryPage {
         PageRoute(method: "POST", path: "add/undo", body: 1024, answer: undo),
     ]
 
+    /// The number of people up to which each has a button of their own.
+    private static let maximumButtons = 4
+
     static func link(_ call: PageCall, _ type: SampleType? = nil) -> HTML {
         let type = type.map { EntryForm.pressures.contains($0) ? BloodPressure.type : $0.id }
         guard type.flatMap({ SampleType($0) }).map({ EntryForm(of: $0, call) != nil }) ?? true else { return "" }
@@ -109,11 +112,21 @@ enum EntryPage {
         let (texts, name) = (call.texts, call.values.name(of: type))
         let title = texts("entry.of", name)
         var person: HTML = ""
+        var buttons: HTML = ""
         if call.isOwner {
             let people = try call.personNames().filter { $0.key != Origin.unassigned }.sorted {
                 $0.value < $1.value
             }
-            if people.count > 1 {
+            if (2...maximumButtons).contains(people.count) {
+                // The person whose page it is comes first, and Enter saves for that person.
+                let sorted = people.filter { $0.key == call.session?.person } + people.filter { $0.key != call.session?.person }
+                let all: [HTML] = sorted.enumerated().map { index, each in
+                    """
+                    <button\(HTML.choose(index > 0, " class=\"quiet\"")) name="person" value="\(each.key)">\(texts("entry.saveFor", each.value))</button>\u{20}
+                    """
+                }
+                buttons = "\(all)"
+            } else if people.count > 1 {
                 person = form.fields.select(
                     "person", texts("devices.whose"), people.map { (value: $0.key, text: $0.value) },
                     chosen: form.fields.typed("person") ?? call.session?.person)
@@ -126,7 +139,7 @@ enum EntryPage {
             <h1>\(title)</h1>
             \(try done(call))
             <form class="entry" method="post" action="/page/add">
-            \(FormFields.hidden([("type", type.id)]))\(form.html)\(person)<button>\(saving)</button></form>
+            \(FormFields.hidden([("type", type.id)]))\(form.html)\(person)\(buttons.text.isEmpty ? "<button>\(saving)</button>" : buttons)</form>
             <p><a href="/page/type/\(type.id)">\(name)</a> · <a href="/page/add">\(texts("entry.another"))</a></p>
             """
         return PageLayout(call: call, title: title).whole(body)

@@ -35,8 +35,8 @@ enum AudiogramKind {
         }
         let heads = ["audiogram.frequency", "audiogram.left", "audiogram.right"].map { texts($0) }
         return """
-            <p class="legend"><span class="key color0">\(texts("audiogram.left"))</span> <span class="key color1">\(texts("audiogram.right"))</span></p>
-            \(plot.html)
+            <div class="card"><p class="legend"><span class="key color0">\(texts("audiogram.left"))</span> <span class="key color1">\(texts("audiogram.right"))</span></p>
+            \(plot.html)</div>
             \(KindPage.table("audiogram", texts("audiogram.table"), heads, rows))
             """
     }

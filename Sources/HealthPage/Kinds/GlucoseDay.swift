@@ -26,7 +26,7 @@ enum GlucoseDay {
                 "<rect class=\"t\(index)\" x=\"\(Coordinate.hundredths(place))%\" width=\"\(Coordinate.hundredths(share / whole * 100))%\" height=\"100%\"/>"
         }
         let labels = zip(names, shares).map { (name: call.texts($0), share: percent($1)) }
-        let keys: [HTML] = labels.enumerated().map { "<span class=\"key tir\($0)\">\($1.name) <b>\($1.share)</b></span> " }
+        let keys: [HTML] = labels.enumerated().map { "<span class=\"key t\($0)\">\($1.name) <b>\($1.share)</b></span> " }
         return """
             <svg class="tir" role="img" aria-label="\(labels.map { "\($0.name) \($0.share)" }.joined(separator: ", "))">\(parts)</svg><p class="legend">\(keys)</p>
             """

@@ -23,6 +23,7 @@ enum KindPage {
     static func history(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> HTML {
         switch type.id {
         case "sleepAnalysis": try NightsKind.html(reader, call)
+        case "workout": try WorkoutsKind.html(reader, call)
         case "medicationDoseEvent": try MedicationKind.list(reader, call)
         case "bloodGlucose": try GlucoseDay.html(reader, call)
         default: ""
@@ -44,6 +45,12 @@ enum KindPage {
             <div class="scroll" role="region" tabindex="0" aria-labelledby="\(id)"><table><caption id="\(id)">\(caption)</caption>
             <thead><tr>\(titles)</tr></thead><tbody>\(lines)</tbody></table></div>
             """
+    }
+
+    /// What is behind a press, below what the page shows first.
+    static func more(_ title: String, _ content: HTML, isOpen: Bool = false) -> HTML {
+        content.text.isEmpty
+            ? "" : "<details class=\"behind\"\(HTML.choose(isOpen, " open"))><summary>\(title)</summary>\(content)</details>"
     }
 
     /// Facts as a list of terms. Facts without a text are omitted.

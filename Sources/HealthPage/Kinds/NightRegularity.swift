@@ -26,6 +26,19 @@ struct NightRegularity {
         return (mean, sqrt(values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(values.count)))
     }
 
+    /// The dates below a drawing of consecutive days. They are ten days apart, since they have to fit on a phone.
+    static func dates(from first: Int, count: Int, y: Int, _ call: PageCall) -> HTML {
+        let calendar = CalendarIntervals(.day, zone: call.zone)
+        let marks: [HTML] = stride(from: count - 1, through: 0, by: -10).map { index in
+            let isLast = index == count - 1
+            let x = isLast ? 100 : (Double(index) + 0.5) / Double(count) * 100
+            return """
+                <text x="\(Coordinate.hundredths(x))%" y="\(y)" text-anchor="\(isLast ? "end" : "middle")">\(call.times.day(calendar.start(of: first + index)))</text>
+                """
+        }
+        return "\(marks)"
+    }
+
     /// A time of day such as `22:38`.
     private func clock(_ hours: Double) -> String {
         let minutes = Int(((hours + 48) * 60).rounded()) % 1440
@@ -42,7 +55,7 @@ struct NightRegularity {
         let (first, last) = ((ends.map(\.start).min() ?? -2).rounded(.down), (ends.map(\.end).max() ?? 8).rounded(.up))
         let calendar = CalendarIntervals(.day, zone: call.zone)
         let begin = calendar.index(of: call.now) - Self.days + 1
-        let slot = 92.0 / Double(Self.days)
+        let slot = 100.0 / Double(Self.days)
         func y(_ hours: Double) -> Double { 4 + (hours - first) / max(1, last - first) * Self.height }
         let bars: [HTML] = ends.filter { $0.day >= begin }.map { day, start, end in
             """
@@ -53,24 +66,41 @@ struct NightRegularity {
         let lines: [HTML] = [bed.mean, wake.mean].map { hours in
             let place = Coordinate.tenths(y(hours))
             return """
-                <line class="goal" x1="0" x2="92%" y1="\(place)" y2="\(place)"/>\
-                <text class="on" x="100%" y="\(Coordinate.tenths(y(hours) + 4))" text-anchor="end">\(clock(hours))</text>
+                <line class="goal" x1="0" x2="100%" y1="\(place)" y2="\(place)"/>\
+                <text class="on" x="-6" y="\(Coordinate.tenths(y(hours) + 4))" text-anchor="end">\(clock(hours))</text>
                 """
         }
-        let ticks: [HTML] = stride(from: Self.days - 1, through: 0, by: -7).map { index in
-            let anchor = index == Self.days - 1 ? "end" : "middle"
-            let x = index == Self.days - 1 ? 92 : (Double(index) + 0.5) * slot
-            return
-                "<text x=\"\(Coordinate.hundredths(x))%\" y=\"186\" text-anchor=\"\(anchor)\">\(call.times.day(calendar.start(of: begin + index)))</text>"
-        }
+        let ticks = Self.dates(from: begin, count: Self.days, y: 186, call)
         func minutes(_ hours: Double) -> String { "\(Int((hours * 60).rounded()))" }
         let sentence = texts("night.regular", clock(bed.mean), minutes(bed.deviation), clock(wake.mean), minutes(wake.deviation))
         let asleep = nights.map { Double($0.night.asleep) }.filter { $0 > 0 }
         let average = asleep.isEmpty ? "–" : SleepNight.text(Int64(asleep.reduce(0, +) / Double(asleep.count)), call.values)
         return """
             <div class="card sleep"><div class="sum"><div><p class="num">\(average)</p><p class="note">\(texts("night.average", "\(nights.count)"))</p></div></div>
-            <svg class="small nights" role="img" aria-label="\(sentence)">\(bars)\(lines)\(ticks)</svg>
+            <svg class="drawing nights" role="img" aria-label="\(sentence)">\(bars)\(lines)\(ticks)</svg>
             <p class="note">\(sentence)</p></div>
+            """
+    }
+
+    /// A length such as `1:22`.
+    private func hours(_ microseconds: Int64) -> String {
+        let minutes = microseconds / 60_000_000
+        return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
+    }
+
+    /// The last night with its length, in words, and the usual length.
+    var lastNight: HTML {
+        guard let last = nights.last?.night else { return "" }
+        let (night, texts) = (SleepNight(last), call.texts)
+        let typical = TypicalRange(nights.dropLast().map { Double($0.night.asleep) }.filter { $0 > 0 })
+        let usual = typical.map { " · " + texts("card.usualNight", SleepNight.text(Int64($0.median), call.values)) } ?? ""
+        let naps = (nights.last?.naps ?? []).map { nap in
+            let ends = [nap.start, nap.end].map { call.times.clock(Instant(microseconds: $0)) }
+            return " · " + texts("sleep.nap", ends.joined(separator: "–"), SleepNight.text(nap.asleep, call.values))
+        }
+        return """
+            <div class="card sleep"><div class="sum"><div><p class="num">\(SleepNight.text(night.length, call.values))</p>\
+            <p class="note">\(night.interval(call))\(usual)\(naps.joined())</p></div></div>\(night.html(call))</div>
             """
     }
 
@@ -89,13 +119,14 @@ struct NightRegularity {
             let value = Double(length(own))
             let top = max(maximum, value) * 1.05
             func x(_ length: Double) -> String { Coordinate.hundredths(length / top * 100) }
-            let range = [typical.low, typical.high].map { SleepNight.text(Int64($0), call.values) }
+            let ends = [typical.low, typical.high].map { hours(Int64($0)) }
+            let usual = call.texts("night.usual", ends[0] == ends[1] ? ends[0] : ends.joined(separator: "–"))
             return """
-                <div class="lab"><span class="name">\(call.texts(key))<br><small class="s">\(call.texts("night.usual", range[0], range[1]))</small></span>\
+                <div class="lab"><span class="name">\(call.texts(key))</span>\
                 <span class="val"><b class="num">\(SleepNight.text(Int64(value), call.values))</b></span>\
                 <svg class="bar2" aria-hidden="true"><rect class="track" x="0" width="100%" y="6" height="8" rx="4"/>\
                 <rect class="usual" x="\(x(typical.low))%" width="\(x(typical.high - typical.low))%" y="4" height="12" rx="4"/>\
-                <circle class="knob" cx="\(x(value))%" cy="10" r="7"/></svg></div>
+                <circle class="knob" cx="\(x(value))%" cy="10" r="7"/></svg><span class="trend"><small class="s">\(usual)</small></span></div>
 
                 """
         }

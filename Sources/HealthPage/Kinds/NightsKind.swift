@@ -36,11 +36,12 @@ enum NightsKind {
         }
         let regularity = NightRegularity(nights: nights, call: call)
         return """
+            \(regularity.lastNight)
             \(regularity.stages)
             <h2>\(texts("night.history"))</h2>
             \(regularity.html)
             \(drawing(nights, call))
-            \(KindPage.table("nights", texts("night.table", "\(nights.count)"), heads, rows))
+            \(KindPage.more(texts("night.table", "\(nights.count)"), KindPage.table("nights", texts("night.history"), heads, rows)))
             """
     }
 
@@ -58,48 +59,41 @@ enum NightsKind {
         let maximum = all.map { Double($0.lengths.values.reduce(0, +)) / hour }.max() ?? 0
         guard maximum > 0, let first = all.first?.date else { return "" }
         let top = max(maximum * 1.05, 3)
-        let (left, width, bottom, height) = (44.0, 306.0, 150.0, 140.0)
-        let slot = width / Double(days)
+        let (bottom, height) = (150.0, 140.0)
+        let slot = 100.0 / Double(days)
         let calendar = CalendarIntervals(.day, zone: call.zone)
         // The last day is at the right edge.
         let begin = calendar.index(of: call.now) - days + 1
-        func x(_ day: Int) -> Double { left + Double(day - begin) * slot }
         func y(_ hours: Double) -> Double { bottom - hours / top * height }
         let levels: [HTML] = LinePlot.levels(0, top).map { level in
             """
-            <line class="grid" x1="44" x2="350" y1="\(Coordinate.tenths(y(level)))" y2="\(Coordinate.tenths(y(level)))"/>\
-            <text x="40" y="\(Coordinate.tenths(y(level) + 4))" text-anchor="end">\(call.texts("time.wholeHours", PageValues.text(level)))</text>
+            <line class="grid" x1="0" x2="100%" y1="\(Coordinate.tenths(y(level)))" y2="\(Coordinate.tenths(y(level)))"/>\
+            <text x="-6" y="\(Coordinate.tenths(y(level) + 4))" text-anchor="end">\(call.texts("time.wholeHours", PageValues.text(level)))</text>
             """
         }
         let bars: [HTML] = all.map { date, lengths in
-            let x = x(calendar.index(of: date))
+            let x = Double(calendar.index(of: date) - begin) * slot
             var under = 0.0
             let parts: [HTML] = [3, 2, 1, 0].compactMap { level in
                 let hours = Double(lengths[level] ?? 0) / hour
                 guard hours > 0 else { return nil }
                 defer { under += hours }
                 return """
-                    <rect class="level\(level)" x="\(Coordinate.tenths(x + 1))" y="\(Coordinate.tenths(y(under + hours)))" \
-                    width="\(Coordinate.tenths(max(1, slot - 2)))" height="\(Coordinate.tenths(y(under) - y(under + hours)))"/>
+                    <rect class="level\(level)" x="\(Coordinate.hundredths(x + slot * 0.1))%" y="\(Coordinate.tenths(y(under + hours)))" \
+                    width="\(Coordinate.hundredths(slot * 0.8))%" height="\(Coordinate.tenths(y(under) - y(under + hours)))"/>
                     """
             }
             return "\(parts)"
         }
-        // A label for each week, from the last day back, below its bar.
-        let marks: [HTML] = stride(from: days - 1, through: 0, by: -7).map { day in
-            let text = call.times.day(calendar.start(of: begin + day))
-            let anchor = day == days - 1 ? "end" : "middle"
-            let place = day == days - 1 ? left + width : x(begin + day) + slot / 2
-            return "<text x=\"\(Coordinate.tenths(place))\" y=\"166\" text-anchor=\"\(anchor)\">\(text)</text>"
-        }
+        let marks = NightRegularity.dates(from: begin, count: days, y: 170, call)
         let last = all.last?.date ?? first
         let label = texts("night.label", "\(nights.count)", call.times.day(first), call.times.day(last))
         let keys: [HTML] = [("sleep.deep", 3), ("sleep.core", 2), ("sleep.rem", 1), ("sleep.awake", 0)].map { key, level in
-            "<span class=\"key fill\(level)\">\(texts(key))</span> "
+            "<span class=\"key level\(level)\">\(texts(key))</span> "
         }
         return """
-            <p class="legend">\(keys)</p>
-            <svg class="drawing" viewBox="0 0 360 170" role="img" aria-label="\(label)">\(levels)\(bars)\(marks)</svg>
+            <div class="card sleep"><svg class="drawing" role="img" aria-label="\(label)">\(levels)\(bars)\(marks)</svg>
+            <p class="legend">\(keys)</p></div>
             """
     }
 }

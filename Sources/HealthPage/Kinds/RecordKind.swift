@@ -34,7 +34,7 @@ enum RecordKind {
             \(try lab(sample, reader, call))
             \(KindPage.facts(facts))
             \(others)
-            \(KindPage.table("codes", texts("record.codes"), ["record.name", "record.code", "record.system"].map { texts($0) }, codes))
+            \(KindPage.more(texts("record.codes"), KindPage.table("codes", texts("record.codes"), ["record.name", "record.code", "record.system"].map { texts($0) }, codes)))
             """
     }
 
@@ -47,8 +47,12 @@ enum RecordKind {
         let verdict = result.isOutside.map { texts($0 ? "lab.outside" : "lab.inside") }
         let mark: HTML = verdict.map { "<p class=\"\(result.isOutside == true ? "problem" : "done")\">\($0)</p>" } ?? ""
         let ranges = (result.ranges ?? []).map { PageValues.local($0.text) }
+        let trend = try trend(lab, sample, reader, call)
+        // The drawing has both in words.
+        let isDrawn = !trend.text.isEmpty
         let facts = KindPage.facts([
-            (texts("lab.value"), value(of: result) ?? result.absent), (texts("lab.range"), ranges.joined(separator: "; ")),
+            (texts("lab.value"), isDrawn ? nil : value(of: result) ?? result.absent),
+            (texts("lab.range"), isDrawn ? nil : ranges.joined(separator: "; ")),
             (texts("lab.interpretation"), result.interpretation?.joined(separator: ", ")),
             (texts("lab.note"), result.notes?.joined(separator: " ")),
         ])
@@ -61,7 +65,7 @@ enum RecordKind {
         }
         let heads = ["record.name", "lab.value", "lab.range", "lab.interpretation"].map { texts($0) }
         return """
-            \(facts)\(mark)\(KindPage.table("parts", texts("lab.results"), heads, parts))\(try trend(lab, sample, reader, call))
+            \(mark)\(trend)\(facts)\(KindPage.table("parts", texts("lab.results"), heads, parts))
             """
     }
 
@@ -95,11 +99,28 @@ enum RecordKind {
             ]
         }
         let heads = ["figure.when", "lab.value", "lab.range", "lab.mark"].map { texts($0) }
-        let legend: HTML = plot.band == nil ? "" : "<p class=\"legend\"><span class=\"key band\">\(texts("lab.range"))</span></p>"
-        let drawing: HTML = points.count > 1 ? "\(legend)\(plot.html)" : ""
+        let numbers = all.compactMap { each in
+            each.result.amount.flatMap { amount in each.result.quantity.map { (amount.numeral.doubleValue, $0.value) } }
+        }
+        var drawing: HTML = ""
+        if points.count > 1, let low = numbers.min(by: { $0.0 < $1.0 }), let high = numbers.max(by: { $0.0 < $1.0 }) {
+            let ends = [low.1, high.1].map(PageValues.local)
+            let days = [first, last].map { call.times.day($0.time) }
+            let period = days[0] == days[1] ? days[0] : days.joined(separator: " – ")
+            let range = (lab.result.ranges ?? []).map { PageValues.local($0.text) }.joined(separator: "; ")
+            let note =
+                texts("lab.results.period", period, "\(numbers.count)", ends[0], ends[1])
+                + (range.isEmpty ? "" : " " + texts("lab.results.range", range))
+            drawing = plot.card(
+                .other, note: note,
+                value: (
+                    PageValues.local((quantity.comparator ?? "") + quantity.value),
+                    texts("lab.on", unit, call.times.day(lab.time))
+                ))
+        }
         return """
             <h2>\(texts("lab.trend"))</h2>\(drawing)
-            \(KindPage.table("trend", unit.isEmpty ? texts("lab.results") : texts("lab.resultsIn", unit), heads, rows))
+            \(KindPage.more(texts("lab.all"), KindPage.table("trend", unit.isEmpty ? texts("lab.results") : texts("lab.resultsIn", unit), heads, rows)))
             """
     }
 }

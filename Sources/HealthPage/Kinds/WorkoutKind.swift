@@ -10,29 +10,27 @@ enum WorkoutKind {
         guard let workout = try WorkoutReading(sample, in: reader.store, zone: call.zone, priority: priority) else { return "" }
         let (texts, values) = (call.texts, call.values)
         let path = workout.distance ?? workout.tracks.map(\.length).reduce(nil) { ($0 ?? 0) + $1 }
-        var facts: [(String, String?)] = [
-            (
-                texts("workout.duration"),
-                values.clock(workout.seconds) + (workout.isDurationReported ? "" : ", " + texts("workout.withoutPauses"))
-            ),
-            (
-                texts("workout.distance"),
-                path.map { values.distance($0) + (workout.distance == nil ? ", " + texts("workout.ofRoute") : "") }
-            ),
-        ]
-        if let path, path >= 100, workout.seconds > 0 {
-            facts.append((texts("workout.pace"), values.pace(seconds: workout.seconds, metres: path)))
+        var facts: [(term: String, value: String, note: String)] = []
+        if let path {
+            facts.append(
+                (texts("workout.distance"), values.distance(path), workout.distance == nil ? texts("workout.ofRoute") : ""))
         }
-        let beats = workout.heartRate.map(\.middle)
-        if !beats.isEmpty {
-            let average = PageValues.text(beats.reduce(0, +) / Double(beats.count), places: 0)
-            let reported = workout.figures.first { $0.type == .heartRate }?.average.map {
-                values.amount($0, of: .heartRate).value
-            }
-            facts.append((texts("workout.pulse"), (reported ?? average) + " /min"))
+        facts.append(
+            (
+                texts("workout.duration"), values.clock(workout.seconds),
+                workout.isDurationReported ? "" : texts("workout.withoutPauses")
+            ))
+        if let path, path >= 100, workout.seconds > 0 {
+            facts.append((texts("workout.pace"), values.pace(seconds: workout.seconds, metres: path), ""))
+        }
+        if let pulse = averagePulse(workout, values) { facts.append((texts("workout.pulse"), pulse + " /min", "")) }
+        let tiles: [HTML] = facts.map { fact in
+            """
+            <div><dt>\(fact.term)</dt><dd class="num">\(fact.value)\(HTML.choose(!fact.note.isEmpty, " <small>\(fact.note)</small>"))</dd></div>
+            """
         }
         return """
-            \(KindPage.facts(facts))
+            <dl class="tiles card">\(tiles)</dl>
             \(HTML.choose(!workout.tracks.isEmpty, "<h2>\(texts("workout.route"))</h2>\(RouteDrawing(tracks: workout.tracks, pulse: workout.heartRate).html(call))"))
             \(plots(workout, from: sample.start.microseconds, call))
             \(laps(workout, from: sample.start.microseconds, call))
@@ -41,23 +39,49 @@ enum WorkoutKind {
             """
     }
 
+    /// The average pulse per minute, as the source reported it if it did.
+    private static func averagePulse(_ workout: WorkoutReading, _ values: PageValues) -> String? {
+        let beats = workout.heartRate.map(\.middle)
+        guard !beats.isEmpty else { return nil }
+        let reported = workout.figures.first { $0.type == .heartRate }?.average.map { values.amount($0, of: .heartRate).value }
+        return reported ?? PageValues.text(beats.reduce(0, +) / Double(beats.count), places: 0)
+    }
+
     private static func plots(_ workout: WorkoutReading, from start: Int64, _ call: PageCall) -> HTML {
-        let texts = call.texts
+        let (texts, values) = (call.texts, call.values)
         func minutes(_ time: Int64) -> Double { Double(time - start) / 60e6 }
         var drawings: [HTML] = []
         func add(
-            _ key: String, _ points: [(x: Double, y: Double)], in unit: String
+            _ key: String, _ family: HealthGroup, _ points: [(x: Double, y: Double)], in unit: String,
+            _ summary: (Double, Double) -> (value: (text: String, unit: String), note: String)
         ) {
-            guard points.count > 1, let last = points.last?.x else { return }
+            guard points.count > 1, let last = points.last?.x, let low = points.map(\.y).min(),
+                let high = points.map(\.y).max()
+            else { return }
             let ticks = LinePlot.levels(0, max(last, 0.1)).map { ($0, texts("workout.minute", PageValues.text($0))) }
             var plot = LinePlot(label: texts(key), lines: [.init(points: points)], ticks: ticks)
             plot.units.y = unit
-            drawings.append("<h2>\(texts(key))</h2>\(plot.html)")
+            let (value, note) = summary(low, high)
+            drawings.append("<h2>\(texts(key))</h2>\(plot.card(family, note: note, value: value))")
         }
-        add("workout.heartRate", workout.heartRate.map { (minutes($0.start * 1000), $0.middle) }, in: "/min")
+        func whole(_ value: Double) -> String { PageValues.text(value, places: 0) }
+        let length = values.clock(workout.seconds)
+        add("workout.heartRate", .heart, workout.heartRate.map { (minutes($0.start * 1000), $0.middle) }, in: "/min") {
+            low, high in
+            // A point is the average of its interval.
+            let ends = (
+                workout.heartRate.map(\.low).min() ?? low, workout.heartRate.map(\.high).max() ?? high
+            )
+            return (
+                (averagePulse(workout, values) ?? whole(low), texts("sum.average", "/min")),
+                texts("workout.range", length, whole(ends.0), whole(ends.1))
+            )
+        }
         for track in workout.tracks.prefix(1) {
             let heights = track.locations.compactMap { location in location.altitude.map { (minutes(location.time), $0) } }
-            add("workout.elevation", heights, in: "m")
+            add("workout.elevation", .activity, heights, in: "m") { low, high in
+                (("\(whole(low))–\(whole(high))", "m"), texts("workout.heights", length))
+            }
         }
         return "\(drawings)"
     }
@@ -109,6 +133,6 @@ enum WorkoutKind {
             "workout.type", "figure.sum", "figure.average", "figure.lowest", "figure.highest", "chart.unit", "workout.from",
         ].map { texts($0) }
         return rows.isEmpty
-            ? "" : "<h2>\(texts("workout.figures"))</h2>\(KindPage.table("figures", texts("workout.figuresOf"), heads, rows))"
+            ? "" : KindPage.more(texts("workout.figures"), KindPage.table("figures", texts("workout.figuresOf"), heads, rows))
     }
 }

@@ -26,7 +26,7 @@ enum NotesPage {
         let days = CalendarIntervals(.day, zone: call.zone)
         let first = days.start(of: days.index(of: call.now) - listed)
         let notes = try notes(call, from: first, through: Instant(microseconds: call.now.microseconds + 86_400_000_000))
-        let items: [HTML] = notes.reversed().map { item($0, call, hasDay: true) }
+        let items: [HTML] = notes.reversed().map { item($0, call) }
         let body: HTML = """
             <h1>\(texts("notes.title"))</h1>
             <p>\(texts("notes.how"))</p>
@@ -42,12 +42,16 @@ enum NotesPage {
         return PageLayout(call: call, title: texts("notes.title")).whole(body)
     }
 
-    private static func item(_ note: Annotation, _ call: PageCall, hasDay: Bool) -> HTML {
-        let texts = call.texts
+    /// The tags and the text of a note.
+    private static func contents(_ note: Annotation) -> HTML {
         let tags: [HTML] = note.tags.map { "<span class=\"tag\">\($0)</span> " }
-        let day: HTML = hasDay ? "<time datetime=\"\(note.day)\">\(call.times.written(note.day))</time> " : ""
+        return "\(tags)\(HTML.choose(!note.note.isEmpty, "<span class=\"text\">\(note.note)</span>"))"
+    }
+
+    private static func item(_ note: Annotation, _ call: PageCall) -> HTML {
+        let texts = call.texts
         return """
-            <li>\(day)\(tags)\(HTML.choose(!note.note.isEmpty, "<span class=\"text\">\(note.note)</span>"))
+            <li><time datetime="\(note.day)">\(call.times.written(note.day))</time> \(contents(note))
             <form class="inline" method="post" action="/page/notes">\(FormFields.hidden([("do", "remove"), ("id", "\(note.id)")]))\
             <button class="quiet" aria-label="\(texts("notes.removeOf", call.times.written(note.day)))">\(texts("notes.remove"))</button></form></li>
 
@@ -56,8 +60,12 @@ enum NotesPage {
 
     /// The notes of today, for Today. Empty if there are none.
     static func today(_ call: PageCall) throws -> HTML {
-        let items = try notes(call, from: call.now, through: call.now).map { item($0, call, hasDay: false) }
-        return items.isEmpty ? "" : "<ul class=\"notes\" aria-label=\"\(call.texts("notes.title"))\">\(items)</ul>"
+        let items: [HTML] = try notes(call, from: call.now, through: call.now).map { "<li>\(contents($0))</li>\n" }
+        guard !items.isEmpty else { return "" }
+        let texts = call.texts
+        return """
+            <ul class="notes" aria-label="\(texts("notes.title"))">\(items)<li><a class="s" href="/page/notes">\(texts("notes.title"))</a></li></ul>
+            """
     }
 
     /// The days with notes as events of a chart. They last the whole day.

@@ -49,7 +49,7 @@ enum PeoplePage {
             <h2>\(texts("people.add"))</h2>
             <form class="entry" method="post" action="/page/people">\(FormFields.hidden([("do", "add")]))
             \(fields.input("name", texts("targets.name"), value: fields.typed("name") ?? "", attributes: "autocomplete=\"off\" required"))
-            <button>\(texts("people.add"))</button></form>
+            <button>\(texts("people.add"))</button> <button class="quiet" name="then" value="invite">\(texts("people.addAndInvite"))</button></form>
             <h2>\(texts("people.rename"))</h2>
             <form class="entry" method="post" action="/page/people">\(FormFields.hidden([("do", "rename")]))
             \(fields.select("person", texts("people.whoseName"), names.map { (value: $0.key, text: $0.value) }, chosen: fields.typed("person") ?? call.core.owner))
@@ -85,6 +85,14 @@ enum PeoplePage {
         """
     }
 
+    /// The page with a new login code of a person.
+    private static func invite(_ person: String, _ call: PageCall) throws -> HTTPResponse {
+        guard let (name, code) = try call.hubChanges().makeCode(for: person, at: call.now) else {
+            throw PageProblem(400, "choosePerson")
+        }
+        return .page(try whole(FormFields(call: call), call, code: (call.texts.person(name), code)))
+    }
+
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
         switch call.text("do") {
         case "add":
@@ -100,8 +108,9 @@ enum PeoplePage {
                 fields.errors["name"] = "people.wrong.taken"
                 return .page(try whole(fields, call), status: 422)
             }
-            try call.doing { try changes.save(Person(id: UUIDText.random(), name: name)) }
-            return call.see("/page/people")
+            let person = Person(id: UUIDText.random(), name: name)
+            try call.doing { try changes.save(person) }
+            return call.text("then") == "invite" ? try invite(person.id, call) : call.see("/page/people")
         case "rename":
             var fields = FormFields(call: call)
             let changes = try call.hubChanges()
@@ -119,10 +128,8 @@ enum PeoplePage {
             try call.doing { try changes.save(Person(id: person, name: name)) }
             return call.see("/page/people")
         case "invite":
-            guard let person = call.text("person"),
-                let (name, code) = try call.hubChanges().makeCode(for: person, at: call.now)
-            else { throw PageProblem(400, "choosePerson") }
-            return .page(try whole(FormFields(call: call), call, code: (call.texts.person(name), code)))
+            guard let person = call.text("person") else { throw PageProblem(400, "choosePerson") }
+            return try invite(person, call)
         case "switch":
             guard let person = call.text("person"), try call.hubChanges().show(person, in: call.person()) else {
                 throw PageProblem(400, "choosePerson")

@@ -16,8 +16,8 @@ enum PersonCards {
     static func html(_ people: [(person: String, name: String)], _ call: PageCall) throws -> HTML {
         guard people.count > 1 else { return "" }
         let reader = try call.ownerReader()
-        let today = TodayReader(reader.store, zone: call.zone, priority: call.core.settings.priority)
         let cards: [HTML] = try people.prefix(maximumPeople).map { person, name in
+            let today = try TrustedReadings.today(reader, of: person, call)
             let types = try today.types(of: person, at: call.now)
             // The facts for which the person's own settings are not needed.
             let facts = try today.facts(

@@ -42,7 +42,8 @@ enum RecordsPage {
             \(HTML.choose(rows.isEmpty && others.isEmpty, "<p>\(texts("records.none"))</p>"))
             """
         return .page(
-            PageLayout(call: call, title: texts("nav.records"), place: "/page/records", family: .other).whole(body))
+            PageLayout(call: call, title: texts("nav.records"), place: "/page/records", isReading: true, family: .other).whole(
+                body))
     }
 
     /// The kinds that are records and not readings.
@@ -80,10 +81,8 @@ enum RecordsPage {
         let value = result.quantity.map { PageValues.local($0.text) } ?? result.words ?? texts("value.unknown")
         let isLong = value.count > 14
         let flag: HTML =
-            result.isOutside.map {
-                $0
-                    ? "<span class=\"flag\">\(texts("lab.outside"))</span>"
-                    : "<span class=\"flag ok\">\(texts("lab.inside"))</span>"
+            result.isOutside.map { isOutside in
+                "<span class=\"flag\(HTML.choose(!isOutside, " ok"))\">\(texts(isOutside ? side(of: result) : "records.within"))</span>"
             } ?? ""
         let ranges = (result.ranges ?? []).map { PageValues.local($0.text) }.joined(separator: "; ")
         let numbers = measurement.results.compactMap { $0.result.amount?.numeral.doubleValue }
@@ -100,6 +99,14 @@ enum RecordsPage {
             \(bar(last))<span class="trend">\(earlier)\(spark(numbers))</span></div>
 
             """
+    }
+
+    /// The key of the words for a result outside of its range: above, below, or neither if the record only says so.
+    private static func side(of result: ClinicalResult) -> String {
+        guard let value = result.amount?.numeral.doubleValue else { return "lab.outside" }
+        if let high = result.range?.high?.amount?.numeral.doubleValue, value > high { return "records.above" }
+        if let low = result.range?.low?.amount?.numeral.doubleValue, value < low { return "records.below" }
+        return "lab.outside"
     }
 
     /// The day of a test, with its time if the record has one.

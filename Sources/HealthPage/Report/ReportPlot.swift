@@ -73,7 +73,7 @@ struct ReportPlot {
                         <polygon class="band" points="\(edge.joined(separator: " "))"/><polyline class="\(middle.count == 1 ? "dots" : "line")" points="\(line.joined(separator: " "))"/>
                         """
                 }
-            return "<g class=\"lane lane\(index)\">\(content)</g>"
+            return "<g class=\"lane again\(index)\">\(content)</g>"
         }
         return """
             <div class="plot still"><svg viewBox="0 0 \(Coordinate.pixels(Self.width)) \(Coordinate.pixels(Self.height))" role="img" aria-label="\(label)">\(grid)\(marks)\(drawn)</svg></div>

@@ -29,7 +29,7 @@ package struct PageFiles: Sendable {
     package init(folder: String) throws {
         for name in try Self.names(in: folder) {
             guard let type = name.split(separator: ".").last.flatMap({ Self.types[String($0)] }) else { continue }
-            let bytes = try Self.read(folder + "/" + name)
+            let bytes = CompactText.bytes(try Self.read(folder + "/" + name), of: name)
             files[name] = File(type: type, bytes: bytes, version: Self.version(of: bytes))
         }
         for (language, texts) in try Self.read(texts: folder) { languages[language] = PageTexts(language: language, texts) }

@@ -32,8 +32,8 @@ enum AllPage {
             <p class="note"><a href="/page/cards">\(texts("cards.hidden", "\(hidden.count)"))</a></p>
             """
         let body: HTML = """
-            <h1>\(texts("all.title"))</h1>
             <p id="live" class="live" role="status" hidden></p>
+            <h1>\(texts("all.title"))</h1>
             <div data-today data-hidden="\(hidden.joined(separator: " "))">
             \(HTML.choose(cards.isEmpty, "<p>\(texts("today.nothing"))</p>"))
             \(groups)
@@ -43,7 +43,7 @@ enum AllPage {
             <p><a class="button" href="/page/cards">\(texts("cards.title"))</a></p>
             <p><a class="button" href="/page/characteristics">\(texts("characteristic.title"))</a></p>
             """
-        return .page(PageLayout(call: call, title: texts("all.title"), place: "/page/all").whole(body))
+        return .page(PageLayout(call: call, title: texts("all.title"), place: "/page/all", isReading: true).whole(body))
     }
 
     private static func section(_ key: String, _ items: HTML, _ call: PageCall) -> HTML {

@@ -30,7 +30,7 @@ enum HubPage {
             \(HTML.choose(call.isOwner, parts))
             \(HTML.choose(call.isOwner, backups(call)))
             """
-        return .page(PageLayout(call: call, title: texts("nav.more"), place: "/page/hub").whole(body))
+        return .page(PageLayout(call: call, title: texts("nav.more"), place: "/page/hub", isReading: true).whole(body))
     }
 
     /// The last and the last proven backup at each location, and what is wrong with them.

@@ -44,7 +44,7 @@ enum TodayPage {
             """
         let hidden = layout.layout.hidden.sorted().joined(separator: " ")
         return .page(
-            PageLayout(call: call, title: texts("today.title"), place: "/page/").whole(
+            PageLayout(call: call, title: texts("today.title"), place: "/page/", isReading: !cards.isEmpty).whole(
                 """
                 <p id="live" class="live" role="status" hidden></p>
                 <div data-today data-hidden="\(hidden)">
@@ -54,7 +54,7 @@ enum TodayPage {
     }
 
     private static func sentence(_ cards: [TypeCard], _ reader: Reader, _ call: PageCall) throws -> HTML {
-        let today = TodayReader(reader.store, zone: call.zone, priority: call.core.settings.priority)
+        let today = try TrustedReadings.today(reader, of: call.person().person, call)
         let goals = try call.records().goals().values.filter { $0.span == .day }
         let facts = try today.facts(
             of: cards.map(\.today), person: call.person().person, at: call.now,
