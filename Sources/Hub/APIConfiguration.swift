@@ -85,7 +85,8 @@ package struct APIConfiguration: Decodable, Sendable {
                     isBroken: true, text: "\(key): every user of this machine can read the certificate's key",
                     command: "sudo chmod o= \(key)"))
         }
-        if !listen.isLoopback, certificate == nil {
+        // The network between them is that of the proxy.
+        if !listen.isLoopback, certificate == nil, !acceptsOnlyProxy {
             found.append(
                 Weakness(
                     isBroken: false,

@@ -231,6 +231,8 @@ import Testing
         defer { process.signal(SIGTERM) }
         #expect(eventually { process.errors.contains("plain HTTP at") })
         #expect(try run(["doctor"]).output.contains("plain HTTP at"))
+        try configure("listen: \"0.0.0.0:0\", plain: true, proxy: \"172.30.32.2\", proxyOnly: true")
+        #expect(try !run(["doctor"]).output.contains("plain HTTP at"))
     }
 
     @Test func serverNeedsConfiguration() throws {
