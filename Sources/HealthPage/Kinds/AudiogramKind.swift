@@ -37,7 +37,7 @@ enum AudiogramKind {
         return """
             <div class="card"><p class="legend"><span class="key color0">\(texts("audiogram.left"))</span> <span class="key color1">\(texts("audiogram.right"))</span></p>
             \(plot.html)</div>
-            \(KindPage.table("audiogram", texts("audiogram.table"), heads, rows))
+            \(KindPage.more(texts("audiogram.table"), KindPage.table("audiogram", texts("audiogram.table"), heads, rows)))
             """
     }
 
