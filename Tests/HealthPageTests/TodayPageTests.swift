@@ -196,6 +196,8 @@ import Testing
         #expect(
             text.contains("mg/dL on average</small>") && text.contains("In range <b>100 %</b>")
                 && text.contains("class=\"profile\""))
+        let median = try #require(text.firstMatch(of: #/<p>The median is between (\d+) and (\d+) mg\/dL\.<\/p>/#)).output
+        #expect(try #require(Int(median.1)) >= 100 && #require(Int(median.2)) < 140 && median.1 < median.2)
         try served.add([100, 110], of: "bloodGlucose", from: Self.midnight)
         // Another person has too few readings for a usual day.
         let other = try page(PageTests.cookie(served, as: PageTests.other), "/page/type/bloodGlucose?range=week")
