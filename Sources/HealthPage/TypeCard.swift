@@ -54,7 +54,9 @@ struct TypeCard {
         let heading: HTML = form == .plain ? "h3" : "h2"
         let goal = GoalsPage.dayGoal(of: type, call)
         let name = form == .hero && night != nil ? call.texts("today.lastNight") : call.values.name(of: type)
-        let drawing = night?.html(call) ?? StatDrawing(today: today, goal: goal, call: call).html
+        let drawing =
+            night?.html(call) ?? (form == .hero ? FeverDrawing.html(latest, call) : nil)
+            ?? StatDrawing(today: today, goal: goal, call: call).html
         return """
             <li class="\(form.rawValue) \(type.family.rawValue)" data-type="\(type.id)">
             <header>\(Icon(type).html)<\(heading)><a href="/page/type/\(type.id)">\(name)</a></\(heading)>\(time(call))</header>

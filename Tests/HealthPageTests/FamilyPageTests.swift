@@ -100,7 +100,7 @@ import Testing
         let born = try #require(Characteristic(.dateOfBirth, "1990-01-16"))
         try served.store.people.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", recorded: ServedStore.now)
         let report = try get("/page/report?\(Self.days)&type=bloodPressure").text
-        #expect(report.contains("<td>124/79</td>") && report.contains("again1"))
+        #expect(report.contains("<td>124/79</td>") && report.contains("again1") && report.contains("<section class=\"vitals\">"))
         #expect(report.contains("Date of birth: 16 Jan 1990"))
         // The pulse of the same measurement, and the averages of mornings and evenings.
         #expect(report.contains("<td>124/79</td><td>64</td>") && report.contains("<td>130/85</td><td>–</td>"))

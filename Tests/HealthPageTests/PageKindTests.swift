@@ -176,6 +176,7 @@ import Testing
         #expect(text.contains("class=\"level3\" x=\"97%\"") && text.contains("class=\"level3\" x=\"93.67%\""))
         // The last night is in words above its drawing.
         #expect(text.contains("<p class=\"num\">6 h</p>"))
+        #expect(text.contains("13 Jan – 15 Jan: the average of each stage") && text.contains(">Deep 7 h</span>"))
     }
 
     @Test func aNightHasHoursAndALegend() throws {

@@ -132,6 +132,20 @@ import Testing
         #expect(text.contains("15 readings are recorded in °C but look like °F.") && text.contains("<span class=\"badge\">1 "))
     }
 
+    /// A fever is the large card with its course, also if a parent looks at night.
+    @Test func aFeverHasItsCourse() throws {
+        try served.add(numerals: ["36.8"], of: "bodyTemperature", from: Self.midnight - 30 * 3600, every: 60)
+        try served.add(numerals: ["37.9", "39.1", "38.6"], of: "bodyTemperature", from: Self.midnight, every: 3 * 3600)
+        let hero = try #require(try page().components(separatedBy: "<li class=\"card stat hero").dropFirst().first)
+        let dots = try #require(hero.firstMatch(of: #/<path class="dt" d="([^"]*)"/#)).output.1
+        #expect(dots.components(separatedBy: "h0").count == 4)
+        #expect(hero.contains(">00:00</text>") && hero.contains(">06:00</text>"))
+        #expect(hero.contains("href=\"/page/add?type=bodyTemperature\""))
+        // A normal reading ends it.
+        try served.add(numerals: ["37.1"], of: "bodyTemperature", from: Self.midnight + 7 * 3600, every: 60)
+        #expect(try !page().contains("/page/add?type=bodyTemperature"))
+    }
+
     @Test func emptyPageSuggestsActions() throws {
         let text = try page()
         #expect(
@@ -182,6 +196,8 @@ import Testing
         #expect(
             text.contains("mg/dL on average</small>") && text.contains("In range <b>100 %</b>")
                 && text.contains("class=\"profile\""))
+        let median = try #require(text.firstMatch(of: #/<p>The median is between (\d+) and (\d+) mg\/dL\.<\/p>/#)).output
+        #expect(try #require(Int(median.1)) >= 100 && #require(Int(median.2)) < 140 && median.1 < median.2)
         try served.add([100, 110], of: "bloodGlucose", from: Self.midnight)
         // Another person has too few readings for a usual day.
         let other = try page(PageTests.cookie(served, as: PageTests.other), "/page/type/bloodGlucose?range=week")

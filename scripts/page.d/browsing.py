@@ -90,6 +90,11 @@ def press(driver, button):
     eventually("another page is loaded", lambda: is_gone(before))
 
 
+def open_tables(driver):
+    """Opens what is behind a press."""
+    driver.execute_script("document.querySelectorAll('details.behind').forEach((each) => { each.open = true; })")
+
+
 def log_out(driver):
     one(driver, "details.who summary").click()
     press(driver, one(driver, "form[action='/page/logout'] button"))

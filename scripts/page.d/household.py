@@ -3,7 +3,7 @@
 import json
 import time
 
-from browsing import center, is_gone, look_for_barriers, one, press, put, text
+from browsing import center, is_gone, look_for_barriers, one, open_tables, press, put, text
 from hub import eventually, session, width
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -22,7 +22,7 @@ def household(driver, hub):
         eventually("the weights of a year", lambda: driver.find_elements(By.CSS_SELECTOR, "[data-figures] tbody tr"))
         for place, shown in [("/page/type/workout", "Duration"), ("/page/type/bloodPressure", "mmHg")]:
             driver.get(hub.address + place)
-            driver.execute_script("document.querySelectorAll('details.behind').forEach((each) => { each.open = true; })")
+            open_tables(driver)
             press(driver, one(driver, "main a[href^='/page/sample/']"))
             eventually("a sample opens", lambda shown=shown: shown in text(driver))
         report(driver, hub)
@@ -87,6 +87,8 @@ def report(driver, hub):
         center(driver, kind)
         kind.click()
     press(driver, driver.find_element(By.XPATH, "//button[text()='Show report']"))
+    drawn = driver.execute_script("return getComputedStyle(document.querySelector('.report .line')).stroke")
+    assert drawn.startswith("rgb"), f"a line of the report is drawn in {drawn}"
     assert driver.find_elements(By.CSS_SELECTOR, ".report table tbody tr") and one(driver, "[data-print]").is_displayed()
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert not one(driver, "[data-print]").is_displayed() and not one(driver, "header").is_displayed()

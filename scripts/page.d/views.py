@@ -4,7 +4,7 @@ import datetime
 import json
 import os
 
-from browsing import WIDTHS, arguments, log_out, look_for_barriers, look_for_overlaps, one, picture, step
+from browsing import WIDTHS, arguments, log_out, look_for_barriers, look_for_overlaps, one, open_tables, picture, step
 from hub import Hub, eventually, prefer, width
 from programs import asks
 from readings import archive, lines, pressures, rows
@@ -97,12 +97,13 @@ def see(driver, hub, place, name, pixels, dark, language):
     assert one(driver, "html").get_attribute("lang") == language
     if driver.find_elements(By.CSS_SELECTOR, "[data-plot]"):
         eventually("the chart is drawn", lambda: driver.find_elements(By.CSS_SELECTOR, "[data-plot] .line, [data-plot] .bars, [data-plot] .tick"))
+    look_for_overlaps(driver, f"{place} at {pixels} in {language}")
+    picture(driver, name, pixels, dark, language)
+    open_tables(driver)
     sticks_out = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
     assert sticks_out <= 0, f"{place} at {pixels}: {sticks_out} pixels too wide"
-    look_for_overlaps(driver, f"{place} at {pixels} in {language}")
     beside = driver.execute_script("return [...document.querySelectorAll('td :is(button, summary)')].filter((each) => each.getBoundingClientRect().right > innerWidth).map((each) => each.textContent)")
     assert not beside, f"{place} at {pixels} in {language}: {beside} are out of sight"
     # Colors do not depend on the language, nor texts on the colors.
     if language == "en" and (pixels == 360 or not dark):
         look_for_barriers(driver, f"{place} at {pixels}")
-    picture(driver, name, pixels, dark, language)

@@ -6,7 +6,7 @@ import threading
 import time
 
 import browsing
-from browsing import WIDTHS, arguments, is_walked, log_out, look_for_barriers, one, picture, press, step, text
+from browsing import WIDTHS, arguments, is_walked, log_out, look_for_barriers, one, open_tables, picture, press, step, text
 from household import cards, household
 from hub import ROOT, Hub, browser, eventually, session, width
 from programs import asks, grants, programs
@@ -208,7 +208,8 @@ def files(driver, hub):
     look_for_barriers(driver, "an account")
     driver.get(hub.address + "/page/type/bodyMass")
     assert "71.5" in text(driver)
-    press(driver, one(driver, "td a, th a"))
+    open_tables(driver)
+    press(driver, one(driver, "th a[href^='/page/sample/']"))
     eventually("a sample says why it is one", lambda: "Received" in text(driver))
     look_for_barriers(driver, "a sample")
 

@@ -35,9 +35,9 @@ enum AudiogramKind {
         }
         let heads = ["audiogram.frequency", "audiogram.left", "audiogram.right"].map { texts($0) }
         return """
-            <div class="card"><p class="legend"><span class="key color0">\(texts("audiogram.left"))</span> <span class="key color1">\(texts("audiogram.right"))</span></p>
+            <div class="card"><p>\(texts("audiogram.table")), \(plot.units.y)</p><p class="legend"><span class="key color0">\(texts("audiogram.left"))</span> <span class="key color1">\(texts("audiogram.right"))</span></p>
             \(plot.html)</div>
-            \(KindPage.table("audiogram", texts("audiogram.table"), heads, rows))
+            \(KindPage.more(texts("audiogram.table"), KindPage.table("audiogram", texts("audiogram.table"), heads, rows)))
             """
     }
 

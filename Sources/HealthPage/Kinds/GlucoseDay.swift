@@ -38,7 +38,9 @@ enum GlucoseDay {
         let days = CalendarIntervals(.day, zone: call.zone)
         let today = days.index(of: call.now)
         let (from, to) = (days.start(of: today - 14), days.start(of: today))
-        let query = SampleQuery(types: [.bloodGlucose], from: from, to: to, person: try call.person().person)
+        let query = SampleQuery(
+            types: [.bloodGlucose], from: from, to: to, person: try call.person().person,
+            where: try TrustedReadings(of: .bloodGlucose, call).condition())
         let cursor = try reader.store.samples.cursor(matching: query)
         defer { cursor.close() }
         var readings: [TodayFact.Reading] = []
@@ -75,9 +77,10 @@ enum GlucoseDay {
         let ticks: [HTML] = [0, 6, 12, 18].map {
             "<text x=\"\(Coordinate.hundredths(Double($0) / 24 * 100))%\" y=\"100%\" dy=\"16\">\($0 < 10 ? "0" : "")\($0):00</text>"
         }
-        let texts = call.texts
+        let (texts, symbol) = (call.texts, call.values.symbol(unit))
+        let ends = [middle.min() ?? 0, middle.max() ?? 0].map { PageValues.text(conversion($0), in: unit) }
         return """
-            <h2>\(texts("glucose.day"))</h2><div class="card"><p class="note">\(texts("glucose.how"))</p>
+            <h2>\(texts("glucose.day"))</h2><div class="card"><p>\(texts("glucose.ends", ends[0], ends[1], symbol))</p><p class="note">\(texts("glucose.how"))</p>
             <svg class="profile" role="img" aria-label="\(texts("glucose.day"))">\
             <rect class="target" x="0" width="100%" y="\(Coordinate.tenths(y(range.high) / 10))%" height="\(Coordinate.tenths((y(range.low) - y(range.high)) / 10))%"/>\
             <svg viewBox="0 0 1000 1000" width="100%" height="100%" preserveAspectRatio="none" overflow="visible">\

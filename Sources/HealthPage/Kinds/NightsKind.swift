@@ -88,12 +88,15 @@ enum NightsKind {
         let marks = NightRegularity.dates(from: begin, count: days, y: 170, call)
         let last = all.last?.date ?? first
         let label = texts("night.label", "\(nights.count)", call.times.day(first), call.times.day(last))
-        let keys: [HTML] = [("sleep.deep", 3), ("sleep.core", 2), ("sleep.rem", 1), ("sleep.awake", 0)].map { key, level in
-            "<span class=\"key level\(level)\">\(texts(key))</span> "
+        let keys: [HTML] = [("sleep.deep", 3), ("sleep.core", 2), ("sleep.rem", 1), ("sleep.awake", 0)].compactMap { key, level in
+            let average = all.reduce(0) { $0 + ($1.lengths[level] ?? 0) } / Int64(all.count)
+            guard average >= 60_000_000 else { return nil }
+            return "<span class=\"key level\(level)\">\(texts(key)) \(SleepNight.text(average, call.values))</span> "
         }
+        let period = [first, last].map { call.times.day($0) }.joined(separator: " – ")
         return """
-            <div class="card sleep"><svg class="drawing" role="img" aria-label="\(label)">\(levels)\(bars)\(marks)</svg>
-            <p class="legend">\(keys)</p></div>
+            <div class="card sleep"><p class="note">\(texts("night.stagesOf", period))</p><p class="legend">\(keys)</p>
+            <svg class="drawing" role="img" aria-label="\(label)">\(levels)\(bars)\(marks)</svg></div>
             """
     }
 }

@@ -29,7 +29,7 @@ struct ReportSection {
         let title: HTML = "<h2>\(values.name(of: type))\(symbol.isEmpty ? "" : " (\(symbol))")</h2>"
         guard days.contains(where: { !$0.isEmpty }) else { return "<section>\(title)<p>\(texts("type.nothing"))</p></section>" }
         return """
-            <section>\(title)
+            <section class="\(type.family.rawValue)">\(title)
             \(summary(days))\(try TrustedReadings(of: type, call).note(from: request.from, to: request.to, call))
             \(try partsOfDay(conversion))
             \(try plot(conversion))
