@@ -25,10 +25,8 @@ extension SampleStore.Clients {
         return try connection.transaction {
             guard try client(named: name) == nil else { throw StoreError(.invalid, "a client with this name already exists") }
             // An imported file can contain samples of another store's client. They belong to no client of this store.
-            let id =
-                max(
-                    try connection.integer("SELECT max(seq) FROM sqlite_sequence WHERE name = 'client'") ?? 0,
-                    try connection.series.maximumClient()) + 1
+            var id = (try connection.integer("SELECT max(seq) FROM sqlite_sequence WHERE name = 'client'") ?? 0) + 1
+            while try connection.series.contains(source: ClientSource.id(of: id)) { id += 1 }
             try connection.run(
                 "INSERT INTO client(id, name, purpose, policy, added, expires) VALUES(?, ?, ?, ?, ?, ?)", .integer(id),
                 .text(name),
@@ -43,6 +41,11 @@ extension SampleStore.Clients {
 
     /// The client with this name, if any.
     public func client(named name: String) throws(StoreError) -> Client? { try list("WHERE name = ?", [.text(name)]).first }
+
+    /// Whether there is a client with this number.
+    func contains(_ id: Int64) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM client WHERE id = ?", [.integer(id)])
+    }
 
     private func list(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [Client] {
         try connection.list("SELECT id, name, purpose, policy, added, expires FROM client \(condition)", bindings) { row in

@@ -27,7 +27,7 @@ import Testing
             let (first, second) = (try RestrictionTests.condition("asthma", at: 0), try RestrictionTests.condition("gout", at: 1))
             try test.keep([try SampleMaker()("60", at: 10), first])
             let early = try test.store.changes.latestAnchor()
-            try test.keepExactly([try own("61", at: 20)])
+            try test.keepExactly([try own("61", at: 20)], client: writer.client)
             let middle = try test.store.changes.latestAnchor()
             try test.keep([try SampleMaker()("62", at: 30), try SampleMaker()("63", at: 500), second])
             let late = try test.store.changes.latestAnchor()
