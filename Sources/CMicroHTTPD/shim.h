@@ -1,6 +1,7 @@
 #pragma once
 #include <microhttpd.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
@@ -67,6 +68,16 @@ static inline int vitalgate_http_is_before_0_9_77(void) {
 /// Later versions refuse such heads by themselves, and write one NUL.
 static inline int vitalgate_http_ends_plainly(const char *value, size_t size) {
     return value == NULL || (value[size] == 0 && value[size + 1] == 0);
+}
+
+/// Whether a field is one line of the head. libmicrohttpd before 0.9.77 appends a line that begins with a blank to the field before it
+/// (RFC 9112, section 5.2) and moves the value for that. The value of one line follows its name, a NUL over the colon, and blanks.
+static inline int vitalgate_http_is_one_line(const char *name, size_t size, const char *value) {
+    if (name == NULL || value == NULL) return 1;
+    const char *at = name + size + 1;
+    if ((uintptr_t)value < (uintptr_t)at) return 0;
+    while (at != value && (*at == ' ' || *at == '\t')) at++;
+    return at == value;
 }
 
 /// MHD_get_connection_info is variadic.

@@ -222,8 +222,11 @@ final class Exchange {
                 { context, _, name, nameSize, value, valueSize in
                     guard let context else { return .NO }
                     let list = Unmanaged<HeaderList>.fromOpaque(context).takeUnretainedValue()
-                    let endsPlainly = !HTTPServer.readsHeadsLeniently || vitalgate_http_ends_plainly(value, valueSize) != 0
-                    return list.add(HeaderList.text(name, nameSize), HeaderList.text(value, valueSize), endsPlainly) ? .YES : .NO
+                    let isPlain =
+                        !HTTPServer.readsHeadsLeniently
+                        || vitalgate_http_ends_plainly(value, valueSize) != 0
+                            && vitalgate_http_is_one_line(name, nameSize, value) != 0
+                    return list.add(HeaderList.text(name, nameSize), HeaderList.text(value, valueSize), isPlain) ? .YES : .NO
                 }, Unmanaged.passUnretained(headers).toOpaque())
         }
         guard !headers.isTooLong else {

@@ -2,7 +2,7 @@ import FileSource
 import HealthModel
 import SampleStore
 
-/// A phone that posts health data: a client with the purpose of an app.
+/// A phone that posts health data: a client with an app.
 package struct Phone: Sendable {
     /// The client.
     package var client: Client
@@ -24,7 +24,7 @@ package struct Phone: Sendable {
     /// - Throws: ``StoreError``.
     package static func all(in store: SampleStore) throws -> [Phone] {
         let clients = try store.clients.all().compactMap { client in
-            PhoneApp(purpose: client.purpose).map { (client: client, app: $0) }
+            PhoneApp(id: client.app).map { (client: client, app: $0) }
         }
         guard !clients.isEmpty else { return [] }
         let accounts = try store.ledger.accounts(limit: reach)

@@ -69,7 +69,7 @@ package struct HubDoor: Sendable {
 
     /// Creates the interface.
     ///
-    /// - Parameter run: Runs the program with arguments, the path of a file on its standard input, and for at most a number of seconds.
+    /// - Parameter run: Runs the program with arguments, a text on its standard input, and for at most a number of seconds.
     package init(
         inbox: String?, devices: @escaping @Sendable () -> (isRunning: Bool, devices: [Device]),
         run: @escaping @Sendable ([String], String?, Int) -> Outcome, reload: @escaping @Sendable () -> Void
@@ -80,10 +80,10 @@ package struct HubDoor: Sendable {
     /// Runs the program with arguments such as `scan` and waits for its end. The default time is enough for anything but a large file.
     func run(_ words: [String], seconds: Int = 200) -> Outcome { program(words, nil, seconds) }
 
-    /// Imports a file of a person. All users of the machine can see the arguments of a program, so its name is not among them.
+    /// Imports a file of a person. All users of the machine can see the arguments of a program, so neither is among them.
     func runImport(of file: String, person: String, onlyPerson: Bool, seconds: Int) -> Outcome {
-        let words = ["import", "--files-from", "-", "--person", person, "--format", "ndjson", "--leave-room"]
-        return program(words + (onlyPerson ? ["--only-person"] : []), file, seconds)
+        let words = ["import", "--files-from", "-", "--person", "-", "--format", "ndjson", "--leave-room"]
+        return program(words + (onlyPerson ? ["--only-person"] : []), "\(person)\0\(file)\0", seconds)
     }
 }
 

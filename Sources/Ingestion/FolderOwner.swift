@@ -51,6 +51,18 @@ package enum FolderOwner {
         seteuid(0) == 0 && setgroups(0, nil) == 0 && setegid(other.group) == 0 && seteuid(other.user) == 0
     }
 
+    /// Sends a signal to a process whose number is in a file. As root, it reaches only processes of the user who can change the file.
+    ///
+    /// - Returns: Whether it was sent.
+    package static func send(_ signal: Int32, to process: pid_t, namedIn path: String) -> Bool {
+        guard process > 1 else { return false }
+        if geteuid() == 0, let owner = owner(of: path) {
+            var status = stat()
+            guard stat("/proc/\(process)", &status) == 0, status.st_uid == owner.user else { return false }
+        }
+        return kill(process, signal) == 0
+    }
+
     /// The owner of the first folder or link on a path that does not belong to root, from the root folder on. Everything after it is
     /// under this user's control.
     package static func owner(of path: String) -> (user: uid_t, group: gid_t)? {

@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: [
         "Content-Length : 37", "Transfer-Encoding : chunked", "Content-Length\t: 37", "X: y\n\rContent-Length: 37",
         "X: y\nContent-Length: 37", "X: y\rContent-Length: 37", "X: a\u{0}b", "X\u{0}: a", " Content-Length: 37",
-        "X: y\r\n Content-Length: 37", "(X): y", "X: a\u{7}b",
+        "X: y\r\n Content-Length: 37", "X: a\r\n b", "X: a\r\n\tb", "X:\r\n b", "(X): y", "X: a\u{7}b",
     ])
     func refusesAmbiguousHeaders(fields: String) throws {
         let (status, others) = try answered(fields)

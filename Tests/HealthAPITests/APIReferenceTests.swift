@@ -106,7 +106,7 @@ import Testing
     /// A new client with its token. It may write some types and read nothing. A request leaves nothing to the next one.
     private func newClient(_ number: Int) throws -> (client: Client, token: String) {
         let (clients, now) = (served.store.clients, ServedStore.now)
-        let client = try clients.add(named: "asker \(number)", purpose: PhoneApp.healthAutoExport.purpose, at: now)
+        let client = try clients.add(named: "asker \(number)", purpose: "Tests", app: PhoneApp.healthAutoExport.id, at: now)
         for name in ["food", "workout", "bodyFatPercentage"] { try served.grant(name, to: client) }
         return (client, try clients.makeToken(for: client, at: now))
     }

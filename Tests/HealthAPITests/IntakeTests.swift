@@ -26,7 +26,7 @@ import Testing
             settings.intake = { try intake.run($0.kind, file: $0.file, grouping: $0.grouping, by: $0.client) }
         }
         let now = ServedStore.now
-        phone = try served.store.clients.add(named: "phone", purpose: PhoneApp.healthAutoExport.purpose, at: now)
+        phone = try served.store.clients.add(named: "phone", purpose: "Tests", app: PhoneApp.healthAutoExport.id, at: now)
         token = try served.store.clients.makeToken(for: phone, at: now)
         for type in ["stepCount", "heartRateAverage", "heartRateMinimum", "heartRateMaximum", "bodyMass"] {
             try served.grant(type, to: phone)
@@ -39,6 +39,11 @@ import Testing
         try served.grant("stepCount")
         let before = try served.store.lastChange()
         #expect(throws: IntakeService.Failure.notAPhone) { try intake(steps("20"), by: served.other) }
+        // The purpose is a text that a person types.
+        let purpose = PhoneApp.healthAutoExport.purpose
+        let program = try served.store.clients.add(named: "program", purpose: purpose, at: ServedStore.now)
+        try served.grant("stepCount", to: program)
+        #expect(throws: IntakeService.Failure.notAPhone) { try intake(steps("20"), by: program) }
         #expect(try post(steps("20"), token: served.otherToken).status >= 400)
         #expect(try served.store.lastChange() == before && live("stepCount") == [8342])
     }
@@ -118,7 +123,8 @@ import Testing
     /// Phones of two people post the same bytes with one UUID, several times and at once. Each person has each reading once.
     @Test func equalPostsOfTwoPeople() throws {
         let bob = "22222222-2222-4333-8444-555555555555"
-        let phone = try served.store.clients.add(named: "bob", purpose: PhoneApp.healthAutoExport.purpose, at: ServedStore.now)
+        let phone = try served.store.clients.add(
+            named: "bob", purpose: "Tests", app: PhoneApp.healthAutoExport.id, at: ServedStore.now)
         let token = try served.store.clients.makeToken(for: phone, at: ServedStore.now)
         let type = try #require(SampleType("bodyMass"))
         try served.store.clients.set(

@@ -25,7 +25,7 @@ import Testing
             let intake = IntakeService(store: settings.store, zone: settings.zone, now: settings.now)
             settings.intake = { try intake.run($0.kind, file: $0.file, grouping: $0.grouping, by: $0.client) }
         }
-        phone = try served.store.clients.add(named: "pixel", purpose: PhoneApp.hcWebhook.purpose, at: now)
+        phone = try served.store.clients.add(named: "pixel", purpose: "Tests", app: PhoneApp.hcWebhook.id, at: now)
         token = try served.store.clients.makeToken(for: phone, at: now)
         try served.grant("bodyMass", reading: .all, to: phone)
     }
@@ -242,7 +242,7 @@ import Testing
         // A record of steps must last.
         try served.add(numerals: ["400"], of: "stepCount", every: 60)
         #expect(try items().items.isEmpty)
-        let iPhone = try served.store.clients.add(named: "iPhone", purpose: PhoneApp.healthAutoExport.purpose, at: now)
+        let iPhone = try served.store.clients.add(named: "iPhone", purpose: "Tests", app: PhoneApp.healthAutoExport.id, at: now)
         let token = try served.store.clients.makeToken(for: iPhone, at: now)
         for type in ["heartRateVariabilitySDNN", "bodyMassIndex"] { try served.grant(type, reading: .all, to: iPhone) }
         #expect(

@@ -54,8 +54,8 @@ import Testing
     @Test func showsPhonesWithSensors() throws {
         #expect(try !get("/page/devices").text.contains("<h2>Phones</h2>"))
         let phone = try served.store.clients.add(
-            named: "Anna's <phone>", purpose: "Posts of HC Webhook", at: ServedStore.now)
-        _ = try served.store.clients.add(named: "grafana", purpose: "Charts", at: ServedStore.now)
+            named: "Anna's <phone>", purpose: "Posts of HC Webhook", app: "hc-webhook", at: ServedStore.now)
+        _ = try served.store.clients.add(named: "grafana", purpose: "Posts of HC Webhook", at: ServedStore.now)
         try served.grant("bodyMass", to: phone)
         var page = try get("/page/devices").text
         #expect(page.contains("<h2>Phones</h2>") && page.contains("Anna&#39;s &lt;phone&gt;") && page.contains("No post yet"))

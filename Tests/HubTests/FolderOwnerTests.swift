@@ -19,4 +19,17 @@ import Testing
         }
         #expect(FolderOwner.owner(of: folder.file("victim/file")) == nil)
     }
+
+    /// Another user can put the number of any process into a file of theirs.
+    @Test(.enabled(if: geteuid() == 0)) func signalsOnlyProcessesOfTheFilesOwner() throws {
+        let folder = try TemporaryFolder()
+        mkdir(folder.file("hub"), 0o755)
+        lchown(folder.file("hub"), 65534, 65534)
+        // Signal 0 only checks whether a signal can be sent.
+        #expect(FolderOwner.send(0, to: getpid(), namedIn: folder.file("broker.pid")))
+        #expect(!FolderOwner.send(0, to: getpid(), namedIn: folder.file("hub/broker.pid")))
+        #expect(!FolderOwner.send(0, to: 1, namedIn: folder.file("broker.pid")))
+        lchown(folder.file("hub"), 0, 0)
+        #expect(FolderOwner.send(0, to: getpid(), namedIn: folder.file("hub/broker.pid")))
+    }
 }

@@ -112,6 +112,20 @@ import Testing
         try test.close()
     }
 
+    /// Before step 3, the purpose of a client showed whether it is a phone.
+    @Test func phonesOfOlderStoresStayPhones() throws {
+        let folder = try TemporaryFolder()
+        let path = try Self.file(in: folder)
+        let connection = try Connection(path: path, writable: true)
+        try SampleStore.upgrade(connection, creation: Self.creation, steps: Array(Schema.steps[..<2]))
+        for (name, purpose) in [("pixel", "Posts of HC Webhook"), ("iPhone", "Posts of Health Auto Export"), ("x", "Charts")] {
+            try connection.run(
+                "INSERT INTO client(name, purpose, added) VALUES(?, ?, 0)", .text(name), .text(purpose))
+        }
+        let clients = try SampleStore(path: path, access: .write).clients.all()
+        #expect(clients.map(\.app) == ["health-auto-export", "hc-webhook", nil])
+    }
+
     @Test func devicesAreAdoptedForgottenAndMerged() throws {
         try TestStore.with { test in
             let store = try test.store

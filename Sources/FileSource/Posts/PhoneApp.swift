@@ -94,12 +94,12 @@ package struct PhoneApp: Sendable {
 }
 
 extension PhoneApp {
-    /// The purpose of a phone's client, by which it is one.
+    /// The purpose of a phone's client, as shown to people.
     package var purpose: String { "Posts of \(name)" }
 
-    /// The app of a phone. `nil` for the purpose of any other client.
-    package init?(purpose: String) {
-        guard let app = Self.all.first(where: { $0.purpose == purpose }) else { return nil }
+    /// The app with an id, or `nil` if there is none.
+    package init?(id: String?) {
+        guard let app = Self.all.first(where: { $0.id == id }) else { return nil }
         self = app
     }
 }

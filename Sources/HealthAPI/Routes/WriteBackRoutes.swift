@@ -66,7 +66,7 @@ enum WriteBackRoutes {
     }
 
     private static func phone(_ client: Client, _ changes: ClientChanges) throws -> WriteBackPhone {
-        guard let app = PhoneApp(purpose: client.purpose) else {
+        guard let app = PhoneApp(id: client.app) else {
             throw Problem(403, "Only phones write records. Add one with 'vitalgate phones add'.")
         }
         guard let phone = try changes.phone(app.store) else { throw Problem(403, "The grants do not show whose phone this is.") }

@@ -5,6 +5,9 @@ public struct IngestAccount: Hashable, Sendable {
 
     /// The reason to refuse samples that retention would remove.
     public static let tooOld = "it ended before the earliest date that the store keeps (retention)"
+    /// The reason why a reading is refused that has the source of a client but was not saved by it.
+    public static let foreignClient =
+        "its source is a client of this hub, and only the client itself can add readings: remove the source"
 
     /// The reason to quarantine the last row of a table that ends without a line break. In a note, the line's number comes first.
     public static let openEnd =

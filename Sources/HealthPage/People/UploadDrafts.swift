@@ -51,6 +51,11 @@ struct UploadDrafts {
         }
     }
 
+    /// Removes all drafts of a person.
+    static func removeAll(of person: String, in inbox: String) {
+        for draft in all(in: inbox) where draft.person == person { unlink("\(inbox)/\(draft.name)") }
+    }
+
     /// Removes drafts that get no more pieces, and the oldest of the person's own if there are too many.
     func removeAbandoned(at now: Instant) {
         Self.removeAbandoned(in: inbox, at: now)

@@ -7,7 +7,7 @@ import Pipeline
 /// ledger. The name of the folder contains everything else that the import needs, so that another server can continue after this one:
 ///
 ///     .page-upload-own-PERSON-OWNER-UUID/weight.csv
-struct WaitingUpload: Sendable {
+package struct WaitingUpload: Sendable {
     private static let prefix = ".page-upload-"
     private static let (own, all) = ("own-", "all-")
 
@@ -29,7 +29,7 @@ struct WaitingUpload: Sendable {
         (self.name, self.person, self.owner, self.isOwnOnly) = (name, person, owner, isOwnOnly)
     }
 
-    /// Reads the folder of an upload. `nil` if it is something else, or if this program did not make it.
+    /// Reads the folder of an upload. `nil` if it is something else, or if this program did not make it. A folder without a file is removed.
     private init?(_ entry: String, in inbox: String) {
         let words = entry.dropFirst(Self.prefix.count)
         let rest = words.dropFirst(Self.own.count)
@@ -37,7 +37,7 @@ struct WaitingUpload: Sendable {
         else { return nil }
         let uuids = [0, 37, 74].map { String(rest.dropFirst($0).prefix(36)) }
         folder = "\(inbox)/\(entry)"
-        guard uuids.allSatisfy(UUIDText.isValid), Self.isOwn(folder, S_IFDIR),
+        guard uuids.allSatisfy(UUIDText.isValid), Self.isOwn(folder, S_IFDIR), rmdir(folder) != 0,
             let name = Folder.names(folder, maximum: 1)?.first, Self.isOwn("\(folder)/\(name)", S_IFREG)
         else { return nil }
         (self.name, person, owner, isOwnOnly) = (name, uuids[0], uuids[1], words.hasPrefix(Self.own))
@@ -46,6 +46,12 @@ struct WaitingUpload: Sendable {
     private static func isOwn(_ path: String, _ kind: mode_t) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == kind && status.st_uid == geteuid()
+    }
+
+    /// Removes the files in an inbox that contain readings of a person: those that wait for their import, and drafts.
+    package static func removeAll(of person: String, in inbox: String) {
+        for upload in all(in: inbox) where upload.person == person { upload.remove() }
+        UploadDrafts.removeAll(of: person, in: inbox)
     }
 
     /// The uploads in an inbox, in the order in which they arrived.
@@ -60,7 +66,14 @@ struct WaitingUpload: Sendable {
     }
 
     /// Moves a complete draft into the folder.
-    func place(_ draft: String) -> Bool { mkdir(folder, 0o700) == 0 && rename(draft, file) == 0 }
+    func place(_ draft: String) -> Bool {
+        guard mkdir(folder, 0o700) == 0 else { return false }
+        guard rename(draft, file) == 0 else {
+            rmdir(folder)
+            return false
+        }
+        return true
+    }
 
     /// Removes the file and the folder.
     func remove() {

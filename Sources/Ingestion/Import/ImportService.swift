@@ -144,7 +144,7 @@ package struct ImportService {
 
     /// Begins the ledger entry, or continues the entry of the sender's day.
     private func begin(_ reading: FileReading, _ received: Instant) throws -> (Ingest, earlier: IngestAccount?) {
-        let (name, owner) = (Self.name(of: sender?.name ?? reading.path), ProcessIdentity.current())
+        let (name, owner) = (sender?.name ?? Self.name(of: reading.path), ProcessIdentity.current())
         if let sender,
             let (ingest, account) = try store.ledger.resume(kind: .import, named: name, begunWithin: sender.day, owner: owner)
         {
@@ -414,11 +414,14 @@ package struct ImportService {
     }
 
     /// Returns the file's name without its folders, which are private in a store that may be passed on, and without control
-    /// characters, which could imitate a separate line.
+    /// characters, which could imitate a separate line. Posts of a client continue the entry with the client's name, so
+    /// a file does not get such a name.
     static func name(of path: String) -> String {
-        let name = path.split(separator: "/").last ?? Substring(path)
-        return String(
-            String.UnicodeScalarView(name.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+        let scalars = (path.split(separator: "/").last ?? Substring(path)).unicodeScalars
+        let name = String(
+            String.UnicodeScalarView(scalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+        guard name.hasSuffix(")"), let start = name.lastIndex(of: "(") else { return name }
+        return ReferenceRule.isClient(String(name[name.index(after: start)...].dropLast())) ? name + " (file)" : name
     }
 }
 

@@ -15,6 +15,8 @@ public struct Client: Hashable, Sendable {
     public let added: Instant
     /// When the client loses access, or `nil` if it never expires.
     public let expires: Instant?
+    /// The id of the app that posts the data of a phone, or `nil` if the client is not a phone.
+    public let app: String?
 
     /// The id of the source (``SourceRevision/id``) of the samples that the client writes.
     public var source: String { ClientSource.id(of: id) }

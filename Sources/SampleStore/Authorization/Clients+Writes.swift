@@ -64,6 +64,7 @@ extension SampleStore.Clients {
                     kind: .save, name: client.ledgerName, received: time.microseconds, comparesPaths: false)
                 description.replacesAcrossDevices = true
                 description.linksCopies = true
+                description.client = client.source
                 let outcomes = try store.samples.save(batch, as: description, within: day)
                 try remember(outcomes, of: request, by: client, at: time)
                 return outcomes

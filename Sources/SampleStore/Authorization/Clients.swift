@@ -6,10 +6,11 @@ extension SampleStore.Clients {
 
     /// Adds a client without any permissions.
     ///
+    /// - Parameter app: The id of the app if the client is a phone.
     /// - Throws: ``StoreError`` of the kind `invalid` if another client has the name, or if a text is empty, too long
     ///   or contains a control character.
     public func add(
-        named name: String, purpose: String, policy: String? = nil, expires: Instant? = nil, at now: Instant
+        named name: String, purpose: String, policy: String? = nil, expires: Instant? = nil, app: String? = nil, at now: Instant
     ) throws -> Client {
         for (text, maximumLength) in [
             (name, Self.maximumTextLength.name), (purpose, Self.maximumTextLength.purpose),
@@ -25,16 +26,13 @@ extension SampleStore.Clients {
         return try connection.transaction {
             guard try client(named: name) == nil else { throw StoreError(.invalid, "a client with this name already exists") }
             // An imported file can contain samples of another store's client. They belong to no client of this store.
-            let id =
-                max(
-                    try connection.integer("SELECT max(seq) FROM sqlite_sequence WHERE name = 'client'") ?? 0,
-                    try connection.series.maximumClient()) + 1
+            var id = (try connection.integer("SELECT max(seq) FROM sqlite_sequence WHERE name = 'client'") ?? 0) + 1
+            while try connection.series.contains(source: ClientSource.id(of: id)) { id += 1 }
             try connection.run(
-                "INSERT INTO client(id, name, purpose, policy, added, expires) VALUES(?, ?, ?, ?, ?, ?)", .integer(id),
-                .text(name),
-                .text(purpose), .optional(policy), .integer(now.microseconds), .optional(expires?.microseconds))
-            return Client(
-                id: connection.lastInsertedRow, name: name, purpose: purpose, policy: policy, added: now, expires: expires)
+                "INSERT INTO client(id, name, purpose, policy, added, expires, app) VALUES(?, ?, ?, ?, ?, ?, ?)", .integer(id),
+                .text(name), .text(purpose), .optional(policy), .integer(now.microseconds), .optional(expires?.microseconds),
+                .optional(app))
+            return Client(id: id, name: name, purpose: purpose, policy: policy, added: now, expires: expires, app: app)
         }
     }
 
@@ -44,12 +42,17 @@ extension SampleStore.Clients {
     /// The client with this name, if any.
     public func client(named name: String) throws(StoreError) -> Client? { try list("WHERE name = ?", [.text(name)]).first }
 
+    /// Whether there is a client with this number.
+    func contains(_ id: Int64) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM client WHERE id = ?", [.integer(id)])
+    }
+
     private func list(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [Client] {
-        try connection.list("SELECT id, name, purpose, policy, added, expires FROM client \(condition)", bindings) { row in
+        try connection.list("SELECT id, name, purpose, policy, added, expires, app FROM client \(condition)", bindings) { row in
             Client(
                 id: row.integer(0), name: row.text(1), purpose: row.text(2),
                 policy: row.optionalText(3), added: Instant(microseconds: row.integer(4)),
-                expires: row.optionalInteger(5).map { Instant(microseconds: $0) })
+                expires: row.optionalInteger(5).map { Instant(microseconds: $0) }, app: row.optionalText(6))
         }
     }
 

@@ -114,15 +114,22 @@ struct Restriction {
     /// Records, for each viewer who may read rows that are about to be removed permanently (the table `pruned`), the
     /// number of the last removed change. Each viewer gets the answer of a store that contains only the rows readable
     /// by that viewer.
-    static func noteLost(_ connection: Connection) throws(StoreError) {
+    ///
+    /// - Parameter last: The number of the last entry of the change log that names the removed rows, if there are any. A client that cannot
+    ///   read all rows of such an entry does not see it, and must therefore start again.
+    static func noteLost(_ connection: Connection, namedThrough last: Int64? = nil) throws(StoreError) {
         let isOwn = "(g.may_write AND s.source = '\(ClientSource.prefix)' || g.client)"
+        let since = "CASE WHEN \(isOwn) THEN \(Int64.min + 1) ELSE g.read_from END"
+        let isObject = "\(GrantTable.isAskedByObject("s.kind")) AND NOT \(isOwn)"
+        let isHidden =
+            "(\(isObject) OR EXISTS(SELECT 1 FROM pruned AS e WHERE e.series = p.series AND e.live = 1 AND e.start < \(since)))"
+        let number = last.map { "CASE WHEN p.live = 1 AND \(isHidden) THEN \($0) ELSE p.number END" } ?? "p.number"
         try connection.run(
             """
             INSERT INTO lost(viewer, seq) SELECT viewer, number FROM (
-                SELECT '\(ClientSource.prefix)' || g.client AS viewer, max(p.number) AS number
+                SELECT '\(ClientSource.prefix)' || g.client AS viewer, max(\(number)) AS number
                 FROM granted AS g CROSS JOIN series AS s ON s.type = g.type AND s.subject = g.subject CROSS JOIN pruned AS p ON p.series = s.id
-                WHERE p.start >= CASE WHEN \(isOwn) THEN \(Int64.min + 1) ELSE g.read_from END AND (NOT \(GrantTable.isAskedByObject("s.kind"))
-                    OR \(isOwn) OR EXISTS(SELECT 1 FROM granted_object AS o WHERE o.client = g.client
+                WHERE p.start >= \(since) AND (NOT (\(isObject)) OR EXISTS(SELECT 1 FROM granted_object AS o WHERE o.client = g.client
                         AND o.series = p.series AND o.start = p.start AND o.hash = p.hash))
                 GROUP BY g.client
                 UNION ALL SELECT s.subject, max(p.number) FROM series AS s CROSS JOIN pruned AS p ON p.series = s.id GROUP BY s.subject

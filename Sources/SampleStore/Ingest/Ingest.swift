@@ -40,6 +40,10 @@ public final class Ingest: SampleSink {
     /// Duplicates that became samples and are not counted as stored yet.
     var promotions: [SampleKey] = []
     private var entryCheck: EntryCheck
+    /// The source of the client on whose behalf readings are stored, if any.
+    private let client: String?
+    /// The last checked origin of a batch, which adjacent samples mostly share.
+    private var lastForeign: (origin: Origin, isForeign: Bool)?
     /// The room in quarantine. It is `nil` for live readings.
     var room: QuarantineRoom?
     /// Shows other processes that the entry is running. It is `nil` if the entry runs within one transaction or is
@@ -58,6 +62,7 @@ public final class Ingest: SampleSink {
         replacesAcrossDevices = description.replacesAcrossDevices
         unitRepeats = description.comparesPaths ? UnitRepeatSearch(connection: store.connection) : nil
         entryCheck = EntryCheck(isSaved: description.kind == .save)
+        client = description.client
         room = description.kind == .live ? nil : QuarantineRoom(store.connection)
         (id, lock) = try Self.begin(description, in: store)
     }
@@ -82,7 +87,7 @@ public final class Ingest: SampleSink {
     /// Continues a ledger entry that an earlier process began.
     init(
         store: SampleStore, resuming account: IngestAccount, owner: String?, retainedRefusals: Int,
-        replacesAcrossDevices: Bool = false, comparesPaths: Bool = true, linksCopies: Bool = false
+        replacesAcrossDevices: Bool = false, comparesPaths: Bool = true, linksCopies: Bool = false, client: String? = nil
     ) throws(StoreError) {
         self.store = store
         connection = store.connection
@@ -94,6 +99,7 @@ public final class Ingest: SampleSink {
         unitRepeats = comparesPaths ? UnitRepeatSearch(connection: store.connection) : nil
         self.retainedRefusals = retainedRefusals
         entryCheck = EntryCheck(isSaved: account.kind == .save)
+        self.client = client
         room = account.kind == .live ? nil : QuarantineRoom(store.connection)
         lock = owner == nil ? nil : try IngestLock(account.id, of: store.path)
         try connection.ledger.resume(id, owner: owner)
@@ -145,6 +151,7 @@ public final class Ingest: SampleSink {
     private func write(_ batch: [GatedSample]) throws -> [SampleOutcome] {
         let earliest = try SampleStore.earliestPermittedDates(connection)
         var refused: Set<Int> = []
+        lastForeign = nil
         for index in batch.indices {
             guard let reason = try reason(against: batch, index, earliest) else { continue }
             refuse(Refusal(reason, at: batch[index].place))
@@ -160,14 +167,18 @@ public final class Ingest: SampleSink {
     /// - Throws: ``RefusedObject`` if a client saves an invalid object.
     private func reason(
         against batch: [GatedSample], _ index: Int, _ earliest: [SampleType: Instant]
-    ) throws(RefusedObject) -> String? {
+    ) throws -> String? {
+        let sample = batch[index].sample
         do throws(InvalidObject) {
-            try entryCheck.check(batch[index].sample)
+            try entryCheck.check(sample)
         } catch {
             guard !entryCheck.isSaved else { throw RefusedObject(index: index, fault: error) }
             return error.description
         }
-        let sample = batch[index].sample
+        // A client has a limited number of series.
+        if try isForeign(sample.origin), try connection.series.id(of: sample.origin) == nil {
+            return try refusal(ofForeign: index)
+        }
         return earliest[sample.origin.type].map { sample.end < $0 } ?? false ? IngestAccount.tooOld : nil
     }
 
@@ -196,6 +207,7 @@ public final class Ingest: SampleSink {
             let marked = try existing.mark(&group.rows, of: group.series, startsWhenAdded: kind == .clinicalRecord)
             for index in marked { outcomes[Int(index)] = .duplicate }
         }
+        let foreign = try refuseForeign(&outcomes, batch)
         duplicateReport.add(existing.duplicateReport)
         for (entry, keys) in existing.moved.sorted(by: { $0.key < $1.key }) {
             try Forgetting(connection, of: entry, limit: keys.count)
@@ -210,7 +222,7 @@ public final class Ingest: SampleSink {
             try storeFlaggedAsDuplicates(batch, existing.shared, &outcomes)
             try decision.hold(groups, text: text, &outcomes)
         }
-        for index in outcomes.indices where outcomes[index] == .refused {
+        for index in outcomes.indices where outcomes[index] == .refused && !foreign.contains(index) {
             guard !entryCheck.isSaved else {
                 throw RefusedObject(index: index, fault: InvalidObject("value", IngestAccount.quarantineFull))
             }
@@ -230,6 +242,43 @@ public final class Ingest: SampleSink {
         try regroup(&outcomes)
         try account(batch, outcomes)
         return outcomes
+    }
+
+    /// Whether readings of an origin have the source of a client that does not save them. A client can read and delete all readings of its
+    /// source, so nothing else, such as a file, may add any.
+    private func isForeign(_ origin: Origin) throws(StoreError) -> Bool {
+        if let lastForeign, lastForeign.origin === origin { return lastForeign.isForeign }
+        var isForeign = false
+        if origin.source.id != client, let number = ClientSource.number(in: origin.source.id) {
+            isForeign = try store.clients.contains(number)
+        }
+        lastForeign = (origin, isForeign)
+        return isForeign
+    }
+
+    private func refusal(ofForeign index: Int) throws(RefusedObject) -> String {
+        guard !entryCheck.isSaved else {
+            throw RefusedObject(index: index, fault: InvalidObject("source", IngestAccount.foreignClient))
+        }
+        return IngestAccount.foreignClient
+    }
+
+    /// Refuses the readings of a batch that only a client could add, unless the store has them already.
+    ///
+    /// - Returns: The indices of the refused readings.
+    private func refuseForeign(_ outcomes: inout [SampleOutcome], _ batch: [GatedSample]) throws -> Set<Int> {
+        var foreign: Set<Int> = []
+        for group in groups {
+            guard let first = group.rows.first, try isForeign(batch[Int(first.index)].sample.origin) else { continue }
+            for index in group.rows.lazy.map({ Int($0.index) }) where outcomes[index] == .stored {
+                guard try !connection.quarantine.contains(batch[index].sample.identity, inSeries: group.series) else { continue }
+                refuse(Refusal(try refusal(ofForeign: index), at: batch[index].place))
+                outcomes[index] = .refused
+                foreign.insert(index)
+            }
+            group.rows.removeAll { outcomes[Int($0.index)] == .refused }
+        }
+        return foreign
     }
 
     /// Groups the batch into rows by series.

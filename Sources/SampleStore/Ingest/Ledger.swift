@@ -19,12 +19,13 @@ extension SampleStore.Ledger {
     ///   - replacingAcrossDevices: See ``IngestDescription/replacesAcrossDevices``.
     public func resume(
         kind: IngestKind, named name: String? = nil, begunWithin range: Range<Int64>, owner: String?,
-        replacingAcrossDevices: Bool = false, comparingPaths: Bool = true, linkingCopies: Bool = false
+        replacingAcrossDevices: Bool = false, comparingPaths: Bool = true, linkingCopies: Bool = false, client: String? = nil
     ) throws(StoreError) -> (ingest: Ingest, account: IngestAccount)? {
         guard let account = try connection.ledger.last(kind, named: name, begunWithin: range) else { return nil }
         let ingest = try Ingest(
             store: store, resuming: account, owner: owner, retainedRefusals: try connection.ledger.refusalCount(of: account.id),
-            replacesAcrossDevices: replacingAcrossDevices, comparesPaths: comparingPaths, linksCopies: linkingCopies)
+            replacesAcrossDevices: replacingAcrossDevices, comparesPaths: comparingPaths, linksCopies: linkingCopies,
+            client: client)
         return (ingest, account)
     }
 

@@ -18,7 +18,7 @@ extension SampleStore.Samples {
                 let resumed = try store.ledger.resume(
                     kind: description.kind, named: description.name, begunWithin: day, owner: description.owner,
                     replacingAcrossDevices: description.replacesAcrossDevices, comparingPaths: description.comparesPaths,
-                    linkingCopies: description.linksCopies)
+                    linkingCopies: description.linksCopies, client: description.client)
                 let ingest = try resumed?.ingest ?? store.beginIngest(description)
                 let outcomes = try ingest.store(batch)
                 try noteInputs(inputs, of: batch, Deletion(connection: connection, ingest: ingest.id))

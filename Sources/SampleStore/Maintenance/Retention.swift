@@ -255,7 +255,7 @@ extension SampleStore {
         }
         let last = try connection.integer("SELECT max(number) FROM pruned") ?? 0
         try connection.settings.raise("pruned", to: last)
-        try Restriction.noteLost(connection)
+        try Restriction.noteLost(connection, namedThrough: number)
         try table.setLast(number: number)
     }
 

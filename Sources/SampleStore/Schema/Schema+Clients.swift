@@ -10,6 +10,13 @@ extension Schema {
             expires INTEGER, required TEXT);
         """
 
+    /// The app of a client that is a phone, NULL for other clients. Added in step 3. Before, the purpose of a client showed it.
+    static let clientApp = """
+        ALTER TABLE client ADD COLUMN app TEXT;
+        UPDATE client SET app = 'health-auto-export' WHERE purpose = 'Posts of Health Auto Export';
+        UPDATE client SET app = 'hc-webhook' WHERE purpose = 'Posts of HC Webhook';
+        """
+
     /// The digest of a token that a client authenticates with.
     static let token = """
         CREATE TABLE token(

@@ -15,6 +15,7 @@ enum Schema {
     static let steps = [
         Step(name: "first release", sql: firstRelease),
         Step(name: "samples that phones write", sql: [writeBack, writeBackPhone].joined(separator: "\n")),
+        Step(name: "apps of phones", sql: clientApp),
     ]
 
     private static let firstRelease = [

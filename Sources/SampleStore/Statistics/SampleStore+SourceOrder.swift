@@ -70,7 +70,8 @@ extension SampleStore.Sources {
         }.map(\.series)
     }
 
-    /// Returns the position of each series in the user's order. Those that no order names share the last position.
+    /// Returns the position of each series in the user's order. Those that no order names share the next position, and
+    /// clients the last one.
     ///
     /// - Parameters:
     ///   - series: Series of one type and person.

@@ -12,19 +12,19 @@ struct SourcePriority {
     /// Returns the rank of a series with these names. The lowest is the best.
     func rank(of names: [String]) -> Int {
         let position = position(of: names)
-        guard position == named.count else { return position }
+        guard position >= named.count else { return position }
+        guard position == named.count else { return named.count + 3 }
         let names = names.map { $0.lowercased() }
-        if names.contains(where: ClientSource.contains) { return named.count + 3 }
         let words = names.flatMap { $0.split { !$0.isLetter } }
         if words.contains(where: { ["watch", "band", "ring", "wrist", "whoop", "fitbit"].contains($0) }) { return named.count }
         if words.contains(where: { ["phone", "iphone", "pixel", "galaxy", "ipad"].contains($0) }) { return named.count + 2 }
         return named.count + 1
     }
 
-    /// Returns the position of a series with these names in the user's order. All others share the last position.
+    /// Returns the position of a series with these names in the user's order. All others share the next position, and clients the last one.
     func position(of names: [String]) -> Int {
         let names = names.map { $0.lowercased() }
-        return named.firstIndex(where: names.contains) ?? named.count
+        return named.firstIndex(where: names.contains) ?? named.count + (names.contains(where: ClientSource.contains) ? 1 : 0)
     }
 }
 

@@ -5,7 +5,8 @@ import HealthModel
 /// A total does not show when within its time something happened, so it never fills the gaps between finer samples. It counts only if the
 /// finer samples within its time, each moment of them once, add up to less than half of it. Then it counts as a whole instead of them.
 /// Otherwise the finer samples explain it, and it does not count. So an hour or a day is never more than the larger of both. Samples of a
-/// source that the user ordered after the total's do not count against it. It is the same for samples of one source, because two exports of
+/// source that the user ordered after the total's do not count against it, and neither do samples of clients, unless it is a client's or the
+/// user ordered them. It is the same for samples of one source, because two exports of
 /// an app may contain the same steps by the minute and by the day.
 struct Totals {
     /// The shortest total of a type whose values are events, such as meals. A meal of an hour is not the total of other meals.

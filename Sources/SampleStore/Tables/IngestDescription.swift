@@ -25,6 +25,8 @@ public struct IngestDescription: Sendable {
     /// Whether readings are linked with the same measurements of other paths but not compared with them in any other
     /// way. This is used for samples that a client saves.
     public var linksCopies = false
+    /// The source of the client that saves the readings, if any. Nothing else adds readings to the source of a client.
+    public var client: String?
     /// Whether a member of the household brought the readings. They are the member's own, and decide nothing about readings of others.
     public var isOfMember: Bool
 

@@ -34,10 +34,9 @@ struct SeriesTable {
         try id(type: origin.type.id, person: origin.person, source: origin.source.id, device: origin.device?.key ?? "")
     }
 
-    /// Returns the largest number of a client in the source of a series, or 0.
-    func maximumClient() throws(StoreError) -> Int64 {
-        try connection.list("SELECT DISTINCT source FROM series WHERE source GLOB '\(ClientSource.prefix)[0-9]*'") { $0.text(0) }
-            .compactMap(ClientSource.number(in:)).max() ?? 0
+    /// Whether there is a series of a source.
+    func contains(source: String) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM series WHERE source = ?", [.text(source)])
     }
 
     /// Whether a reference may lead to a sample.

@@ -48,8 +48,8 @@ enum ImportCommand: Command {
             Option(
                 names: ["--person"], formerNames: ["--subject"], value: "ID",
                 help: """
-                    Person whose readings the files contain: me (the store's owner, default), a name, a UUID, or unassigned \
-                    (readings without a person).
+                    Person whose readings the files contain: me (the store's owner, default), a name, a UUID, unassigned \
+                    (readings without a person), or - for the first entry of --files-from.
                     """),
             Option(names: ["--only-person"], help: "Refuse readings for which the file names another person."),
             SharedOptions.timeZone,
@@ -116,10 +116,18 @@ enum ImportCommand: Command {
             }
             let lines = try TargetLines(context, target: name)
             defer { lines.remove() }
-            return try read([lines.file], access, zone, context)
+            return try read([lines.file], of: context.invocation.string("--person"), access, zone, context)
         }
         let given = FileArgument.all(context.invocation.arguments("FILE"))
-        let listed = try context.invocation.string("--files-from").map { try FileArgument.all(listedIn: $0) } ?? []
+        var listed = try context.invocation.string("--files-from").map { try FileArgument.all(listedIn: $0) } ?? []
+        var person = context.invocation.string("--person")
+        if person == "-" {
+            guard !listed.isEmpty else {
+                throw context.invocation.invalid(
+                    "--person", value: "-", expected: "--files-from with a list that begins with the person")
+            }
+            person = listed.removeFirst().name
+        }
         guard !given.isEmpty || !listed.isEmpty else {
             throw UsageError(.missingArgument("FILE"), command: "vitalgate import")
         }
@@ -136,17 +144,18 @@ enum ImportCommand: Command {
         }
         // If there is nothing to read, no store is created.
         guard !files.isEmpty else { return code }
-        return graver(code, try read(files, access, zone, context))
+        return graver(code, try read(files, of: person, access, zone, context))
     }
 
     private static func read(
-        _ files: [FileArgument], _ access: StoreAccess, _ zone: TimeZoneRules, _ context: CommandContext
+        _ files: [FileArgument], of person: String?, _ access: StoreAccess, _ zone: TimeZoneRules, _ context: CommandContext
     ) throws -> ExitCode {
         Interruption.watch()
         // The import runs at lower priority than queries and live input.
         _ = nice(5)
         let run = ImportRun(
-            context: context, zone: zone, options: try options(context, zone), library: try ProfileCommand.library(context))
+            context: context, person: person, zone: zone, options: try options(context, zone),
+            library: try ProfileCommand.library(context))
         if context.invocation.flag("--dry-run") { return try rehearse(run, files, access) }
         let store = try access.openForWriting(creating: true)
         try store.ledger.closeAbandoned()
@@ -200,12 +209,13 @@ enum ImportCommand: Command {
 /// One run over several files.
 private struct ImportRun {
     let context: CommandContext
+    let person: String?
     let zone: TimeZoneRules
     let options: ReadingOptions
     let library: ProfileLibrary
 
     func importAll(_ files: [FileArgument], into store: SampleStore) throws -> ExitCode {
-        let person = try context.person(in: store) ?? store.owner
+        let person = try person.map { try StoreAccess.person($0, in: store) } ?? store.owner
         let report = AccountReport(context: context, zone: zone)
         var accounts: [IngestAccount] = []
         var code = ExitCode.success

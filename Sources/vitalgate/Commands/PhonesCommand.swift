@@ -59,7 +59,7 @@ enum PhonesCommand: Command {
         guard person != Origin.unassigned else {
             throw context.invocation.invalid("--person", value: person, expected: "the person who uses the phone")
         }
-        let client = try store.clients.add(named: name, purpose: app.purpose, at: now)
+        let client = try store.clients.add(named: name, purpose: app.purpose, app: app.id, at: now)
         for type in app.types().map({ ObjectType($0) }) where !type.isReadOnly {
             try store.clients.set(
                 Grant(person: person, type: type, reading: .none, mayWrite: true), accesses: [.write], of: client, at: now)

@@ -1,7 +1,9 @@
 import CommandLineKit
 import Formats
 import HealthModel
+import HealthPage
 import Hub
+import Ingestion
 import Pipeline
 import SampleStore
 
@@ -138,6 +140,9 @@ struct ErasureReport {
             // The name was erased with everything else.
             guard hasFinished else { throw error }
             return .success
+        }
+        if let inbox = configuration.hub.inbox {
+            try FolderOwner.acting(asOwnerOf: inbox) { WaitingUpload.removeAll(of: person, in: inbox) }
         }
         let targets = try targetsToNotify(configuration, without, store)
         if try isUnknown(person, store.erasure.counts(of: person), store) {

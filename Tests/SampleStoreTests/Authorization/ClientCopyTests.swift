@@ -104,6 +104,43 @@ import Testing
         }
     }
 
+    /// The largest number that a file can name must not use up the numbers of clients.
+    @Test func aSourceWithALargeNumberHindersNoClient() throws {
+        try TestStore.with { test in
+            try test.keep([try SampleMaker(.bodyMass, source: "client.\(Int64.max)")("70", at: 60)])
+            #expect(try Self.client(test, [.bodyMass]).id == 1)
+        }
+    }
+
+    /// A file can name the source of a client. Only readings that the client has saved are recognized, and no others are added.
+    @Test func aFileAddsNothingToAClient() throws {
+        try TestStore.with { test in
+            let client = try Self.client(test, [.bodyMass])
+            let own = try SampleMaker(.bodyMass, source: client.source, sourceName: client.name)
+            let record = RecordIdentifier(id: "r", version: 1)
+            let saved = [try own("71", at: 60), try own("72", at: 120, record: record), try own("73", at: 180)]
+            try Self.save(saved, client, test)
+            try Self.save([try own("74", at: 120, record: RecordIdentifier(id: "r", version: 2))], client, test)
+            try test.delete(saved[2])
+            let before = try test.lines()
+            let scale = Device(key: "scale", name: "Scale")
+            let other = try SampleMaker(.bodyMass, source: client.source, sourceName: "Forged", device: scale)
+            let new = [
+                try own("75", at: 60), try own("76", at: 120, record: RecordIdentifier(id: "r", version: 3)),
+                try own("-1", at: 240, rule: .impossible), try own("157", at: 300), try other("80", at: 360),
+            ]
+            let (outcomes, account) = try test.keep(saved + new)
+            #expect(outcomes == [[.duplicate, .duplicate, .duplicate, .refused, .refused, .refused, .refused, .refused]])
+            #expect(account.stored == 0 && account.duplicate == 3 && account.refused == 5)
+            #expect(try test.store.ledger.refusals(of: account.id).allSatisfy { $0.reason == IngestAccount.foreignClient })
+            #expect(try test.lines() == before)
+            #expect(try test.store.connection.series.id(of: other.origin) == nil)
+            // Nobody reads or deletes the samples of a removed client.
+            try test.store.clients.remove(client)
+            #expect(try test.keep([try own("77", at: 400)]).outcomes == [[.stored]])
+        }
+    }
+
     @Test func aClientHasABoundedNumberOfSeries() throws {
         try TestStore.with { test in
             let client = try Self.client(test, [.bodyMass])

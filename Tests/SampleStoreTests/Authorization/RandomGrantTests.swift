@@ -86,9 +86,9 @@ import Testing
             let late = try (30..<60).map { try random.sample($0) }
             var deleted: [GatedSample] = []
             for sample in early + late where random.choose([true, false, false, false]) { deleted.append(sample) }
-            try test.keepExactly(early)
+            try test.keepExactly(early, client: client)
             try random.grant(test, among: early)
-            try test.keepExactly(late)
+            try test.keepExactly(late, client: client)
             for sample in deleted { try test.delete(sample) }
             for person in Self.people {
                 try test.store.people.set(

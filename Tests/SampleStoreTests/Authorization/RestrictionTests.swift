@@ -138,7 +138,7 @@ import Testing
             let client = try test.store.clients.add(named: "scale", purpose: "keeps weights", at: Self.now)
             let own = try SampleMaker(.bodyMass, source: client.source)("70", at: 0)
             let record = try Self.condition("own", at: 2, source: client.source, type: "cda")
-            try test.keepExactly([own, record, try SampleMaker(.bodyMass)("71", at: 60)])
+            try test.keepExactly([own, record, try SampleMaker(.bodyMass)("71", at: 60)], client: client)
             let reader = try Self.restricted(test, to: client)
             func read() throws -> Set<SampleIdentity> {
                 let cursor = try reader.samples.cursor(matching: SampleQuery())

@@ -31,6 +31,20 @@ import Testing
         }
     }
 
+    /// A client's hours do not hide a phone's total of the day, unless the user prefers the client. They explain the total of another client.
+    @Test(arguments: ["phone", "client.7"]) func dailyTotalWithHoursOfAClient(source: String) throws {
+        try TestStore.with { test in
+            let phone = try SampleMaker(.stepCount, source: source, sourceName: "Sum")
+            let client = try SampleMaker(.stepCount, source: "client.8", sourceName: "Program")
+            try test.keep([try phone("9000", at: 0, lasting: 86_400)])
+            try test.keep(try (0..<24).map { try client("230", at: Double($0) * 3600, lasting: 3540) })
+            try test.keep(try (0..<4).map { try client("20", at: Double($0) * 3600, lasting: 3600, ordinal: 1) })
+            #expect(try Self.total(test, .stepCount) == [source == "phone" ? 9000 : 5520])
+            #expect(try Self.total(test, .stepCount, priority: ["Program"]) == [5520])
+            #expect(try Self.total(test, .stepCount, priority: ["Sum"]) == [9000])
+        }
+    }
+
     /// An app's exports contain the same steps by the minute and by the day. A meal of an hour is not the total of the others.
     @Test func dailyTotalsWithMinutesOfSameSource() throws {
         try TestStore.with { test in

@@ -76,21 +76,24 @@ final class TestStore {
         IngestDescription(kind: kind, received: received.microseconds)
     }
 
-    /// One ingest of these batches.
+    /// One ingest of these batches, on behalf of a client if one is given.
     @discardableResult
-    func keep(_ batches: [GatedSample]..., received: Instant = received) throws -> (
+    func keep(_ batches: [GatedSample]..., received: Instant = received, client: Client? = nil) throws -> (
         outcomes: [[SampleOutcome]], account: IngestAccount
     ) {
-        let ingest = try store.beginIngest(Self.description(received: received))
+        var description = Self.description(received: received)
+        description.client = client?.source
+        let ingest = try store.beginIngest(description)
         let outcomes = try batches.map { try ingest.store($0) }
         return (outcomes, try ingest.finish(at: received.microseconds))
     }
 
     /// One ingest that compares nothing with other units or paths, as `import --exact` does.
     @discardableResult
-    func keepExactly(_ batch: [GatedSample]) throws -> Int64 {
-        let ingest = try store.beginIngest(
-            IngestDescription(kind: .import, received: Self.received.microseconds, comparesPaths: false))
+    func keepExactly(_ batch: [GatedSample], client: Client? = nil) throws -> Int64 {
+        var description = IngestDescription(kind: .import, received: Self.received.microseconds, comparesPaths: false)
+        description.client = client?.source
+        let ingest = try store.beginIngest(description)
         _ = try ingest.store(batch)
         return try ingest.finish(at: Self.received.microseconds).id
     }

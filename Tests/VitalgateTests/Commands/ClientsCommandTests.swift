@@ -1,3 +1,6 @@
+import HealthModel
+import Pipeline
+import SampleStore
 import Testing
 
 /// Clients, their tokens and grants, in a shell.
@@ -26,17 +29,48 @@ import Testing
         #expect(try folder.vitalgate("clients", "grants", "page").status == 65)
     }
 
+    /// Saves a weight as a client does over HTTP.
+    private func save(_ mass: String, on day: Int64, as name: String) throws {
+        let store = try SampleStore(path: folder.store, access: .write)
+        let client = try #require(try store.clients.client(named: name))
+        let time = Instant(seconds: 1_772_359_200 + day * 86_400)
+        let reading = Reading(
+            origin: Origin(
+                person: store.owner, type: .bodyMass, source: SourceRevision(id: client.source, name: name), device: nil),
+            numeral: try Numeral(mass), unit: SampleType.bodyMass.canonicalUnit,
+            time: .instants(start: time, end: time, offset: nil), place: Place(.line, 1))
+        let samples = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: time)
+        _ = try store.clients.save(
+            samples, by: client, ClientRequest(key: nil, bytes: []), at: time, within: time.microseconds..<Int64.max)
+    }
+
+    /// An export contains the samples of clients. They are recognized, but no file adds any.
+    @Test func importsNoSampleForAClient() throws {
+        #expect(try folder.vitalgate("clients", "add", "page", "--purpose", "Charts").status == 0)
+        #expect(try folder.vitalgate("clients", "grant", "page", "--write", "bodyMass").status == 0)
+        try save("80", on: 0, as: "page")
+        let file = folder.path("all.ndjson")
+        #expect(try folder.vitalgate("export", "--to", file).status == 0)
+        let again = try folder.vitalgate("import", file, "--format", "ndjson")
+        #expect(again.status == 0 && again.output.contains(#""stored":0"#), "\(again.output)")
+        let forged = try folder.write(
+            "page (client.1)",
+            #"{"type":"bodyMass","start":"2026-03-05T10:00:00Z","value":81,"unit":"kg","source":{"id":"client.1","name":"page"}}"#
+                + "\n")
+        let run = try folder.vitalgate("import", forged)
+        #expect(run.status == 65 && run.errors.contains("its source is a client of this hub"), "\(run.errors)")
+        #expect(try !folder.vitalgate("query", "bodyMass").output.contains("81"))
+        // Posts of a client continue the entry with its name.
+        #expect(try folder.vitalgate("ledger", "list").output.contains("page (client.1) (file)"))
+    }
+
     /// The samples of a client, under its own source, are deleted with it on request.
     @Test func removesClientWithSamples() throws {
-        for name in ["page", "other"] {
+        for (day, (name, mass)) in zip(Int64(0)..., [("page", "80"), ("other", "81")]) {
             #expect(try folder.vitalgate("clients", "add", name, "--purpose", "Charts").status == 0)
+            #expect(try folder.vitalgate("clients", "grant", name, "--write", "bodyMass").status == 0)
+            try save(mass, on: day, as: name)
         }
-        let rows = [(1, 80), (2, 81)].map { client, mass in
-            #"{"kind":"quantity","type":"bodyMass","value":\#(mass),"unit":"kg","start":"2026-03-0\#(client)T10:00:00Z","#
-                + #""end":"2026-03-0\#(client)T10:00:00Z","source":{"id":"client.\#(client)","name":"page"}}"# + "\n"
-        }
-        let file = try folder.write("own.ndjson", rows.joined())
-        #expect(try folder.vitalgate("import", file).status == 0)
         let before = try folder.vitalgate("query", "all", "--format", "ndjson").lines.count
         #expect(try folder.vitalgate("clients", "forget", "other").status == 0)
         #expect(try folder.vitalgate("query", "all", "--format", "ndjson").lines.count == before)

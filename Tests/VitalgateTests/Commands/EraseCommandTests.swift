@@ -1,4 +1,5 @@
 import Glibc
+import Pipeline
 import PipelineTesting
 import Testing
 
@@ -44,6 +45,27 @@ import Testing
         #expect(try folder.vitalgate("people", "erase", "Anna", "--yes").status == 64)
         #expect(try folder.vitalgate("people", "erase", Family.guest).errors == "the store has no data of this person\n")
         for word in ["unassigned", "Zoe"] { #expect(try folder.vitalgate("people", "erase", word, "--yes").status == 64) }
+    }
+
+    /// Files that were uploaded on the page and not imported yet contain readings of the person.
+    @Test func removesUploadsOfThePerson() throws {
+        try folder.write("config.json5", "{ hub: { inbox: '\(folder.path("inbox"))' } }\n")
+        let upload = "5b1f0000-0000-4000-8000-000000000001"
+        for path in [
+            "", "/.page-upload-own-\(Family.guest)-\(Family.guest)-\(upload)",
+            "/.page-upload-all-\(Family.guest)-\(Family.person)-\(upload)",
+            "/.page-upload-own-\(Family.person)-\(Family.person)-\(upload)",
+        ] {
+            try #require(mkdir(folder.path("inbox" + path), 0o700) == 0)
+            if !path.isEmpty { try folder.write("inbox" + path + "/weight.csv", "time") }
+        }
+        for person in [Family.guest, Family.person] { try folder.write("inbox/.page-draft-\(person)-\(upload)", "time") }
+        #expect(try folder.vitalgate("people", "erase", "Anna", "--yes").status == 0)
+        let left = Set(Folder.names(folder.path("inbox")) ?? [])
+        #expect(
+            left == [
+                ".page-upload-own-\(Family.person)-\(Family.person)-\(upload)", ".page-draft-\(Family.person)-\(upload)",
+            ])
     }
 
     @Test func aRunningHubHasToStop() throws {

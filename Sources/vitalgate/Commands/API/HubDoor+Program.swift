@@ -20,8 +20,8 @@ extension HubDoor {
                 guard let status = try? StatusClient.ask(store: store, machine: machine).status else { return (false, []) }
                 return (true, status.devices.map(Device.init))
             },
-            run: { words, file, seconds in
-                let run = ProgramRun.run(program + words, input: Array((file ?? "").utf8), seconds: seconds, memory: .importing)
+            run: { words, input, seconds in
+                let run = ProgramRun.run(program + words, input: Array((input ?? "").utf8), seconds: seconds, memory: .importing)
                 return Outcome(code: run.code, output: run.output, words: run.words)
             },
             reload: { reload(store: store, machine: machine) })

@@ -66,7 +66,7 @@ struct FleetCenter {
         }
         guard let path = broker.processFile else { return }
         let number = SmallFile.read(path, limit: 32).map { String(decoding: $0, as: UTF8.self).filter(\.isNumber) } ?? ""
-        guard let process = Int32(number), process > 1, kill(process, SIGHUP) == 0 else {
+        guard let process = Int32(number), FolderOwner.send(SIGHUP, to: process, namedIn: path) else {
             throw ConfigurationError("\(path) does not name a running broker that this user can signal")
         }
     }
