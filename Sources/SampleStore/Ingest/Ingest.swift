@@ -168,18 +168,17 @@ public final class Ingest: SampleSink {
     private func reason(
         against batch: [GatedSample], _ index: Int, _ earliest: [SampleType: Instant]
     ) throws -> String? {
-        let sample = batch[index].sample
+        // A copy of the sample would take longer than these checks.
         do throws(InvalidObject) {
-            try entryCheck.check(sample)
+            try entryCheck.check(batch[index].sample)
         } catch {
             guard !entryCheck.isSaved else { throw RefusedObject(index: index, fault: error) }
             return error.description
         }
+        let origin = batch[index].sample.origin
         // A client has a limited number of series.
-        if try isForeign(sample.origin), try connection.series.id(of: sample.origin) == nil {
-            return try refusal(ofForeign: index)
-        }
-        return earliest[sample.origin.type].map { sample.end < $0 } ?? false ? IngestAccount.tooOld : nil
+        if try isForeign(origin), try connection.series.id(of: origin) == nil { return try refusal(ofForeign: index) }
+        return earliest[origin.type].map { batch[index].sample.end < $0 } ?? false ? IngestAccount.tooOld : nil
     }
 
     private func writeAll(_ batch: [GatedSample]) throws -> [SampleOutcome] {

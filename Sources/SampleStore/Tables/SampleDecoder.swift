@@ -89,14 +89,19 @@ final class SampleDecoder {
         _ row: Statement, series: Int64, ingest: Int64, ingestReceived: Int64, seq: Int64
     ) throws(StoreError) -> StoredSample {
         let context = try context(row.integer(4), series: series)
-        var sample = Sample(
-            origin: context.origin, identity: Self.none, nominalStart: 0, start: Instant(microseconds: 0),
-            end: Instant(microseconds: 0), value: 0, numeral: Numeral(coefficient: 0), unit: context.unit, zone: context.zone,
-            timeOrigin: context.timeOrigin, received: Instant(microseconds: 0), timeResolution: context.timeResolution,
-            ordinal: context.ordinal, body: context.body)
-        try read(row, skew: context.skew, ingestReceived: ingestReceived, into: &sample)
-        if context.body != nil, connection.isRestricted { sample.body = try ReadableReferences.shown(in: sample, connection) }
-        return StoredSample(sample: sample, ingest: ingest, seq: seq)
+        // A sample of its own would be copied once more.
+        var stored = StoredSample(
+            sample: Sample(
+                origin: context.origin, identity: Self.none, nominalStart: 0, start: Instant(microseconds: 0),
+                end: Instant(microseconds: 0), value: 0, numeral: Numeral(coefficient: 0), unit: context.unit, zone: context.zone,
+                timeOrigin: context.timeOrigin, received: Instant(microseconds: 0), timeResolution: context.timeResolution,
+                ordinal: context.ordinal, body: context.body),
+            ingest: ingest, seq: seq)
+        try read(row, skew: context.skew, ingestReceived: ingestReceived, into: &stored.sample)
+        if context.body != nil, connection.isRestricted {
+            stored.sample.body = try ReadableReferences.shown(in: stored.sample, connection)
+        }
+        return stored
     }
 
     private static let none = SampleIdentity(milliseconds: 0, high: 0, low: 0)
