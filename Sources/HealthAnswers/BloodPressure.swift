@@ -38,8 +38,11 @@ package struct BloodPressure: Hashable, Sendable {
 
     /// A person's blood pressures in a range by time. The two values of each are of one measurement: they have the same time, source, and
     /// device, and the same group if the source has one.
+    ///
+    /// - Parameter conditions: The readings that count, by type. A measurement with a value that does not count is omitted.
     package static func readings(
-        of person: String, from start: Instant, to end: Instant, in store: SampleStore
+        of person: String, from start: Instant, to end: Instant, in store: SampleStore,
+        where conditions: [SampleType: SamplePredicate] = [:]
     ) throws(StoreError) -> [(time: Instant, pressure: BloodPressure)] {
         struct Measurement: Hashable {
             var start: Instant
@@ -50,7 +53,8 @@ package struct BloodPressure: Hashable, Sendable {
         var lower: [Measurement: Double] = [:]
         var readings: [(time: Instant, pressure: BloodPressure)] = []
         for type in [SampleType.bloodPressureDiastolic, .bloodPressureSystolic] {
-            let cursor = try store.samples.cursor(matching: SampleQuery(types: [type], from: start, to: end, person: person))
+            let cursor = try store.samples.cursor(
+                matching: SampleQuery(types: [type], from: start, to: end, person: person, where: conditions[type]))
             defer { cursor.close() }
             while let sample = try cursor.next()?.sample {
                 let key = Measurement(

@@ -148,9 +148,10 @@ extension Chart {
     ///
     /// The parameters are those of ``init(_:person:in:of:zone:priority:where:)``. An interval is wide enough for a bar.
     package static func pressures(
-        of person: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String]
+        of person: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String],
+        where conditions: [SampleType: SamplePredicate] = [:]
     ) throws(StoreError) -> Chart {
-        let readings = try BloodPressure.readings(of: person, from: frame.start, to: frame.end, in: store)
+        let readings = try BloodPressure.readings(of: person, from: frame.start, to: frame.end, in: store, where: conditions)
         // Each is one measurement, unless there are very many.
         if readings.count <= maximumPressures {
             return Chart(
@@ -166,6 +167,7 @@ extension Chart {
                 type: type, intervals: intervals, from: intervals.start(of: intervals.index(of: frame.start)),
                 to: intervals.start(of: intervals.index(of: frame.end) + 1), priority: priority)
             query.person = person
+            if let condition = conditions[type] { query.predicate = condition }
             return Dictionary(try store.statistics(query).map { ($0.start, $0) }) { first, _ in first }
         }
         let lower = try averages(.bloodPressureDiastolic)

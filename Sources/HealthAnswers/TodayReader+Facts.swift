@@ -101,7 +101,9 @@ extension TodayReader {
         let days = figures.days
         let last = days.index(of: now)
         var mornings: [Int: [BloodPressure]] = [:]
-        for (time, pressure) in try BloodPressure.readings(of: person, from: days.start(of: last - 29), to: now, in: store)
+        let readings = try BloodPressure.readings(
+            of: person, from: days.start(of: last - 29), to: now, in: store, where: figures.conditions)
+        for (time, pressure) in readings
         where (4 * Self.hour..<12 * Self.hour).contains(clock(time)) {
             mornings[last - days.index(of: time), default: []].append(pressure)
         }

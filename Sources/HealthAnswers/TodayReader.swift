@@ -71,15 +71,30 @@ package struct TodayReader {
         in latest: inout [SampleType: StoredSample], of person: String, before soon: Instant
     ) throws(StoreError) {
         guard let whole = SampleType(BloodPressure.type) else { return }
-        var query = SampleQuery(types: [whole], to: soon, person: person, descending: true, limit: 1)
+        // Without conditions on pressures, the first one counts.
+        var query = SampleQuery(types: [whole], to: soon, person: person, descending: true)
         query.derivesCorrelations = true
         let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
-        guard let newest = try cursor.next() else { return }
+        var counted: StoredSample?
+        while counted == nil, let stored = try cursor.next() {
+            if try counts(stored.sample, person: person) { counted = stored }
+        }
+        guard let newest = counted else { return }
         latest[whole] = newest
         for part in [SampleType.bloodPressureSystolic, .bloodPressureDiastolic] {
             if let single = latest[part], single.sample.start <= newest.sample.start { latest[part] = nil }
         }
+    }
+
+    /// Whether both values of a blood pressure count.
+    private func counts(_ pressure: Sample, person: String) throws(StoreError) -> Bool {
+        let types = [SampleType.bloodPressureSystolic, .bloodPressureDiastolic]
+        guard types.contains(where: { figures.conditions[$0] != nil }) else { return true }
+        let end = Instant(microseconds: pressure.start.microseconds + 1)
+        return try !BloodPressure.readings(
+            of: person, from: pressure.start, to: end, in: store, where: figures.conditions
+        ).isEmpty
     }
 
     private func today(of stored: StoredSample, person: String, at now: Instant) throws(StoreError) -> TypeToday {

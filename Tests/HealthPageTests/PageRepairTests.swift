@@ -2,6 +2,7 @@ import Glibc
 import HTTPServerTesting
 import HealthModel
 import HealthServingTesting
+import Pipeline
 import SampleStore
 import Testing
 
@@ -90,6 +91,38 @@ import Testing
         #expect(try served.store.repairs.suspicions().isEmpty)
         let whole = try get("/page/type/bodyTemperature?range=year").text
         #expect(whole.contains(": 60 readings") && !whole.contains("left out"))
+    }
+
+    /// A pressure in kilopascal is on no card, in no average and in no drawing, with both of its values.
+    @Test func doubtfulPressuresAreLeftOut() throws {
+        let start = ServedStore.now.microseconds / 1_000_000 - 60 * 86_400
+        for day in 0..<60 as Range<Int64> {
+            let isWrong = day >= 50
+            for (name, right, wrong) in [("bloodPressureSystolic", "12", "16.1"), ("bloodPressureDiastolic", "7", "10.4")] {
+                let type = try #require(SampleType(name))
+                let time = Instant(seconds: start + day * 86_400)
+                try served.keep([
+                    Reading(
+                        origin: Origin(
+                            person: ServedStore.person, type: type,
+                            source: SourceRevision(id: "cuff", name: "cuff", version: nil), device: nil),
+                        numeral: try Numeral(isWrong ? wrong : "\(right)\(day % 10)"), unit: type.canonicalUnit,
+                        time: .instants(start: time, end: time, offset: .utc), group: .shared(UInt64(day + 7)),
+                        place: Place(.line, 1))
+                ])
+            }
+        }
+        _ = try care()
+        let page = try get("/page/type/bloodPressure?range=year").text
+        #expect(page.contains(": 50 readings.") && page.contains("10 readings that look wrong are left out."))
+        let figures = try #require(page.components(separatedBy: "<summary>Readings").first)
+        #expect(!figures.contains("16/10") && !figures.contains("16.1"))
+        let data = try get("/page/data/series?types=bloodPressure&range=year&width=300").text
+        #expect(data.contains(",79.0,129.0,129.0]") && !data.contains("16.1"))
+        let today = try get("/page/data/today").text
+        #expect(today.contains("\"value\":\"129/79\"") && !today.contains("16.1"))
+        let report = try get("/page/report?type=bloodPressure&from=2026-11-01&until=2027-01-15").text
+        #expect(report.contains("<td>129/79</td>") && !report.contains("16.1") && report.contains("look wrong are left out."))
     }
 
     /// The fields of the form with this action.

@@ -149,7 +149,9 @@ private struct Lines {
     private func chart(_ frame: ChartFrame, where condition: SamplePredicate? = nil) throws -> Chart {
         let (person, priority) = (try call.person().person, call.core.settings.priority)
         if type.id == BloodPressure.type {
-            return try Chart.pressures(of: person, in: frame, of: reader.store, zone: call.zone, priority: priority)
+            return try Chart.pressures(
+                of: person, in: frame, of: reader.store, zone: call.zone, priority: priority,
+                where: TrustedReadings.conditions(of: person, call))
         }
         let conditions = [try TrustedReadings(of: type, call).condition(), condition].compactMap { $0 }
         return try Chart(

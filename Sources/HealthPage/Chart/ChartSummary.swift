@@ -82,7 +82,10 @@ struct ChartSummary {
         let (texts, values, type) = (call.texts, call.values, SampleType.bloodPressureSystolic)
         let unit = values.unit(of: type, asked: call.text("unit"))
         let conversion = try values.conversion(of: type, to: unit)
-        let all = try BloodPressure.readings(of: call.person().person, from: window.start, to: window.end, in: reader.store)
+        let person = try call.person().person
+        let all = try BloodPressure.readings(
+            of: person, from: window.start, to: window.end, in: reader.store,
+            where: TrustedReadings.conditions(of: person, call))
         func average(_ readings: [(time: Instant, pressure: BloodPressure)]) -> String? {
             guard !readings.isEmpty else { return nil }
             let count = Double(readings.count)
@@ -97,7 +100,8 @@ struct ChartSummary {
         var text = texts("sum.count", period, PageValues.grouped(Int64(all.count)))
         if let morning = average(mornings) { text += " " + texts("sum.mornings", morning, "\(mornings.count)") }
         if let evening = average(others) { text += " " + texts("sum.others", evening, "\(others.count)") }
-        return Content(value: mean, unit: texts("sum.average", values.symbol(unit)), text: text)
+        let note = try TrustedReadings(of: type, call).note(from: window.start, to: window.end, call)
+        return Content(value: mean, unit: texts("sum.average", values.symbol(unit)), text: text, drawing: note)
     }
 
     private func isMorning(_ time: Instant) -> Bool {

@@ -23,14 +23,17 @@ enum PressureKind {
         let (texts, values) = (call.texts, call.values)
         let unit = values.unit(of: .bloodPressureSystolic, asked: call.text("unit"))
         let conversion = try values.conversion(of: .bloodPressureSystolic, to: unit)
+        let conditions = try TrustedReadings.conditions(of: call.person().person, call)
         func rows(_ type: SampleType) throws -> [Statistics] {
-            let query = StatisticsQuery(
+            var query = StatisticsQuery(
                 type: type, intervals: CalendarIntervals(window.interval, zone: call.zone), from: window.start, to: window.end,
                 person: try call.person().person, priority: call.core.settings.priority)
+            if let condition = conditions[type] { query.predicate = condition }
             return try reader.store.statistics(query).map { $0.converted(by: conversion) }
         }
         let lower = Dictionary(try rows(.bloodPressureDiastolic).map { ($0.start, $0) }) { first, _ in first }
-        let readings = try BloodPressure.readings(of: call.person().person, from: window.start, to: window.end, in: reader.store)
+        let readings = try BloodPressure.readings(
+            of: call.person().person, from: window.start, to: window.end, in: reader.store, where: conditions)
         let lines: [[HTML]] = try rows(.bloodPressureSystolic).reversed().map { upper in
             let average = [upper.average, lower[upper.start]?.average].map { $0.map { PageValues.text($0, places: 0) } ?? "–" }
             // Each is one reading, so that its two values were measured together.

@@ -30,7 +30,7 @@ struct ReportSection {
         guard days.contains(where: { !$0.isEmpty }) else { return "<section>\(title)<p>\(texts("type.nothing"))</p></section>" }
         return """
             <section class="\(type.family.rawValue)">\(title)
-            \(summary(days))\(try TrustedReadings(of: type, call).note(from: request.from, to: request.to, call))
+            \(summary(days))\(try TrustedReadings(of: parts[0], call).note(from: request.from, to: request.to, call))
             \(try partsOfDay(conversion))
             \(try plot(conversion))
             \(try table(days, conversion))</section>
@@ -77,7 +77,8 @@ struct ReportSection {
     private func partsOfDay(_ conversion: UnitConversion) throws -> HTML {
         guard type.id == BloodPressure.type else { return "" }
         let readings = try BloodPressure.readings(
-            of: call.person().person, from: request.from, to: request.to, in: reader.store)
+            of: call.person().person, from: request.from, to: request.to, in: reader.store,
+            where: TrustedReadings.conditions(of: call.person().person, call))
         let texts = call.texts
         let rows: [HTML] = Self.partsOfDay.compactMap { key, hours in
             let own = readings.filter { hours.contains(call.times.hour(of: $0.time)) }.map(\.pressure)
@@ -158,8 +159,17 @@ struct ReportSection {
         let cursor = try reader.store.samples.cursor(matching: query)
         defer { cursor.close() }
         let isPressure = type.id == BloodPressure.type
+        let trusted =
+            try !isPressure
+            ? []
+            : Set(
+                BloodPressure.readings(
+                    of: call.person().person, from: request.from, to: request.to, in: reader.store,
+                    where: TrustedReadings.conditions(of: call.person().person, call)
+                ).map(\.time))
         var rows: [[HTML]] = []
         while let sample = try cursor.next()?.sample {
+            guard !isPressure || trusted.contains(sample.start) else { continue }
             let value =
                 type.kind == .quantity
                 ? text(conversion(sample.value)) : try call.values.shown(sample, in: reader.store).value
