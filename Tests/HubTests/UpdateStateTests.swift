@@ -6,7 +6,7 @@ import Testing
 
 @testable import Hub
 
-/// What the hub shows about updates, and what the configuration turns on.
+/// The hub shows the state of updates, and the configuration turns them on.
 @Suite struct UpdateStateTests {
     private func configuration(_ text: String) throws -> UpdateConfiguration {
         try JSONDecoder().decode(UpdateConfiguration.self, from: Data(text.utf8))

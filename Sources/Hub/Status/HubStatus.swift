@@ -23,7 +23,7 @@ package struct HubStatus: Codable, Hashable, Sendable {
     /// The backups by location, or `nil` if none were ever made.
     package var backups: [Backup]?
 
-    /// What is known about updates of the package, or `nil` if they were never looked for.
+    /// The state of updates of the package, or `nil` before the first check.
     package var update: UpdateState?
 
     /// The maximum number of devices in a status.

@@ -38,7 +38,7 @@ package final class UpdateRun {
     ///   - program: the words that run the installed program, without the option for the store.
     ///   - folder: ``UpdateState/folder``, except in tests.
     ///   - isStopAsked: whether a person wants to stop, asked before the installation.
-    ///   - say: receives each step in words.
+    ///   - say: receives a sentence about each step.
     package init(
         access: StoreAccess, program: [String], folder: String = UpdateState.folder, tools: UpdateTools = UpdateTools(),
         limits: Limits = Limits(), isStopAsked: @escaping () -> Bool, say: @escaping (String) -> Void
@@ -58,7 +58,7 @@ package final class UpdateRun {
 
     /// Asks the repository for a newer version, and writes down the answer.
     ///
-    /// - Returns: the newer version, or `nil` if there is none.
+    /// - Returns: the newer version, or `nil` if the installed one is the newest.
     @discardableResult
     package func check() throws(UpdateFailure) -> String? {
         try prepareFolder()
@@ -84,7 +84,7 @@ package final class UpdateRun {
 
     /// Installs the newer version of the repository, tests it, and returns to the old one if it fails.
     ///
-    /// - Returns: the attempt, or `nil` if there is no newer version.
+    /// - Returns: the attempt, or `nil` if the installed version is the newest.
     package func apply() throws(UpdateFailure) -> UpdateState.Attempt? {
         try takeLock()
         if let attempt = try resumeLocked() { return attempt }

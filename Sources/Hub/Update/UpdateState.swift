@@ -4,7 +4,7 @@ import HealthModel
 import Ingestion
 import Pipeline
 
-/// What is known about updates, in a file that every user can read. `vitalgate update` writes it as root, and the hub shows it.
+/// The state of updates, in a file that every user can read. `vitalgate update` writes it as root, and the hub shows it.
 package struct UpdateState: Codable, Hashable, Sendable {
     /// The result of an attempt to update.
     package struct Attempt: Codable, Hashable, Sendable {
@@ -32,7 +32,7 @@ package struct UpdateState: Codable, Hashable, Sendable {
     package var failure: String?
     /// The version that was installed then.
     package var installed: String?
-    /// A newer version in the repository, or `nil` if there is none.
+    /// A newer version in the repository, or `nil`.
     package var available: String?
     /// The last attempt.
     package var last: Attempt?
@@ -45,7 +45,7 @@ package struct UpdateState: Codable, Hashable, Sendable {
     /// The state before the first check.
     package init() {}
 
-    /// Reads the state, or returns `nil` if there is none.
+    /// Reads the state, or returns `nil` before the first check.
     package init?(in folder: String) {
         guard let bytes = SmallFile.read(Self.path(folder), limit: 1 << 16),
             let state = try? JSONDecoder().decode(UpdateState.self, from: Data(bytes))
@@ -72,7 +72,7 @@ package struct UpdateState: Codable, Hashable, Sendable {
         }
     }
 
-    /// The finding of `doctor`, or `nil` if there was no check.
+    /// The finding of `doctor`, or `nil` before the first check.
     var finding: Finding? {
         if let trouble {
             return Finding(

@@ -43,7 +43,7 @@ struct UpdateStore {
 
     /// Copies the store while the hub runs.
     ///
-    /// - Returns: what the copy contains, for ``UpdateJournal``.
+    /// - Returns: the contents of the copy, for ``UpdateJournal``.
     func makeCopy() throws(UpdateFailure) -> (lastChange: Int64, quarantined: Int, erasures: Int64) {
         guard exists else { return (0, 0, 0) }
         removeCopy()
@@ -108,7 +108,7 @@ struct UpdateStore {
     /// Writes the readings that arrived after the copy to a file, by the newer program, from its store. That store has another name already,
     /// so that nothing arrives there afterwards.
     ///
-    /// - Returns: what is not in the file, or `nil` if everything is.
+    /// - Returns: the changes that the file lacks, or `nil` if it has all of them.
     func carryOut(_ journal: UpdateJournal, seconds: Int) -> String? {
         unlink(carried)
         let descriptor = open(carried, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -21,7 +21,7 @@ package struct UpdateTools: Sendable {
     private func run(_ words: String..., seconds: Int = short) throws(UpdateFailure) -> String {
         let result = attempt(words, seconds: seconds)
         guard result.code == 0 else {
-            // The last lines of apt and dpkg say why, and the first ones what they were about to do.
+            // apt and dpkg first write their plan, and the reason at the end.
             let reason = Self.reason(in: result.words)
             throw UpdateFailure("\(words.prefix(2).joined(separator: " ")): \(reason.isEmpty ? "status \(result.code)" : reason)")
         }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Hub
 
-/// A machine with two versions of the package, on which scripts in a PATH of its own stand in for apt, dpkg and systemd. The program that reads
-/// and writes the store is the real one. `scripts/package-test` updates a Debian with the real parts.
+/// A machine with two versions of the package. Scripts in a PATH of its own replace apt, dpkg and systemd. The program that reads and writes
+/// the store is the real one. `scripts/package-test` updates a Debian with the real parts.
 final class UpdateBench {
     let folder: TestFolder
     private(set) var said: [String] = []

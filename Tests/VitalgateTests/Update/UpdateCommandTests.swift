@@ -45,7 +45,7 @@ import Testing
         let later = try folder.vitalgate("update", "carry", "--after", "1")
         #expect(later.status == 0)
         #expect(later.lines.count == 1 && later.output.contains("\"value\":62"), "\(later.output)\(later.errors)")
-        // What a line cannot express.
+        // A quarantined reading has no line.
         try folder.vitalgate("add", "heartRate", "900", "--at", "2026-11-20T06:02:00Z")
         let quarantined = try folder.vitalgate("update", "carry", "--after", "1")
         #expect(quarantined.status == 65)

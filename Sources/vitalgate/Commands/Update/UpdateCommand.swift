@@ -33,7 +33,7 @@ enum UpdateCommand: Command {
                 options: [Option(names: ["--yes"], help: "Do not ask for confirmation.")],
                 examples: [Example("sudo vitalgate update apply", "Update this machine.")]),
             CommandSpecification(
-                name: "nightly", summary: "Do what the configuration says for the night (the timer uses this).", isHidden: true),
+                name: "nightly", summary: "Check and apply as configured (the timer uses this).", isHidden: true),
             CommandSpecification(
                 name: "resume", summary: "Continue an interrupted update (the service manager uses this).", isHidden: true),
             CommandSpecification(
