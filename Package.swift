@@ -305,7 +305,7 @@ let package = Package(
             name: "VitalgateTests",
             dependencies: [
                 "HealthModel", "Pipeline", "SampleStore", "SQLiteKit", "HTTPServerKit", "HTTPServerTesting", "ExportTesting",
-                "PipelineTesting", "vitalgate",
+                "PipelineTesting", "Hub", "vitalgate",
             ],
             exclude: ["BadInput", "Published", "Rows", "Snapshots"]),
     ],

@@ -53,6 +53,8 @@ package struct Configuration: Sendable {
 
     /// Where and when the hub makes backups.
     package var backup: BackupConfiguration
+    /// Whether the package is updated at night.
+    package var update: UpdateConfiguration
 
     /// The targets, by name.
     package var targets: [TargetConfiguration]
@@ -70,6 +72,7 @@ package struct Configuration: Sendable {
     static let knownKeys = [
         "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
         "bodyComposition", "hub", "sources", "targets", "alerts", "api", "metrics", "page", "collect", "backup",
+        "update",
     ]
 
     private struct File: Decodable {
@@ -90,6 +93,7 @@ package struct Configuration: Sendable {
         var collect: CollectorConfiguration?
         var page: PageConfiguration?
         var backup: BackupConfiguration?
+        var update: UpdateConfiguration?
         var sources: NamedSettings<SourceConfiguration>?
         var targets: NamedSettings<TargetConfiguration>?
         var alerts: NamedSettings<AlertReceiverConfiguration>?
@@ -174,6 +178,7 @@ package struct Configuration: Sendable {
         collect = file.collect
         page = file.page ?? PageConfiguration()
         backup = file.backup ?? BackupConfiguration()
+        update = file.update ?? UpdateConfiguration()
         self.file = found
     }
 

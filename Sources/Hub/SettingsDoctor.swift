@@ -29,6 +29,7 @@ package struct SettingsDoctor: Sendable {
             findings += servers(configuration)
             findings += store(configuration)
             findings += backup(configuration)
+            findings += [UpdateState(in: UpdateState.folder)?.finding].compactMap { $0 }
             findings += estimates(configuration)
             findings += scales(configuration)
             findings += alerts(configuration)

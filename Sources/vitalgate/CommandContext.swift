@@ -1,5 +1,6 @@
 import CommandLineKit
 import Formats
+import Glibc
 import HealthAnswers
 import HealthModel
 import Hub
@@ -151,6 +152,18 @@ struct CommandContext {
     func times() throws -> ShownTimes { ShownTimes(zone: try zone(), isExplicit: invocation.string("--time-zone") != nil) }
 
     var format: Format { invocation.string("--format").flatMap(Format.init) ?? .table }
+
+    /// Whether a person confirms a change, by `--yes` or at the terminal.
+    func isConfirmed() throws -> Bool {
+        if invocation.flag("--yes") { return true }
+        guard isatty(STDIN_FILENO) == 1 else {
+            note("vitalgate: nothing was changed (confirm with --yes)")
+            return false
+        }
+        try streams.output.write("Continue? [y/N] ")
+        try streams.output.flush()
+        return ["y", "yes"].contains((readLine() ?? "").lowercased())
+    }
 
     /// Writes a message to standard error, separate from the data.
     func note(_ text: String) { streams.note(text) }

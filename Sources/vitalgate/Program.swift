@@ -50,7 +50,10 @@ enum Program {
                     PageCommand.self, PhonesCommand.self,
                 ]
             ),
-            ("Maintenance", [SetupCommand.self, BackupCommand.self, StoreCommand.self, GenerateCommand.self]),
+            (
+                "Maintenance",
+                [SetupCommand.self, BackupCommand.self, UpdateCommand.self, StoreCommand.self, GenerateCommand.self]
+            ),
         ]
     }
 

@@ -18,6 +18,25 @@ struct DocumentationTests {
         #expect(Sample.program.help(for: ["store", "nonsense"]) == Sample.program.help(for: ["store"]))
     }
 
+    /// Other programs run it, and people do not see it.
+    @Test func hiddenCommandIsAcceptedAndNotShown() throws {
+        let program = CommandSpecification(
+            name: "hub", summary: "A hub.",
+            subcommands: [
+                CommandSpecification(name: "status", summary: "Show it."),
+                CommandSpecification(name: "secretly", summary: "Do it.", isHidden: true),
+            ])
+        #expect(try program.parse(["secretly"]).path == ["secretly"])
+        let manual = ManualPage(program: program, version: "1.0", exitStatus: [], files: [], environment: [], seeAlso: [])
+        let candidates = program.completion(of: [""])
+        for text in [program.help(for: []), manual.rendered(), "\(candidates)"] {
+            #expect(text.contains("status") && !text.contains("secretly"))
+        }
+        #expect(throws: UsageError(.unknownCommand("secretl", suggestion: nil), command: "hub")) {
+            try program.parse(["secretl"])
+        }
+    }
+
     private let page = ManualPage(
         program: Sample.program, version: "1.0",
         exitStatus: [.init("0", "All went well."), .init("64", "The command line makes no sense.")],

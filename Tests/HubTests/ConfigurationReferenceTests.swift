@@ -29,7 +29,7 @@ import Testing
             "collect.commands": CollectorConfiguration.commandsKeys, "collect.page": CenterPageConfiguration.knownKeys,
             "collect.sealing": CollectorConfiguration.sealingKeys,
             "sources": SourceConfiguration.knownKeys, "alerts": Array(AlertReceiverConfiguration.keys),
-            "backup": BackupConfiguration.knownKeys,
+            "backup": BackupConfiguration.knownKeys, "update": UpdateConfiguration.knownKeys,
             "backup.keep": BackupConfiguration.keepKeys, "backup.locations": BackupLocationConfiguration.knownKeys,
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.settings.map(\.key) }

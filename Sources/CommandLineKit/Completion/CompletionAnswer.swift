@@ -92,7 +92,7 @@ private struct TypedLine {
                     .init(option.names.first { $0.hasPrefix("--") } ?? option.name, help: option.help)
                 })
         }
-        let commands = chain.current.subcommands
+        let commands = chain.current.shownSubcommands
         if !commands.isEmpty {
             let help = chain.isRoot ? [CompletionAnswer.Candidate("help", help: Option.help.help)] : []
             return .words(commands.map { .init($0.name, help: $0.summary) } + help)

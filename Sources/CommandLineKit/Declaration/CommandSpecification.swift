@@ -34,11 +34,17 @@ package struct CommandSpecification: Sendable, Equatable {
     package var subcommands: [CommandSpecification]
     /// Examples at the end of the help.
     package var examples: [Example]
+    /// Whether only other programs of Vitalgate run it. It is accepted, and help, completion and manual page do not show it.
+    package var isHidden: Bool
+
+    /// The subcommands that people use.
+    package var shownSubcommands: [CommandSpecification] { subcommands.filter { !$0.isHidden } }
 
     /// - Parameters:
     ///   - name: the word on the command line.
     ///   - formerNames: names that are accepted and not shown.
     ///   - summary: one sentence.
+    ///   - isHidden: whether it is accepted and not shown.
     package init(
         name: String,
         formerNames: [String] = [],
@@ -47,7 +53,8 @@ package struct CommandSpecification: Sendable, Equatable {
         arguments: [Argument] = [],
         options: [Option] = [],
         subcommands: [CommandSpecification] = [],
-        examples: [Example] = []
+        examples: [Example] = [],
+        isHidden: Bool = false
     ) {
         self.name = name
         self.formerNames = formerNames
@@ -57,6 +64,7 @@ package struct CommandSpecification: Sendable, Equatable {
         self.options = options
         self.subcommands = subcommands
         self.examples = examples
+        self.isHidden = isHidden
     }
 }
 

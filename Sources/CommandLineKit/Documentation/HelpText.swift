@@ -40,13 +40,13 @@ private struct HelpText {
     /// The subcommands below the headings of their groups, in the order of declaration. All lists are aligned alike.
     private var commandGroups: [[String]] {
         var titles: [String] = []
-        for command in chain.current.subcommands {
+        for command in chain.current.shownSubcommands {
             let title = command.group ?? "Commands"
             if titles.last != title { titles.append(title) }
         }
-        let maximumWidth = chain.current.subcommands.map { TerminalText.width($0.name) }.max() ?? 0
+        let maximumWidth = chain.current.shownSubcommands.map { TerminalText.width($0.name) }.max() ?? 0
         return titles.map { title in
-            let commands = chain.current.subcommands.filter { ($0.group ?? "Commands") == title }
+            let commands = chain.current.shownSubcommands.filter { ($0.group ?? "Commands") == title }
             return list(title + ":", commands.map { ($0.name, $0.summary) }, maximumWidth: maximumWidth)
         }
     }

@@ -123,7 +123,7 @@ package struct ManualPage: Sendable {
     }
 
     private func commands(below root: CommandChain, to roff: inout Roff) {
-        let commands = root.family.dropFirst()
+        let commands = root.family.dropFirst().filter { !$0.current.isHidden }
         guard !commands.isEmpty else { return }
         roff.heading("COMMANDS")
         for chain in commands {

@@ -74,7 +74,7 @@ private struct CommandParser {
             // In `query heartRate --help heartRate`, arguments do not matter for the help.
             return
         } else {
-            let names = chain.current.subcommands.map(\.name)
+            let names = chain.current.shownSubcommands.map(\.name)
             let suggestion = Suggestion.nearest(to: token, among: names)
             throw firstError ?? UsageError(.unknownCommand(token, suggestion: suggestion), command: chain.line)
         }

@@ -79,6 +79,12 @@ final class ChildProcess {
         wait()
     }
 
+    /// Kills the process and all programs of its group, such as those that it waits for.
+    func killGroup() {
+        if !isReaped { Glibc.kill(-process, SIGKILL) }
+        kill()
+    }
+
     private func reap(_ options: Int32) -> Bool {
         guard !isReaped else { return true }
         var answer = waitpid(process, &status, options)

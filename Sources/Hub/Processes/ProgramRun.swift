@@ -6,12 +6,14 @@ package enum ProgramRun {
     private static let maximumLength = 1 << 20
 
     /// - Parameters: - arguments: the program's path and its arguments. - input: a short text for its standard input. - seconds: the
-    ///   time after which the program is killed. - memory: the limit of its memory, if it is this program.
+    ///   time after which the program is killed, with all programs that it has started. - memory: the limit of its memory, if it is this
+    ///   program. - file: a file for its standard output, which is then not returned. - source: a file for its standard input.
     /// - Returns: the exit code, or 70 if it did not start or exit by itself, and its output and errors, at most 1 MiB each. If
     ///   it printed no error, the errors are the reason of the 70.
-    package static func run(_ arguments: [String], input: [UInt8] = [], seconds: Int, memory: MemoryLimit? = nil) -> (
-        code: Int32, output: String, words: String
-    ) {
+    package static func run(
+        _ arguments: [String], input: [UInt8] = [], seconds: Int, memory: MemoryLimit? = nil, to file: Int32? = nil,
+        from source: Int32? = nil
+    ) -> (code: Int32, output: String, words: String) {
         var (out, err): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard pair(&out) else { return (70, "", String(cString: strerror(errno))) }
         guard pair(&err) else {
@@ -20,7 +22,12 @@ package enum ProgramRun {
         }
         let process: ChildProcess
         do throws(SystemFailure) {
-            process = try ChildProcess(arguments, reading: input, output: out[1], errors: err[1], memory: memory)
+            let output = file ?? out[1]
+            if let source {
+                process = try ChildProcess(arguments, input: source, output: output, errors: err[1], memory: memory)
+            } else {
+                process = try ChildProcess(arguments, reading: input, output: output, errors: err[1], memory: memory)
+            }
         } catch {
             for end in out + err { close(end) }
             return (70, "", error.reason)
@@ -32,7 +39,7 @@ package enum ProgramRun {
             close(err[0])
         }
         let texts = read([out[0], err[0]], until: ContinuousClock.now + .seconds(seconds))
-        if texts.isWhole { process.wait() } else { process.kill() }
+        if texts.isWhole { process.wait() } else { process.killGroup() }
         guard process.status & 0x7F == 0 else {
             let end = texts.isWhole ? "it was ended by a signal: \(process.status & 0x7F)" : "it did not end within \(seconds) s"
             return (70, texts.all[0], texts.all[1].isEmpty ? end : texts.all[1])

@@ -41,6 +41,7 @@ package struct HubMetrics {
         addDevices(to: &text)
         addTargets(to: &text)
         addBackups(to: &text)
+        addUpdate(to: &text)
         addLoad(to: &text)
         return text.text
     }
@@ -127,6 +128,15 @@ package struct HubMetrics {
         text.add(
             "vitalgate_backup_failing", .gauge, "Whether the last backup or its drill failed.", backups, by: "location",
             { $0.name }, { $0.failure == nil ? 0 : 1 })
+    }
+
+    private func addUpdate(to text: inout PrometheusText) {
+        guard let update = status.update else { return }
+        text.add(
+            "vitalgate_update_available", .gauge, "Whether the repository has a newer version.", update.available == nil ? 0 : 1)
+        text.add(
+            "vitalgate_update_failing", .gauge, "Whether the last check or update failed.",
+            update.failure == nil && update.trouble == nil ? 0 : 1)
     }
 
     private func addLoad(to text: inout PrometheusText) {

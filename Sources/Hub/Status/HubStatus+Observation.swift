@@ -64,6 +64,7 @@ extension HubStatus {
         store.path = StatusSocket.canonical(known.path)
         store.bytes = samples.bytes
         backups = Self.backups(ofStore: store.path)
+        update = UpdateState(in: UpdateState.folder)
         let days = CalendarIntervals(.day, zone: zone)
         let midnight = days.start(of: days.index(of: time))
         do throws(StoreError) {

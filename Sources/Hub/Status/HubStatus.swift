@@ -23,6 +23,9 @@ package struct HubStatus: Codable, Hashable, Sendable {
     /// The backups by location, or `nil` if none were ever made.
     package var backups: [Backup]?
 
+    /// The state of updates of the package, or `nil` before the first check.
+    package var update: UpdateState?
+
     /// The maximum number of devices in a status.
     package static let maximumDevices = 256
 

@@ -60,6 +60,7 @@ struct StatusReport {
         text += "store   \(TerminalText.sanitized(status.store.path)), \(Readable.bytes(status.store.bytes))\n"
         if let failure = status.store.failure { text += "        \(TerminalText.sanitized(failure))\n" }
         text += backups(status)
+        text += update(status)
         guard today.failure == nil else { return text + "today   unknown: the readings could not be counted\n" }
         let parts = [
             (today.stored, "stored"), (today.duplicate, "duplicate"), (today.quarantined, "quarantined"),
@@ -87,6 +88,15 @@ struct StatusReport {
             if let failure = each.failure { parts.append(TerminalText.sanitized(failure)) }
             return "backup  \(TerminalText.sanitized(each.name)): \(parts.joined(separator: ", "))\n"
         }.joined()
+    }
+
+    /// Only what a person can do something about.
+    private func update(_ status: HubStatus) -> String {
+        guard let update = status.update else { return "" }
+        var parts: [String] = []
+        if let version = update.available { parts.append("\(version) is available ('sudo vitalgate update apply')") }
+        parts += [update.trouble, update.failure].compactMap { $0 }
+        return parts.map { "update  \(TerminalText.sanitized($0))\n" }.joined()
     }
 
     private func age(of time: Instant, on now: Instant) -> String {
@@ -177,7 +187,7 @@ struct StatusReport {
         for (name, count) in counts(status.today) { today.set(name, count) }
         today.set("failure", status.today.failure)
         today.set("waiting", status.today.waiting)
-        return [
+        var object: JSONObject = [
             "time": status.time, "hub": status.hub.map { JSONObject(fields($0)) }, "store": JSONObject(fields(status.store)),
             "today": today,
             "quarantine": (status.quarantine ?? []).map { JSONObject(["rule": $0.rule, "count": $0.count, "since": $0.since]) },
@@ -186,6 +196,8 @@ struct StatusReport {
             "devicesLeftOut": status.devicesLeftOut,
             "backups": ifPresent(status.backups?.map { JSONObject(["name": $0.name], fields($0)) }),
         ]
+        if let update = status.update { object.set("update", JSONObject(fields(update))) }
+        return object
     }
 
     private static func object(_ source: HubStatus.Source) -> JSONObject {
@@ -232,6 +244,14 @@ struct StatusReport {
         ["made": backup.made, "proven": backup.proven, "away": backup.away, "failure": backup.failure]
     }
 
+    private static func fields(_ update: UpdateState) -> Fields {
+        [
+            "checked": update.checked, "failure": update.failure, "installed": update.installed, "available": update.available,
+            "outcome": update.last?.outcome.rawValue, "time": update.last?.time, "from": update.last?.from,
+            "to": update.last?.to, "reason": update.last?.reason,
+        ]
+    }
+
     private static func fields(_ device: HubStatus.Device) -> Fields {
         [
             "name": device.name, "source": device.source, "state": device.state, "reason": device.reason, "last": device.last,
@@ -274,6 +294,7 @@ struct StatusReport {
             if let adverts = source.adverts { add("source", source.name, fields(adverts)) }
         }
         for backup in status.backups ?? [] { add("backup", backup.name, fields(backup)) }
+        if let update = status.update { add("update", "", fields(update)) }
         for device in status.devices {
             add("device", device.address, fields(device))
             for each in device.receivers ?? [] {

@@ -28,7 +28,8 @@ import Testing
         "fleet profile", "fleet check", "fleet study", "fleet study list", "fleet study add", "fleet study remove",
         "fleet study consent", "fleet study withdraw", "fleet study hub", "fleet study reader", "fleet study copy",
         "fleet broker-config", "fleet key", "backup", "backup add", "backup list", "backup run", "backup check", "backup remove",
-        "backup key", "backup restore", "doctor", "generate", "generate bash-completion", "generate zsh-completion",
+        "backup key", "backup restore", "update", "update status", "update check", "update apply", "doctor", "generate",
+        "generate bash-completion", "generate zsh-completion",
         "generate fish-completion", "generate man", "generate udev", "generate devices", "capture", "replay",
     ]
 

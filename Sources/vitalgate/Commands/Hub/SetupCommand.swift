@@ -93,7 +93,7 @@ struct SetupCommand: Command {
               configuration \(path)\(isService ? "\n  service       \(Self.dropIn)" : "")
             Only browsers with a code from 'vitalgate page open' can log in.
             """)
-        guard try isConfirmed() else { return .success }
+        guard try context.isConfirmed() else { return .success }
         try ConfigurationFile.createFolder(SmallFile.folder(of: path))
         try certify(hosts)
         guard let changed = ConfigurationBlock.adding(members(hosts: hosts, port: port), to: text) else {
@@ -129,17 +129,6 @@ struct SetupCommand: Command {
             "    key: \(quoted("\(folder)/hub-key.pem")),",
             "},",
         ]
-    }
-
-    private func isConfirmed() throws -> Bool {
-        if context.invocation.flag("--yes") { return true }
-        guard isatty(STDIN_FILENO) == 1 else {
-            context.note("vitalgate: nothing was changed (confirm with --yes)")
-            return false
-        }
-        try context.streams.output.write("Continue? [y/N] ")
-        try context.streams.output.flush()
-        return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 
     private func certify(_ hosts: [String]) throws {
