@@ -122,10 +122,15 @@ package final class UpdateRun {
         try prepareFolder()
         guard lock < 0 else { return }
         lock = open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            throw UpdateFailure(
-                lock >= 0 ? "another update is running" : "\(folder): \(String(cString: strerror(errno)))", isStopped: true)
+        guard lock >= 0 else { throw UpdateFailure("\(folder): \(String(cString: strerror(errno)))") }
+        // A program that is being started has the lock for a moment longer than this process.
+        for _ in 0..<20 {
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 { return }
+            usleep(50_000)
         }
+        close(lock)
+        lock = -1
+        throw UpdateFailure("another update is running", isStopped: true)
     }
 
     private func prepareFolder() throws(UpdateFailure) {

@@ -1,4 +1,5 @@
 import Glibc
+import SampleStore
 import Testing
 
 @testable import Hub
@@ -127,6 +128,14 @@ import Testing
         try bench.set("after", "\(bench.adding(9...11)) && \(UpdateBench.migrating)")
         try expectReturned(try bench.run().apply(), "radio does not run", readings: 11)
         #expect(bench.said.contains("6 readings of the time in between are stored again"))
+    }
+
+    /// The log of the newer store then stays beside it, and must not be replayed over the earlier one.
+    @Test func returnsToTheEarlierStoreWhileAProgramHasTheNewOneOpen() throws {
+        let open = try SampleStore(path: bench.folder.store, access: .write)
+        try bench.set("problems", "profile: a\n")
+        try bench.set("after", "\(bench.adding(6...8)) && \(UpdateBench.migrating)")
+        try withExtendedLifetime(open) { try expectReturned(try bench.run().apply(), "profile: a", readings: 8) }
     }
 
     @Test func returnsToTheEarlierStoreIfItWasDamaged() throws {
