@@ -25,6 +25,7 @@ final class UpdateBench {
         try set("service", "active\n")
         for version in ["1.0", "2.0"] { try folder.write("repository/\(version)", version + "\n") }
         for number in 1...5 { try add(number) }
+        try set("schema", try Self.sqlite(folder.store, "PRAGMA user_version"))
     }
 
     /// Sets a property of the machine, which its scripts read.
@@ -135,20 +136,19 @@ final class UpdateBench {
                         exit 0 ;;
                     *" carry "*)
                         if [ -e "$M/carry-fails" ]; then echo "vitalgate: it crashed" >&2; exit 70; fi
-                        sqlite3 "$2" "PRAGMA user_version = \(Self.schema)" >/dev/null ;;
+                        sqlite3 "$2" "PRAGMA user_version = $(cat "$M/schema")" >/dev/null ;;
                 esac
                 exec '\(program)' \(options.map { "'\($0)'" }.joined(separator: " ")) "$@"
                 """,
         ]
     }
 
-    private static let schema = 2
-}
-
-extension UpdateBench {
-    /// Makes a store of the newer version one of this version.
-    static func setSchema(of path: String) throws {
-        let run = ProgramRun.run(["/usr/bin/sqlite3", path, "PRAGMA user_version = \(schema)"], seconds: 60)
+    private static func sqlite(_ path: String, _ sql: String) throws -> String {
+        let run = ProgramRun.run(["/usr/bin/sqlite3", path, sql], seconds: 60)
         try #require(run.code == 0, "\(run.words)")
+        return run.output
     }
+
+    /// Makes a store of the newer version one of this version.
+    func setSchema(of path: String) throws { _ = try Self.sqlite(path, "PRAGMA user_version = \(folder.text("schema"))") }
 }

@@ -153,7 +153,7 @@ import Testing
         #expect(attempt?.reason?.contains("store.db.from-2.0 has what arrived in between") == true, "\(attempt?.reason ?? "")")
         #expect(try bench.readings() == 5)
         let newer = bench.folder.path("store.db.from-2.0")
-        try UpdateBench.setSchema(of: newer)
+        try bench.setSchema(of: newer)
         let kept = try bench.folder.vitalgate("query", "heartRate", "--format", "ndjson", store: newer)
         #expect(kept.lines.count == 8, "\(kept.errors)")
     }
