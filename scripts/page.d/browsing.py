@@ -100,6 +100,12 @@ def log_out(driver):
     press(driver, one(driver, "form[action='/page/logout'] button"))
 
 
+def leave(driver):
+    """Logs out of one of several hubs. All are on one host, so no cookie of this one is left: an answer that came late may have renewed it."""
+    log_out(driver)
+    driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+
+
 def put(driver, field, day):
     """A day, as a browser's picker puts it into a field."""
     driver.execute_script("arguments[0].value = arguments[1]", field, day)

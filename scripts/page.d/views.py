@@ -4,7 +4,7 @@ import datetime
 import json
 import os
 
-from browsing import WIDTHS, arguments, log_out, look_for_barriers, look_for_overlaps, one, open_tables, picture, step
+from browsing import WIDTHS, arguments, leave, look_for_barriers, look_for_overlaps, one, open_tables, picture, step
 from hub import Hub, eventually, prefer, width
 from programs import asks
 from readings import archive, lines, pressures, rows
@@ -84,10 +84,9 @@ def see_all(driver):
                         see(driver, hub, place, name + ("-query" if "?" in place else ""), pixels, dark, language)
         prefer(driver)
         step(f"taps: {taps(driver, hub, now)}")
-        # Both hubs are on one host, and the other's parts of the walk use its cookie.
         driver.get(hub.address + "/page/")
         width(driver, 1440)
-        log_out(driver)
+        leave(driver)
     width(driver, 800)
 
 
