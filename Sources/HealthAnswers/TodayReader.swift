@@ -71,7 +71,7 @@ package struct TodayReader {
         in latest: inout [SampleType: StoredSample], of person: String, before soon: Instant
     ) throws(StoreError) {
         guard let whole = SampleType(BloodPressure.type) else { return }
-        // Without conditions on pressures, the first one counts.
+        // If there is no condition on pressures, the first one counts.
         var query = SampleQuery(types: [whole], to: soon, person: person, descending: true)
         query.derivesCorrelations = true
         let cursor = try store.samples.cursor(matching: query)

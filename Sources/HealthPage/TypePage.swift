@@ -27,7 +27,7 @@ enum TypePage {
         let table: HTML = hasChart ? "<div data-figures>\(try figures(of: type, window, reader, call))</div>" : ""
         let history = try KindPage.history(of: type, reader, call)
         let samples = try samples(of: type, reader, call)
-        // Below a drawing, the readings are behind a press. Without one, they are the page.
+        // If there is a drawing, a press opens the readings. Otherwise they are the page.
         let isDrawn = hasChart || !history.text.isEmpty
         let readings: HTML =
             isDrawn
@@ -59,7 +59,7 @@ enum TypePage {
         return defaultRange == .day && (type.aggregation == .cumulative || type.kind != .quantity) ? .week : defaultRange
     }
 
-    /// What one can do with the type: add a reading, correct the latest one, and print a report.
+    /// The actions on the type: add a reading, correct the latest one, and print a report.
     private static func actions(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> HTML {
         let measured = BloodPressure.measuredType(of: type)
         // Readings of activity and of the heart come by themselves.

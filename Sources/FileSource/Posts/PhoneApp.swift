@@ -97,7 +97,7 @@ extension PhoneApp {
     /// The purpose of a phone's client, as shown to people.
     package var purpose: String { "Posts of \(name)" }
 
-    /// The app with an id, or `nil` if there is none.
+    /// Finds the app with an id. The result is `nil` if the id is unknown.
     package init?(id: String?) {
         guard let app = Self.all.first(where: { $0.id == id }) else { return nil }
         self = app

@@ -96,7 +96,7 @@ struct LinePlot {
             """
     }
 
-    /// The drawing on a card, below what it shows in words.
+    /// The drawing on a card, with its figure in words above it.
     ///
     /// - Parameters:
     ///   - family: The family of the data, which gives the card its color.

@@ -23,7 +23,7 @@ struct TrustedReadings {
         return try Dictionary(grouping: found, by: \.series.type).mapValues { .not(.or(try $0.map(Self.condition))) }
     }
 
-    /// What is known about a person's types today.
+    /// Reads the types that a person has data of today.
     static func today(_ reader: Reader, of person: String, _ call: PageCall) throws -> TodayReader {
         TodayReader(
             reader.store, zone: call.zone, priority: call.core.settings.priority, conditions: try conditions(of: person, call))

@@ -47,7 +47,7 @@ enum KindPage {
             """
     }
 
-    /// What is behind a press, below what the page shows first.
+    /// Content that a press opens, below the content that the page shows first.
     static func more(_ title: String, _ content: HTML, isOpen: Bool = false) -> HTML {
         content.text.isEmpty
             ? "" : "<details class=\"behind\"\(HTML.choose(isOpen, " open"))><summary>\(title)</summary>\(content)</details>"

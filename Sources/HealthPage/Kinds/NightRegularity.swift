@@ -93,14 +93,14 @@ struct NightRegularity {
         guard let last = nights.last?.night else { return "" }
         let (night, texts) = (SleepNight(last), call.texts)
         let typical = TypicalRange(nights.dropLast().map { Double($0.night.asleep) }.filter { $0 > 0 })
-        let usual = typical.map { " · " + texts("card.usualNight", SleepNight.text(Int64($0.median), call.values)) } ?? ""
+        let typicalText = typical.map { " · " + texts("card.usualNight", SleepNight.text(Int64($0.median), call.values)) } ?? ""
         let naps = (nights.last?.naps ?? []).map { nap in
             let ends = [nap.start, nap.end].map { call.times.clock(Instant(microseconds: $0)) }
             return " · " + texts("sleep.nap", ends.joined(separator: "–"), SleepNight.text(nap.asleep, call.values))
         }
         return """
             <div class="card sleep"><div class="sum"><div><p class="num">\(SleepNight.text(night.length, call.values))</p>\
-            <p class="note">\(night.interval(call))\(usual)\(naps.joined())</p></div></div>\(night.html(call))</div>
+            <p class="note">\(night.interval(call))\(typicalText)\(naps.joined())</p></div></div>\(night.html(call))</div>
             """
     }
 
@@ -120,13 +120,13 @@ struct NightRegularity {
             let top = max(maximum, value) * 1.05
             func x(_ length: Double) -> String { Coordinate.hundredths(length / top * 100) }
             let ends = [typical.low, typical.high].map { hours(Int64($0)) }
-            let usual = call.texts("night.usual", ends[0] == ends[1] ? ends[0] : ends.joined(separator: "–"))
+            let typicalText = call.texts("night.usual", ends[0] == ends[1] ? ends[0] : ends.joined(separator: "–"))
             return """
                 <div class="lab"><span class="name">\(call.texts(key))</span>\
                 <span class="val"><b class="num">\(SleepNight.text(Int64(value), call.values))</b></span>\
                 <svg class="bar2" aria-hidden="true"><rect class="track" x="0" width="100%" y="6" height="8" rx="4"/>\
                 <rect class="usual" x="\(x(typical.low))%" width="\(x(typical.high - typical.low))%" y="4" height="12" rx="4"/>\
-                <circle class="knob" cx="\(x(value))%" cy="10" r="7"/></svg><span class="trend"><small class="s">\(usual)</small></span></div>
+                <circle class="knob" cx="\(x(value))%" cy="10" r="7"/></svg><span class="trend"><small class="s">\(typicalText)</small></span></div>
 
                 """
         }

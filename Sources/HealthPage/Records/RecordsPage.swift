@@ -101,7 +101,7 @@ enum RecordsPage {
             """
     }
 
-    /// The key of the words for a result outside of its range: above, below, or neither if the record only says so.
+    /// The key of the words for a result outside of its range: above, below, or neither if the record has no numbers.
     private static func side(of result: ClinicalResult) -> String {
         guard let value = result.amount?.numeral.doubleValue else { return "lab.outside" }
         if let high = result.range?.high?.amount?.numeral.doubleValue, value > high { return "records.above" }

@@ -5,7 +5,7 @@ extension UpdateRun {
     /// after the copy are stored in it again. Each part can be repeated after an interruption.
     func goBack(_ begun: UpdateJournal, because reason: String) throws(UpdateFailure) -> UpdateState.Attempt {
         var journal = begun
-        say("returning to \(journal.from): \(reason)")
+        report("returning to \(journal.from): \(reason)")
         // The room is needed first, because the disk may be full.
         unlink(reserve)
         (journal.step, journal.reason) = (.returning, reason)
@@ -32,7 +32,7 @@ extension UpdateRun {
         guard !isUnchanged else { return }
         try tools.stopService()
         if journal.isDamaged || store.isForOtherVersion, access(store.copy, F_OK) == 0 {
-            say("putting the earlier store in its place")
+            report("putting the earlier store in its place")
             try store.putCopyInPlace()
         }
         guard store.hasNewer, !journal.isCarriedOut else { return }
@@ -43,7 +43,7 @@ extension UpdateRun {
 
     private func restorePackage(_ journal: UpdateJournal) throws(UpdateFailure) {
         if tools.installed() != ("installed", journal.from) {
-            say("installing \(journal.from) again")
+            report("installing \(journal.from) again")
             try tools.installOlder(journal.packages[0])
         }
         if journal.wasActive { try tools.startService() }
@@ -52,9 +52,9 @@ extension UpdateRun {
     private func finish(_ journal: UpdateJournal, _ reason: String) -> UpdateState.Attempt {
         var reason = reason
         let carried = store.carryIn(seconds: limits.carrying)
-        if carried.lines > 0 { say("\(carried.lines) readings of the time in between are stored again") }
+        if carried.lines > 0 { report("\(carried.lines) readings of the time in between are stored again") }
         if let problem = [carried.problem, journal.left].compactMap({ $0 }).first {
-            reason += ". \(store.keepNewer(journal.to)) has what arrived in between: \(problem)"
+            reason += ". \(store.retainNewer(journal.to)) has what arrived in between: \(problem)"
         } else {
             store.removeNewer()
         }

@@ -31,22 +31,22 @@ package final class UpdateRun {
     let program: [String]
     private let now: () -> Instant
     private let isStopAsked: () -> Bool
-    let say: (String) -> Void
+    let report: (String) -> Void
     private var lock: Int32 = -1
 
     /// - Parameters:
     ///   - program: the words that run the installed program, without the option for the store.
     ///   - folder: ``UpdateState/folder``, except in tests.
     ///   - isStopAsked: whether a person wants to stop, asked before the installation.
-    ///   - say: receives a sentence about each step.
+    ///   - report: receives a sentence about each step.
     package init(
         access: StoreAccess, program: [String], folder: String = UpdateState.folder, tools: UpdateTools = UpdateTools(),
-        limits: Limits = Limits(), isStopAsked: @escaping () -> Bool, say: @escaping (String) -> Void
+        limits: Limits = Limits(), isStopAsked: @escaping () -> Bool, report: @escaping (String) -> Void
     ) {
         (self.folder, self.tools, self.limits, self.program) = (folder, tools, limits, program)
         store = UpdateStore(access: access, tools: tools, program: program, folder: folder)
         now = access.machine.now
-        (self.isStopAsked, self.say) = (isStopAsked, say)
+        (self.isStopAsked, self.report) = (isStopAsked, report)
     }
 
     deinit { if lock >= 0 { close(lock) } }
@@ -110,7 +110,7 @@ package final class UpdateRun {
 
     private func resumeLocked() throws(UpdateFailure) -> UpdateState.Attempt? {
         guard let journal = try UpdateJournal.read(in: folder) else { return nil }
-        say("continuing an update that was interrupted")
+        report("continuing an update that was interrupted")
         switch journal.step {
         case .installing: return try goBack(journal, because: "it was interrupted during the installation")
         case .testing: return try test(journal)
@@ -142,7 +142,7 @@ package final class UpdateRun {
     // MARK: Preparation, which changes nothing
 
     private func prepare(from: String, to version: String) throws(UpdateFailure) -> UpdateJournal {
-        say("preparing the update from \(from) to \(version)")
+        report("preparing the update from \(from) to \(version)")
         let problems = try selfTest(sources: [])
         if let broken = problems.first(where: Self.isOfStore) {
             throw UpdateFailure("the store has to be repaired first: \(broken)")
@@ -158,8 +158,8 @@ package final class UpdateRun {
         let new = try tools.obtain(version, in: folder)
         try checkStop()
         try checkRoom(old, new)
-        try keepProgram()
-        say("copying the store")
+        try retainProgram()
+        report("copying the store")
         let copied = try store.makeCopy()
         try checkStop()
         return UpdateJournal(
@@ -203,7 +203,7 @@ package final class UpdateRun {
                     "there is too little room at \(path): \(free >> 20) MiB are free, \(bytes >> 20) MiB are needed")
             }
         }
-        // This room is kept for the way back, also if the disk fills up.
+        // The way back has this room, also if the disk fills up.
         let descriptor = open(reserve, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         let code = descriptor < 0 ? errno : posix_fallocate(descriptor, 0, off_t(oldSize + spare / 2))
         if descriptor >= 0 { close(descriptor) }
@@ -213,10 +213,10 @@ package final class UpdateRun {
     var reserve: String { folder + "/reserve" }
 
     /// The path at which this version's program stays during the update, because the new one may not work after a power cut.
-    package static func keptProgram(in folder: String = UpdateState.folder) -> String { folder + "/vitalgate" }
+    package static func retainedProgram(in folder: String = UpdateState.folder) -> String { folder + "/vitalgate" }
 
-    private func keepProgram() throws(UpdateFailure) {
-        let path = Self.keptProgram(in: folder)
+    private func retainProgram() throws(UpdateFailure) {
+        let path = Self.retainedProgram(in: folder)
         unlink(path)
         // dpkg replaces the file under its old name, so a second name of it stays as it is.
         if link(program[0], path) == 0 { return }
@@ -230,7 +230,7 @@ package final class UpdateRun {
     private func installAndTest(_ journal: UpdateJournal) throws(UpdateFailure) -> UpdateState.Attempt {
         var journal = journal
         try journal.write(in: folder)
-        say("installing \(journal.to)")
+        report("installing \(journal.to)")
         do throws(UpdateFailure) {
             try tools.install(journal.packages[1])
         } catch {
@@ -246,7 +246,7 @@ package final class UpdateRun {
     }
 
     private func test(_ journal: UpdateJournal) throws(UpdateFailure) -> UpdateState.Attempt {
-        say("testing \(journal.to)")
+        report("testing \(journal.to)")
         var journal = journal
         do throws(UpdateFailure) {
             let installed = tools.installed()
@@ -302,7 +302,7 @@ package final class UpdateRun {
     /// Removes everything except the package of the installed version, which the next update needs for its way back.
     func cleanUp(keeping version: String) {
         store.removeCopy()
-        for path in [reserve, Self.keptProgram(in: folder), marker] { unlink(path) }
+        for path in [reserve, Self.retainedProgram(in: folder), marker] { unlink(path) }
         let suffix = "_\(version.replacing(":", with: "%3a"))_"
         for name in Folder.names(folder) ?? [] where name.hasSuffix(".deb") && !name.contains(suffix) {
             unlink("\(folder)/\(name)")

@@ -91,12 +91,12 @@ struct UpdateStore {
     /// Gives the store of the newer version a name of its own, under which it stays.
     ///
     /// - Returns: its path.
-    func keepNewer(_ version: String) -> String {
+    func retainNewer(_ version: String) -> String {
         let names = [""] + (2...100).map { "-\($0)" }
-        let kept = names.map { "\(path).from-\(version)\($0)" }.first { Glibc.access($0, F_OK) != 0 } ?? newer
-        _ = try? asOwner { for suffix in ["-wal", ""] { rename(newer + suffix, kept + suffix) } }
+        let retained = names.map { "\(path).from-\(version)\($0)" }.first { Glibc.access($0, F_OK) != 0 } ?? newer
+        _ = try? asOwner { for suffix in ["-wal", ""] { rename(newer + suffix, retained + suffix) } }
         removeNewer()
-        return Glibc.access(kept, F_OK) == 0 ? kept : carried
+        return Glibc.access(retained, F_OK) == 0 ? retained : carried
     }
 
     func removeNewer() {

@@ -43,7 +43,7 @@ package struct IntakeService: Sendable {
     /// - Returns: the account of this post.
     /// - Throws: ``Failure``, ``StoreError``.
     package func run(_ kind: String, file path: String, grouping: String?, by client: Client) throws -> IngestAccount {
-        guard let app = PhoneApp.all.first(where: { $0.id == kind }) else { throw Failure.unknownKind }
+        guard let app = PhoneApp(id: kind) else { throw Failure.unknownKind }
         // A value of a period replaces that of any phone of the person. Other clients change only what they have saved themselves.
         guard PhoneApp(id: client.app) != nil else { throw Failure.notAPhone }
         let store = try SampleStore(path: store, access: .write)

@@ -88,11 +88,12 @@ final class StoredRepeats {
     }
 
     private func report(_ key: SampleKey) throws(StoreError) -> Report? {
-        try connection.samples.sample(at: key, among: .live).map {
-            Report(
-                key: key, origin: $0.origin, trace: ReadingTrace($0), unit: $0.unit.code, identity: key.identity(skew: 0),
-                isGrouped: $0.group != nil)
-        }
+        guard let sample = try connection.samples.sample(at: key, among: .live) else { return nil }
+        var report = Report(
+            key: key, origin: sample.origin, trace: ReadingTrace(sample), unit: sample.unit.code, identity: key.identity(skew: 0),
+            isGrouped: sample.group != nil)
+        report.nominalStart = sample.nominalStart
+        return report
     }
 
     /// The samples that agree with each other, directly or over others.

@@ -140,7 +140,7 @@ struct Erasure {
 
     /// Settles the records of which a version is removed, so that the next one becomes the sample.
     private func promoteVersions(by ingest: Int64) throws(StoreError) {
-        let others = try connection.records.besideErased()
+        let others = try connection.records.otherVersionsOfErased()
         guard !others.isEmpty else { return }
         try connection.records.removeErased()
         let deletion = Deletion(connection: connection, ingest: ingest)

@@ -51,14 +51,7 @@ struct BatchDecision {
                     outcomes[Int(row.index)] = .duplicate
                     continue
                 }
-                // The source does not know more than when the reading was corrected.
-                if let corrected = try records.corrected(record, in: row.series),
-                    try connection.samples.sample(at: corrected, among: .tombstones).map({ Self.isEqual(sample, $0) }) ?? false
-                {
-                    outcomes[Int(row.index)] = .duplicate
-                    continue
-                }
-                switch try records.claim(record, at: row.key, identity: sample.identity) {
+                switch try records.claim(record, at: row.key, identity: sample.identity, sample) {
                 case .stored:
                     registered[row.key] = row
                     continue
@@ -105,29 +98,21 @@ struct BatchDecision {
 
     private func version(of row: SampleRow) -> Int64 { batch[Int(row.index)].sample.record?.version ?? 0 }
 
-    /// Whether two versions have the same number, unit, and time.
-    private static func isEqual(_ one: Sample, _ other: Sample) -> Bool {
-        one.numeral.canonicalText == other.numeral.canonicalText && one.unit.code == other.unit.code
-            && one.nominalStart == other.nominalStart
-            && one.end.microseconds - one.start.microseconds == other.end.microseconds - other.start.microseconds
-    }
-
     /// Whether the number, unit, or time of a row differs from those of the same version at a place.
     private func conflicts(_ row: SampleRow, with key: SampleKey, _ arrived: SampleRow?) throws(StoreError) -> Bool {
         let sample = batch[Int(row.index)].sample
         // HealthKit ignores a version that a program saves again. A resource and a day's summary have no number.
         guard !acrossDevices, sample.origin.kind != .clinicalRecord, sample.origin.kind != .activitySummary else { return false }
-        func isEqual(_ other: Sample) -> Bool { Self.isEqual(other, sample) }
         var known = arrived.map { [batch[Int($0.index)].sample] } ?? []
         for key in [key, forms[row.index] ?? key] {
             for rows in SampleTable.Rows.allCases where known.isEmpty {
                 if let other = try connection.samples.sample(at: key, among: rows) { known.append(other) }
             }
         }
-        if known.contains(where: isEqual) { return false }
+        if known.contains(where: sample.hasSameReading) { return false }
         // The source may report a version as a repair made it.
         if let repaired = try repaired(sample.record, in: row.series) { known.append(repaired) }
-        return !known.isEmpty && !known.contains(where: isEqual)
+        return !known.isEmpty && !known.contains(where: sample.hasSameReading)
     }
 
     /// Returns the sample that repairs made of a version of a record. A reading with its identity is known by that sample.

@@ -33,9 +33,9 @@ final class Records {
 
     /// Registers a version that is about to be stored, and retires the lower one if it counts.
     ///
-    /// - Parameter isAccepted: Whether a person accepted it, so that it replaces the same version with another value.
+    /// - Parameter sample: The version, or `nil` if a person accepted it, so that it replaces the same version with another value.
     func claim(
-        _ received: RecordIdentifier, at key: SampleKey, identity: SampleIdentity, isAccepted: Bool = false
+        _ received: RecordIdentifier, at key: SampleKey, identity: SampleIdentity, _ sample: Sample?
     ) throws(StoreError) -> Claim {
         var record = received
         let table = connection.records
@@ -43,8 +43,16 @@ final class Records {
         // An equal reading would have been found before. So an open record has another value, and the later import wins.
         if let next = record.following(known.last { $0.hasNumber(of: received) }?.number) { record = next }
         let same = known.filter { $0.number == record.version }
-        if let first = same.first, !isAccepted || same.contains(where: { $0.key == key || $0.entry == ingest }) {
+        if let first = same.first, sample != nil || same.contains(where: { $0.key == key || $0.entry == ingest }) {
             return .known(first.key)
+        }
+        let search = CorrectionSearch(connection: connection)
+        let own = try known.last.map { newest throws(StoreError) in try search.corrections(of: [newest.key]) } ?? []
+        if let sample, let newest = known.last, !own.isEmpty,
+            try connection.samples.sample(at: newest.key, among: .tombstones).map(sample.hasSameReading) ?? false
+        {
+            // The source knows no more than when the reading was corrected.
+            return .known(newest.key)
         }
         try table.add(record, at: key, isAcross: acrossDevices, by: same.isEmpty ? 0 : ingest)
         arriving[key] = (ingest, identity, nil)
@@ -70,15 +78,9 @@ final class Records {
         let deletion = Deletion(connection: connection, ingest: ingest)
         try deletion.delete(reader.parts(of: record, in: key.series))
         // So are corrections of earlier versions. The source knows more now, and both would count.
-        try deletion.delete(CorrectionSearch(connection: connection).corrections(of: known.map(\.key)))
+        try deletion.delete(try own + search.corrections(of: known.dropLast().map(\.key)))
         try deletion.updateDerived()
         return .stored
-    }
-
-    /// Returns the highest known version of a record if a person has corrected it.
-    func corrected(_ record: RecordIdentifier, in series: Int64) throws(StoreError) -> SampleKey? {
-        guard let newest = try versions(of: record, in: series).last?.key else { return nil }
-        return try CorrectionSearch(connection: connection).corrections(of: [newest]).isEmpty ? nil : newest
     }
 
     /// Registers an earlier version of an open record as the latest one, because its source reported the same value again.
@@ -110,5 +112,13 @@ final class Records {
             let newest = try reader.versions(of: whole, in: series, acrossDevices: false).last, newest.number > record.version
         else { return nil }
         return newest.key
+    }
+}
+
+extension Sample {
+    /// Whether another version of the record has the same number, unit, and time.
+    func hasSameReading(as other: Sample) -> Bool {
+        numeral.canonicalText == other.numeral.canonicalText && unit.code == other.unit.code && nominalStart == other.nominalStart
+            && end.microseconds - start.microseconds == other.end.microseconds - other.start.microseconds
     }
 }

@@ -123,7 +123,7 @@ struct RecordTable {
     }
 
     /// Returns the other versions of the records that rows in the table `gone` have.
-    func besideErased() throws(StoreError) -> [SampleKey] {
+    func otherVersionsOfErased() throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
             """
             SELECT DISTINCT other.series, other.start, other.hash FROM gone

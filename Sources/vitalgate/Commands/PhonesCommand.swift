@@ -53,7 +53,7 @@ enum PhonesCommand: Command {
             return .configuration
         }
         let (now, name) = (context.machine.now(), context.invocation.argument("NAME") ?? "")
-        let app = PhoneApp.all.first { $0.id == context.invocation.string("--app") } ?? .healthAutoExport
+        let app = PhoneApp(id: context.invocation.string("--app")) ?? .healthAutoExport
         let store = try context.access().openForWriting(creating: true)
         let person = try context.person(in: store) ?? store.owner
         guard person != Origin.unassigned else {

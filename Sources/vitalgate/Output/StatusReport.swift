@@ -180,7 +180,7 @@ struct StatusReport {
     // MARK: For programs
 
     /// The fields of a part, which are a JSON object, or rows of CSV.
-    private typealias Fields = KeyValuePairs<String, (any JSONRepresentable)?>
+    typealias Fields = KeyValuePairs<String, (any JSONRepresentable)?>
 
     static func object(_ status: HubStatus) -> JSONObject {
         var today = JSONObject(["since": status.today.since])
@@ -244,7 +244,8 @@ struct StatusReport {
         ["made": backup.made, "proven": backup.proven, "away": backup.away, "failure": backup.failure]
     }
 
-    private static func fields(_ update: UpdateState) -> Fields {
+    /// The fields of the state of updates, also for `update status`.
+    static func fields(_ update: UpdateState) -> Fields {
         [
             "checked": update.checked, "failure": update.failure, "installed": update.installed, "available": update.available,
             "outcome": update.last?.outcome.rawValue, "time": update.last?.time, "from": update.last?.from,

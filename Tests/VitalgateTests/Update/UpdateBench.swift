@@ -58,7 +58,7 @@ final class UpdateBench {
             access: StoreAccess(configuration: configuration, machine: machine), program: [folder.path("bin/vitalgate")],
             folder: folder.path("update"),
             tools: UpdateTools(environment: ["PATH=\(folder.path("bin")):/usr/bin:/bin", "HOME=\(folder.root)"]), limits: limits,
-            isStopAsked: { [unowned self] in isStopAsked }, say: { [unowned self] in said.append($0) })
+            isStopAsked: { [unowned self] in isStopAsked }, report: { [unowned self] in said.append($0) })
     }
 
     var installed: String { folder.text("installed") }

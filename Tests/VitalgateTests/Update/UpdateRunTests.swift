@@ -154,8 +154,8 @@ import Testing
         #expect(try bench.readings() == 5)
         let newer = bench.folder.path("store.db.from-2.0")
         try bench.setSchema(of: newer)
-        let kept = try bench.folder.vitalgate("query", "heartRate", "--format", "ndjson", store: newer)
-        #expect(kept.lines.count == 8, "\(kept.errors)")
+        let retained = try bench.folder.vitalgate("query", "heartRate", "--format", "ndjson", store: newer)
+        #expect(retained.lines.count == 8, "\(retained.errors)")
     }
 
     /// A deletion has no line that can be imported.

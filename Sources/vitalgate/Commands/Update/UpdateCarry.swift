@@ -39,8 +39,8 @@ struct UpdateCarry {
             after: anchor, types: nil, pruned: { _, _ in leave("samples were removed permanently") },
             { change, _ in try write(change) }
         )
-        let held = try store.quarantine.summary().reduce(0) { $0 + Int64($1.count) }
-        if held > quarantined { leave("readings were quarantined") }
+        let quarantinedNow = try store.quarantine.summary().reduce(0) { $0 + Int64($1.count) }
+        if quarantinedNow > quarantined { leave("readings were quarantined") }
         if try store.erasureCount > erasures { leave("a person was erased: erase them again") }
         guard !left.isEmpty else { return .success }
         context.note("vitalgate: \(left.joined(separator: ", "))")

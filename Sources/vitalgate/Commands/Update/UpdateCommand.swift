@@ -79,14 +79,7 @@ enum UpdateCommand: Command {
     private static func status(_ context: CommandContext) throws -> ExitCode {
         let state = UpdateState(in: UpdateState.folder) ?? UpdateState()
         guard context.format == .table else {
-            try context.write(
-                [state],
-                [
-                    Field("installed") { $0.installed }, Field("available") { $0.available }, Field("checked") { $0.checked },
-                    Field("failure") { $0.failure }, Field("outcome") { $0.last?.outcome.rawValue },
-                    Field("time") { $0.last?.time }, Field("from") { $0.last?.from }, Field("to") { $0.last?.to },
-                    Field("reason") { $0.last?.reason },
-                ])
+            try context.write([state], StatusReport.fields(state).map { field in Field(field.key) { _ in field.value } })
             return .success
         }
         let zone = try context.zone()
@@ -115,7 +108,7 @@ enum UpdateCommand: Command {
     }
 
     private static func apply(_ context: CommandContext) throws -> ExitCode {
-        try continueByKeptProgram(context)
+        try continueWithRetainedProgram(context)
         let run = try updateRun(context)
         if !UpdateRun.isInterrupted() {
             guard let version = try run.check() else {
@@ -143,7 +136,7 @@ enum UpdateCommand: Command {
     // MARK: For the service manager
 
     private static func resume(_ context: CommandContext) throws -> ExitCode {
-        try continueByKeptProgram(context)
+        try continueWithRetainedProgram(context)
         return report(try updateRun(context).resume(), context)
     }
 
@@ -162,11 +155,11 @@ enum UpdateCommand: Command {
     }
 
     /// An update is continued by the version that began it, because the new one may not work, and may have changed the store.
-    private static func continueByKeptProgram(_ context: CommandContext) throws {
-        let kept = UpdateRun.keptProgram()
-        guard UpdateRun.isInterrupted(), ProfileFolders.executable() != kept, access(kept, X_OK) == 0 else { return }
+    private static func continueWithRetainedProgram(_ context: CommandContext) throws {
+        let retained = UpdateRun.retainedProgram()
+        guard UpdateRun.isInterrupted(), ProfileFolders.executable() != retained, access(retained, X_OK) == 0 else { return }
         var words: [UnsafeMutablePointer<CChar>?] = (["vitalgate"] + CommandLine.arguments.dropFirst()).map { strdup($0) } + [nil]
-        execv(kept, &words)
+        execv(retained, &words)
     }
 
     private static let installed = "/usr/bin/vitalgate"
@@ -177,7 +170,7 @@ enum UpdateCommand: Command {
         return UpdateRun(
             access: StoreAccess(configuration: configuration, machine: context.machine),
             program: [installed] + (configuration.file.map { ["--config", $0] } ?? []),
-            isStopAsked: { UpdateSignals.isStopAsked }, say: { context.inform($0) })
+            isStopAsked: { UpdateSignals.isStopAsked }, report: { context.inform($0) })
     }
 }
 
