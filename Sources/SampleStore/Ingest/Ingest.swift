@@ -42,8 +42,6 @@ public final class Ingest: SampleSink {
     private var entryCheck: EntryCheck
     /// The source of the client on whose behalf readings are stored, if any.
     private let client: String?
-    /// The last checked origin of a batch, which adjacent samples mostly share.
-    private var lastForeign: (origin: Origin, isForeign: Bool)?
     /// The room in quarantine. It is `nil` for live readings.
     var room: QuarantineRoom?
     /// Shows other processes that the entry is running. It is `nil` if the entry runs within one transaction or is
@@ -151,9 +149,9 @@ public final class Ingest: SampleSink {
     private func write(_ batch: [GatedSample]) throws -> [SampleOutcome] {
         let earliest = try SampleStore.earliestPermittedDates(connection)
         var refused: Set<Int> = []
-        lastForeign = nil
+        var permitted: Origin?
         for index in batch.indices {
-            guard let reason = try reason(against: batch, index, earliest) else { continue }
+            guard let reason = try reason(against: batch, index, earliest, &permitted) else { continue }
             refuse(Refusal(reason, at: batch[index].place))
             refused.insert(index)
         }
@@ -164,9 +162,10 @@ public final class Ingest: SampleSink {
 
     /// The reason why a sample is refused, or `nil` if it is accepted.
     ///
+    /// - Parameter permitted: The last origin that is not another client's. Most neighbors have the same.
     /// - Throws: ``RefusedObject`` if a client saves an invalid object.
     private func reason(
-        against batch: [GatedSample], _ index: Int, _ earliest: [SampleType: Instant]
+        against batch: [GatedSample], _ index: Int, _ earliest: [SampleType: Instant], _ permitted: inout Origin?
     ) throws -> String? {
         // A copy of the sample would take longer than these checks.
         do throws(InvalidObject) {
@@ -175,10 +174,17 @@ public final class Ingest: SampleSink {
             guard !entryCheck.isSaved else { throw RefusedObject(index: index, fault: error) }
             return error.description
         }
-        let origin = batch[index].sample.origin
-        // A client has a limited number of series.
-        if try isForeign(origin), try connection.series.id(of: origin) == nil { return try refusal(ofForeign: index) }
-        return earliest[origin.type].map { batch[index].sample.end < $0 } ?? false ? IngestAccount.tooOld : nil
+        if batch[index].sample.origin !== permitted {
+            let origin = batch[index].sample.origin
+            if try !isForeign(origin) {
+                permitted = origin
+            } else if try connection.series.id(of: origin) == nil {
+                // A client has a limited number of series.
+                return try refusal(ofForeign: index)
+            }
+        }
+        guard !earliest.isEmpty, let date = earliest[batch[index].sample.origin.type] else { return nil }
+        return batch[index].sample.end < date ? IngestAccount.tooOld : nil
     }
 
     private func writeAll(_ batch: [GatedSample]) throws -> [SampleOutcome] {
@@ -246,13 +252,8 @@ public final class Ingest: SampleSink {
     /// Whether readings of an origin have the source of a client that does not save them. A client can read and delete all readings of its
     /// source, so nothing else, such as a file, may add any.
     private func isForeign(_ origin: Origin) throws(StoreError) -> Bool {
-        if let lastForeign, lastForeign.origin === origin { return lastForeign.isForeign }
-        var isForeign = false
-        if origin.source.id != client, let number = ClientSource.number(in: origin.source.id) {
-            isForeign = try store.clients.contains(number)
-        }
-        lastForeign = (origin, isForeign)
-        return isForeign
+        guard origin.source.id != client, let number = ClientSource.number(in: origin.source.id) else { return false }
+        return try store.clients.contains(number)
     }
 
     private func refusal(ofForeign index: Int) throws(RefusedObject) -> String {
