@@ -99,7 +99,9 @@ package struct OwnChanges {
     }
 
     private func description(_ kind: IngestKind, _ now: Instant) -> IngestDescription {
-        IngestDescription(kind: kind, received: now.microseconds)
+        var description = IngestDescription(kind: kind, received: now.microseconds, isOfMember: !isByOwner)
+        if !isByOwner { description.people = [person] }
+        return description
     }
 
     // MARK: Data besides samples

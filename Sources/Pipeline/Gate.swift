@@ -34,6 +34,8 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     public static let provisional = GateRule("provisional-row")
     /// A version of a record that is stored with another value, time, or unit. Vitalgate cannot decide which one is right.
     public static let versionConflict = GateRule("version-conflict")
+    /// A reading that would replace one that was assigned to another person, from a member of the household or a client.
+    public static let assignedReading = GateRule("assigned-reading")
 
     /// The value may be a single sample or of a period, or the end of its period is unknown.
     public static let unknownPeriod = GateRule("unknown-period")
@@ -42,7 +44,8 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     public static let all: [GateRule] = [
         .impossible, .implausible, .unknownValue, .unknownType, .sentinel, .noContact, .badMeasurement, .failedMeasurement,
         .clockUnknown,
-        .unattributed, .provisional, .versionConflict, .unknownPeriod,
+        .unattributed, .provisional, .versionConflict, .assignedReading,
+        .unknownPeriod,
     ]
 
     /// Whether the value may be right, so that it raises alerts while a person has not judged it yet.
@@ -62,6 +65,8 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
         case .clockUnknown: "its time is from a device clock that could not be checked"
         case .unattributed: "it arrived before the device's services were known, so its sensor is unclear"
         case .versionConflict: "the same version of this record is already stored with another value, time, or unit"
+        case .assignedReading:
+            "it would replace a reading that was assigned to another person, so only the hub's owner can accept it"
         case .unknownPeriod: "it may be a single sample or of a period, or the end of its period is unknown"
         case .provisional: "the row is the last of a file without a final line break and may be truncated"
         default: name

@@ -404,6 +404,77 @@ import Testing
         }
     }
 
+    /// The owner assigned a member's reading to himself. A file of the member does not replace it, and the member cannot accept or restore what
+    /// would.
+    @Test func membersDoNotReplaceAssignedReadings() throws {
+        let member = "7f9c0000-0000-4000-8000-000000000001"
+        func record(_ numeral: String, _ version: Int64) throws -> GatedSample {
+            try SampleMaker(.bodyMass, person: member)(numeral, at: 0, record: RecordIdentifier(id: "r", version: version))
+        }
+        func isOthers(_ error: (any Error)?) -> Bool { "\(String(describing: error))".contains("assigned to another person") }
+        try TestStore.with { test in
+            func bring(_ samples: GatedSample..., isOfMember: Bool) throws -> (outcomes: [SampleOutcome], entry: Int64) {
+                var description = TestStore.description()
+                description.isOfMember = isOfMember
+                let ingest = try test.store.beginIngest(description)
+                defer { _ = try? ingest.finish(at: 0) }
+                return (try ingest.store(samples), ingest.id)
+            }
+            func values(_ person: String) throws -> [Double] {
+                try test.samples().map(\.sample).filter { $0.origin.person == person }.map(\.value)
+            }
+            var byMember = TestStore.description(.accept)
+            (byMember.isOfMember, byMember.people) = (true, [member])
+            _ = try bring(record("80.1", 1), isOfMember: true)
+            // The import of a higher version was undone, and the reading assigned.
+            let undone = try bring(record("80.3", 3), isOfMember: true)
+            try test.store.ledger.undo(undone.entry, forget: false, description: TestStore.description(.undo))
+            _ = try test.store.repairs.apply(
+                TestStore.request(.person(TestStore.person), .bodyMass, ambiguous: true) { $0.person = member })
+            #expect(try values(TestStore.person) == [80.1])
+
+            #expect(try bring(record("80.2", 2), isOfMember: true).outcomes == [.quarantined])
+            #expect(try bring(record("80.9", 1), isOfMember: true).outcomes == [.quarantined])
+            #expect(
+                try test.store.quarantine.all().map(\.rule) == [GateRule.assignedReading.name, GateRule.versionConflict.name])
+            for number in [1, 2] as [Int64] {
+                #expect(
+                    isOthers(
+                        #expect(throws: StoreError.self) {
+                            try test.store.quarantine.accept([number], description: byMember)
+                        }))
+            }
+            byMember.kind = .restore
+            let identity = try record("80.3", 3).sample.identity
+            #expect(
+                isOthers(#expect(throws: StoreError.self) { try test.store.samples.restore([identity], description: byMember) }))
+            #expect(try values(TestStore.person) == [80.1])
+            #expect(try values(member) == [])
+
+            try test.store.quarantine.accept([1], description: TestStore.description(.accept))
+            #expect(try values(TestStore.person) == [])
+            #expect(try values(member) == [80.2])
+            #expect(try bring(record("80.4", 4), isOfMember: false).outcomes == [.stored])
+            #expect(try values(member) == [80.4])
+
+            // A report over another path is more precise. It is quarantined alone.
+            _ = try bring(SampleMaker(.bodyMass, person: member)("90.1", at: 86_400), isOfMember: true)
+            _ = try test.store.repairs.apply(
+                TestStore.request(.person(TestStore.person), .bodyMass, ambiguous: true) {
+                    $0.person = member
+                    $0.from = Instant(microseconds: 1_767_225_600_000_000 + 86_000_000_000)
+                })
+            #expect(try values(TestStore.person) == [90.1])
+            let other = try SampleMaker(.bodyMass, source: "other", person: member)
+            let batch = try bring(
+                other("70.1", at: 43_200), other("90.13", at: 86_400), other("90.2", at: 129_600), isOfMember: true)
+            #expect(batch.outcomes == [.stored, .quarantined, .stored])
+            #expect(try values(TestStore.person) == [90.1])
+            #expect(try values(member) == [80.4, 70.1, 90.2])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     /// A client's version replaces those of other devices, also if it was quarantined first.
     @Test func acceptedClientVersionReplacesOtherDevices() throws {
         try TestStore.with { test in

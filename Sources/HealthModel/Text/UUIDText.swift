@@ -15,7 +15,16 @@ public enum UUIDText {
 
     /// Whether a text has the form of a UUID: groups of 8, 4, 4, 4 and 12 hexadecimal digits, in upper or lower case.
     public static func isValid(_ text: String) -> Bool {
-        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
-        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
+        var count = 0
+        // Each sample of an import asks this, and splitting the text took a seventh of the import's time.
+        for byte in text.utf8 {
+            switch count {
+            case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return false }
+            case 36: return false
+            default: guard JSONString.hexadecimal(byte) != nil else { return false }
+            }
+            count += 1
+        }
+        return count == 36
     }
 }

@@ -152,7 +152,7 @@ package struct ImportService {
         }
         let description = IngestDescription(
             kind: .import, name: name, profile: reading.profile, received: received.microseconds, notes: reading.notes,
-            owner: owner, comparesPaths: comparesPaths, isOfMember: onlyPerson)
+            owner: owner, comparesPaths: comparesPaths, isOfMember: onlyPerson || sender != nil)
         return (try store.beginIngest(description), nil)
     }
 

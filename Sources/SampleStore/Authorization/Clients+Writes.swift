@@ -61,7 +61,7 @@ extension SampleStore.Clients {
                     throw ClientWriteError.tooEarly(sample.origin.type)
                 }
                 var description = IngestDescription(
-                    kind: .save, name: client.ledgerName, received: time.microseconds, comparesPaths: false)
+                    kind: .save, name: client.ledgerName, received: time.microseconds, comparesPaths: false, isOfMember: true)
                 description.replacesAcrossDevices = true
                 description.linksCopies = true
                 description.client = client.source

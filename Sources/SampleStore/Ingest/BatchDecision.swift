@@ -11,6 +11,8 @@ struct BatchDecision {
     let unitRepeats: UnitRepeatSearch?
     /// Whether a record has the same identity on all devices.
     var acrossDevices = false
+    /// The only people whose samples may end, or `nil` if those of all may.
+    var people: Set<String>?
     /// The repaired samples of readings that arrive as the repair made them, by row index.
     var forms: [Int32: SampleKey] = [:]
     /// The room in quarantine, or `nil` if there always is some.
@@ -22,7 +24,7 @@ struct BatchDecision {
     func registerRecords(
         _ groups: [SeriesRows], text: [UInt8], _ outcomes: inout [SampleOutcome]
     ) throws(StoreError) -> [(row: SampleRow, of: SampleKey)] {
-        let records = Records(connection: connection, ingest: ingest, acrossDevices: acrossDevices)
+        let records = Records(connection: connection, ingest: ingest, acrossDevices: acrossDevices, of: people)
         var superseded: [(row: SampleRow, of: SampleKey)] = []
         var registered: [SampleKey: SampleRow] = [:]
         let rows = groups.flatMap(\.rows).filter {

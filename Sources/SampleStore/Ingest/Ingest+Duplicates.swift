@@ -93,7 +93,7 @@ extension Ingest {
             if isOpen { open.append(report.row) }
         }
         guard !open.isEmpty else { return }
-        let deletion = Deletion(connection: connection, ingest: id)
+        let deletion = deletion()
         try LiveSampleUpdate(deletion).update(open)
         try deletion.updateDerived()
         promotions += deletion.ownPromotions
@@ -167,7 +167,7 @@ extension Ingest {
     /// Groups the contested rows of the batch with all reports around them. Marks the duplicates that became samples as stored.
     func regroup(_ outcomes: inout [SampleOutcome]) throws(StoreError) {
         if !contested.isEmpty {
-            let deletion = Deletion(connection: connection, ingest: id)
+            let deletion = deletion()
             try Regrouping(deletion).update(around: contested, arriving: Set(contested), provisional: provisional)
             try deletion.updateDerived()
             promotions += deletion.ownPromotions

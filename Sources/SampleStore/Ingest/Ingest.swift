@@ -42,6 +42,10 @@ public final class Ingest: SampleSink {
     private var entryCheck: EntryCheck
     /// The source of the client on whose behalf readings are stored, if any.
     private let client: String?
+    /// Whether a member of the household or a client brought the readings.
+    private let isOfMember: Bool
+    /// The people of the current batch if a member or a client brought it. It ends no sample of anybody else.
+    private var people: Set<String>?
     /// The room in quarantine. It is `nil` for live readings.
     var room: QuarantineRoom?
     /// Shows other processes that the entry is running. It is `nil` if the entry runs within one transaction or is
@@ -61,6 +65,7 @@ public final class Ingest: SampleSink {
         unitRepeats = description.comparesPaths ? UnitRepeatSearch(connection: store.connection) : nil
         entryCheck = EntryCheck(isSaved: description.kind == .save)
         client = description.client
+        isOfMember = description.isOfMember
         room = description.kind == .live ? nil : QuarantineRoom(store.connection)
         (id, lock) = try Self.begin(description, in: store)
     }
@@ -98,6 +103,7 @@ public final class Ingest: SampleSink {
         self.retainedRefusals = retainedRefusals
         entryCheck = EntryCheck(isSaved: account.kind == .save)
         self.client = client
+        isOfMember = try store.connection.ledger.isOfMember(account.id)
         room = account.kind == .live ? nil : QuarantineRoom(store.connection)
         lock = owner == nil ? nil : try IngestLock(account.id, of: store.path)
         try connection.ledger.resume(id, owner: owner)
@@ -138,10 +144,7 @@ public final class Ingest: SampleSink {
         } catch {
             // Restore the pending counts of the failed batch, so that the next batch adds them to the ledger.
             (refusals, skipped, retainedRefusals, repeated, duplicateReport, unassignedWeighings) = noted
-            store.interner.forget()
-            search?.forget()
-            unitRepeats?.forget()
-            room?.forget()
+            forget()
             throw error
         }
     }
@@ -155,8 +158,8 @@ public final class Ingest: SampleSink {
             refuse(Refusal(reason, at: batch[index].place))
             refused.insert(index)
         }
-        guard !refused.isEmpty else { return try writeAll(batch) }
-        var others = try writeAll(batch.indices.filter { !refused.contains($0) }.map { batch[$0] }).makeIterator()
+        guard !refused.isEmpty else { return try writeOwn(batch) }
+        var others = try writeOwn(batch.indices.filter { !refused.contains($0) }.map { batch[$0] }).makeIterator()
         return batch.indices.map { refused.contains($0) ? .refused : others.next() ?? .refused }
     }
 
@@ -187,6 +190,39 @@ public final class Ingest: SampleSink {
         return batch[index].sample.end < date ? IngestAccount.tooOld : nil
     }
 
+    /// Stores a batch. Readings of a member or a client that would end a sample of another person, which was assigned, are quarantined.
+    private func writeOwn(_ batch: [GatedSample]) throws -> [SampleOutcome] {
+        guard isOfMember else { return try writeAll(batch) }
+        people = Set(batch.map(\.sample.origin.person))
+        let noted = (refusals, skipped, retainedRefusals, repeated, duplicateReport)
+        do {
+            return try connection.transaction { try writeAll(batch) }
+        } catch let error as StoreError where error == Deletion.others {
+            (refusals, skipped, retainedRefusals, repeated, duplicateReport) = noted
+            forget()
+            guard batch.count > 1 else {
+                return try writeAll(
+                    batch.map { gated in
+                        var gated = gated
+                        gated.rule = .assignedReading
+                        return gated
+                    })
+            }
+            let half = batch.count / 2
+            return try writeOwn(Array(batch[..<half])) + writeOwn(Array(batch[half...]))
+        }
+    }
+
+    /// Writes deletions for this entry.
+    func deletion() -> Deletion { Deletion(connection: connection, ingest: id, of: people) }
+
+    private func forget() {
+        store.interner.forget()
+        search?.forget()
+        unitRepeats?.forget()
+        room?.forget()
+    }
+
     private func writeAll(_ batch: [GatedSample]) throws -> [SampleOutcome] {
         var outcomes = [SampleOutcome](repeating: .stored, count: batch.count)
         text.removeAll(keepingCapacity: true)
@@ -215,12 +251,11 @@ public final class Ingest: SampleSink {
         let foreign = try refuseForeign(&outcomes, batch)
         duplicateReport.add(existing.duplicateReport)
         for (entry, keys) in existing.moved.sorted(by: { $0.key < $1.key }) {
-            try Forgetting(connection, of: entry, limit: keys.count)
-                .forget(keys, Deletion(connection: connection, ingest: id))
+            try Forgetting(connection, of: entry, limit: keys.count).forget(keys, deletion())
         }
         let decision = BatchDecision(
             connection: connection, ingest: id, batch: batch, unitRepeats: unitRepeats, acrossDevices: replacesAcrossDevices,
-            forms: existing.forms, room: room)
+            people: people, forms: existing.forms, room: room)
         for group in groups where !group.rows.isEmpty { try decision.consultQuarantine(group, &outcomes) }
         if hasRecords { try keep(decision.registerRecords(groups, text: text, &outcomes), batch) }
         if hasRules {

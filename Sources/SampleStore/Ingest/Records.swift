@@ -6,14 +6,17 @@ final class Records {
     private let ingest: Int64
     /// Whether versions of other devices with the same person, type, and source count as well.
     private let acrossDevices: Bool
+    /// The only people whose samples may end, or `nil` if those of all may.
+    private let people: Set<String>?
     private let reader: MeasurementReader
     /// The versions that were registered and whose rows are not written yet.
     private var arriving: [SampleKey: MeasurementReader.Arrival] = [:]
 
-    init(connection: Connection, ingest: Int64, acrossDevices: Bool = false) {
+    init(connection: Connection, ingest: Int64, acrossDevices: Bool = false, of people: Set<String>? = nil) {
         self.connection = connection
         self.ingest = ingest
         self.acrossDevices = acrossDevices
+        self.people = people
         reader = MeasurementReader(connection: connection)
     }
 
@@ -65,7 +68,7 @@ final class Records {
         }
         if let newest = known.last {
             // The new version must be taken into account although its row does not exist yet.
-            let deletion = Deletion(connection: connection, ingest: ingest)
+            let deletion = Deletion(connection: connection, ingest: ingest, of: people)
             let liveUpdate = LiveSampleUpdate(deletion)
             liveUpdate.reader.arriving = arriving
             try liveUpdate.update([newest.key])
@@ -75,7 +78,7 @@ final class Records {
             }
         }
         // While the ingest is active, parts that the new version does not have are deleted.
-        let deletion = Deletion(connection: connection, ingest: ingest)
+        let deletion = Deletion(connection: connection, ingest: ingest, of: people)
         try deletion.delete(reader.parts(of: record, in: key.series))
         // So are corrections of earlier versions. The source knows more now, and both would count.
         try deletion.delete(try own + search.corrections(of: known.dropLast().map(\.key)))
@@ -101,7 +104,7 @@ final class Records {
         // A value that changes back and forth has one version for each entry.
         try table.remove(madeBy: ingest, received.id, at: key)
         try table.add(next, at: key, isAcross: acrossDevices, by: ingest)
-        let deletion = Deletion(connection: connection, ingest: ingest)
+        let deletion = Deletion(connection: connection, ingest: ingest, of: people)
         try LiveSampleUpdate(deletion).update([key])
         try deletion.updateDerived()
     }

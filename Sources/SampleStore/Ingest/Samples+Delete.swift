@@ -210,7 +210,7 @@ extension SampleStore.Samples {
         do {
             return try connection.transaction {
                 let ingest = try store.beginIngest(description)
-                let deletion = Deletion(connection: connection, ingest: ingest.id)
+                let deletion = Deletion(connection: connection, ingest: ingest.id, of: description.people)
                 let count = try body(ingest.id, deletion)
                 try deletion.updateDerived()
                 guard count > 0 || deletion.hasChangedMore else { throw NoChange() }

@@ -7,6 +7,8 @@ final class Deletion {
     let connection: Connection
     /// The id of the ledger entry.
     let ingest: Int64
+    /// The only people whose samples may end, or `nil` if those of all may: a member of the household or a client changes nothing of others.
+    let people: Set<String>?
     private(set) var deleted = 0
     private(set) var restored = 0
     /// The duplicates of this ledger entry that became samples, once for each time.
@@ -19,10 +21,15 @@ final class Deletion {
     /// Samples derived from those that were deleted or restored.
     private var derived: Set<SampleKey> = []
 
-    init(connection: Connection, ingest: Int64) {
+    init(connection: Connection, ingest: Int64, of people: Set<String>? = nil) {
         self.connection = connection
         self.ingest = ingest
+        self.people = people
     }
+
+    /// The error if a sample of somebody else would end.
+    static let others = StoreError(
+        .invalid, "this would replace a reading that was assigned to another person: only the owner of the hub can do that")
 
     func changesMore() { hasChangedMore = true }
 
@@ -51,6 +58,13 @@ final class Deletion {
     @discardableResult
     func moveToTombstones(_ tombstones: [SampleTable.TombstoneMove]) throws(StoreError) -> Int {
         guard !tombstones.isEmpty else { return 0 }
+        if let people {
+            for tombstone in tombstones {
+                guard let person = try connection.series.person(of: tombstone.key.series), people.contains(person) else {
+                    throw Self.others
+                }
+            }
+        }
         let count = try table.moveToTombstones(tombstones, by: ingest)
         deleted += count
         try noteDerived(from: tombstones.lazy.map(\.key))

@@ -221,7 +221,7 @@ extension SampleStore.Quarantine {
     ) throws(StoreError) -> Bool {
         guard let record = reading.record, let identity = SampleIdentity(reading.uuid) else { return true }
         let isSaved = try connection.ledger.kind(of: reading.ingest) == .save
-        let records = Records(connection: connection, ingest: deletion.ingest, acrossDevices: isSaved)
+        let records = Records(connection: connection, ingest: deletion.ingest, acrossDevices: isSaved, of: deletion.people)
         switch try records.claim(record, at: reading.key, identity: identity, nil) {
         case .stored: return true
         case .superseded: return false

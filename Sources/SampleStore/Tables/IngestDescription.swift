@@ -27,8 +27,10 @@ public struct IngestDescription: Sendable {
     public var linksCopies = false
     /// The source of the client that saves the readings, if any. Nothing else adds readings to the source of a client.
     public var client: String?
-    /// Whether a member of the household brought the readings. They are the member's own, and decide nothing about readings of others.
+    /// Whether a member of the household, a phone or another client brought the readings. They decide nothing about readings of others.
     public var isOfMember: Bool
+    /// The only people whose samples may end, or `nil` if those of all may. The readings of a member also name the people.
+    public var people: Set<String>?
 
     /// Creates a description.
     public init(

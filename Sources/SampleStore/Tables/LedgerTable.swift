@@ -172,7 +172,7 @@ struct LedgerTable {
         return connection.lastInsertedRow
     }
 
-    /// Whether a member of the household brought the entry's readings.
+    /// Whether a member of the household, a phone or another client brought the entry's readings.
     func isOfMember(_ id: Int64) throws(StoreError) -> Bool {
         try connection.integer("SELECT of_member FROM ingest WHERE id = ?", .integer(id)) == 1
     }
