@@ -10,7 +10,7 @@ struct DuplicateWriter {
     var rule: DuplicateRule?
 
     /// Stores rows of one series as duplicates of their originals. All fields are stored, so that nothing is lost.
-    func record(nearDuplicates: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
+    func record(nearDuplicates: [ArrivalMatching.Match], among rows: [SampleRow], text: [UInt8]) throws {
         guard !nearDuplicates.isEmpty else { return }
         try batch.with(rows: rows, text: text, nearDuplicates: try decided(nearDuplicates, among: rows)) {
             try duplicates.addBatch()
@@ -20,7 +20,7 @@ struct DuplicateWriter {
     }
 
     /// Links rows that are about to be stored with the samples of other devices that they agree with.
-    func record(links: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
+    func record(links: [ArrivalMatching.Match], among rows: [SampleRow]) throws(StoreError) {
         for link in links {
             let row = rows[link.row]
             try duplicates.link(row.key, with: link.of, rule: rule(lasting: row.duration > 0), by: ingest)
@@ -30,7 +30,7 @@ struct DuplicateWriter {
     /// The duplicates with their decisions. Duplicates of one import share a decision if they have the same series and
     /// rule.
     private func decided(
-        _ nearDuplicates: [NearDuplicateSearch.Match], among rows: [SampleRow]
+        _ nearDuplicates: [ArrivalMatching.Match], among rows: [SampleRow]
     ) throws(StoreError) -> [BatchTable.DuplicateRow] {
         var decided: [BatchTable.DuplicateRow] = []
         decided.reserveCapacity(nearDuplicates.count)

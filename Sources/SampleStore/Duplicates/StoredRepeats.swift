@@ -19,7 +19,7 @@ final class StoredRepeats {
 
     private let connection: Connection
     private let decoder: SampleDecoder
-    private let near: NearDuplicateSearch
+    private let walk: PathWalk
     private let unitRepeats: UnitRepeatSearch
     private let reader: MeasurementReader
 
@@ -29,7 +29,7 @@ final class StoredRepeats {
     init(connection: Connection) {
         self.connection = connection
         decoder = SampleDecoder(connection: connection)
-        near = NearDuplicateSearch(connection: connection, ofStored: true)
+        walk = PathWalk(connection: connection, ofStored: true)
         unitRepeats = UnitRepeatSearch(connection: connection)
         reader = MeasurementReader(connection: connection)
     }
@@ -47,7 +47,7 @@ final class StoredRepeats {
                 guard let origin else { continue }
                 reader.forgetTraces()
                 var pairs: [Pair] = []
-                for keys in Self.components(try near.agreeing(with: rows, of: origin, series: series.id)) {
+                for keys in Self.components(try walk.pairs(of: rows, of: origin, series: series.id)) {
                     var reports: [Report] = []
                     for key in keys { if let report = try report(key) { reports.append(report) } }
                     for pair in try self.pairs(reports) where try !isFoundBefore(pair, series.id, since) { pairs.append(pair) }

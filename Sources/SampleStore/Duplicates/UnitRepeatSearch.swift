@@ -52,8 +52,8 @@ final class UnitRepeatSearch {
     /// are searched, and they have one unit at each instant.
     func search(
         _ rows: [SampleRow], at instants: Set<Int64>, of origin: Origin, by ingest: Int64
-    ) throws(StoreError) -> NearDuplicateSearch.Matches {
-        var matches = NearDuplicateSearch.Matches()
+    ) throws(StoreError) -> ArrivalMatching.Matches {
+        var matches = ArrivalMatching.Matches()
         var rowsAt: [Int64: [Int]] = [:]
         for index in rows.indices where instants.contains(rows[index].nominal) {
             rowsAt[rows[index].nominal, default: []].append(index)
@@ -76,7 +76,7 @@ final class UnitRepeatSearch {
                 guard let row = arriving[match.key]?.row else { continue }
                 matches.nearDuplicates.append(
                     // It may belong to a pair, which is not parted.
-                    NearDuplicateSearch.Match(row: row, of: match.of, staysLive: match.staysLive && rows[row].group == 0))
+                    ArrivalMatching.Match(row: row, of: match.of, staysLive: match.staysLive && rows[row].group == 0))
                 if match.isContested { matches.contested.append(row) }
             }
         }

@@ -31,7 +31,7 @@ extension Ingest {
 
     /// Stores rows as duplicates of readings that their path reported before in another unit.
     private func storeUnitRepeats(
-        _ matches: [NearDuplicateSearch.Match], among rows: [SampleRow], of type: SampleType, _ outcomes: inout [SampleOutcome]
+        _ matches: [ArrivalMatching.Match], among rows: [SampleRow], of type: SampleType, _ outcomes: inout [SampleOutcome]
     ) throws {
         let writer = DuplicateWriter(connection: connection, batch: store.batch, ingest: id, type: type, rule: .unit)
         try writer.record(nearDuplicates: matches, among: rows, text: text)
@@ -76,7 +76,7 @@ extension Ingest {
         let staysLive: Bool
         let row: SampleKey
 
-        init(_ match: NearDuplicateSearch.Match, _ row: SampleRow) {
+        init(_ match: ArrivalMatching.Match, _ row: SampleRow) {
             (original, staysLive, self.row) = (match.of, match.staysLive, row.key)
         }
     }
@@ -109,7 +109,7 @@ extension Ingest {
     func insertAll(
         _ groups: [SeriesRows], _ batch: UnsafePointer<GatedSample>, _ outcomes: inout [SampleOutcome]
     ) throws {
-        guard let search else { return try insert(groups) }
+        guard let matching else { return try insert(groups) }
         var waiting: [SeriesRows] = []
         for group in groups where !group.rows.isEmpty {
             group.rows.sortIfNeeded { ($0.start, $0.high, $0.low) < ($1.start, $1.high, $1.low) }
@@ -120,7 +120,7 @@ extension Ingest {
                 try insert(waiting)
                 waiting.removeAll()
             }
-            let matches = try search.search(group.rows, of: origin, series: group.series)
+            let matches = try matching.matches(of: group.rows, of: origin, series: group.series)
             let writer = DuplicateWriter(connection: connection, batch: store.batch, ingest: id, type: origin.type)
             try writer.record(links: matches.links, among: group.rows)
             linked += matches.links.count
@@ -140,7 +140,7 @@ extension Ingest {
     }
 
     /// - Parameter matches: Sorted by row, each row once.
-    private static func rows(_ rows: [SampleRow], without matches: [NearDuplicateSearch.Match]) -> [SampleRow] {
+    private static func rows(_ rows: [SampleRow], without matches: [ArrivalMatching.Match]) -> [SampleRow] {
         var left: [SampleRow] = []
         left.reserveCapacity(rows.count - matches.count)
         var first = 0
@@ -156,7 +156,7 @@ extension Ingest {
         try connection.samples.add(groups, text: text, through: store.batch, by: id)
     }
 
-    private func note(_ matches: [NearDuplicateSearch.Match], among rows: [SampleRow], _ outcomes: inout [SampleOutcome]) {
+    private func note(_ matches: [ArrivalMatching.Match], among rows: [SampleRow], _ outcomes: inout [SampleOutcome]) {
         for match in matches {
             let row = rows[match.row]
             outcomes[Int(row.index)] = .duplicate

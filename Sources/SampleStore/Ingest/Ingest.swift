@@ -23,8 +23,8 @@ public final class Ingest: SampleSink {
     private var hasRecords = false
     private var hasRules = false
     private var hasRepeats = false
-    /// The duplicate searches, or `nil` if only identical readings count as duplicates.
-    let search: NearDuplicateSearch?
+    /// How the rows of other paths and units are compared, or `nil` if only identical readings count as duplicates.
+    let matching: ArrivalMatching?
     let unitRepeats: UnitRepeatSearch?
     /// Whether to report duplicates that are stored at other times. This is false for devices, whose repeated readings
     /// move as their clocks are corrected.
@@ -59,7 +59,7 @@ public final class Ingest: SampleSink {
         self.store = store
         connection = store.connection
         received = description.received
-        search = description.comparesPaths || description.linksCopies ? NearDuplicateSearch(connection: store.connection) : nil
+        matching = description.comparesPaths || description.linksCopies ? ArrivalMatching(connection: store.connection) : nil
         comparesTimes = description.kind == .import
         replacesAcrossDevices = description.replacesAcrossDevices
         unitRepeats = description.comparesPaths ? UnitRepeatSearch(connection: store.connection) : nil
@@ -96,7 +96,7 @@ public final class Ingest: SampleSink {
         connection = store.connection
         received = account.received
         id = account.id
-        search = comparesPaths || linksCopies ? NearDuplicateSearch(connection: store.connection) : nil
+        matching = comparesPaths || linksCopies ? ArrivalMatching(connection: store.connection) : nil
         comparesTimes = account.kind == .import
         self.replacesAcrossDevices = replacesAcrossDevices
         unitRepeats = comparesPaths ? UnitRepeatSearch(connection: store.connection) : nil
@@ -218,7 +218,7 @@ public final class Ingest: SampleSink {
 
     private func forget() {
         store.interner.forget()
-        search?.forget()
+        matching?.forget()
         unitRepeats?.forget()
         room?.forget()
     }
@@ -360,7 +360,7 @@ public final class Ingest: SampleSink {
         return SampleRow(
             series: entry.series, start: start, nominal: gated.pointee.sample.nominalStart,
             low: gated.pointee.sample.identity.low, high: gated.pointee.sample.identity.high,
-            value: gated.pointee.sample.value, step: search == nil ? 0 : gated.pointee.sample.numeral.step,
+            value: gated.pointee.sample.value, step: matching == nil ? 0 : gated.pointee.sample.numeral.step,
             context: entry.context,
             duration: gated.pointee.sample.end.microseconds &- start,
             received: received,
@@ -374,7 +374,7 @@ public final class Ingest: SampleSink {
             let rows = versions.map(\.row)
             guard let first = rows.first else { continue }
             let type = batch[Int(first.index)].sample.origin.type
-            let matches = versions.indices.map { NearDuplicateSearch.Match(row: $0, of: versions[$0].of) }
+            let matches = versions.indices.map { ArrivalMatching.Match(row: $0, of: versions[$0].of) }
             try DuplicateWriter(connection: connection, batch: store.batch, ingest: id, type: type, rule: .version)
                 .record(nearDuplicates: matches, among: rows, text: text)
             var maximumDuration = SeriesTable.DurationMaximum()
