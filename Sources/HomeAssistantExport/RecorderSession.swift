@@ -125,7 +125,7 @@ final class RecorderSession {
     func rows(of statistic: Statistic, from: Instant, to: Instant) throws(HomeAssistantError) -> [StatisticRow] {
         guard known[statistic.id] != nil, from < to else { return [] }
         return try read(statistic, "hour", from, to).compactMap { row in
-            let start = Instant(microseconds: Int64((row.start * 1000).rounded()))
+            guard let start = Self.instant(row.start) else { return nil }
             if statistic.isSum {
                 guard row.state != nil || row.sum != nil else { return nil }
                 return StatisticRow(start: start, values: .sum(state: row.state ?? .nan, total: row.sum ?? .nan))
@@ -139,11 +139,15 @@ final class RecorderSession {
     /// Returns the months that have rows before an instant, and the total at the end of each.
     func months(of statistic: Statistic, before: Instant) throws(HomeAssistantError) -> [Month] {
         guard known[statistic.id] != nil else { return [] }
-        return try read(statistic, "month", Instant(seconds: 0), before).map {
-            Month(
-                start: Instant(microseconds: Int64($0.start * 1000)), end: Instant(microseconds: Int64($0.end * 1000)),
-                total: $0.sum)
+        return try read(statistic, "month", Instant(seconds: 0), before).compactMap { row in
+            guard let start = Self.instant(row.start), let end = Self.instant(row.end) else { return nil }
+            return Month(start: start, end: end, total: row.sum)
         }
+    }
+
+    /// The time of a number of milliseconds, or `nil` if it is not one.
+    private static func instant(_ milliseconds: Double) -> Instant? {
+        Int64(exactly: (milliseconds * 1000).rounded()).map { Instant(microseconds: $0) }
     }
 
     private func read(

@@ -7,7 +7,7 @@ struct Statistic: Hashable {
     static let source = "vitalgate"
 
     let series: HourSeries
-    /// The id, such as `vitalgate:3f2a91bc_body_mass`. It never changes.
+    /// The id, such as `vitalgate:3f2a91bc5d0e4c5b9a7d2f6e8c1b4a30_body_mass`. It never changes.
     let id: String
     /// Whether it has sums instead of means.
     let isSum: Bool
@@ -18,11 +18,11 @@ struct Statistic: Hashable {
         isSum = series.type.aggregation == .cumulative
     }
 
-    /// The beginning of all ids of a person. Names change and are equal in two homes, so it has the first digits of the person's
-    /// UUID.
+    /// The beginning of all ids of a person. Names change and are equal in two homes, so it has the digits of the person's UUID. Some of them
+    /// would not do: those of one minute can begin alike.
     static func prefix(of person: String) -> String {
         let digits = person.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
-        return "\(source):\(digits.prefix(person == Origin.unassigned ? 32 : 8))_"
+        return "\(source):\(digits)_"
     }
 
     /// An id of a type in lower-case words: `body_mass` for `bodyMass`.

@@ -317,7 +317,13 @@ import Testing
         #expect(try items().items.allSatisfy { $0.version > later.version } && items().items.count == 3)
         // A new phone asks for everything.
         try report(try items().items)
-        #expect(try items(after: 0).items.count == 3)
+        let all = try items(after: 0).items
+        #expect(all.count == 3)
+        // What waits is only listed again.
+        try report([all[0]])
+        let versions = try items(after: 0).items.map(\.version)
+        #expect(Array(versions.prefix(2)) == all.dropFirst().map(\.version) && versions.count == 3)
+        #expect(try items(after: 0).items.map(\.version) == versions)
     }
 
     @Test func refusesMalformedReports() throws {

@@ -25,7 +25,9 @@ import Testing
                 }
             }
         }
-        #expect(Statistic(HourSeries(person: Self.person, type: .bodyMass)).id == "vitalgate:3f2a91bc_body_mass")
+        #expect(
+            Statistic(HourSeries(person: Self.person, type: .bodyMass)).id
+                == "vitalgate:3f2a91bc222243338444555555555555_body_mass")
     }
 
     @Test func unitsCanBeReadBack() throws {

@@ -218,6 +218,47 @@ import Testing
             try test.identities(), with: correction, received: Instant(seconds: 1_795_000_000 + seconds))
     }
 
+    /// A corrected reading and its correction count once, whichever is restored.
+    @Test func restoringACorrectedReading() throws {
+        try TestStore.with { test in
+            try test.keep([try Self.version(1, "80")])
+            let old = try test.identities()
+            try Self.correct(test, "82", at: 1)
+            try Self.correct(test, "83", at: 2)
+            let new = try test.identities()
+            try test.store.samples.restore(old, description: TestStore.description(.restore))
+            #expect(try test.samples().map(\.sample.value) == [80])
+            try test.store.samples.restore(new, description: TestStore.description(.restore))
+            #expect(try test.samples().map(\.sample.value) == [83])
+            // The source knows more now. Its value counts until the correction is restored.
+            try test.keep([try Self.version(2, "84")])
+            #expect(try test.samples().map(\.sample.value) == [84])
+            try test.store.samples.restore(new, description: TestStore.description(.restore))
+            #expect(try test.samples().map(\.sample.value) == [83])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
+    @Test func undoingTheDeletionOfACorrection() throws {
+        try TestStore.with { test in
+            try test.keep([try Self.version(1, "80")])
+            try Self.correct(test, "82", at: 1)
+            let entries = try test.store.ledger.accounts().filter { $0.name == "correction" }
+            let deletion = try #require(entries.first { $0.kind == .delete })
+            let new = try #require(entries.first { $0.kind == .import })
+            func undo(_ entry: IngestAccount) throws {
+                try test.store.ledger.undo(entry.id, forget: false, description: TestStore.description(.undo))
+            }
+            let refusal = #expect(throws: StoreError.self) { try undo(deletion) }
+            #expect(refusal?.message.contains("a part of a correction") == true)
+            #expect(try test.samples().map(\.sample.value) == [82])
+            try undo(new)
+            try undo(deletion)
+            #expect(try test.samples().map(\.sample.value) == [80])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     /// A source that sends a corrected value in a higher version knows no more than before.
     @Test func higherVersionOfACorrectedValue() throws {
         try TestStore.with { test in

@@ -44,7 +44,7 @@ enum WriteBackRoutes {
     // MARK: Items
 
     /// The number of changes that one request notes, so that others do not wait.
-    private static let maximumChanges = 5000
+    private static let maximumChanges = 1000
 
     @Sendable private static func items(_ call: Call) throws -> HTTPResponse {
         let (client, reader, now) = (try call.caller().client, try call.reader(), call.core.settings.now())

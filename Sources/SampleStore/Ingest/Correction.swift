@@ -19,6 +19,9 @@ public struct Correction: Sendable {
     /// The metadata key of a corrected sample. Its value is the UUID of the sample that was deleted for it.
     public static let key = "corrects"
 
+    /// The name of the ledger entries of a correction and of its undo.
+    static let entryName = "correction"
+
     /// The new number of each sample. `nil` if the number stays.
     public var amounts: [Amount?]
     /// The new start with the person's offset from UTC then. `nil` if the time stays. The end moves with the start.
@@ -100,10 +103,11 @@ extension SampleStore.Samples {
             return try connection.transaction {
                 // The old samples are deleted first, so that the new ones are not compared with them.
                 try delete(
-                    uuids, description: IngestDescription(kind: .delete, name: "correction", received: received.microseconds))
+                    uuids,
+                    description: IngestDescription(kind: .delete, name: Correction.entryName, received: received.microseconds))
                 // A person decided on the value, so no other reading replaces it.
                 var description = IngestDescription(
-                    kind: .import, name: "correction", received: received.microseconds, comparesPaths: false)
+                    kind: .import, name: Correction.entryName, received: received.microseconds, comparesPaths: false)
                 description.linksCopies = true
                 let result = try add(samples, as: description)
                 for outcome in result.outcomes {
@@ -142,7 +146,7 @@ extension SampleStore.Samples {
             throw Self.notRestorable(uuid)
         }
         func description(_ kind: IngestKind) -> IngestDescription {
-            IngestDescription(kind: kind, name: "correction", received: received.microseconds)
+            IngestDescription(kind: kind, name: Correction.entryName, received: received.microseconds)
         }
         try store.resumePending()
         do {

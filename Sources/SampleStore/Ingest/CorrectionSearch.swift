@@ -21,6 +21,44 @@ struct CorrectionSearch {
         return found
     }
 
+    /// Returns the live samples that these readings correct, also over other corrections, and live versions of the corrected records.
+    func corrected(by corrections: [SampleKey]) throws(StoreError) -> [SampleKey] {
+        let samples = connection.samples
+        var (found, queue): ([SampleKey], [SampleKey]) = ([], corrections)
+        var seen: Set<SampleKey> = []
+        while let key = queue.popLast() {
+            guard seen.insert(key).inserted, let uuid = try connection.anySample(at: key)?.corrected else { continue }
+            for series in try connection.series.ids(ofPersonAndTypeOf: key.series) {
+                for earlier in try samples.keys(of: uuid, among: .tombstones, ofSeries: series) {
+                    queue.append(earlier)
+                    found += try versions(ofRecordsOf: earlier)
+                }
+                for earlier in try samples.keys(of: uuid, among: .live, ofSeries: series) where try samples.contains(earlier) {
+                    found.append(earlier)
+                }
+            }
+        }
+        return found
+    }
+
+    private func versions(ofRecordsOf key: SampleKey) throws(StoreError) -> [SampleKey] {
+        let reader = MeasurementReader(connection: connection)
+        var live: [SampleKey] = []
+        for id in try reader.recordIDs(of: key) {
+            for version in try reader.versions(of: id, in: key.series, acrossDevices: true) {
+                let form = try reader.form(of: version.key)
+                if form.series == version.key.series, try connection.samples.contains(form) { live.append(form) }
+            }
+        }
+        return live
+    }
+
+    /// Returns the live samples that must not count beside these readings: their corrections, and what they correct.
+    func conflicts(with keys: [SampleKey]) throws(StoreError) -> [SampleKey] {
+        let known = Set(keys)
+        return try (corrections(of: keys) + corrected(by: keys)).filter { !known.contains($0) }
+    }
+
     private func corrections(of identity: SampleIdentity, near key: SampleKey) throws(StoreError) -> [SampleKey] {
         let candidates = try candidates(near: key)
         var (found, queue): ([SampleKey], [SampleIdentity]) = ([], [identity])

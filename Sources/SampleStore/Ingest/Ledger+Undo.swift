@@ -104,11 +104,25 @@ extension SampleStore.Ledger {
         // The entry may have been resumed, such as the hub's entry of today.
         guard let account = try account(of: undone) else { return false }
         try refuseIfRunning(account)
+        try refuseIfCorrected(account)
         let isUndone = account.state == "undone"
         // A restored sample may have been repaired since.
         if isUndone, forget { try store.repairs.refuseIfRepaired(ingestedBy: undone) }
         guard !isUndone || forget else { throw StoreError(.invalid, "ledger entry \(undone) is already undone") }
         return !isUndone
+    }
+
+    /// Refuses to restore readings while their corrections are live, or what they correct, because both would count.
+    private func refuseIfCorrected(_ account: IngestAccount) throws(StoreError) {
+        guard account.kind == .delete, account.name == Correction.entryName else { return }
+        let keys = try connection.decisions.keys(decidedBy: account.id, after: nil, limit: Int(store.stepRows))
+        for key in try CorrectionSearch(connection: connection).conflicts(with: keys) {
+            guard let sample = try connection.samples.identity(at: key) else { continue }
+            throw StoreError(
+                .invalid,
+                "ledger entry \(account.id) is a part of a correction, and \(sample) counts instead: delete it first, or undo its entry"
+            )
+        }
     }
 
     private func refuseIfRepaired(_ chain: [Int64], _ liveUpdate: LiveSampleUpdate) throws(StoreError) {

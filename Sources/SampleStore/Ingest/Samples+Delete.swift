@@ -111,6 +111,8 @@ extension SampleStore.Samples {
                 }
                 guard keys.count > known else { throw Self.notRestorable(uuid) }
             }
+            // A reading and its correction would both count.
+            try deletion.delete(try CorrectionSearch(connection: connection).conflicts(with: theirs + keys))
             let liveUpdate = LiveSampleUpdate(deletion)
             // The decision is about the measurement. Its sample may be another report, which arrived after the deletion.
             let deleted = try (theirs + keys).filter {
@@ -157,7 +159,9 @@ extension SampleStore.Samples {
             let history = try liveUpdate.reader.measurement(of: key).history
             let root = history.root(of: key)
             if let next = history.repaired.first(where: { $0.isActive && $0.old == key }) {
-                let new = try names.identity(at: next.new)
+                // An assigned sample is another person's.
+                let people = try (connection.series.person(of: next.new.series), connection.series.person(of: key.series))
+                let new = people.0 == people.1 ? try names.identity(at: next.new) : nil
                 return StoreError(
                     .invalid,
                     "\(uuid) was replaced\(new.map { " by \($0)" } ?? ""), by a repair: undo it with 'vitalgate repair undo'")

@@ -1,7 +1,7 @@
 import HealthModel
 
-/// Filters references to other objects in data that a client or a person may read: the UUID of a deleted sample's replacement, and the
-/// UUIDs of the objects in a correlation or workout. A reference is kept if the target may be read, or could be read before it was
+/// Filters references to other objects in data that a client or a person may read: the UUID of a deleted sample's replacement, the UUID of
+/// a corrected sample, and the UUIDs of the objects in a correlation or workout. A reference is kept if the target may be read, or could be read before it was
 /// deleted, and if ``ReferenceRule`` permits the reference in an object. Other references are removed, as if they had never existed.
 enum ReadableReferences {
     /// The name of the SQL function that returns a UUID unchanged if it may be shown, or NULL if not.
@@ -53,5 +53,11 @@ enum ReadableReferences {
             throw StoreError(.corrupt, "a body cannot be shown in part")
         }
         return shown
+    }
+
+    /// Returns metadata without the UUID of a corrected sample that a client or a person may not see.
+    static func shown(in metadata: Metadata, _ connection: Connection) throws(StoreError) -> Metadata {
+        guard case .string(let name)? = metadata[Correction.key], try !isReadable(name, connection) else { return metadata }
+        return Metadata(metadata.entries.filter { $0.key != Correction.key }.map { ($0.key, $0.value) })
     }
 }

@@ -195,14 +195,16 @@ final class SampleDecoder {
         guard let json = try connection.series.metadata(id) else {
             throw StoreError(.corrupt, "metadata \(id) is missing")
         }
+        var read: Metadata
         do throws(MetadataError) {
-            let read = try Metadata(json: json)
-            if metadata.count > 4096 { metadata.removeAll() }
-            metadata[id] = read
-            return read
+            read = try Metadata(json: json)
         } catch {
             throw StoreError(.corrupt, "metadata \(id) cannot be read: \(error)")
         }
+        if connection.isRestricted { read = try ReadableReferences.shown(in: read, connection) }
+        if metadata.count > 4096 { metadata.removeAll() }
+        metadata[id] = read
+        return read
     }
 
     /// Returns the ingest that a change belongs to. Neighboring samples of a series usually share it.

@@ -48,6 +48,9 @@ struct WriteBackTable {
         var acknowledged: Int64 = 0
     }
 
+    /// The table by keys. Without the index's name, SQLite reads all records of the phone for each key.
+    private static let byKey = "write_back INDEXED BY write_back_by_key"
+
     private static let columns = "series, start, hash, key, version, part, deletion, superseded, offered, acknowledged"
 
     private static func read(_ row: Statement) throws(StoreError) -> Row {
@@ -67,7 +70,7 @@ struct WriteBackTable {
     /// Returns the rows of a record: those of its samples, and superseded ones.
     func rows(_ client: Int64, of key: String) throws(StoreError) -> [Row] {
         try connection.list(
-            "SELECT \(Self.columns) FROM write_back WHERE client = ? AND key = ? ORDER BY version DESC, series, start, hash",
+            "SELECT \(Self.columns) FROM \(Self.byKey) WHERE client = ? AND key = ? ORDER BY version DESC, series, start, hash",
             [.integer(client), .text(key)], Self.read)
     }
 
@@ -88,19 +91,21 @@ struct WriteBackTable {
 
     /// Removes the rows of a record.
     func remove(_ client: Int64, _ key: String) throws(StoreError) {
-        try connection.run("DELETE FROM write_back WHERE client = ? AND key = ?", [.integer(client), .text(key)])
+        try connection.run("DELETE FROM \(Self.byKey) WHERE client = ? AND key = ?", [.integer(client), .text(key)])
     }
 
-    /// Gives all records new versions after a number, in their order.
+    /// Gives records new versions after a number, in their order, so that they are offered again.
     ///
+    /// - Parameter all: Whether also those get new versions that are offered anyway, because the phone has not acknowledged them.
     /// - Returns: The last version.
-    func raise(_ client: Int64, after version: Int64) throws(StoreError) -> Int64 {
+    func raise(_ client: Int64, after version: Int64, all: Bool) throws(StoreError) -> Int64 {
         try connection.run(
             """
-            UPDATE write_back SET version = ?2 + n.rank FROM (
-                SELECT key, row_number() OVER (ORDER BY min(version)) AS rank FROM write_back WHERE client = ?1 AND NOT superseded GROUP BY key
+            UPDATE \(Self.byKey) SET version = ?2 + n.rank FROM (
+                SELECT key, row_number() OVER (ORDER BY min(version)) AS rank FROM write_back
+                WHERE client = ?1 AND NOT superseded AND (?3 OR version <= acknowledged) GROUP BY key
             ) AS n WHERE client = ?1 AND NOT superseded AND write_back.key = n.key
-            """, [.integer(client), .integer(version)])
+            """, [.integer(client), .integer(version), .integer(all ? 1 : 0)])
         return max(
             version,
             try connection.integer("SELECT max(version) FROM write_back WHERE client = ?", .integer(client)) ?? version)
@@ -121,7 +126,7 @@ struct WriteBackTable {
     /// Notes that a record is offered. This is committed before the phone gets it.
     func offer(_ client: Int64, _ key: String) throws(StoreError) {
         try connection.run(
-            "UPDATE write_back SET offered = version WHERE client = ? AND key = ? AND NOT superseded AND offered < version",
+            "UPDATE \(Self.byKey) SET offered = version WHERE client = ? AND key = ? AND NOT superseded AND offered < version",
             [.integer(client), .text(key)])
     }
 
@@ -131,7 +136,7 @@ struct WriteBackTable {
     ) throws(StoreError) {
         try connection.run(
             """
-            UPDATE write_back SET acknowledged = version, outcome = ?4, reason = ?5
+            UPDATE \(Self.byKey) SET acknowledged = version, outcome = ?4, reason = ?5
             WHERE client = ?1 AND key = ?2 AND version = ?3 AND NOT superseded
                 AND (acknowledged, outcome, reason) IS NOT (version, ?4, ?5)
             """, [.integer(client), .text(key), .integer(version), .text(outcome), .optional(reason)])
@@ -170,7 +175,7 @@ struct WriteBackTable {
     /// Whether a phone was offered a record of a person.
     func wasOffered(_ client: Int64, _ key: String, person: String) throws(StoreError) -> Bool {
         try connection.exists(
-            "SELECT 1 FROM write_back WHERE client = ?1 AND key = ?2 AND offered > 0 AND series IN \(SeriesTable.ids(ofPerson: "?3"))",
+            "SELECT 1 FROM \(Self.byKey) WHERE client = ?1 AND key = ?2 AND offered > 0 AND series IN \(SeriesTable.ids(ofPerson: "?3"))",
             [.integer(client), .text(key), .text(person)])
     }
 

@@ -146,7 +146,7 @@ extension SampleStore.WriteBack {
         var samples: [Sample] = []
         for row in rows where !row.isPart && row.offered > 0 && (row.isSuperseded || row.isDeletion) {
             guard samples.count < Self.maximumPrevious else { break }
-            if let sample = try connection.offeredSample(at: row.sample) { samples.append(sample) }
+            if let sample = try connection.anySample(at: row.sample) { samples.append(sample) }
         }
         return samples
     }
@@ -162,7 +162,9 @@ extension SampleStore.WriteBack {
             if let sources { state.sources = sources }
             let table = connection.writeBack
             let last = reports.map(\.version).max() ?? 0
-            if last > state.version { state.version = try table.raise(phone.client.id, after: max(last, now.microseconds)) }
+            if last > state.version {
+                state.version = try table.raise(phone.client.id, after: max(last, now.microseconds), all: true)
+            }
             return try reports.map { report in
                 guard let row = try table.rows(phone.client.id, of: report.key).first(where: { !$0.isSuperseded }) else {
                     return .unknown
@@ -180,11 +182,12 @@ extension SampleStore.WriteBack {
         try connection.writeBack.phone(client.id)?.version ?? 0
     }
 
-    /// Offers all records again, with new versions after a number.
+    /// Offers all records again. Those that the phone has acknowledged get new versions. If this store has not given the version, it was restored
+    /// from a backup, and all get versions after it.
     public func restart(_ phone: WriteBackPhone, after version: Int64, at now: Instant) throws {
         try change(phone.client, at: now) { state in
             state.version = try connection.writeBack.raise(
-                phone.client.id, after: max(version, state.version, now.microseconds))
+                phone.client.id, after: max(version, state.version, now.microseconds), all: version > state.version)
         }
     }
 
@@ -220,8 +223,8 @@ extension SampleStore.WriteBack {
 }
 
 extension Connection {
-    /// A sample that a phone was offered, live or not.
-    func offeredSample(at key: SampleKey) throws(StoreError) -> Sample? {
+    /// A sample, live or not.
+    func anySample(at key: SampleKey) throws(StoreError) -> Sample? {
         for rows in SampleTable.Rows.allCases {
             if let sample = try samples.sample(at: key, among: rows) { return sample }
         }

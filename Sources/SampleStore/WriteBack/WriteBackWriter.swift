@@ -132,7 +132,9 @@ struct WriteBackWriter {
     /// from a backup finds the same key, whether or not the reading is repaired again.
     private mutating func addRecord(of sample: SampleKey) throws(StoreError) {
         let root = try connection.repairs.root(of: sample)
-        var known = try connection.samples.identity(at: root)
+        // A reading that was assigned has another person's UUID.
+        let isOwn = try connection.series.person(of: root.series) == phone.person
+        var known = isOwn ? try connection.samples.identity(at: root) : nil
         if known == nil { known = try connection.samples.identity(at: sample) }
         guard let uuid = known else { return }
         var (key, number) = ("\(Self.mark)\(uuid)", 1)
