@@ -272,7 +272,8 @@ let package = Package(
         .testTarget(
             name: "FHIRExportTests",
             dependencies: [
-                "FHIRExport", "HTTPClientKit", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting",
+                "FHIRExport", "Formats", "HTTPClientKit", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline",
+                "PipelineTesting",
                 "HealthModel",
             ], exclude: ["Snapshots"]),
         .testTarget(
