@@ -68,7 +68,7 @@ let package = Package(
         .target(name: "FleetProtocol", dependencies: ["Pipeline", "HealthModel", "CompressionKit", "CryptographyKit"]),
 
         // Level 3: the stages.
-        .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CryptographyKit"]),
+        .target(name: "Profiles", dependencies: ["Pipeline", "Formats", "HealthModel", "Wire", "CryptographyKit"]),
         .target(
             name: "FileSource",
             dependencies: ["Pipeline", "HealthModel", "Wire", "CompressionKit", "SQLiteKit", "CExpat", "CZip"]),
