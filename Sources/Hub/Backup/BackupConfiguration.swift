@@ -78,51 +78,14 @@ package struct BackupLocationConfiguration: Sendable, NamedSetting {
     }
 
     package static func isValid(name: String) -> Bool { isName(name) }
-}
 
-/// Adds locations to the text of a configuration, or removes them. All other text stays as it is.
-package enum BackupText {
-    /// Adds a location after the others.
-    ///
-    /// - Returns: the new text.
-    /// - Throws: ``ConfigurationError`` if the text has no object for it.
-    package static func adding(
-        _ name: String, _ location: BackupLocation, credentials: String?, to bytes: [UInt8]
-    ) throws(ConfigurationError) -> [UInt8] {
+    /// The keys of the object with all locations.
+    package static let path = [BackupConfiguration.key, "locations"]
+
+    /// The settings of a location in JSON5.
+    package static func object(_ location: BackupLocation, credentials: String?) -> String {
         var settings = [(key: "location", value: JSON5Text.quoted(location.address))]
         if let credentials { settings.append((key: "credentials", value: JSON5Text.quoted(credentials))) }
-        let member = "\(JSON5Text.key(name)): \(JSON5Text.object(settings))"
-        func locations(_ indentation: String) -> String {
-            "locations: {\n\(indentation)    \(member),\n\(indentation)}"
-        }
-        guard !ConfigurationText.isBlank(bytes) else {
-            return Array("{\n    backup: {\n        \(locations("        ")),\n    },\n}\n".utf8)
-        }
-        let root = try ConfigurationText.members(of: bytes)
-        guard let backup = try ConfigurationText.only(BackupConfiguration.key, of: root) else {
-            let inner = ConfigurationText.indentation(of: root, in: bytes)
-            return ConfigurationText.inserting(
-                "\(BackupConfiguration.key): {\n\(inner)    \(locations(inner + "    ")),\n\(inner)}", into: root, of: bytes)
-        }
-        let object = try ConfigurationText.members(of: bytes, at: backup.value.lowerBound, BackupConfiguration.key)
-        guard let list = try ConfigurationText.only("locations", of: object) else {
-            let inner = ConfigurationText.indentation(of: object, in: bytes)
-            return ConfigurationText.inserting(locations(inner), into: object, of: bytes)
-        }
-        return ConfigurationText.inserting(
-            member, into: try ConfigurationText.members(of: bytes, at: list.value.lowerBound, "locations"), of: bytes)
-    }
-
-    /// Removes a location.
-    ///
-    /// - Returns: the new text, or `nil` if it has no such location.
-    package static func removing(_ name: String, from bytes: [UInt8]) throws(ConfigurationError) -> [UInt8]? {
-        let root = try ConfigurationText.members(of: bytes)
-        guard let backup = try ConfigurationText.only(BackupConfiguration.key, of: root) else { return nil }
-        let object = try ConfigurationText.members(of: bytes, at: backup.value.lowerBound, BackupConfiguration.key)
-        guard let list = try ConfigurationText.only("locations", of: object) else { return nil }
-        let members = try ConfigurationText.members(of: bytes, at: list.value.lowerBound, "locations")
-        guard let member = try ConfigurationText.only(name, of: members) else { return nil }
-        return ConfigurationText.removing(member, from: bytes)
+        return JSON5Text.object(settings)
     }
 }
