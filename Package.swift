@@ -68,7 +68,7 @@ let package = Package(
         .target(name: "FleetProtocol", dependencies: ["Pipeline", "HealthModel", "CompressionKit", "CryptographyKit"]),
 
         // Level 3: the stages.
-        .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CryptographyKit"]),
+        .target(name: "Profiles", dependencies: ["Pipeline", "Formats", "HealthModel", "Wire", "CryptographyKit"]),
         .target(
             name: "FileSource",
             dependencies: ["Pipeline", "HealthModel", "Wire", "CompressionKit", "SQLiteKit", "CExpat", "CZip"]),
@@ -272,7 +272,8 @@ let package = Package(
         .testTarget(
             name: "FHIRExportTests",
             dependencies: [
-                "FHIRExport", "HTTPClientKit", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting",
+                "FHIRExport", "Formats", "HTTPClientKit", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline",
+                "PipelineTesting",
                 "HealthModel",
             ], exclude: ["Snapshots"]),
         .testTarget(

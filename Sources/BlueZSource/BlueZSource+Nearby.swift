@@ -10,7 +10,6 @@ package struct NearbyDevice: Hashable, Sendable {
     package var strength: Int?
     /// The services in BlueZ (org.bluez.Device1, UUIDs). Entries that are not UUIDs are omitted.
     package var services: [BluetoothUUID]
-    /// The kinds of data that it advertises.
     package var adverts: Set<AdvertisedData>
     /// The bytes of that data, as far as they are known. They determine which profile can read the device.
     package var data: [AdvertisedData: [UInt8]] = [:]

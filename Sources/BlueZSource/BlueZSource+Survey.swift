@@ -2,13 +2,11 @@ import SystemdKit
 
 /// The result of listening to one device without adopting it: its advertisements, its characteristics, and its notifications.
 package struct DeviceSurvey: Sendable {
-    /// One frame.
     package struct Frame: Hashable, Sendable {
         /// The time since the survey began.
         package var after: Duration
         /// The channel: `advert:FCD2`, `gatt:2A37`, or a UUID instead of the four digits.
         package var channel: String
-        /// The received bytes.
         package var bytes: [UInt8]
 
         package init(after: Duration, channel: String, bytes: [UInt8]) {
@@ -16,17 +14,13 @@ package struct DeviceSurvey: Sendable {
         }
     }
 
-    /// One characteristic.
     package struct Characteristic: Hashable, Sendable {
-        /// The UUID of its service.
         package var service: BluetoothUUID
-        /// Its own UUID.
         package var uuid: BluetoothUUID
         /// Its operations, in BlueZ's words, such as `notify`.
         package var flags: [String]
     }
 
-    /// The device's name.
     package internal(set) var name: String?
     /// The services that it advertises or offers.
     package internal(set) var services: [BluetoothUUID] = []

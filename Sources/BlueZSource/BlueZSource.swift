@@ -3,7 +3,6 @@ import HealthModel
 import Pipeline
 import SystemdKit
 
-/// The configuration of the source.
 package struct BlueZConfiguration {
     /// The addresses of the adapters to use. Empty means all.
     package var adapters: Set<BluetoothAddress> = []
@@ -145,7 +144,6 @@ package final class BlueZSource: SessionHost {
         sessions[address]?.path.flatMap { tree[path: $0, interface: BlueZ.device]?["RSSI"]?.integer }.map { Int($0) }
     }
 
-    /// Whether an adapter is available.
     package var hasAdapter: Bool { !adapters.isEmpty }
 
     // MARK: What sessions ask for

@@ -11,7 +11,6 @@ package final class CommandAlertSender: AlertSender {
         (self.settings, self.timeout) = (settings, timeout)
     }
 
-    /// Runs the command with a message.
     package func send(_ message: AlertMessage) throws(DeliveryError) {
         let failure: String?
         do throws(CommandFailure) {

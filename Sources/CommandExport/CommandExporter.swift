@@ -8,11 +8,9 @@ import Pipeline
 /// A batch that was not acknowledged is passed again. Each line has its sample's UUID and the change's anchor, so the command can ignore
 /// repetitions.
 package final class CommandExporter: Exporter {
-    /// The user's settings.
     package struct Settings: ExporterSettings {
         /// `command`.
         package static let settings = Key.settings
-        /// The program and its arguments.
         package var command: [String]
 
         /// Creates settings from a program and its arguments.
@@ -71,7 +69,6 @@ package final class CommandExporter: Exporter {
         return [Finding(.good, program, "can be run")]
     }
 
-    /// Runs the command with a batch.
     package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         guard !batch.changes.isEmpty else { return 0 }
         var bytes: [UInt8] = []

@@ -3,7 +3,6 @@ import CDeflate
 /// Decompresses bytes that are completely in memory and whose uncompressed number is known, with libdeflate. One thread at a time may use
 /// it.
 package final class BufferDecompressor {
-    /// The result of a decompression.
     package enum Outcome: Sendable {
         /// The room is filled.
         case done

@@ -17,7 +17,6 @@ package enum CompressionFormat: Sendable {
     }
 }
 
-/// The effort of compression.
 package enum CompressionLevel: Sendable {
     /// The least effort (level 1).
     case fast

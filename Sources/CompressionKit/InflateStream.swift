@@ -8,13 +8,11 @@ package final class InflateStream {
     package enum State: Sendable {
         /// It needs more input or more room.
         case open
-        /// Its end was reached.
         case ended
         /// Its bytes are not a valid stream.
         case damaged
     }
 
-    /// The result of a step.
     package struct Step: Sendable {
         /// The number of input bytes that were used.
         package let read: Int

@@ -2,7 +2,6 @@ import Glibc
 
 /// An event loop on one thread, based on poll(2), with descriptors, timers, and a bell that other threads may ring.
 package final class EventLoop {
-    /// The clock for timers.
     package let clock: any SourceClock
     private var watches: [Int32: Watch] = [:]
     private var timers: [Timer] = []

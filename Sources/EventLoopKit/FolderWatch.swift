@@ -11,7 +11,6 @@ package final class FolderWatch {
         case removed
     }
 
-    /// The kinds of changes to report.
     package struct Changes: OptionSet, Sendable {
         /// The flags of inotify(7).
         package let rawValue: UInt32
@@ -25,7 +24,6 @@ package final class FolderWatch {
         package static let movedIn = Changes(Int32(IN_MOVED_TO))
         /// A file was closed by its writer.
         package static let written = Changes(Int32(IN_CLOSE_WRITE))
-        /// An entry was deleted.
         package static let deleted = Changes(Int32(IN_DELETE))
     }
 

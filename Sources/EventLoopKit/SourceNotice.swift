@@ -9,7 +9,6 @@ package struct SourceNotice: Hashable, Sendable, CustomStringConvertible {
         package static func < (one: Weight, other: Weight) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// The importance of the notice.
     package var weight: Weight
     /// A device's or an adapter's address, `bluetoothd` or `D-Bus`.
     package var component: String

@@ -1,6 +1,5 @@
 import Glibc
 
-/// A system call that failed.
 package struct SystemFailure: Error, CustomStringConvertible {
     /// The subject and the cause: `/etc: Permission denied`.
     package let description: String

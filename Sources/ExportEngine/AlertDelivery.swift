@@ -12,7 +12,6 @@ import SampleStore
 /// same id. If a receiver was away and missed many events, it gets one summary of them, after the beginnings of the alerts that are still
 /// raised. An event that it refuses does not delay the later ones.
 package final class AlertDelivery {
-    /// The result of a step.
     package enum Outcome: Hashable, Sendable {
         /// The receiver has everything.
         case upToDate
@@ -96,7 +95,6 @@ package final class AlertDelivery {
         }
     }
 
-    /// Ends the connection.
     package func finish() { sender.finish() }
 
     /// The number of waiting events that a receiver gets one by one.

@@ -73,7 +73,6 @@ package struct AlertText {
         return AlertMessage(id: id, event: .summary, json: object.closed)
     }
 
-    /// Returns a message about the evaluation of all alerts.
     package func evaluation(_ event: AlertMessage.Event, at now: Instant) -> AlertMessage {
         let id = "\(prefix)-\(event.rawValue)-\(now.microseconds)"
         let object = JSONObject([
@@ -99,7 +98,6 @@ package struct AlertText {
         return AlertMessage(id: id, event: .backup, json: object.closed)
     }
 
-    /// Returns a message that tests a delivery.
     package func test(at now: Instant) -> AlertMessage {
         let id = "\(prefix)-test-\(UUIDText.random().prefix(8))"
         let object = JSONObject([

@@ -43,7 +43,6 @@ struct ChangeSelector {
         return nil
     }
 
-    /// Returns the next changes of a part.
     private func next(_ part: ChangeSelection.Part, for target: Target) throws -> ChangeSelection {
         var batch = ExportBatch(rewrites: target.isRewriting)
         var unheld: [Int] = []

@@ -5,7 +5,6 @@ package struct DayDifference: Hashable, Sendable, Comparable {
         var day: String
     }
 
-    /// The name of the type.
     package let type: String
     /// The day, such as `2026-11-28`.
     package let day: String

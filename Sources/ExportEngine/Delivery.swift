@@ -14,7 +14,6 @@ struct Delivery {
     let exporter: any Exporter
     /// The mark that the first delivery writes, or `nil` for none.
     private let mark: TargetMark?
-    /// The number of deliveries that the target acknowledged.
     private(set) var acknowledged: Int64 = 0
     /// The number of changes that the target accepted.
     private(set) var delivered = 0
@@ -79,7 +78,6 @@ struct Delivery {
         for case .deleted(let deletion) in changes { deleted.append(deletion.uuid) }
     }
 
-    /// The batch with the mark of the next delivery.
     func marked(_ batch: ExportBatch) -> ExportBatch {
         guard var mark else { return batch }
         mark.count += acknowledged

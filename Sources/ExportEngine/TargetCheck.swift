@@ -10,7 +10,6 @@ import SampleStore
 /// - this store was not restored to an earlier state,
 /// - no copy of this store feeds the target.
 struct TargetCheck {
-    /// The result of the check.
     enum Verdict: Equatable {
         /// Go on with this updated target.
         case proceed(Target)

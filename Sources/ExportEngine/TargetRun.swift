@@ -15,7 +15,6 @@ import SampleStore
 /// A new target receives new changes and the backlog alternately, so today's readings do not wait for years of old ones. An
 /// exporter that needs changes in order (``Exporter/isOrdered``) receives all of them in one sequence.
 package final class TargetRun {
-    /// The result of a step.
     package enum Outcome: Hashable, Sendable {
         /// More changes may follow immediately.
         case more
@@ -254,7 +253,6 @@ package final class TargetRun {
             holder: settings.holder, time: claimTime)
     }
 
-    /// The mark for the next delivery.
     private var nextMark: TargetMark {
         var next = target
         next.count += 1

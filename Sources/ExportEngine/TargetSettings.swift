@@ -33,13 +33,11 @@ package struct TargetSettings: Sendable {
         (self.ownSources, self.batchSize) = (ownSources, batchSize)
     }
 
-    /// Whether the target receives a sample.
     func passes(_ sample: Sample) -> Bool { !isOwn(sample.origin) && isSelected(sample) }
 
     /// Whether the samples of an origin come from the target itself.
     func isOwn(_ origin: Origin) -> Bool { ownSources.contains(origin.source.id) }
 
-    /// Whether the filter selects a sample.
     func isSelected(_ sample: Sample) -> Bool { filter?.matches(sample) ?? true }
 
     /// The settings that affect an exporter's contents. It is empty for an exporter that shows only the current state.

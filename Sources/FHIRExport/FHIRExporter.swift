@@ -1,3 +1,4 @@
+import Formats
 import HealthModel
 import Pipeline
 
@@ -134,9 +135,9 @@ package final class FHIRExporter: ComparableExporter {
         /// The samples that it contains.
         let samples: Set<SampleIdentity>
         let device: Device?
-        /// Appends the resource with an id, or as an error if it is a duplicate.
-        let append: (String?, inout [UInt8]) -> Void
-        let retire: (String?, inout [UInt8]) -> Void
+        /// The resource with an id, and as an error if it is a duplicate.
+        let resource: (_ id: String?) -> JSONObject
+        let retired: (_ id: String?) -> JSONObject
     }
 
     /// Writes a batch in one transaction. If another client was faster, the batch is planned again from the server's new state.
@@ -198,8 +199,8 @@ package final class FHIRExporter: ComparableExporter {
         let id = sample.identity.description
         return Wanted(
             id: id, identifier: "\(ObservationCodes.uri)%7Curn:uuid:\(id)", isEmpty: isEmpty, samples: [sample.identity],
-            device: sample.origin.device, append: { encoder.append(sample, id: $0, state: state, to: &$1) },
-            retire: { encoder.append(sample, id: $0, state: .deleted(replacedBy: nil), to: &$1) })
+            device: sample.origin.device, resource: { encoder.resource(of: sample, id: $0, state: state) },
+            retired: { encoder.resource(of: sample, id: $0, state: .deleted(replacedBy: nil)) })
     }
 
     private func document(of change: SampleChange) throws(DeliveryError) -> Wanted {
@@ -216,8 +217,8 @@ package final class FHIRExporter: ComparableExporter {
         let id = sample.identity.description
         return Wanted(
             type: DocumentResource.type, id: id, identifier: "\(ObservationCodes.uri)%7Curn:uuid:\(id)", isEmpty: isEmpty,
-            samples: [sample.identity], device: nil, append: { document.append(id: $0, state: state, encoder, to: &$1) },
-            retire: { document.append(id: $0, state: .deleted(replacedBy: nil), encoder, to: &$1) })
+            samples: [sample.identity], device: nil, resource: { document.resource(id: $0, state: state, encoder) },
+            retired: { document.resource(id: $0, state: .deleted(replacedBy: nil), encoder) })
     }
 
     private func panel(of change: SampleChange) throws(DeliveryError) -> Wanted {
@@ -241,8 +242,8 @@ package final class FHIRExporter: ComparableExporter {
         return Wanted(
             id: id, identifier: "\(ObservationCodes.made)%7C\(id)", isEmpty: panel.isEmpty,
             samples: Set([panel.systolic, panel.diastolic].compactMap { $0?.identity }), device: sample.origin.device,
-            append: { panel.append(id: $0, panel: id, replacedBy: replacedBy, encoder, to: &$1) },
-            retire: { deleted.append(id: $0, panel: id, replacedBy: nil, encoder, to: &$1) })
+            resource: { panel.resource(id: $0, panel: id, replacedBy: replacedBy, encoder) },
+            retired: { deleted.resource(id: $0, panel: id, replacedBy: nil, encoder) })
     }
 
     /// Plans resources with our own ids. Only deleted samples have to be looked up.
@@ -251,7 +252,7 @@ package final class FHIRExporter: ComparableExporter {
         let there = Set(found.joined().filter(\.isLive).compactMap(\.id))
         for each in wanted where !each.isEmpty || there.contains(each.id) {
             plan.add(each.device)
-            plan.put(each.id, type: each.type, each.append)
+            plan.put(each.id, type: each.type, each.resource(each.id))
         }
     }
 
@@ -265,17 +266,17 @@ package final class FHIRExporter: ComparableExporter {
             let live = sorted.filter(\.isLive)
             if each.isEmpty {
                 if !live.isEmpty { plan.add(each.device) }
-                for one in live { plan.put(one.id ?? "", type: each.type, each.append) }
+                for one in live { plan.put(one.id ?? "", type: each.type, each.resource(one.id ?? "")) }
             } else if let first = sorted.first {
                 if rewriting || !first.isLive || Set(Self.identities(first)) != each.samples {
                     plan.add(each.device)
-                    plan.put(first.id ?? "", type: each.type, each.append)
+                    plan.put(first.id ?? "", type: each.type, each.resource(first.id ?? ""))
                 }
                 if live.count > 1 { plan.add(each.device) }
-                for other in live.dropFirst() { plan.put(other.id ?? "", type: each.type, each.retire) }
+                for other in live.dropFirst() { plan.put(other.id ?? "", type: each.type, each.retired(other.id ?? "")) }
             } else {
                 plan.add(each.device)
-                plan.create(each.identifier, id: each.id, type: each.type) { each.append(nil, &$0) }
+                plan.create(each.identifier, id: each.id, type: each.type, each.resource(nil))
             }
         }
     }

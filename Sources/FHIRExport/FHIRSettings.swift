@@ -17,7 +17,6 @@ package struct FHIRSettings: ExporterSettings {
     package var token: Secret?
     /// A user name for basic authentication, instead of a token.
     package var user: String?
-    /// The user's password.
     package var password: Secret?
     /// The path of a file with trusted certificates, or `nil` for the system's.
     package var certificateAuthority: String?

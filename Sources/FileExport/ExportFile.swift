@@ -30,7 +30,6 @@ final class ExportFile {
     private let folder: String
     private let name: String
     private let suffix: String
-    /// The store of the changes.
     private let store: String
     private var descriptor: Int32 = -1
     private(set) var state = State()

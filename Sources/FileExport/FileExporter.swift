@@ -10,7 +10,6 @@ import Pipeline
 /// length. Anything after that length, left by a crash or a power cut, is cut off and written again, so each change is there
 /// once.
 package final class FileExporter: Exporter {
-    /// The format of the files.
     package enum Form: String, Sendable, CaseIterable {
         /// Lines as printed by `changes`.
         case ndjson
@@ -19,7 +18,6 @@ package final class FileExporter: Exporter {
         /// Open mHealth data points, for the types with a published schema.
         case openMHealth = "open-mhealth"
 
-        /// The suffix of file names.
         var suffix: String {
             switch self {
             case .ndjson: "ndjson"
@@ -34,13 +32,11 @@ package final class FileExporter: Exporter {
 
     package var reportsRecords: Bool { settings.form == .ndjson }
 
-    /// The user's settings.
     package struct Settings: ExporterSettings {
         /// `folder`, `format`, `limit` in MiB, `daily`, `pack`.
         package static let settings = Key.settings
         /// The folder. It is created with mode 0700 if it does not exist.
         package var folder: String
-        /// The format of the files.
         package var form = Form.ndjson
         /// The length in bytes from which a file gets its final name.
         package var limit = 64 << 20
@@ -222,7 +218,6 @@ package final class FileExporter: Exporter {
         return opened
     }
 
-    /// Closes the file.
     package func finish() { file = nil }
 
     private static func day(_ time: Instant, _ zone: TimeZoneRules) -> Int { CalendarIntervals(.day, zone: zone).index(of: time) }

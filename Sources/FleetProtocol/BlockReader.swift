@@ -3,7 +3,6 @@ import HealthModel
 
 /// Reads a block that a hub sent. The bytes come from outside, so every number, length, and text is checked.
 package struct BlockReader {
-    /// The maximum number of changes in a block.
     package static let maximumChanges = 2048
     /// The maximum length of a block after decompression, in bytes.
     package static let maximumLength = 40 << 20

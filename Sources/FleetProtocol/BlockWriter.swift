@@ -16,7 +16,6 @@ package struct BlockWriter {
     private var units: [Unit: Int] = [:]
     private var (lastStart, lastReceived) = (Int64(0), Int64(0))
 
-    /// Returns the block of some changes.
     package static func block(of changes: [SampleChange]) -> [UInt8] { compressed(plain(of: changes)) }
 
     static func compressed(_ bytes: [UInt8]) -> [UInt8] { BufferCompressor.compress(bytes, .zlib) }

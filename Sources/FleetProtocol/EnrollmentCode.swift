@@ -13,7 +13,6 @@ package struct EnrollmentCode: Sendable {
 
     /// The code, in groups of five characters.
     package let text: String
-    /// The key pair of the code.
     package let key: NKey
     /// Whether the reply to the hub must be sealed and have the center's key for sealed requests.
     package let isForSealing: Bool
@@ -53,7 +52,6 @@ package struct EnrollmentCode: Sendable {
     }
 }
 
-/// The reply to a hub that has joined.
 package struct JoinReply: Hashable, Sendable {
     /// The hub's name in the fleet.
     package var name: String
@@ -91,7 +89,6 @@ package struct JoinRequest: Sendable, Equatable {
     /// The hub's public key in text form.
     package var key: String
 
-    /// A request of a hub.
     package init(store: String, key: String) { (self.store, self.key) = (store, key) }
 
     private static let version: UInt64 = 1

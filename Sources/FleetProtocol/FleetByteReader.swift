@@ -10,7 +10,6 @@ struct FleetByteReader {
 
     init(_ bytes: ArraySlice<UInt8>) { varints = VarintReader(bytes) }
 
-    /// Whether nothing is left.
     var isAtEnd: Bool { rest.isEmpty }
 
     /// The number of bytes that were read of an array that this reader began at.
@@ -26,7 +25,6 @@ struct FleetByteReader {
         return number
     }
 
-    /// A number that must be below a bound.
     mutating func number(below bound: Int) throws(BlockFault) -> Int {
         let number = try number()
         guard number < UInt64(bound) else { throw .invalid("a number is too large") }

@@ -39,7 +39,6 @@ package struct FleetOrder: Codable, Hashable, Sendable {
     package var number: Int64
     /// The name of a ``Kind``, or one that only a newer version knows.
     package var kind: String
-    /// The arguments of the command.
     package var arguments: [String]
     /// The signature of the center in base 32, or `nil` without one.
     package var signature: String?
@@ -83,7 +82,6 @@ package struct FleetOrder: Codable, Hashable, Sendable {
 }
 
 extension FleetOrder {
-    /// Signs the order for one hub.
     package mutating func sign(with key: SigningKey, for store: String, of fleet: FleetSubject) {
         signature = Base32.text(key.signature(of: signedBytes(store, fleet)))
     }

@@ -10,7 +10,6 @@ package enum FleetReply: Sendable {
     case found(FoundMark?)
     /// Whether a mark was written.
     case claimed(Bool)
-    /// The result of a check.
     case checked([Finding])
     /// Samples in the database, in the order of UUIDs. Fewer than ``maximumIdentities`` are the last ones.
     case contents([TargetSample])
@@ -32,13 +31,10 @@ extension FleetReply {
     /// The number of UUIDs in a reply.
     package static let maximumIdentities = 5000
 
-    /// The number of digests in a reply.
     package static let maximumDigests = 10_000
 
-    /// The number of counts in a reply.
     package static let maximumCounts = 5000
 
-    /// The reply as JSON.
     package var bytes: [UInt8] { (try? JSONEncoder().encode(Form(self))).map(Array.init) ?? [] }
 
     /// Reads a collector's reply, or returns `nil` if the bytes are something else.

@@ -51,7 +51,6 @@ package struct FleetRequest: Sendable {
 
     package init(target: String, me: String, task: Task) { (self.target, self.me, self.task) = (target, me, task) }
 
-    /// The version of the format.
     static let version: UInt8 = 1
     static let (find, claim, check, deliver, contents, digests) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3), UInt8(4), UInt8(5))
     /// The number of days and types in a request for their contents.

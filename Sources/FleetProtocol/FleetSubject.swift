@@ -8,7 +8,6 @@
 /// | `vitalgate.FLEET.nudge.STORE` | the center, without content | the hub with this store |
 /// | `vitalgate.FLEET.changed` | the center, without content | all collectors |
 package struct FleetSubject: Hashable, Sendable {
-    /// The name of the fleet.
     package var fleet: String
 
     /// A fleet by its name, or `nil` if the name is not made of 1 to 64 letters, digits, `-`, and `_`.
@@ -42,7 +41,6 @@ package struct FleetSubject: Hashable, Sendable {
         subject.hasPrefix("\(replies(to: client)).") && !subject.contains { $0 == "*" || $0 == ">" }
     }
 
-    /// The beginning of the subjects of all replies.
     package var allReplies: String { "vitalgate.\(fleet).reply" }
 
     /// The subject of a message that asks a hub to report.

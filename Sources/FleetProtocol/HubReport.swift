@@ -6,7 +6,6 @@ package struct HubReport: Codable, Hashable, Sendable {
     package var lastChange: Int64
     /// The number of changes that wait for delivery.
     package var waiting: Int
-    /// The number of readings in quarantine.
     package var quarantined: Int
     /// The number of the last order that the hub has carried out, or 0.
     package var order: Int64
@@ -66,7 +65,6 @@ package struct OrderResult: Codable, Hashable, Sendable {
     /// One line of JSON, or empty: counts, or the ``FailureReason`` of an order that failed. It contains no values and no names.
     package var output: String
 
-    /// The result of a command.
     package init(code: Int, output: String = "") { (self.code, self.output) = (code, output) }
 
     /// The longest output in bytes.

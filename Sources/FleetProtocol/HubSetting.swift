@@ -2,7 +2,6 @@
 ///
 /// No setting reaches targets, paths, secrets, listeners, or access, except the public key for which the hub seals its requests.
 package struct HubSetting: Hashable, Sendable {
-    /// The form of a value.
     package enum Form: Sendable {
         case text, number
         /// A text for each type: `KEY.TYPE=VALUE`.

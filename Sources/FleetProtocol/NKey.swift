@@ -2,7 +2,6 @@ import CryptographyKit
 
 /// A key pair of a NATS user, which signs, in the text form of github.com/nats-io/nkeys (``KeyText``).
 package struct NKey: Sendable {
-    /// The key pair.
     package let key: SigningKey
 
     /// The key pair of a seed of 32 bytes, or `nil` for any other length.
@@ -17,12 +16,10 @@ package struct NKey: Sendable {
         return NKey(seed: (0..<SigningKey.size).map { _ in UInt8.random(in: 0...255, using: &random) })
     }
 
-    /// The secret text.
     package var seedText: String { KeyText.user.seedText(key.seed) }
 
     package var publicText: String { KeyText.user.publicText(key.publicKey) }
 
-    /// Reads a secret text.
     package init?(seedText: String) {
         guard let seed = KeyText.user.seed(seedText) else { return nil }
         self.init(seed: seed)

@@ -59,7 +59,6 @@ package struct RequestOpener: Sendable {
     package struct Opened: Sendable {
         /// The request, which ``FleetRequest`` reads.
         package var bytes: [UInt8]
-        /// The hub that has sealed it.
         package var sender: RequestSender
         /// The seal of the reply, or `nil` if the reply is not sealed either.
         package var reply: ReplySeal?
@@ -93,9 +92,7 @@ package struct RequestOpener: Sendable {
     }
 }
 
-/// The hub that has sealed a request.
 package enum RequestSender: Hashable, Sendable {
-    /// The request is not sealed.
     case unsealed
     /// A hub without an NKey.
     case unnamed
@@ -121,7 +118,6 @@ package struct ReplySeal: Sendable {
 
 /// The reason why a collector does not carry out a request. The reply is not sealed, so it has no other words than these.
 package enum SealFault: Error, Hashable, Sendable, CaseIterable {
-    /// The collector has no key at all.
     case noKey
     /// The collector does not have the key that the hub uses.
     case otherKey
@@ -151,7 +147,6 @@ enum Sealing {
 
     static func id(of publicKey: [UInt8]) -> [UInt8] { Array(Digest.sha256(publicKey).prefix(idSize)) }
 
-    /// The keys for the request and for the reply.
     static func keys(
         _ agreed: [UInt8], _ ours: [UInt8], oneTime: [UInt8], sender: [UInt8], collectors: [UInt8], _ names: [String]
     ) -> (request: [UInt8], reply: [UInt8]) {

@@ -9,7 +9,6 @@ package struct SealingKey: Sendable {
 
     private init(key: AgreementKey) { self.key = key }
 
-    /// Reads a secret text.
     package init?(seedText: String) {
         guard let key = KeyText.curve.seed(seedText).flatMap({ AgreementKey(secret: $0) }) else { return nil }
         self.key = key
@@ -17,7 +16,6 @@ package struct SealingKey: Sendable {
 
     package var seedText: String { KeyText.curve.seedText(key.secret) }
 
-    /// The public text, which hubs have.
     package var publicText: String { KeyText.curve.publicText(key.publicKey) }
 
     /// Returns the 32 bytes of a public text, or `nil` if it is not the public part of such a key.

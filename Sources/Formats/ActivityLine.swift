@@ -17,7 +17,6 @@ package struct ActivityLine: Sendable {
     ///   - me: The person that is written as `me`.
     package init(zone: TimeZoneRules, me: String) { (self.zone, self.me) = (zone, me) }
 
-    /// The object for a line of NDJSON.
     package func object(_ day: ActivityDay) -> JSONObject {
         var object = JSONObject([
             "kind": SampleKind.activitySummary.name, "date": day.date, "zone": zone.identifier, "subject": person(day),

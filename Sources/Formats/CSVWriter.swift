@@ -3,7 +3,6 @@
 /// By default, a cell that begins with `=`, `+`, `-` or `@` is written unchanged, since it is data. A spreadsheet would treat it as a
 /// formula. A safe writer therefore prefixes it with `'`, unless it is a number or a zone's offset.
 package struct CSVWriter: Sendable {
-    /// The end of a row.
     package enum LineEnding: Sendable, Equatable {
         /// The usual line ending on Linux.
         case lineFeed

@@ -6,15 +6,12 @@ import HealthModel
 ///
 /// Supports only types whose schemas are completely published, without those of IEEE 1752.1 (openmhealth/schemas@36078a8).
 package final class DataPointLine {
-    /// The schema of a type.
     private struct Schema {
         var name: String
         var version: String
-        /// The member that contains the value.
         var member: String
         /// UCUM codes with the schema's unit names. The first is used if the value was measured in none of them.
         var units: [(code: String, text: String)]
-        /// Whether it covers an interval.
         var isInterval = false
     }
 

@@ -29,7 +29,6 @@ package struct JSONObject: JSONRepresentable, ExpressibleByDictionaryLiteral {
         if let value { value.append(to: &bytes) } else { bytes += "null".utf8 }
     }
 
-    /// Appends fields.
     package mutating func set(_ fields: KeyValuePairs<String, (any JSONRepresentable)?>) {
         for (name, value) in fields { set(name, value) }
     }

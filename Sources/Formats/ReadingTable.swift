@@ -12,10 +12,8 @@ package struct ReadingTable {
     /// - Parameter zone: the zone of the times. Each time has its offset.
     package init(zone: TimeZoneRules) { self.zone = zone }
 
-    /// Appends the header.
     package func begin(_ bytes: inout [UInt8]) { writer.append(row: Self.columns, to: &bytes) }
 
-    /// Appends a quantity.
     package mutating func append(_ sample: Sample, to bytes: inout [UInt8]) {
         let origin = sample.origin
         writer.append(

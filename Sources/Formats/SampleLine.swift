@@ -135,7 +135,6 @@ package final class SampleLine {
         appendTimeAndOrigin(of: sample, fragment, to: &bytes)
     }
 
-    /// Appends time and origin of a sample that is not a quantity.
     private func appendTimeAndOrigin(of sample: Sample, _ fragment: Fragment, to bytes: inout [UInt8]) {
         appendTimes(of: sample, to: &bytes)
         bytes.append(contentsOf: fragment.description)

@@ -7,7 +7,6 @@ package struct StatisticsLine: Sendable {
     package let type: SampleType
     /// The unit of the numbers. Durations of a category are in seconds.
     package let unit: Unit
-    /// The time zone of the days.
     package let zone: TimeZoneRules
     /// The figures to write. Includes `separateBySource` if sources are separate.
     package let shown: StatisticsOptions
@@ -33,7 +32,6 @@ package struct StatisticsLine: Sendable {
         self.loinc = loinc
     }
 
-    /// The default figures for a type.
     package static func defaultOptions(for type: SampleType) -> StatisticsOptions {
         switch (type.kind, type.aggregation) {
         case (.category, _): .duration
@@ -67,7 +65,6 @@ package struct StatisticsLine: Sendable {
     /// Whether a range counts samples. Otherwise it counts seconds, for types weighted by time.
     private var countsSamples: Bool { type.aggregation == .discreteArithmetic || loinc != nil }
 
-    /// The object for a line of NDJSON.
     package func object(_ row: Statistics) -> JSONObject {
         var object = JSONObject(["type": type.id])
         if let loinc {

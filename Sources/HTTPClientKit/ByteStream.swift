@@ -6,7 +6,6 @@ import Glibc
 /// libcurl resolves the name, connects and checks the certificate (`CURLOPT_CONNECT_ONLY`). Nothing blocks after that:
 /// ``wait(_:upTo:)`` waits. Use it from one thread.
 package final class ByteStream {
-    /// What to wait for.
     package enum Event: Sendable { case readable, writable }
 
     private let handle: UnsafeMutableRawPointer

@@ -28,7 +28,6 @@ package final class HTTPClient {
 
     deinit { curl_easy_cleanup(handle) }
 
-    /// Receives a response.
     private final class Collector {
         var head: [UInt8] = []
         var body: [UInt8] = []

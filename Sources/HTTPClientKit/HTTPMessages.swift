@@ -1,10 +1,8 @@
 import CCurl
 
-/// A request to a server.
 package struct HTTPRequest: Sendable {
     /// The methods of RFC 9110 that are used.
     package enum Method: String, Sendable {
-        /// Reads.
         case get = "GET"
         /// Submits data.
         case post = "POST"
@@ -17,7 +15,6 @@ package struct HTTPRequest: Sendable {
     package var url: String
     /// The headers in order. `Content-Length` and `Host` are added automatically.
     package var headers: [(name: String, value: String)]
-    /// The body in bytes.
     package var body: [UInt8]
     /// Whether the response may take long. It then only times out if no bytes arrive.
     package var isLong: Bool
@@ -47,7 +44,6 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// The response of a server.
 package struct HTTPResponse: Sendable {
     /// The status code, such as 200.
     package var status: Int
@@ -81,14 +77,11 @@ package struct HTTPFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case unreachable
         /// The server's certificate is not trusted.
         case untrusted
-        /// The address is invalid.
         case address
-        /// A failure of this machine.
         case other
     }
 
     package let kind: Kind
-    /// A text for the user.
     package let description: String
     /// Whether a retry cannot help, because the address is invalid or the server is not trusted.
     package var isForAPerson: Bool { kind == .untrusted || kind == .address }

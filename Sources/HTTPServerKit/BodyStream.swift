@@ -27,6 +27,5 @@ package enum BodyPiece: Sendable {
     case bytes([UInt8])
     /// Nothing yet. The stream is asked again when it calls `wake`, or after this time.
     case wait(atMost: Duration)
-    /// The end of the stream.
     case end
 }

@@ -34,7 +34,6 @@ final class Deadlines: Sendable {
 
     private struct State {
         var entries: [UInt: Entry] = [:]
-        /// The addresses of the open connections.
         var addresses: [UInt: String] = [:]
 
         /// Hangs up the idle connection that has waited longest, of the given ones.
@@ -74,10 +73,8 @@ final class Deadlines: Sendable {
 
     deinit { Glibc.close(bell) }
 
-    /// A connection has been opened.
     func open(_ key: UInt, from address: String) { state.withLock { $0.addresses[key] = address } }
 
-    /// A connection has been closed.
     func close(_ key: UInt) {
         state.withLock { state in
             state.entries[key] = nil

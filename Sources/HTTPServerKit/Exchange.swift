@@ -22,7 +22,6 @@ final class Exchange {
     private var bodyEnd: ContinuousClock.Instant?
     /// The reserved share of the server's memory for bodies.
     private var bodyShare: MemoryBudget.Share?
-    /// The place of a live stream.
     private var streamPlace: SharedPlaces.Place?
     /// The place of a request that waits for its response.
     var waitingPlace: SharedPlaces.Place?
@@ -31,7 +30,6 @@ final class Exchange {
     /// The response, once it is known.
     private(set) var answer: HTTPResponse?
 
-    /// The socket of the connection.
     private var socket: Int32 = -1
 
     init(target: String) { self.target = target }
@@ -113,7 +111,6 @@ final class Exchange {
             413, limit == 0 ? "This request takes no body." : "The body can have at most \(limit) bytes.")
     }
 
-    /// The declared size of the body, or its limit.
     private func bodySize(_ head: RequestHead?) -> Int { head?.header("content-length").flatMap { Int($0) } ?? limit }
 
     /// The rest of the time for the body, which begins with the first call. A large body has more time than a small one.

@@ -3,7 +3,6 @@ package struct RequestHead: Sendable {
     package let method: String
     /// The decoded parts of the path between its slashes. It is empty for `/`.
     package let path: [String]
-    /// The query parameters in order.
     package let query: [QueryItem]
     /// The headers in order, with names in lower case.
     package let headers: [(name: String, value: String)]
@@ -14,7 +13,6 @@ package struct RequestHead: Sendable {
 
     /// A query parameter, `name=value`.
     package struct QueryItem: Hashable, Sendable {
-        /// The decoded name.
         package let name: String
         /// The decoded value, or empty if there is none.
         package let value: String
@@ -37,7 +35,6 @@ package struct RequestHead: Sendable {
     }
 }
 
-/// A complete request.
 package struct HTTPRequest: Sendable {
     package let head: RequestHead
     /// The body, within the limit that the handler allows.

@@ -1,6 +1,5 @@
 /// A response. A small body is bytes, a large one is a stream that is produced at the speed of the client.
 package struct HTTPResponse {
-    /// The body of a response.
     package enum Content {
         /// The complete body. Its length is sent.
         case bytes([UInt8])
@@ -12,7 +11,6 @@ package struct HTTPResponse {
     package var status: Int
     /// The headers in order. Common headers are added to them.
     package var headers: [(name: String, value: String)] = []
-    /// The body.
     package var content: Content
     /// The delay before it is sent. It slows clients that guess tokens.
     package var delay = Duration.zero

@@ -71,7 +71,6 @@ package final class HTTPServer {
         }
     }
 
-    /// The number of open connections.
     package var connections: Int {
         guard let daemon else { return 0 }
         return Int(vitalgate_http_connections(daemon))

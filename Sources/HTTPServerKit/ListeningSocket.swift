@@ -1,6 +1,5 @@
 import Glibc
 
-/// The address of a server.
 package enum ListeningAddress: Hashable, Sendable, CustomStringConvertible {
     /// A numeric IP address and a port. Port 0 means any free one.
     case tcp(host: String, port: UInt16)
@@ -41,7 +40,6 @@ package enum ListeningAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// The reason why a server cannot be started, as a sentence for the user.
 package struct ServerError: Error, CustomStringConvertible, Sendable {
-    /// The sentence.
     package let description: String
     init(_ description: String) { self.description = description }
 }

@@ -8,9 +8,7 @@ package enum LoadBound: String, CaseIterable, Hashable, Sendable {
     case bodies
     /// Memory for responses that have not been read.
     case responses
-    /// Live streams.
     case streams
-    /// Readers of the store.
     case readers
     /// Uploads that wait or run.
     case uploads

@@ -14,7 +14,6 @@ final class ServerCore: Sendable {
     let bodies: MemoryBudget
     /// The memory for finished responses that are not sent yet.
     let answers: MemoryBudget
-    /// The places of live streams.
     let streams: SharedPlaces
     /// The places of requests that wait for their responses.
     let waiting: SharedPlaces

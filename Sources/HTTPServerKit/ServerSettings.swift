@@ -94,7 +94,6 @@ package struct ResolvedRequest: Sendable {
 package struct BodyAllowance: Sendable {
     /// The maximum number of bytes.
     package var maximum: Int
-    /// The payer whose memory is used.
     package var payer: Payer
     /// The folder for a large body, or `nil` if the body is kept in memory.
     package var folder: String?
@@ -103,6 +102,5 @@ package struct BodyAllowance: Sendable {
     package init(maximum: Int, payer: Payer, folder: String? = nil) {
         (self.maximum, self.payer, self.folder) = (maximum, payer, folder)
     }
-    /// No body is allowed.
     package static let none = BodyAllowance(maximum: 0, payer: .unauthenticated)
 }

@@ -49,7 +49,6 @@ package final class SharedPlaces: Sendable {
         return count < own && taken.values.reduce(0) { $0 + $1.count } < total - reserve
     }
 
-    /// Whether a payer has all places of its share.
     package func isShareUsed(by payer: Payer) -> Bool { taken.withLock { $0.places[payer]?.count ?? 0 >= own } }
 
     private func release(_ number: UInt64, of payer: Payer) {

@@ -7,7 +7,6 @@ package struct ChartFrame: Hashable, Sendable {
     package let from: Int64
     /// The end, in milliseconds since 1970.
     package let to: Int64
-    /// The width in pixels.
     package let width: Int
 
     /// The maximum width in pixels.
@@ -55,7 +54,6 @@ package struct Chart: Sendable {
 
     /// The points by start.
     package private(set) var points: [Point]
-    /// Whether the points are sums.
     package let isSum: Bool
 
     /// The maximum number of samples to read individually. If there are more, the chart uses statistics.

@@ -1,6 +1,5 @@
 import HealthModel
 
-/// The voltages of an electrocardiogram.
 package struct ElectrocardiogramTrace: Sendable {
     /// The voltages in millivolts, evenly spaced. A missing one is `nil`.
     package let voltages: [Double?]
@@ -9,7 +8,6 @@ package struct ElectrocardiogramTrace: Sendable {
     /// The duration of the whole recording in seconds, which may be longer than ``voltages``.
     package let seconds: Double
 
-    /// The maximum number of seconds.
     private static let maximumSeconds = 120.0
 
     /// Returns `nil` for another kind of sample, and without voltages in a known unit.

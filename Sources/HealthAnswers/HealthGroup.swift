@@ -14,7 +14,6 @@ package enum HealthGroup: String, CaseIterable, Sendable {
     case sleep
     /// Blood pressure, temperature, glucose, and breathing.
     case vitals
-    /// Nutrients and meals.
     case nutrition
     /// Everything else.
     case other

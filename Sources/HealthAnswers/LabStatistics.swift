@@ -14,13 +14,11 @@ package struct LabStatistics: Sendable {
         /// The result and the time of the test.
         package let result: LabResult
         package let person: String
-        /// The source's id.
         package let source: String
     }
 
     /// The LOINC code.
     package let code: String
-    /// The results by time.
     package let entries: [Entry]
 
     /// Whether a text is a LOINC code, such as `2339-0`, alone or after `loinc:`.
@@ -60,7 +58,6 @@ package struct LabStatistics: Sendable {
 
     package static let types = Set(["labResultRecord", "vitalSignRecord"].compactMap { SampleType($0) })
 
-    /// The name of the latest result.
     package var name: String? { entries.last?.result.measured.name }
 
     /// The sample type of the code, if there is one. It may define the molar mass of the substance.
@@ -85,7 +82,6 @@ package struct LabStatistics: Sendable {
         return Amount(amount.numeral, own).value(in: unit, of: entry.result.measured.type)
     }
 
-    /// The results without a number.
     package var without: [LabResult] { entries.map(\.result).filter { $0.result.amount == nil } }
 
     /// The number of results whose unit has no conversion.

@@ -1,7 +1,6 @@
 import HealthModel
 import SampleStore
 
-/// A medication of a person with its doses.
 package struct MedicationReading: Sendable {
     package let name: String
     /// What the person recorded about it, or `nil` if only doses are known.

@@ -8,15 +8,11 @@ import HealthModel
 package struct Night: Sendable {
     /// HealthKit's cases (`HKCategoryValueSleepAnalysis`) except `inBed`, in the order of a hypnogram.
     package enum Stage: Int, CaseIterable, Sendable {
-        /// Awake during the night.
         case awake
-        /// REM sleep.
         case rem
         /// Core (light) sleep.
         case core
-        /// Deep sleep.
         case deep
-        /// Asleep without a stage.
         case asleep
 
         /// The stage for the name of a case, or `nil` for time in bed and for other cases.
@@ -44,7 +40,6 @@ package struct Night: Sendable {
         package var length: Int64 { end - start }
     }
 
-    /// One sample.
     struct Entry: Sendable {
         var interval: Interval
         /// The stage, or `nil` for time in bed.
@@ -59,7 +54,6 @@ package struct Night: Sendable {
     /// The end in microseconds since 1970.
     package private(set) var end: Int64
     private var entries: [Entry]
-    /// The person's UUID.
     package let person: String
     /// The zone of the first sample.
     package let zone: ZoneOffset?
@@ -80,7 +74,6 @@ package struct Night: Sendable {
         return true
     }
 
-    /// The number of samples.
     var count: Int { entries.count }
 
     /// The time asleep in microseconds, in any stage but awake.

@@ -4,9 +4,7 @@ import SampleStore
 
 /// A phone that posts health data: a client with an app.
 package struct Phone: Sendable {
-    /// The client.
     package var client: Client
-    /// The app on the phone.
     package var app: PhoneApp
     /// The people for whom it may write, in the order of their ids.
     package var people: [String]

@@ -12,7 +12,6 @@ package enum PressureGuideline: String, CaseIterable, Sendable {
     /// McEvoy et al., Eur Heart J 2024;45:3912-4018. https://doi.org/10.1093/eurheartj/ehae178
     case esc2024 = "esc-2024"
 
-    /// A category of one of the guidelines.
     package enum Category: String, CaseIterable, Sendable {
         case optimal, normal, nonElevated, elevated, highNormal, stage1, stage2, grade1, grade2, grade3, hypertension
     }

@@ -16,7 +16,6 @@ package final class RecordNames {
     package enum Records: Sendable {
         /// The records of the type `referencedRecord`.
         case referenced
-        /// All health records.
         case all
     }
 

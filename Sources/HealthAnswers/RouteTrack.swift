@@ -5,7 +5,6 @@ import HealthModel
 ///
 ///     RouteTrack(route)?.length  // 10302.4
 package struct RouteTrack: Sendable {
-    /// One location.
     package struct Location: Hashable, Sendable {
         /// The time in microseconds since 1970.
         package var time: Int64

@@ -8,7 +8,6 @@ import SampleStore
 package struct ScaleUse: Hashable, Sendable {
     /// The name of the scale, or its key.
     package var scale: String
-    /// The number of days.
     package var days: Int
     /// The addresses of the adopted devices that send its readings. Empty for the scale of a file.
     package var devices: [String]

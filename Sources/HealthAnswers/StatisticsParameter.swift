@@ -6,7 +6,6 @@ import SampleStore
 package enum StatisticsParameter: String, CaseIterable, Sendable {
     case ownZone, bySource, everySource, show, percentiles, inRange, empty
 
-    /// The form of a value.
     package enum Form: Sendable {
         case flag
         /// A text, with examples. The help shows the placeholder.
@@ -23,7 +22,6 @@ package enum StatisticsParameter: String, CaseIterable, Sendable {
         }
     }
 
-    /// One sentence for the help.
     package var help: String {
         switch self {
         case .ownZone: "Assign each sample to a day in the sample's own time zone, for example after a journey."
@@ -39,7 +37,6 @@ package enum StatisticsParameter: String, CaseIterable, Sendable {
     /// Whether it may be given more than once.
     package var isRepeating: Bool { self == .inRange }
 
-    /// The option of the command line.
     package var option: String {
         "--" + rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
     }

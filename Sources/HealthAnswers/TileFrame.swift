@@ -23,11 +23,9 @@ package struct TileFrame: Sendable {
     /// The length of the equator of WGS 84 in metres.
     private static let equator = 40_075_016.685_6
 
-    /// The level of the tiles.
     package let zoom: Int
     /// The height. It is at least 120.
     package let height: Double
-    /// The tiles that cover the frame.
     package let tiles: [Tile]
     /// The length of a unit in the middle of the frame, in metres.
     package let metresPerUnit: Double
@@ -67,7 +65,6 @@ package struct TileFrame: Sendable {
         metresPerUnit = cos(latitude) * Self.equator / scale
     }
 
-    /// The position of a location in the frame.
     package func place(_ location: RouteTrack.Location) -> (x: Double, y: Double) {
         let scale = Self.side * Double(1 << zoom)
         return (Self.x(location.longitude) * scale - left, Self.y(location.latitude) * scale - top)

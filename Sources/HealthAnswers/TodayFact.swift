@@ -74,7 +74,6 @@ package enum TodayFact: Hashable, Sendable {
         return .total(type, soFar.sum, until: soFar.until, typical: soFar.typical?.median)
     }
 
-    /// The types whose values of today are usual ones.
     package static func asUsual(_ values: [(type: SampleType, value: Double, typical: TypicalRange)]) -> TodayFact? {
         let types = values.filter { $0.typical.contains($0.value) }.map(\.type)
         return types.isEmpty ? nil : .asUsual(types)

@@ -40,7 +40,6 @@ package struct TodayReader {
         Self.sorted(try latest(of: person, at: now).keys)
     }
 
-    /// The latest sample of each type.
     private func latest(of person: String, at now: Instant) throws(StoreError) -> [SampleType: StoredSample] {
         var latest: [SampleType: StoredSample] = [:]
         for stored in try LatestSamples.all(in: store, person: person, at: now)

@@ -68,7 +68,6 @@ package struct ValueChange: Hashable, Sendable {
 package struct GlucoseInRange: Hashable, Sendable {
     /// The share from 0 to 1.
     package let fraction: Double
-    /// The number of readings.
     package let count: Int
 
     /// The range in mg/dL.

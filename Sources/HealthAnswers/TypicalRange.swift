@@ -14,7 +14,6 @@ package struct TypicalRange: Hashable, Sendable {
     package let low: Double
     /// The upper end of the middle half.
     package let high: Double
-    /// The number of days.
     package let count: Int
 
     /// Returns `nil` for fewer than ``minimumCount`` days.

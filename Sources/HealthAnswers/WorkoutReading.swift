@@ -34,17 +34,13 @@ package struct WorkoutReading: Sendable {
 
     /// The duration in seconds, without pauses.
     package let seconds: Double
-    /// Whether the source reported the duration.
     package let isDurationReported: Bool
     /// The distance in metres as the source reported it.
     package let distance: Double?
     /// The figures that the source reported, then those computed from samples, by type.
     package let figures: [Figure]
-    /// The laps in order.
     package let laps: [Lap]
-    /// The paths of its routes.
     package let tracks: [RouteTrack]
-    /// The heart rate during the workout.
     package let heartRate: [Chart.Point]
     private let pauses: [(start: Int64, end: Int64)]
 

@@ -3,7 +3,6 @@ import HealthModel
 
 /// The facts on a card besides the value, as short phrases such as `Usually 4,744 by now`.
 struct CardFacts {
-    /// The phrases.
     let all: [String]
 
     init(_ today: TypeToday, _ call: PageCall) {

@@ -4,11 +4,9 @@ import Synchronization
 /// The page's interface to the running hub: the state of its devices, and commands that need its radio. The hub's own program runs
 /// these commands, as from a shell.
 package struct HubDoor: Sendable {
-    /// A device and its state.
     package struct Device: Sendable {
         /// The address as in the store.
         package var address: String
-        /// The device's display name.
         package var name: String
         /// `live`, or the reason for waiting. `nil` if no hub reports the state.
         package var state: String?
@@ -18,15 +16,12 @@ package struct HubDoor: Sendable {
         package var rate: Double?
         /// The time since which the next reading has been overdue.
         package var silentSince: Instant?
-        /// The battery level in percent.
         package var battery: Double?
 
         package init(address: String, name: String) { (self.address, self.name) = (address, name) }
     }
 
-    /// The backups at a location.
     package struct Backup: Sendable {
-        /// The name of the location.
         package var name: String
         /// The last verified backup.
         package var made: Instant?
@@ -41,7 +36,6 @@ package struct HubDoor: Sendable {
         package init(name: String) { self.name = name }
     }
 
-    /// The result of a command.
     package struct Outcome: Sendable {
         /// The exit code, 0 for success.
         package var code: Int32
@@ -55,7 +49,6 @@ package struct HubDoor: Sendable {
 
     /// The adopted devices, and whether a running hub reports their state.
     package var devices: @Sendable () -> (isRunning: Bool, devices: [Device])
-    /// The backups at the locations of the configuration.
     package var backups: @Sendable () -> [Backup] = { [] }
     /// Whether the hub reports that alerts cannot be evaluated.
     package var alertsFail: @Sendable () -> Bool = { false }

@@ -1,7 +1,6 @@
 import HTTPServerKit
 import HealthAnswers
 
-/// The common layout of all pages.
 struct PageLayout {
     let call: PageCall
     let title: String
@@ -30,7 +29,6 @@ struct PageLayout {
         (("/page/people", "people.title", .people), true), (("/page/hub", "nav.more", .hub), false),
     ]
 
-    /// A complete page.
     func whole(_ body: HTML, scripts: [String] = ["page.js"]) -> HTML {
         let (files, texts) = (call.site.settings.files, call.texts)
         let again: HTML = refresh.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">" } ?? ""

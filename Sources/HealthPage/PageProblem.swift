@@ -12,7 +12,6 @@ struct PageProblem: Error {
 
     private enum Reason {
         case text(key: String, [String])
-        /// A sentence of the store.
         case sentence(String)
     }
 
@@ -32,7 +31,6 @@ struct PageProblem: Error {
     /// A refusal of the store with its own reason.
     init(_ status: Int, sentence: String) { (self.status, reason) = (status, .sentence(sentence)) }
 
-    /// The reason as HTML.
     func html(_ texts: PageTexts) -> HTML {
         switch reason {
         case .text(let key, let values): "\(texts.text(key, values))"

@@ -5,7 +5,6 @@ import HealthServing
 import SampleStore
 
 struct PageRoute: Sendable {
-    /// The required access.
     enum Right: Sendable {
         /// No session. This is for login and for files without personal data.
         case none
@@ -37,7 +36,6 @@ struct PageRoute: Sendable {
     }
 }
 
-/// A request to the page.
 struct PageCall {
     let site: PageSite
     let request: HTTPRequest
@@ -82,7 +80,6 @@ struct PageCall {
         return item.flatMap { $0.value.isEmpty ? nil : $0.value }
     }
 
-    /// All values of a query or form field.
     func list(_ name: String) -> [String] { (request.head.query + form).filter { $0.name == name }.map(\.value) }
 
     /// The session of the person.

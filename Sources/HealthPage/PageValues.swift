@@ -121,7 +121,6 @@ struct PageValues {
     /// The digits of a numeral with the decimal sign of the page's language, without separators.
     static func local(_ numeral: String) -> String { numeral.replacing(".", with: PageLocale.decimal) }
 
-    /// An amount in the type's unit on the page.
     func amount(_ value: Double, of type: SampleType) -> (value: String, unit: String) {
         let unit = unit(of: type)
         guard let conversion = try? conversion(of: type, to: unit) else { return (Self.text(value), "") }
@@ -176,7 +175,6 @@ struct PageValues {
         sample.origin.type.caseName(of: sample.value).map(texts.caseName)
     }
 
-    /// The display name of a type.
     func name(of type: SampleType) -> String { texts.name(of: type) }
 }
 

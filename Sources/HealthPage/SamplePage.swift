@@ -4,7 +4,6 @@ import HealthModel
 import HealthServing
 import SampleStore
 
-/// The page of one sample and its duplicates.
 enum SamplePage {
     static let routes = [PageRoute(method: "GET", path: "sample/*", answer: page)]
 

@@ -8,10 +8,8 @@ import SampleStore
 struct TypeCard {
     let today: TypeToday
     let doubts: (quarantined: Int, suspicious: Int)
-    /// The last night, for sleep.
     let night: SleepNight?
 
-    /// The displayed value and unit.
     let value: (value: String, unit: String)
 
     var type: SampleType { today.type }
@@ -42,7 +40,6 @@ struct TypeCard {
     enum Form: String {
         /// The only large card of Today.
         case hero = "card stat hero w8"
-        /// A card of Today.
         case stat = "card stat w3"
         /// A card in the list of all data.
         case plain = "card stat"
@@ -68,7 +65,6 @@ struct TypeCard {
             """
     }
 
-    /// A row of a list.
     func row(_ call: PageCall) -> HTML {
         let facts = CardFacts(today, call).all.prefix(1).joined(separator: " ")
         return """
@@ -79,7 +75,6 @@ struct TypeCard {
             """
     }
 
-    /// The value with its unit.
     private var figure: HTML {
         let isLong = value.value.count > 14
         return """

@@ -84,7 +84,6 @@ enum TypePage {
         return ChartFigure(call: call, type: type, first: first, others: sorted, hasSources: sources.count > 1).html
     }
 
-    /// The ranges for the chart and the table.
     private static func ranges(_ shown: ChartWindow.Range?, _ type: SampleType, _ call: PageCall) -> HTML {
         let links: [HTML] = ChartWindow.Range.allCases.map { each in
             let current: HTML = each == shown ? " aria-current=\"true\"" : ""

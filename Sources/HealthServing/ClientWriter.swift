@@ -7,7 +7,6 @@ import SampleStore
 package final class ClientWriter: @unchecked Sendable {
     /// The queue that runs all changes.
     package let queue = DispatchQueue(label: "vitalgate.client-writer")
-    /// The turns of clients and people on this queue.
     package let turns: FairQueue
     private let path: String
     private var store: SampleStore?

@@ -13,7 +13,6 @@ package struct ServiceSettings: Sendable {
     package var zones: @Sendable (String) -> TimeZoneRules?
     /// Source and device ids or names, the best first.
     package var priority: [String]
-    /// The clock.
     package var now: @Sendable () -> Instant
     /// The interval between heartbeats of a live stream without news.
     package var heartbeat = Duration.seconds(15)
@@ -34,7 +33,6 @@ package struct ServiceSettings: Sendable {
     /// Whether the service checks the alerts. It does not need to if another process does, such as the hub's.
     package var checksAlerts = true
 
-    /// Creates the settings of a service for a store.
     package init(
         store: String, server: ServerSettings, zone: TimeZoneRules, zones: @escaping @Sendable (String) -> TimeZoneRules?,
         priority: [String], now: @escaping @Sendable () -> Instant
@@ -66,11 +64,9 @@ package final class HealthService {
 
     /// The listening address, with the actual port if a free one was requested.
     package var address: ListeningAddress { server.address }
-    /// The number of open connections.
     package var connections: Int { server.connections }
     /// The number of requests with invalid tokens or codes.
     package var wrongTokens: Int { core.guesses.count }
-    /// The number of lent readers.
     package var readers: Int { core.readers.lent }
 
     /// Ends live streams, gives other answers some time to finish, and stops.

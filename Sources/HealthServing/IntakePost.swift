@@ -4,7 +4,6 @@ import SampleStore
 
 /// What a phone posted: a file in the format of an app.
 package struct IntakePost: Sendable {
-    /// The client of the phone.
     package let client: Client
     /// The format, which is the last part of the path.
     package let kind: String

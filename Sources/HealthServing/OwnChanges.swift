@@ -7,7 +7,6 @@ import SampleStore
 package struct OwnChanges {
     private let store: SampleStore
     package let person: String
-    /// Whether the owner of the hub makes the changes.
     private let isByOwner: Bool
 
     init(_ store: SampleStore, of person: String, isByOwner: Bool) {
@@ -145,7 +144,6 @@ package struct OwnChanges {
         return true
     }
 
-    /// Ends a session of the person.
     package func end(_ session: PageSession) throws {
         guard session.person == person else { return }
         try store.pageSessions.end(session.id)
@@ -158,7 +156,6 @@ package struct HubChanges {
 
     init(_ store: SampleStore) { self.store = store }
 
-    /// The people who have names.
     package func people() throws -> [Person] { try store.people.all() }
     /// Adds a person, or gives a known person another name.
     package func save(_ person: Person) throws { try store.people.save(person) }
@@ -250,7 +247,6 @@ package struct ClientChanges {
 }
 
 extension ServiceCore {
-    /// The changes of a person with a session.
     package func changes(of session: PageSession) throws -> OwnChanges {
         OwnChanges(try writable(), of: session.person, isByOwner: session.person == owner)
     }

@@ -38,7 +38,6 @@ package struct OwnRecords {
 
     // MARK: Readings outside the samples
 
-    /// The numbers of quarantined readings by type.
     package func quarantineCounts() throws -> [SampleType: Int] { try store.quarantine.counts(of: person) }
     /// The quarantined readings, the oldest first.
     package func quarantined(limit: Int) throws -> [QuarantinedSample] { try store.quarantine.all(of: person, limit: limit) }
@@ -115,6 +114,5 @@ package struct Authentication {
     package func session(bearing token: String, at now: Instant) throws -> PageSession? {
         try look { try $0.pageSessions.session(bearing: token, at: now) }
     }
-    /// Whether a code opens the page.
     package func isCode(_ code: String, at now: Instant) throws -> Bool { try look { try $0.pageSessions.isCode(code, at: now) } }
 }

@@ -3,7 +3,6 @@ import HealthModel
 import SampleStore
 import Synchronization
 
-/// The visible data of a reader.
 enum ReaderView: Hashable, Sendable {
     /// Everything, for authentication and for the hub's own data.
     case everything
@@ -43,7 +42,6 @@ package final class ReaderPool: Sendable {
     /// - Parameter tally: Counts what clients read.
     init(path: String, tally: ReadTally, maximum: Int = 16) { (self.path, self.tally, self.maximum) = (path, tally, maximum) }
 
-    /// The number of lent readers.
     var lent: Int { state.withLock { $0.lent } }
 
     /// Lends a reader.
@@ -72,7 +70,6 @@ package final class ReaderPool: Sendable {
         }
     }
 
-    /// Lends a reader of everything to the store's owner.
     package func lend(to owner: OwnerAuthority) throws -> Reader { try lend(.everything) }
 
     /// Whether the store knows a person, as its owner or as another person.
@@ -145,7 +142,6 @@ struct AnswerMemory {
     static let (maximumLength, maximum) = (256 << 10, 8)
 }
 
-/// A lent reader.
 package final class Reader {
     package let store: SampleStore
     private let view: ReaderView

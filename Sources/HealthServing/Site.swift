@@ -9,7 +9,6 @@ package protocol Site: HTTPHandler {
     func has(_ path: [String]) -> Bool
 }
 
-/// The sites of a service.
 struct Sites: HTTPHandler {
     let all: [any Site]
 

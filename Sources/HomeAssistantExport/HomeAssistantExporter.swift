@@ -57,7 +57,6 @@ package final class HomeAssistantExporter: HourComparingExporter, ErasingExporte
 
     // MARK: Connection
 
-    /// Returns the open connection, or opens one.
     func opened() throws(DeliveryError) -> RecorderSession {
         if let session {
             do throws(HomeAssistantError) {

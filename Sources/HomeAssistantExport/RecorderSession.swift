@@ -185,7 +185,6 @@ final class RecorderSession {
         }
     }
 
-    /// Sets the name of a statistic.
     func rename(_ statistic: Statistic, _ metadata: Metadata) throws(HomeAssistantError) {
         let _: HomeAssistantClient.EmptyResult? = try client.result(of: send([], statistic, metadata))
         known[metadata.id] = metadata

@@ -9,7 +9,6 @@ struct Statistic: Hashable {
     let series: HourSeries
     /// The id, such as `vitalgate:3f2a91bc5d0e4c5b9a7d2f6e8c1b4a30_body_mass`. It never changes.
     let id: String
-    /// Whether it has sums instead of means.
     let isSum: Bool
 
     init(_ series: HourSeries) {
@@ -40,7 +39,6 @@ struct Statistic: Hashable {
 
 /// A row of a statistic: an hour of UTC, or of a zone with another minute.
 struct StatisticRow: Hashable {
-    /// The values of an hour.
     enum Values: Hashable {
         case mean(Double, minimum: Double, maximum: Double)
         /// The amount of the hour, and the total since the first row.
@@ -49,7 +47,6 @@ struct StatisticRow: Hashable {
         case empty
     }
 
-    /// The start of the hour.
     var start: Instant
     var values: Values
 

@@ -2,7 +2,6 @@
 ///
 ///     try HomeAssistantAddress("http://localhost:8123").webSocket   // http://localhost:8123/api/websocket
 package struct HomeAssistantAddress: Hashable, Sendable {
-    /// Why a text is not an address.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         package let description: String
     }

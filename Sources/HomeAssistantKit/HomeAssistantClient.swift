@@ -11,7 +11,6 @@ import WebSocketKit
 /// Each command waits for its answer. Events of subscriptions that arrive in between are queued for ``nextEvent(within:)``. Use
 /// it from one thread.
 package final class HomeAssistantClient {
-    /// The fields of a command.
     package typealias Fields = KeyValuePairs<String, (any JSONRepresentable)?>
     /// A command that was sent and whose answer is due.
     package struct Ticket: Hashable, Sendable { fileprivate let id: Int }
@@ -62,9 +61,7 @@ package final class HomeAssistantClient {
     /// The maximum number of messages that wait for their reader.
     private static let maximumQueueLength = 10_000
 
-    /// The version that it reports.
     package let version: String
-    /// Its state at the connection.
     package private(set) var configuration = Configuration(timeZone: "UTC", state: "", components: [])
     private let socket: WebSocket
     /// Home Assistant requires ids that rise.
@@ -169,7 +166,6 @@ package final class HomeAssistantClient {
         return events.removeFirst()
     }
 
-    /// Subscribes to events.
     package func subscribe(_ type: String) throws(HomeAssistantError) -> Ticket {
         let ticket = try send(type)
         let _: EmptyResult? = try result(of: ticket)
@@ -181,7 +177,6 @@ package final class HomeAssistantClient {
         while try receive(until: .now) {}
     }
 
-    /// Closes the connection.
     package func close() { socket.close() }
 
     /// Receives one message. Returns `false` if none arrives in time.

@@ -18,7 +18,6 @@ package struct HomeAssistantError: Error, Hashable, Sendable, CustomStringConver
         case command(String)
     }
 
-    /// The kind of failure.
     package let kind: Kind
     /// A text for the user, without secrets and values.
     package let description: String

@@ -1,8 +1,6 @@
 /// A release of Home Assistant, such as 2026.2.
 package struct HomeAssistantRelease: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The year.
     package let year: Int
-    /// The month.
     package let month: Int
 
     init(year: Int, month: Int) { (self.year, self.month) = (year, month) }

@@ -1,18 +1,15 @@
 import Pipeline
 
-/// The address of a Home Assistant and its token.
 package struct HomeAssistantSettings: ExporterSettings, Equatable {
     /// `url`, `token`, `certificateAuthority`, `allowUnencrypted`.
     package static let settings = Key.settings
 
-    /// The address.
     package var address: HomeAssistantAddress
     /// A long-lived access token of an administrator.
     package var token: Secret
     /// The path of a file with trusted certificates, or `nil` for the system's.
     package var certificateAuthority: String?
 
-    /// Creates settings.
     package init(address: HomeAssistantAddress, token: Secret, certificateAuthority: String? = nil) {
         (self.address, self.token, self.certificateAuthority) = (address, token, certificateAuthority)
     }

@@ -14,20 +14,15 @@ import Synchronization
 ///
 /// A broken connection is made again, after a pause that grows. A refused token is not tried again.
 package final class AdvertListener: Sendable {
-    /// The clocks of this machine.
     package struct Clock: Sendable {
-        /// The monotonic time.
         package var uptime: @Sendable () -> Duration
-        /// The time of day.
         package var now: @Sendable () -> Instant
 
-        /// Creates clocks.
         package init(uptime: @escaping @Sendable () -> Duration, now: @escaping @Sendable () -> Instant) {
             (self.uptime, self.now) = (uptime, now)
         }
     }
 
-    /// The state of the connection.
     package enum State: Equatable, Sendable {
         case connecting
         /// Connected to this version, with these radios by address.
@@ -102,7 +97,6 @@ package final class AdvertListener: Sendable {
         }
     }
 
-    /// Starts the thread.
     package func start() {
         let context = Unmanaged.passRetained(self)
         var thread = pthread_t()
@@ -285,7 +279,6 @@ private final class Signal: Sendable {
 }
 
 extension Duration {
-    /// The seconds with their fraction.
     fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 

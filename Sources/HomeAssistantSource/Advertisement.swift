@@ -19,15 +19,12 @@ struct Advertisement {
     let time: Double?
     /// The packet, if it is known.
     let raw: [UInt8]?
-    /// The merged data.
     let fields: [AdvertisedData: [UInt8]]
-    /// The merged services.
     let services: [BluetoothUUID]
 
     /// More bytes than an advertisement and its response can have.
     private static let maximumLength = 2 * 1650
     private static let maximumNameLength = 248
-    /// Strengths that mean that it is unknown.
     private static let unknownStrength = -127
 
     /// The data of the packet, or `nil` if it is torn.
@@ -95,7 +92,6 @@ extension Advertisement: Decodable {
     }
 }
 
-/// A radio of Home Assistant.
 struct RadioDetails: Decodable, Hashable {
     var source: String
     var name: String

@@ -3,19 +3,15 @@ import Pipeline
 
 /// An advertisement of an adopted device that a radio of Home Assistant heard.
 package struct HomeAssistantAdvert: Sendable {
-    /// The device's address.
     package var address: BluetoothAddress
     /// Its name, if it sent one.
     package var name: String?
-    /// The address of the radio.
     package var radio: String
     /// The radio's name in Home Assistant, or its address.
     package var radioName: String
     /// The strength in dBm, or `nil` if it is unknown.
     package var strength: Int?
-    /// The services that the device offers.
     package var services: [BluetoothUUID]
-    /// The data of the advertisement.
     package var parts: [AdvertisedData: [UInt8]]
     /// Our uptime when it arrived.
     package var arrived: Duration

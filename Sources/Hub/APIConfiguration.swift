@@ -45,29 +45,28 @@ package struct APIConfiguration: Decodable, Sendable {
     ///   - others: The keys that it has besides.
     init(from decoder: any Decoder, section: String, others: [String] = []) throws {
         self.section = section
-        let members = try decoder.container(keyedBy: SettingKey.self)
-        try members.check(hasOnly: Self.knownKeys + others, at: section)
+        let members = try decoder.members(hasOnly: Self.knownKeys + others)
         guard let listen = ListeningAddress(try members.decode(String.self, forKey: SettingKey("listen"))) else {
-            throw ConfigurationError(
-                "'\(section).listen': expected an address and a port such as 127.0.0.1:8642 or [::1]:8642, or unix: and a path")
+            throw members.fault(
+                "listen", "expected an address and a port such as 127.0.0.1:8642 or [::1]:8642, or unix: and a path")
         }
         self.listen = listen
         (hosts, isPlain) = (try members["hosts"] ?? [], try members["plain"] ?? false)
         (certificate, key) = (try members["certificate"], try members["key"])
         proxy = try members["proxy"]
         guard proxy.map(HostGuard.isAddress) ?? true else {
-            throw ConfigurationError("'\(section).proxy': expected an IP address such as 172.30.32.2")
+            throw members.fault("proxy", "expected an IP address such as 172.30.32.2")
         }
         acceptsOnlyProxy = try members["proxyOnly"] ?? false
         guard proxy != nil || !acceptsOnlyProxy else {
-            throw ConfigurationError("'\(section).proxyOnly': set '\(section).proxy' to the IP address that may connect")
+            throw members.fault("proxyOnly", "set '\(section).proxy' to the IP address that may connect")
         }
         guard (certificate == nil) == (key == nil) else {
-            throw ConfigurationError("'\(section)': 'certificate' and 'key' must be set together")
+            throw members.fault("'certificate' and 'key' must be set together")
         }
         guard listen.isLoopback || certificate != nil || isPlain else {
-            throw ConfigurationError(
-                "'\(section).listen': other machines can reach this address: set 'certificate' and 'key', or set 'plain' to true")
+            throw members.fault(
+                "listen", "other machines can reach this address: set 'certificate' and 'key', or set 'plain' to true")
         }
     }
 
@@ -124,7 +123,6 @@ package struct APIConfiguration: Decodable, Sendable {
         package var command: String?
     }
 
-    /// Returns the settings with expanded paths.
     func expanded(_ expand: (String) -> String) -> APIConfiguration {
         var whole = self
         (whole.certificate, whole.key) = (certificate.map(expand), key.map(expand))

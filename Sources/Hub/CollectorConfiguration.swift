@@ -46,7 +46,6 @@ package struct CollectorConfiguration: Decodable, Sendable {
     /// The page with the table of hubs, or `nil` for none.
     package var page: CenterPageConfiguration?
 
-    private static let section = "collect"
     private static let maximumWorkers = 64
     /// The keys of the object `collect.brokerUsers`.
     static let brokerUsersKeys = ["file", "processFile"]
@@ -61,43 +60,39 @@ package struct CollectorConfiguration: Decodable, Sendable {
     private static let maximumOlderKeys = 8
 
     package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: SettingKey.self)
-        try members.check(hasOnly: Self.knownKeys, at: Self.section)
+        let members = try decoder.members(hasOnly: Self.knownKeys)
         broker = try Self.settings("broker", in: members)
         database = try Self.settings("database", in: members)
-        workers = try members["workers"] ?? workers
-        brokerUsers = try Self.brokerUsers(in: members)
-        readers = try Self.readers(in: members)
-        commandSeedFile = try Self.commandSeedFile(in: members)
-        sealing = try Self.sealing(in: members)
-        page = try Self.page(in: members)
+        workers = try members.number("workers", in: 1...Self.maximumWorkers) ?? workers
+        if try members.members("brokerUsers", hasOnly: Self.brokerUsersKeys) != nil {
+            brokerUsers = try members["brokerUsers"]
+            guard brokerUsers?.file.hasPrefix("/") == true, brokerUsers?.processFile?.hasPrefix("/") != false else {
+                throw members.fault("brokerUsers", "the paths must begin with /")
+            }
+        }
+        readers = try members.members("readers", hasOnly: Self.readersKeys).map(Self.readers)
+        if let commands = try members.members("commands", hasOnly: Self.commandsKeys) {
+            commandSeedFile = try commands["seedFile"]
+            guard commandSeedFile?.hasPrefix("/") == true else {
+                throw commands.fault("seedFile", "the path is missing, or does not begin with /")
+            }
+        }
+        if try members.members("sealing", hasOnly: Self.sealingKeys) != nil { sealing = try Self.sealing(in: members) }
+        page = try members["page"]
         guard brokerUsers == nil || broker.key != nil else {
             throw ConfigurationError("'collect.brokerUsers' needs 'nkey' and 'seedFile' in 'collect.broker'")
         }
-        guard (1...Self.maximumWorkers).contains(workers) else {
-            throw ConfigurationError("'collect.workers': expected a whole number from 1 to \(Self.maximumWorkers)")
-        }
     }
 
-    private static func brokerUsers(in members: KeyedDecodingContainer<SettingKey>) throws -> BrokerUsersFile? {
-        guard let users: BrokerUsersFile = try members["brokerUsers"] else { return nil }
-        try members.check("brokerUsers", hasOnly: brokerUsersKeys, at: section)
-        guard users.file.hasPrefix("/"), users.processFile?.hasPrefix("/") != false else {
-            throw ConfigurationError("'collect.brokerUsers': the paths must begin with /")
+    private static func readers(_ members: KeyedDecodingContainer<SettingKey>) throws -> DatabaseReaders {
+        let (analyst, auditor): (String?, String?) = (try members["analyst"], try members["auditor"])
+        for (key, role) in [("analyst", analyst), ("auditor", auditor)] {
+            if let role, !isRole(role) {
+                throw members.fault(key, "expected a name of a to z, 0 to 9 and _, at most 63 of them")
+            }
         }
-        return users
-    }
-
-    private static func readers(in members: KeyedDecodingContainer<SettingKey>) throws -> DatabaseReaders? {
-        guard let roles: [String: String] = try members["readers"] else { return nil }
-        try members.check("readers", hasOnly: readersKeys, at: section)
-        for (key, role) in roles.sorted(by: { $0.key < $1.key }) where !isRole(role) {
-            throw ConfigurationError("'collect.readers.\(key)': expected a name of a to z, 0 to 9 and _, at most 63 of them")
-        }
-        guard roles["analyst"] != roles["auditor"] || roles.isEmpty else {
-            throw ConfigurationError("'collect.readers': expected two different roles")
-        }
-        return DatabaseReaders(analyst: roles["analyst"], auditor: roles["auditor"])
+        guard analyst != auditor || analyst == nil else { throw members.fault("expected two different roles") }
+        return DatabaseReaders(analyst: analyst, auditor: auditor)
     }
 
     private static func isRole(_ name: String) -> Bool {
@@ -105,30 +100,13 @@ package struct CollectorConfiguration: Decodable, Sendable {
             && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }
     }
 
-    private static func page(in members: KeyedDecodingContainer<SettingKey>) throws -> CenterPageConfiguration? {
-        let key = SettingKey("page")
-        guard members.contains(key) else { return nil }
-        try members.check("page", hasOnly: CenterPageConfiguration.knownKeys, at: section)
-        return try members.decode(CenterPageConfiguration.self, forKey: key)
-    }
-
-    private static func commandSeedFile(in members: KeyedDecodingContainer<SettingKey>) throws -> String? {
-        guard let commands: [String: String] = try members["commands"] else { return nil }
-        try members.check("commands", hasOnly: commandsKeys, at: section)
-        guard let file = commands["seedFile"], file.hasPrefix("/") else {
-            throw ConfigurationError("'collect.commands.seedFile': the path is missing, or does not begin with /")
-        }
-        return file
-    }
-
     private static func sealing(in members: KeyedDecodingContainer<SettingKey>) throws -> SealingFiles? {
         guard let files: SealingFiles = try members["sealing"] else { return nil }
-        try members.check("sealing", hasOnly: sealingKeys, at: section)
         guard ([files.seedFile] + (files.olderSeedFiles ?? [])).allSatisfy({ $0.hasPrefix("/") }) else {
-            throw ConfigurationError("'collect.sealing': the paths must begin with /")
+            throw members.fault("sealing", "the paths must begin with /")
         }
         guard files.olderSeedFiles?.count ?? 0 <= maximumOlderKeys else {
-            throw ConfigurationError("'collect.sealing.olderSeedFiles': expected at most \(maximumOlderKeys) paths")
+            throw members.fault("sealing.olderSeedFiles", "expected at most \(maximumOlderKeys) paths")
         }
         return files
     }
@@ -136,11 +114,7 @@ package struct CollectorConfiguration: Decodable, Sendable {
     private static func settings<Settings: ExporterSettings>(
         _ name: String, in members: KeyedDecodingContainer<SettingKey>
     ) throws -> Settings {
-        try members.check(name, hasOnly: Settings.keys, at: section)
-        do {
-            return try members.decode(Settings.self, forKey: SettingKey(name))
-        } catch let fault as SettingsFault {
-            throw ConfigurationError("'collect.\(name).\(fault.key)': \(fault.words)")
-        }
+        _ = try members.members(name, hasOnly: Settings.keys)
+        return try members.settings(name) { try members.decode(Settings.self, forKey: SettingKey(name)) }
     }
 }

@@ -16,7 +16,6 @@ import SampleStore
 package struct Configuration: Sendable {
     /// The path of the store. Empty if no option, file or home folder determines it.
     package var store: String
-    /// The time zone's name and its origin.
     package var timeZone: ZoneName
     /// The subject for a new store.
     package var person: String?
@@ -244,8 +243,7 @@ package struct Configuration: Sendable {
             return try decoder.decode(File.self, from: Data(bytes))
         } catch let error as ConfigurationError {
             // The error belongs to one of the keys, or to an unknown key.
-            throw error.description.hasPrefix(path)
-                ? error : ConfigurationError("\(path): \(error)", isOutOfRange: error.isOutOfRange)
+            throw error.description.hasPrefix(path) ? error : ConfigurationError("\(path): \(error)")
         } catch let error as DecodingError {
             throw ConfigurationError("\(path): \(Self.explain(error, bytes))")
         } catch {

@@ -3,7 +3,6 @@ package enum ConfigurationBlock {
     private static let begin = "    // Added by 'vitalgate setup', removed by 'vitalgate setup --undo'."
     private static let end = "    // End of 'vitalgate setup'."
 
-    /// Whether the text has the lines.
     package static func isPresent(in text: String) -> Bool { range(in: text) != nil }
 
     /// Adds members as the first ones of the outermost object. An empty text becomes an object.

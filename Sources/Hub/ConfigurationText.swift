@@ -72,7 +72,6 @@ package enum ConfigurationText {
         throw ConfigurationError("\(place.isEmpty ? "" : "'\(place)': ")expected an object in braces")
     }
 
-    /// Inserts a member as the last one of an object.
     static func inserting(_ text: String, into object: JSON5Members, of bytes: [UInt8]) -> [UInt8] {
         let line = lineStart(of: object.close, in: bytes)
         let inner = indentation(of: object, in: bytes)
@@ -112,7 +111,6 @@ package enum ConfigurationText {
         return String(decoding: lineIndentation(of: object.open, in: bytes), as: UTF8.self) + "    "
     }
 
-    /// The position of the first byte of a line.
     static func lineStart(of position: Int, in bytes: [UInt8]) -> Int {
         bytes[..<position].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
     }

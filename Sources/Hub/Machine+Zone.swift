@@ -9,13 +9,11 @@ package struct ZoneName: Hashable, Sendable {
         case option
         /// The environment's `TZ`, the only origin for which POSIX rules and paths are accepted.
         case variable
-        /// A configuration file.
         case configuration(String)
         /// `/etc/localtime`.
         case system
     }
 
-    /// The name as given.
     package var name: String
     package var origin: Origin
 
@@ -25,7 +23,6 @@ package struct ZoneName: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// The name if it comes from the configuration.
     package var configured: String? { if case .configuration = origin { name } else { nil } }
 
     /// A prefix for error messages, such as `TZ: `.

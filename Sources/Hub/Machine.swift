@@ -28,7 +28,6 @@ package struct Machine: Sendable {
         self.zoneDirectory = zoneDirectory
     }
 
-    /// Returns the machine that the program runs on.
     package static func current() -> Machine {
         var environment: [String: String] = [:]
         for name in ["HOME", "TZ", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "RUNTIME_DIRECTORY"] {
@@ -95,14 +94,10 @@ package struct Machine: Sendable {
 /// An error in the configuration, or in a name that is resolved by it.
 package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String
-    /// Whether a number is out of range although the file is well formed.
-    package var isOutOfRange: Bool
     /// Whether the value comes from the command line or the environment, so that it is a usage error.
     package var isOfOption: Bool
-    /// - Parameters: - description: the problem and its solution, for the user. - isOutOfRange: whether a number is out of range.
-    ///   - isOfOption: whether the value comes from the command line or the environment.
-    package init(_ description: String, isOutOfRange: Bool = false, isOfOption: Bool = false) {
+    /// - Parameter description: the problem and its solution, for the user.
+    package init(_ description: String, isOfOption: Bool = false) {
         (self.description, self.isOfOption) = (description, isOfOption)
-        self.isOutOfRange = isOutOfRange
     }
 }

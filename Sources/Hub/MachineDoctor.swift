@@ -13,7 +13,6 @@ package struct MachineDoctor {
         var root = ""
         /// Whether the kernel considers its clock synchronized.
         var isSynchronized = ClockSteps.isSynchronised
-        /// The room on the disk of a path.
         var room: (String) -> DiskRoom? = { DiskRoom(of: $0) }
         /// Runs a program, and returns its output if it succeeds.
         var run: ([String]) -> String? = { words in

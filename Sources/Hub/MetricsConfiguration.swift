@@ -20,14 +20,10 @@ package struct MetricsConfiguration: Decodable, Sendable {
 
     package init(from decoder: any Decoder) throws {
         server = try APIConfiguration(from: decoder, section: "metrics", others: [Self.tokenKey])
-        do {
-            token = try decoder.container(keyedBy: SettingKey.self).decodeIfPresent(
-                Secret.self, forKey: SettingKey(Self.tokenKey))
-        } catch let fault as SettingsFault {
-            throw ConfigurationError("'metrics.\(fault.key)': \(fault.words)")
-        }
+        let members = try decoder.container(keyedBy: SettingKey.self)
+        token = try members.settings { try members[Self.tokenKey] }
         guard server.listen.isLoopback || token != nil else {
-            throw ConfigurationError("'metrics.listen': other machines can reach this address: set 'token'")
+            throw members.fault("listen", "other machines can reach this address: set 'token'")
         }
     }
 
@@ -36,7 +32,6 @@ package struct MetricsConfiguration: Decodable, Sendable {
         server.weaknesses(at: now, of: "the metrics and their token")
     }
 
-    /// Returns the settings with expanded paths.
     func expanded(_ expand: (String) -> String) -> MetricsConfiguration {
         var whole = self
         whole.server = server.expanded(expand)

@@ -23,24 +23,15 @@ package struct PageConfiguration: Decodable, Sendable {
     init() {}
 
     package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: SettingKey.self)
-        try members.check(hasOnly: Self.knownKeys, at: "page")
-        if let name: String = try members["bloodPressure"] {
-            guard let guideline = PressureGuideline(rawValue: name) else {
-                let known = PressureGuideline.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ConfigurationError("'page.bloodPressure': expected one of \(known)")
-            }
-            bloodPressure = guideline
-        }
-        guard members.contains(SettingKey("tiles")) else { return }
-        let fields = try members.nestedContainer(keyedBy: SettingKey.self, forKey: SettingKey("tiles"))
-        try fields.check(hasOnly: Self.tileKeys, at: "page.tiles")
+        let members = try decoder.members(hasOnly: Self.knownKeys)
+        bloodPressure = try members.word("bloodPressure")
+        guard let fields = try members.members("tiles", hasOnly: Self.tileKeys) else { return }
         guard let url: String = try fields["url"], let attribution: String = try fields["attribution"] else {
-            throw ConfigurationError("'page.tiles': 'url' and 'attribution' must be set together")
+            throw fields.fault("'url' and 'attribution' must be set together")
         }
         guard let tiles = MapTiles(url: url, attribution: attribution) else {
-            throw ConfigurationError(
-                "'page.tiles': expected an address such as https://tiles.example.org/{z}/{x}/{y}.png (http only for a host in the "
+            throw fields.fault(
+                "expected an address such as https://tiles.example.org/{z}/{x}/{y}.png (http only for a host in the "
                     + "local network) of at most \(MapTiles.maximumLength.url) bytes, and an attribution in one line of at most "
                     + "\(MapTiles.maximumLength.attribution) bytes")
         }

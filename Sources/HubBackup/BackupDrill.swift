@@ -5,9 +5,7 @@ import SampleStore
 
 /// Restores the newest backup of a store to a scratch file and checks it, so that a backup that cannot be restored is noticed in time.
 package struct BackupDrill: Sendable {
-    /// The name of the location.
     package let name: String
-    /// The path of the store.
     package let store: String
     /// Whether the store is restored into a scratch file. Otherwise its data is only read and compared with its digest, which writes
     /// nothing to the card.
@@ -20,13 +18,11 @@ package struct BackupDrill: Sendable {
         (self.name, self.store, self.restic, self.restores, self.now) = (name, store, restic, restores, now)
     }
 
-    /// The result of a successful drill.
     package struct Result: Sendable {
         /// The list of the backup's contents.
         package var manifest: BackupManifest
         /// The number of samples in the store now.
         package var live: Int
-        /// Whether it was restored into a file.
         package var isRestored: Bool
     }
 

@@ -6,17 +6,13 @@ import Ingestion
 /// The small files of a hub beside its store: the configuration and all files that it names, device profiles, and the keys of paired
 /// devices.
 package struct BackupFiles: Sendable {
-    /// A file to be copied.
     package struct Item: Hashable, Sendable {
-        /// The purpose of the file.
         package var role: BackupManifest.File.Role
-        /// Where it belongs.
         package var path: String
         /// Where it is read: a copy, if only root can read the original.
         package var source: String
     }
 
-    /// The files to copy.
     package private(set) var items: [Item] = []
     /// Paths of files that cannot be copied, each with the reason.
     package private(set) var leftOut: [String] = []
@@ -122,7 +118,6 @@ package struct BackupFiles: Sendable {
         }
     }
 
-    /// The files in a folder and those below it.
     static func files(in folder: String, depth: Int) -> [String] {
         guard depth > 0, let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }

@@ -10,7 +10,6 @@ package struct BackupKey: Hashable, Sendable {
     /// The words, with one space between them.
     package let words: String
 
-    /// The number of words.
     package static let count = 12
 
     /// The key of 16 bytes.

@@ -81,13 +81,10 @@ package struct BackupFailure: Error, Hashable, Sendable, CustomStringConvertible
         case away
         /// The server does not answer.
         case unreachable
-        /// The location has no backups.
         case noRepository
-        /// The key does not fit.
         case wrongKey
         /// Another process uses the repository.
         case locked
-        /// The place is full.
         case full
         /// The place, or a file of this machine, cannot be read or written by this user.
         case permission
@@ -95,13 +92,11 @@ package struct BackupFailure: Error, Hashable, Sendable, CustomStringConvertible
         case damaged
         /// The request is not valid.
         case invalid
-        /// It was stopped from outside.
         case stopped
         /// Any other failure.
         case failed
     }
 
-    /// The category of the failure.
     package var kind: Kind
     /// The failure, for the user. It contains no key.
     package var description: String

@@ -10,14 +10,12 @@ package struct BackupManifest: Codable, Hashable, Sendable {
     /// The name of the machine.
     package var host: String
     package var store: Store
-    /// All other files.
     package var files: [File]
     /// Files that the configuration names and that could not be copied, with the reason.
     package var leftOut: [String]
 
     /// The store's file and its contents.
     package struct Store: Codable, Hashable, Sendable {
-        /// Where it was.
         package var path: String
         /// The size in bytes.
         package var bytes: Int
@@ -25,15 +23,10 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         package var sha256: String
         /// The identifier by which targets recognize the store.
         package var identifier: String
-        /// The schema version.
         package var schema: Int
-        /// The number of live samples.
         package var samples: Int
-        /// The number of tombstones.
         package var deleted: Int
-        /// The number of readings in quarantine.
         package var quarantined: Int
-        /// The number of ledger entries.
         package var ledger: Int
         /// The last number of the change log.
         package var lastChange: Int64
@@ -41,9 +34,7 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         package var erasures: Int64
     }
 
-    /// A file beside the store.
     package struct File: Codable, Hashable, Sendable {
-        /// The purpose of a file.
         package enum Role: String, Codable, Hashable, Sendable {
             case configuration
             /// A file that the configuration names, such as one with a password, or one of the store's folder.
@@ -52,9 +43,7 @@ package struct BackupManifest: Codable, Hashable, Sendable {
             case bond
         }
 
-        /// The purpose of the file.
         package var role: Role
-        /// Where it was.
         package var path: String
         /// The size in bytes.
         package var bytes: Int
@@ -82,7 +71,6 @@ package struct BackupManifest: Codable, Hashable, Sendable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) + "\n" } ?? ""
     }
 
-    /// Reads the text of a manifest.
     init(text: [UInt8]) throws(BackupFailure) {
         guard let manifest = try? JSONDecoder().decode(BackupManifest.self, from: Data(text)) else {
             throw BackupFailure(.damaged, "the list of the backup's contents cannot be read")

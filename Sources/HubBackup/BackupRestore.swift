@@ -6,7 +6,6 @@ import SampleStore
 
 /// Restores a hub from a backup: its store, configuration, passwords and the keys of paired devices.
 package struct BackupRestore: Sendable {
-    /// The path of the new store.
     package let store: String
     private let restic: Restic
 
@@ -15,9 +14,7 @@ package struct BackupRestore: Sendable {
 
     /// A verified backup at a location.
     package struct Choice: Hashable, Sendable {
-        /// The start of the backup.
         package var time: Instant
-        /// The hub that made it.
         package var hub: String
         let id: String
     }
@@ -30,7 +27,6 @@ package struct BackupRestore: Sendable {
         }
     }
 
-    /// The result of a restoration.
     package struct Result: Sendable {
         /// The list of the backup's contents.
         package var manifest: BackupManifest

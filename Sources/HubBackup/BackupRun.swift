@@ -10,13 +10,11 @@ import SampleStore
 /// until its contents are compared with the manifest. A run that is killed leaves at most such a snapshot, which is never restored and which the
 /// next run removes.
 package struct BackupRun: Sendable {
-    /// The name of the location.
     package let name: String
     /// The path of the store, without links.
     package let store: String
     /// The number of backups that are kept.
     package let schedule: BackupSchedule
-    /// The files beside the store.
     package let files: BackupFiles
     /// The name of the machine, for people.
     package let machine: String
@@ -45,7 +43,6 @@ package struct BackupRun: Sendable {
 
     private var holderTag: String { Restic.Snapshot.holderPrefix + holder.id }
 
-    /// A verified backup.
     package struct Result: Sendable {
         /// The list of the backup's contents.
         package var manifest: BackupManifest

@@ -5,7 +5,6 @@ import Ingestion
 
 /// The state of the backups at each location, in a file beside the store. It contains no readings and no keys.
 package struct BackupState: Codable, Hashable, Sendable {
-    /// The state of a location.
     package struct Place: Codable, Hashable, Sendable {
         /// When the last backup was tried, in microseconds since 1970.
         package var tried: Int64?
@@ -13,7 +12,6 @@ package struct BackupState: Codable, Hashable, Sendable {
         package var made: Int64?
         /// The number of changes of the store in it.
         package var lastChange: Int64?
-        /// How many samples it has.
         package var samples: Int?
         /// The size of its store in bytes.
         package var bytes: Int?
@@ -27,7 +25,6 @@ package struct BackupState: Codable, Hashable, Sendable {
         package var drilled: Int64?
         /// The time of the newest backup that was restored and checked.
         package var proven: Int64?
-        /// When the last drill was tried.
         package var drillTried: Int64?
         /// Why the last backup failed, or `nil` if it succeeded.
         package var failure: String?
@@ -67,7 +64,6 @@ package struct BackupState: Codable, Hashable, Sendable {
         self = state
     }
 
-    /// Changes the state of a location in the file.
     package static func change(_ name: String, ofStore store: String, _ body: (inout Place) -> Void) throws(BackupFailure) {
         try change(store) { body(&$0.places[name, default: Place()]) }
     }
@@ -80,7 +76,6 @@ package struct BackupState: Codable, Hashable, Sendable {
         }
     }
 
-    /// Removes the state of a location.
     package static func remove(_ name: String, ofStore store: String) throws(BackupFailure) {
         try change(store) { $0.places[name] = nil }
     }

@@ -9,9 +9,7 @@ import Pipeline
 ///
 /// restic 0.14 (Debian 12) and 0.18 (Debian 13) have different exit statuses, so failures are recognized by both the status and the message.
 package struct Restic: Sendable {
-    /// The result of a run.
     package struct Output: Sendable {
-        /// The lines of its standard output.
         package var lines: [String]
         /// The end of its standard error.
         package var errors: String
@@ -19,7 +17,6 @@ package struct Restic: Sendable {
         package var status: Int32
     }
 
-    /// The repository's location.
     package let location: BackupLocation
     private let program: String
     private let key: BackupKey
@@ -321,7 +318,6 @@ extension String {
 // MARK: The commands that backups need
 
 extension Restic {
-    /// A snapshot in the repository.
     struct Snapshot: Decodable, Sendable {
         var id: String
         var time: String
@@ -353,7 +349,6 @@ extension Restic {
         static let (program, verified, unverified) = ("vitalgate", "verified", "unverified")
     }
 
-    /// Creates the repository.
     package func create() throws(BackupFailure) { try run(["init"], within: .seconds(300)) }
 
     // Reading needs no lock: one of a machine that died would keep a new machine out for half an hour.

@@ -7,7 +7,6 @@ import Pipeline
 /// everything, or beside the readings if our user may not create one. Each mark is read back to detect a server that only accepts
 /// writes.
 extension InfluxExporter {
-    /// The policy that contains the marks.
     enum MarkPolicy: Equatable {
         /// Our own policy, at one constant time.
         case own

@@ -290,6 +290,5 @@ package final class InfluxExporter: ComparableExporter {
         }
     }
 
-    /// Closes the connection.
     package func finish() { (session, markPolicy) = (nil, nil) }
 }

@@ -5,7 +5,6 @@ package struct InfluxSettings: ExporterSettings {
     /// `url`, then `database`, `retentionPolicy`, `user`, `password` or `org`, `bucket`, `token`; `certificateAuthority`.
     package static let settings = Key.settings
 
-    /// The destination of the points.
     package enum Place: Hashable, Sendable {
         /// A version 1 database. `nil` means its default policy.
         case database(String, retentionPolicy: String?)
@@ -13,9 +12,7 @@ package struct InfluxSettings: ExporterSettings {
         case bucket(String, org: String)
     }
 
-    /// The credentials.
     package enum Entry: Hashable, Sendable {
-        /// No credentials.
         case anonymous
         /// A version 1 user with a password.
         case user(String, Secret)
@@ -25,9 +22,7 @@ package struct InfluxSettings: ExporterSettings {
 
     /// The URL without a path, such as `http://localhost:8086`.
     package var url: String
-    /// The destination of the points.
     package var place: Place
-    /// The credentials.
     package var entry: Entry
     /// The path of a file with trusted certificates, or `nil` for the system's.
     package var certificateAuthority: String?

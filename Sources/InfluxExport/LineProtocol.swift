@@ -92,7 +92,6 @@ final class LineProtocol {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Appends a text with the escapes of its part.
     static func append(_ text: String, _ part: Part, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { characters in

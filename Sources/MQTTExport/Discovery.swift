@@ -12,7 +12,6 @@ struct Discovery {
         }
         var type: SampleType
         var kind: Kind
-        /// The topic of its state.
         var topic: String
         /// The topic of its availability, which shows whether its state is recent. `nil` if it is always available.
         var availability: String?

@@ -122,7 +122,6 @@ package final class MQTTAlertSender: AlertSender {
 
     // MARK: What is retained
 
-    /// The entity with the last event.
     private static let last = "event"
     private static func component(_ state: AlertState) -> String { "alert\(state.alert)" }
 

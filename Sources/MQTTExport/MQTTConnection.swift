@@ -110,7 +110,6 @@ final class MQTTConnection {
     /// Disconnects regularly, so that the will is not published.
     func close() { mosquitto_disconnect_v5(handle, 0, nil) }
 
-    /// Whether the connection is open.
     var isConnected: Bool { events.locked { $0.answer == 0 && $0.broken == nil } }
 
     /// The maximum size of a packet in bytes, or `nil` for no limit.

@@ -1,4 +1,3 @@
-/// A message to publish.
 struct MQTTMessage: Hashable, Sendable {
     var topic: String
     /// The payload. Empty to remove a retained message.

@@ -12,7 +12,6 @@ package struct MQTTSettings: ExporterSettings {
     package var port: Int
     /// Whether the connection is encrypted, and the broker's certificate checked.
     package var isEncrypted: Bool
-    /// The user name.
     package var user: String?
     /// The password, or `nil` if the broker needs none.
     package var password: Secret?

@@ -32,7 +32,6 @@ enum ObjectKind: String {
         self == .asleep ? ["stage", "start", "end", "uuid"] : ["start", "end", "duration", "distance", "energy", "uuid"]
     }
 
-    /// Whether a stage is one of sleep.
     private static func isAsleep(_ stage: String?) -> Bool { stage?.hasPrefix("asleep") == true }
 
     /// Returns the bytes of the state, and when it changes without a new sample.

@@ -3,7 +3,6 @@
 /// Anyone at the broker can publish a birth message, as often as they like. All birth messages that arrive while a repetition is under way,
 /// or soon after one, lead to one more repetition. Nothing is queued for a broker that has not acknowledged the last one.
 struct Repetition {
-    /// What to do.
     enum Step: Equatable {
         /// Nothing: a repetition is under way or requested.
         case none
@@ -29,7 +28,6 @@ struct Repetition {
         return next(at: now)
     }
 
-    /// The interval is over.
     mutating func resume(at now: ContinuousClock.Instant) -> Step {
         isWaiting = false
         return next(at: now)
@@ -46,7 +44,6 @@ struct Repetition {
         return .publish
     }
 
-    /// The messages were published.
     mutating func hasPublished(_ ids: Set<Int32>) {
         open = ids.subtracting(early)
         (isPublishing, early) = (false, [])

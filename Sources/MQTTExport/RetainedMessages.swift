@@ -11,7 +11,6 @@ import Pipeline
 ///     vitalgate/1a2b3c4d/…/sleepAnalysis                    {"value":"ON","stage":"asleepDeep","start":…,"end":…,"uuid":…}
 ///     vitalgate/1a2b3c4d/…/workout                          {"value":"running","duration":1740.0,"distance":5200.0,…}
 struct RetainedMessages {
-    /// All payloads by topic.
     private(set) var payloads: [String: [UInt8]] = [:]
     /// The devices with their sensors, by discovery topic.
     private(set) var devices: [String: Discovery] = [:]

@@ -158,7 +158,6 @@ package final class NATSConnection: @unchecked Sendable {
         (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
     }
 
-    /// Sends a message.
     package func publish(_ subject: String, _ bytes: [UInt8]) throws(NATSError) {
         try NATSError.check(
             bytes.withUnsafeBytes { natsConnection_Publish(handle, subject, $0.baseAddress, Int32($0.count)) })
@@ -220,7 +219,6 @@ package final class NATSSubscription: @unchecked Sendable {
         return NATSMessage(message)
     }
 
-    /// Waits for a reply.
     fileprivate func reply(milliseconds: Int64) throws(NATSError) -> [UInt8] {
         var message: OpaquePointer?
         try NATSError.check(natsSubscription_NextMsg(&message, handle, milliseconds))
@@ -248,13 +246,10 @@ package final class NATSPendingReply {
     }
 }
 
-/// A received message.
 package struct NATSMessage: Sendable {
-    /// The subject it was sent to.
     package var subject: String
     /// The subject for the reply, or `nil` if none is expected.
     package var reply: String?
-    /// The content.
     package var bytes: [UInt8]
 
     fileprivate init(_ message: OpaquePointer?) {

@@ -14,7 +14,6 @@ package struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
         case unauthorised
         /// The message is longer than the broker allows.
         case tooLarge
-        /// The settings are invalid.
         case invalid
     }
 

@@ -14,7 +14,6 @@ package struct NATSSettings: Hashable, Sendable {
 
     /// URLs such as `nats://broker:4222`, or `tls://broker:4222` for an encrypted connection. The servers of a cluster are tried in turn.
     package var servers: [String]
-    /// How the client proves who it is.
     package var credentials: Credentials
     /// The path of a file with trusted certificates, or `nil` for the system's.
     package var certificateAuthority: String?

@@ -1,6 +1,5 @@
 import Glibc
 
-/// A folder, by its path.
 package enum Folder {
     /// The names of a folder's entries in no order, without `.` and `..`. `nil` if it cannot be read, for the reason in `errno`.
     package static func names(_ path: String, maximum: Int = .max) -> [String]? {

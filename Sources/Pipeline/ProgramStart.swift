@@ -22,7 +22,6 @@ package struct ProgramStart {
     }
 
     private let words: [String]
-    /// The program's process group.
     package var group = Group.shared
     /// Whether the program gets the default signal handling. Otherwise it ignores and blocks the signals that this process does.
     package var resetsSignals = false

@@ -14,7 +14,6 @@ open class VirtualTable {
         declaration = "CREATE TABLE \(name)(\(columns))"
     }
 
-    /// The current number of rows.
     open var count: Int { 0 }
 
     /// Passes a column of a row to SQLite. A column that is not passed is NULL.

@@ -1,15 +1,12 @@
 import HealthModel
 import Wire
 
-/// The description of a device on a serial line.
 package struct SerialDescription: Hashable, Sendable {
     /// The path of the port, which stays the same, such as `/dev/serial/by-id/…`.
     package var path: String
     /// The name of the channel for its frames.
     package var channel: String
-    /// The settings of the port.
     package var settings: SerialSettings
-    /// The framing of the byte stream.
     package var framing: Framing
     /// Commands that are written when the line is open.
     package var opening: [[UInt8]] = []

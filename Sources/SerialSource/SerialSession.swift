@@ -25,7 +25,6 @@ final class SerialSession {
     private var device: Device
     private var timer: EventLoop.Timer?
     private var keepAlive: EventLoop.Timer?
-    /// A watch on the path while the port is missing.
     private var missing: PathWatch?
     private var failures = 0
     private var notified: SerialPortError?

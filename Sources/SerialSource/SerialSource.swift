@@ -34,7 +34,6 @@ package final class SerialSource {
         for session in sessions.values { session.start() }
     }
 
-    /// Closes all lines.
     package func stop() {
         guard isStarted else { return }
         isStarted = false
@@ -50,7 +49,6 @@ package final class SerialSource {
         if isStarted { session.start() }
     }
 
-    /// Stops reading a device.
     package func release(_ path: String) { sessions.removeValue(forKey: path)?.stop() }
 
     /// Returns `live`, `unplugged`, or the reason for waiting.

@@ -14,7 +14,6 @@ import Glibc
 /// The watchdog is fed from the loop and only while ``isWell`` returns true, so a loop that hangs does not feed it. No readings
 /// have to arrive: an idle hub is well (story 12).
 package final class ServiceManager {
-    /// Whether a service manager listens.
     package let isThere: Bool
     /// Called before each watchdog notification.
     package var isWell: () -> Bool = { true }
@@ -51,7 +50,6 @@ package final class ServiceManager {
         send("STOPPING=1")
     }
 
-    /// Sends the status if it has changed.
     package func sendStatus(_ status: String) {
         if isHungry { feed() }
         guard isThere, status != self.status else { return }

@@ -5,9 +5,7 @@ import HTTPClientKit
 struct Handshake {
     /// The host, with the port if the address has one.
     let host: String
-    /// The path with the query.
     let path: String
-    /// The nonce.
     let key: String
 
     /// The maximum length of a response's head in bytes.

@@ -19,7 +19,6 @@ package final class WebSocket {
         /// A longer message is not sent.
         package var sent: Int
 
-        /// Creates limits.
         package init(received: Int = 32 << 20, sent: Int = 4 << 20) { (self.received, self.sent) = (received, sent) }
     }
 

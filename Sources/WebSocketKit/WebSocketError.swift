@@ -2,13 +2,11 @@ import HTTPClientKit
 
 /// The reason why a WebSocket connection failed or ended.
 package struct WebSocketError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of failures.
     package enum Kind: Hashable, Sendable {
         /// The server cannot be reached, the connection broke, or the peer was silent.
         case unreachable
         /// The server's certificate is not trusted.
         case untrusted
-        /// The address is invalid.
         case address
         /// The server answered the handshake with this HTTP status instead of 101.
         case rejected(Int)
@@ -20,7 +18,6 @@ package struct WebSocketError: Error, Hashable, Sendable, CustomStringConvertibl
         case invalid
     }
 
-    /// The kind of failure.
     package let kind: Kind
     /// A text for the user, without contents of messages.
     package let description: String

@@ -10,7 +10,6 @@ import Pipeline
 /// names in lower case, joined by `_`. Only names that the maker or public receivers use are included. The format has no
 /// deletions. We add them as `deleted`, and each reading's `uuid`.
 struct HealthAutoExport {
-    /// The name and unit of each type.
     private static let metrics: [String: (name: String, code: String, units: String)] = [
         "heartRate": ("heart_rate", "/min", "bpm"), "restingHeartRate": ("resting_heart_rate", "/min", "bpm"),
         "walkingHeartRateAverage": ("walking_heart_rate_average", "/min", "bpm"),

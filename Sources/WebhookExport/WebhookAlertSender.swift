@@ -10,7 +10,6 @@ package final class WebhookAlertSender: AlertSender {
         connection = WebhookConnection(settings, now: now)
     }
 
-    /// Posts a message.
     package func send(_ message: AlertMessage) throws(DeliveryError) {
         do throws(DeliveryError) {
             try connection.post(message.json, type: "application/json", id: message.id)

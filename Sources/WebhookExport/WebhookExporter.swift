@@ -7,7 +7,6 @@ import Pipeline
 /// A batch that was sent but not acknowledged is sent again with the same `webhook-id`. Each line has its sample's UUID and the
 /// change's anchor, so the receiver can ignore repetitions.
 package final class WebhookExporter: Exporter {
-    /// The format of the body.
     package enum Form: String, Sendable, CaseIterable {
         /// JSON lines as printed by `changes`.
         case lines = "ndjson"
@@ -21,9 +20,7 @@ package final class WebhookExporter: Exporter {
     package struct Settings: ExporterSettings {
         /// `url`, `format`, `secret`, `certificateAuthority`.
         package static let settings = Key.settings
-        /// The URL to post to.
         package var url: String
-        /// The format of the body.
         package var form: Form
         /// The secret for signatures, or `nil` for unsigned requests.
         package var secret: Secret?
@@ -114,7 +111,6 @@ package final class WebhookExporter: Exporter {
         return findings
     }
 
-    /// Sends a batch in one request.
     package func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let (body, leftOut) = try body(of: batch)
         // No change can be represented in the format.

@@ -4,7 +4,6 @@
 ///
 /// A length of 0 ends the list. The bytes may be an advertisement followed by a scan response.
 package struct AdvertisingStructures: Sendable {
-    /// One structure.
     package struct Structure: Sendable {
         /// The type, such as 0x16 for service data (Assigned Numbers, 2.3).
         package let type: UInt8
@@ -12,12 +11,10 @@ package struct AdvertisingStructures: Sendable {
         package let data: [UInt8]
     }
 
-    /// The structures in their order.
     package private(set) var all: [Structure] = []
     /// Whether the last one is longer than the rest, so that bytes are missing.
     package private(set) var isTorn = false
 
-    /// Reads the structures of an advertisement.
     package init(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while let length = rest.popFirst(), length > 0 {

@@ -6,7 +6,6 @@
 /// Every read returns `nil` if there are too few bytes, and then keeps its position. Valid as long as the bytes are.
 package struct ByteReader {
     @usableFromInline let bytes: UnsafeRawBufferPointer
-    /// The end of the window.
     package let end: Int
     @usableFromInline var position: Int
 

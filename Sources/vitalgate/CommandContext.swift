@@ -177,7 +177,6 @@ struct CommandContext {
     }
 }
 
-/// A format of output.
 enum Format: String, CaseIterable {
     case table, ndjson, csv
 
@@ -195,7 +194,6 @@ extension Completion {
     static let profiles = command("vitalgate profile list --ids")
 }
 
-/// Options that several commands share.
 enum SharedOptions {
     static let timeZone = Option(
         names: ["--time-zone"], value: "ZONE",

@@ -4,7 +4,6 @@ import Hub
 import Ingestion
 import Pipeline
 
-/// The configuration file of a command that changes it.
 struct ConfigurationFile {
     /// The path without symbolic links, so that a link to the file stays a link.
     let path: String
@@ -48,6 +47,45 @@ struct ConfigurationFile {
             throw ConfigurationError("\(path) was changed by another program in the meantime: run the command again")
         }
         try Self.write(String(decoding: bytes, as: UTF8.self), to: path)
+    }
+
+    // MARK: Entries
+
+    /// Reads a new text as the hub will, and returns its only new entry.
+    ///
+    /// - Parameters:
+    ///   - hint: What to do if the text is not valid.
+    ///   - find: The entry, or `nil` if the configuration differs in others, too.
+    func adding<Entry>(
+        _ text: [UInt8], _ noun: String, hint: String = "", _ context: CommandContext, _ find: (Configuration) -> Entry?
+    ) throws -> Entry {
+        let configuration: Configuration
+        do {
+            configuration = try Configuration(text: text, of: path, machine: context.machine)
+        } catch {
+            throw ConfigurationError("\(error.description) (the file was not changed\(hint))", isOfOption: true)
+        }
+        guard let entry = find(configuration) else { throw unusual("add the \(noun)") }
+        return entry
+    }
+
+    /// The text without an entry, and the configuration that it is.
+    ///
+    /// - Parameters:
+    ///   - path: The keys of the object with all entries.
+    ///   - names: The names of all entries.
+    func removing(
+        _ name: String, under path: [String], _ noun: String, _ context: CommandContext, names: (Configuration) -> [String]
+    ) throws -> (text: [UInt8], configuration: Configuration) {
+        let rest = names(try context.configuration()).filter { $0 != name }
+        guard let text = try TargetText.removing(name, from: bytes, under: path) else { throw unusual("remove the \(noun)") }
+        let configuration = try Configuration(text: text, of: self.path, machine: context.machine)
+        guard names(configuration) == rest else { throw unusual("remove the \(noun)") }
+        return (text, configuration)
+    }
+
+    func unusual(_ action: String) -> ConfigurationError {
+        ConfigurationError("\(path) has an unusual form and was not changed: \(action) in an editor")
     }
 
     // MARK: Secrets

@@ -216,7 +216,6 @@ enum Program {
     }
 }
 
-/// A command of the program.
 protocol Command {
     static var specification: CommandSpecification { get }
     static func run(_ context: CommandContext) throws -> ExitCode

@@ -1,3 +1,4 @@
+import Formats
 import FoundationEssentials
 import Glibc
 import HealthModel
@@ -36,9 +37,8 @@ import Testing
     }
 
     private func text(_ sample: Sample, units: [SampleType: Unit] = [:]) throws -> String {
-        var bytes: [UInt8] = []
-        try encoder(units: units).append(sample, id: "\(sample.identity)", state: .live, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        let resource = try encoder(units: units).resource(of: sample, id: "\(sample.identity)", state: .live)
+        return String(decoding: resource.closed, as: UTF8.self)
     }
 
     /// Digits stay, units are those that the profiles take.
@@ -78,36 +78,32 @@ import Testing
             key: "all", name: "Ünïque", manufacturer: "Maker", model: "All", serial: "1", hardware: "2", firmware: "3",
             udi: "00844588003288")
         var lines: [UInt8] = []
-        func line(_ append: (inout [UInt8]) -> Void) {
-            append(&lines)
-            lines.append(0x0A)
-        }
+        func line(_ resource: JSONObject) { lines += resource.line }
         let encoder = try encoder()
         for type in SampleType.quantities where ObservationCodes.isAboutAPerson(type) && !ObservationCodes.isBloodPressure(type) {
             let isPeriod = type.aggregation == .cumulative
             let sample = try sample(type, "1.50", type.canonicalUnit, isPeriod: isPeriod, device: device)
-            line { encoder.append(sample, id: "\(sample.identity)", state: .live, to: &$0) }
+            line(encoder.resource(of: sample, id: "\(sample.identity)", state: .live))
         }
         let deleted = try sample(.heartRate, "60", Unit(ucum: "/min"))
-        line {
-            encoder.append(
-                deleted, id: "\(deleted.identity)", state: .deleted(replacedBy: "01a20a91-f3b8-8487-94b9-60f7aeba3677"), to: &$0)
-        }
+        line(
+            encoder.resource(
+                of: deleted, id: "\(deleted.identity)", state: .deleted(replacedBy: "01a20a91-f3b8-8487-94b9-60f7aeba3677")))
         let systolic = try sample(.bloodPressureSystolic, "120", Unit(ucum: "mm[Hg]"), device: device, group: .shared(9))
         let diastolic = try sample(.bloodPressureDiastolic, "10.7", Unit(ucum: "kPa"), device: device, group: .shared(9))
         for present in [[systolic, diastolic], [diastolic], []] {
             let panel = BloodPressurePanel(of: systolic, present: present)
             let id = BloodPressurePanel.id(of: systolic)
-            line { panel.append(id: id, panel: id, replacedBy: nil, encoder, to: &$0) }
+            line(panel.resource(id: id, panel: id, replacedBy: nil, encoder))
         }
         for sample in try objects(device) {
-            line { encoder.append(sample, id: "\(sample.identity)", state: .live, to: &$0) }
+            line(encoder.resource(of: sample, id: "\(sample.identity)", state: .live))
         }
         for document in try documents() {
             let resource = try DocumentResource(document)
-            line { resource.append(id: "\(document.identity)", state: .live, encoder, to: &$0) }
+            line(resource.resource(id: "\(document.identity)", state: .live, encoder))
         }
-        line { DeviceResource(device).append(withID: true, to: &$0) }
+        line(DeviceResource(device).resource(withID: true))
         let file = Self.snapshots.appending(path: "resources.ndjson")
         if getenv("VITALGATE_RECORD") != nil { try Data(lines).write(to: file) }
         #expect(try Data(contentsOf: file) == Data(lines))

@@ -9,7 +9,8 @@ import Testing
 /// The hub shows the state of updates, and the configuration turns them on.
 @Suite struct UpdateStateTests {
     private func configuration(_ text: String) throws -> UpdateConfiguration {
-        try JSONDecoder().decode(UpdateConfiguration.self, from: Data(text.utf8))
+        let file = try JSONDecoder().decode([String: UpdateConfiguration].self, from: Data("{\"update\": \(text)}".utf8))
+        return try #require(file["update"])
     }
 
     @Test func bothAreOffByDefault() throws {

@@ -33,11 +33,8 @@ package struct BluetoothUUID: Hashable, Sendable, Comparable, CustomStringConver
     package static func < (one: BluetoothUUID, other: BluetoothUUID) -> Bool { one.text < other.text }
 }
 
-/// A characteristic of a service.
 package struct CharacteristicName: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The UUID of the service.
     package var service: BluetoothUUID
-    /// The UUID of the characteristic.
     package var characteristic: BluetoothUUID
 
     /// Creates a name from full UUIDs.

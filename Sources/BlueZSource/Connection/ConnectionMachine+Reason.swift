@@ -26,7 +26,6 @@ extension ConnectionMachine {
 }
 
 extension LinkFailure {
-    /// The text for users.
     var words: String {
         switch self {
         case .noAnswer: "no response"

@@ -1,4 +1,3 @@
-/// The time limits of a connection.
 struct ConnectionLimits: Sendable {
     /// BlueZ itself gives up after about 41 s. After this limit it is stuck.
     var connect: Duration = .seconds(60)

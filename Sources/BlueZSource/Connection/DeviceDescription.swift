@@ -36,7 +36,6 @@ package struct DeviceDescription: Hashable, Sendable {
     package var descriptions: Set<CharacteristicName> = []
     /// Values that are written in this order after notifications are enabled, to make a device start.
     package var writes: [OpeningWrite] = []
-    /// The access to stored records.
     package var recordAccess: RecordAccessDescription?
     /// The dialogue with the device, or nil (for most devices).
     package var dialogue: DialogueDescription?
@@ -93,9 +92,7 @@ package struct DeviceClock: Hashable, Sendable {
         case dateTime
     }
 
-    /// The characteristic with the time.
     package var name: CharacteristicName
-    /// The layout of its value.
     package var layout: Layout
     /// Whether the profile allows setting it.
     package var isSet: Bool
@@ -108,7 +105,6 @@ package struct DeviceClock: Hashable, Sendable {
     }
 }
 
-/// A kind of data in an advertisement.
 package enum AdvertisedData: Hashable, Sendable {
     /// `advert:FCD2`
     case service(BluetoothUUID)
@@ -148,7 +144,6 @@ package enum AdvertisedData: Hashable, Sendable {
         [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data
     }
 
-    /// Returns the frames of this channel in the advertised data.
     package func frames(in data: [AdvertisedData: [UInt8]]) -> [[UInt8]] {
         guard self == .anyManufacturer else { return data[self].map { [$0] } ?? [] }
         return data.compactMap { part, bytes in
@@ -166,13 +161,11 @@ package struct DeviceMemory: Hashable, Sendable {
     /// Whether a session has delivered data. If so, a later authentication failure means a broken bond, not a missing one (story 8).
     package var hadGoodSession = false
 
-    /// Creates the memory of an unknown device.
     package init() {}
 }
 
 /// A comparison of the device's clock with the hub's, made before anything was set (DESIGN, promise 7).
 package struct ClockEvidence: Hashable, Sendable {
-    /// The time on the device's clock.
     package var shown: WallTime
     /// The time of receipt, by the hub's clock.
     package var received: Instant

@@ -2,7 +2,6 @@ import HealthModel
 
 /// The layout of an Omron cuff's EEPROM, which differs between models.
 package struct CuffMemory: Hashable, Sendable {
-    /// The packing of a record.
     package enum Form: String, Hashable, Sendable, CaseIterable {
         /// 14 bytes, the highest bit first (HEM-7322T, HEM-7600T).
         case big
@@ -12,7 +11,6 @@ package struct CuffMemory: Hashable, Sendable {
 
     /// Two bytes before each frame that identify the model, such as 73 22.
     package var mark: [UInt8]
-    /// The packing of its records.
     package var form: Form
     /// The address of each user's records.
     package var users: [UInt16]
@@ -25,7 +23,6 @@ package struct CuffMemory: Hashable, Sendable {
     /// The address of month, year, hour, day, second and minute, or nil if it is not known.
     package var clock: UInt16?
 
-    /// Creates a layout.
     package init(
         mark: [UInt8], form: Form, users: [UInt16], records: Int, block: Int, index: UInt16? = nil, clock: UInt16? = nil
     ) {

@@ -13,11 +13,9 @@ protocol DeviceDialogue {
 
 /// The time of an event, by all clocks that a device may need.
 struct DialogueTime: Equatable {
-    /// The monotonic time.
     var uptime: Duration
     /// The hub's time.
     var now: Instant
-    /// The local time.
     var wall: WallTime
 }
 
@@ -26,7 +24,6 @@ enum DialogueEvent: Equatable {
     case start
     /// A notification or an indication arrived.
     case received(CharacteristicName, [UInt8])
-    /// A requested value was read.
     case read(CharacteristicName, [UInt8])
     /// The oldest pending write was accepted.
     case written(CharacteristicName)
@@ -49,7 +46,6 @@ enum DialogueCommand: Equatable {
     case commit
     /// Keep this with the next commit, and pass it to the next dialogue with the device.
     case remember(RecordCursor)
-    /// The time on the device's clock.
     case clock(WallTime)
     /// Notify the user. Never contains a value.
     case notify(DialogueNotice)

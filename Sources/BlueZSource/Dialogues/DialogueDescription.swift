@@ -45,7 +45,6 @@ package enum DialogueDescription: Hashable, Sendable {
 
 /// A user of a device that keeps its measurements for users who consent.
 package struct ConsentingUser: Hashable, Sendable {
-    /// The device's number of the user.
     package var number: UInt8
     /// The code with which the user was registered, 0 to 9999 on most devices.
     package var code: UInt16

@@ -64,7 +64,6 @@ struct O2RingDialogue: DeviceDialogue {
         case idle, asking, opening, reading, closing, committing, ended
     }
 
-    /// The file that is being read.
     private struct File {
         var name: UInt64 = 0
         var size = 0

@@ -5,7 +5,6 @@ import Pipeline
 package struct BusUser: Hashable, Sendable {
     /// The user's membership in the group `bluetooth`.
     package enum Membership: Hashable, Sendable {
-        /// The process has the group.
         case member
         /// The account is in the group, but the process is not. The user must log in again.
         case afterLogin
@@ -18,7 +17,6 @@ package struct BusUser: Hashable, Sendable {
     /// The membership in the group `bluetooth`.
     package var membership: Membership
 
-    /// Returns the effective user of this process.
     package static func current() -> BusUser {
         let name = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())"
         guard let group = getgrnam("bluetooth")?.pointee else { return BusUser(name: name, membership: .none) }

@@ -19,7 +19,6 @@ extension RecordAccess {
 
     enum Event: Equatable {
         case start
-        /// The request was written.
         case written
         case writeFailed(LinkFailure)
         case indicated([UInt8])

@@ -36,7 +36,6 @@ struct DiscoveryMachine {
     enum Event: Equatable {
         case want(DiscoveryFilter?)
         case answered(Call, LinkFailure?)
-        /// The property.
         case discovering(Bool)
         case restart
         /// The adapter or the daemon is gone, and every session with it.

@@ -12,7 +12,6 @@ struct Recovery {
         case worked
         /// A device is silent. Its own machine has acted up to this layer.
         case silent(Layer)
-        /// A call was never answered.
         case noAnswer
         /// BlueZ contradicts itself about discovery.
         case contradiction
@@ -28,7 +27,6 @@ struct Recovery {
         case notifyUser
     }
 
-    /// A decision, for the log.
     struct Decision: Equatable {
         var layer: Layer
         var action: Action

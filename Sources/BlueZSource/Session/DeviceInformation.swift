@@ -11,7 +11,6 @@ package struct DeviceInformation: Sendable {
     /// The fields from which ``device(name:address:addressIsDurable:profile:)`` makes a key with a serial number.
     static let keyFields: [BluetoothUUID] = [BluetoothUUID(0x2A29), BluetoothUUID(0x2A24), BluetoothUUID(0x2A25)]
 
-    /// Whether there is a serial number that identifies the device.
     var hasKey: Bool { texts[BluetoothUUID(0x2A25)].map(Self.isRealSerialNumber) ?? false }
 
     private var texts: [BluetoothUUID: String] = [:]

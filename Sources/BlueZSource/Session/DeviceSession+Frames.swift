@@ -2,7 +2,6 @@ import EventLoopKit
 import HealthModel
 import Pipeline
 
-/// Passes on frames, each with its device.
 extension DeviceSession {
     struct BufferedFrame {
         var channel: String

@@ -29,7 +29,6 @@ final class DeviceSession {
     var records: RecordAccess?
     var recordTimer: EventLoop.Timer?
     var conversation: Conversation?
-    /// The cursor of the pending commit.
     var pendingCursor: RecordCursor?
     var pendingToken: CommitToken?
     /// The number of links so far. It identifies answers that belong to an earlier link.

@@ -18,7 +18,6 @@ package protocol BlueZSourceDelegate: AnyObject {
     func didReceive(_ notice: SourceNotice)
 }
 
-/// The identifier of one pending commit.
 package struct CommitToken: Hashable, Sendable {
     /// The device whose frames are to be made durable.
     package let address: BluetoothAddress

@@ -4,7 +4,6 @@ import SystemdKit
 extension ObjectTree {
     /// The rank of an object. Each rank has its own limit, so that none uses up another's.
     package enum Rank: Hashable, Sendable, CaseIterable {
-        /// Adapters of this machine.
         case adapter
         /// Adopted devices, with their services.
         case adopted
@@ -29,7 +28,6 @@ extension ObjectTree {
     /// 3.2.9 and vol 6, part B, 2.3.4.9).
     static let heaviest = 16_384
 
-    /// Returns the paths of the objects that contain this one.
     static func paths(above path: String) -> some Sequence<String> {
         sequence(first: path) { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }.dropFirst()
     }

@@ -4,7 +4,6 @@ import CLibXML2
 ///
 ///     DocumentNarrative(octets).sections.first?.title  // "Allergies"
 package struct DocumentNarrative: Sendable {
-    /// One section.
     package struct Section: Hashable, Sendable {
         /// The title, or empty if it has none.
         package var title: String

@@ -13,7 +13,6 @@ enum DateForms {
         return day >= 1 && day <= Calendar.daysInMonth(month, year: year)
     }
 
-    /// Whether the text is a date or an instant.
     static func isDateTime(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.count <= 10 ? isDate(bytes) : isInstant(bytes) }
 
     /// Whether the text is an instant: `2012-05-15T08:00:00.5+02:00`.

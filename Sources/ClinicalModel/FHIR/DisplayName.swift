@@ -85,7 +85,6 @@ struct DisplayName {
         return text
     }
 
-    /// The concept that the record describes.
     private static func concept(of type: String, _ resource: Int, _ tape: borrowing JSONTape) -> Int? {
         switch type {
         case "Immunization": tape.member("vaccineCode", of: resource)

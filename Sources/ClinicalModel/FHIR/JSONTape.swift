@@ -8,10 +8,8 @@ import HealthModel
 struct JSONTape {
     typealias Kind = JSONReader<ResourceFault>.Kind
 
-    /// A value.
     struct Node {
         var kind: Kind
-        /// Whether a string has escapes.
         var isEscaped = false
         /// The range of its bytes, without a string's quotation marks.
         var start: Int32
@@ -23,7 +21,6 @@ struct JSONTape {
         var hash: UInt64 = 0
         /// The index of the first value after this one and its children.
         var next: Int32 = 0
-        /// The number of direct children.
         var count: Int32 = 0
     }
 

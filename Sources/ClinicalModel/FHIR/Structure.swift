@@ -2,14 +2,12 @@ import HealthModel
 
 /// The types of a release, with the name, cardinality and type of each element. It is parsed once from a ``StructureTable``.
 final class Structure: Sendable {
-    /// The content of an element.
     enum Content: Hashable, Sendable {
         case primitive(Primitive)
         /// A code of a required list, by its index in ``Structure/codeLists``.
         case code(Int)
         /// Another type, by its index.
         case type(Int)
-        /// A complete resource.
         case resource
     }
 
@@ -26,13 +24,11 @@ final class Structure: Sendable {
         var slot: Int
     }
 
-    /// One type.
     struct TypeStructure: Sendable {
         var name: String
         var elements: [Element] = []
         /// The names of the slots in a path: `code`, `value[x]`.
         var slots: [String] = []
-        /// The required slots.
         var required: UInt64 = 0
         /// A hash table of element indexes by name, with -1 for empty places. Its size is a power of two.
         var places: [Int16] = []
@@ -53,7 +49,6 @@ final class Structure: Sendable {
     let codeLists: [Set<[UInt8]>]
     private let numbers: [String: Int]
 
-    /// The index of a type.
     func number(of name: String) -> Int? { numbers[name] }
 
     /// DSTU2 (FHIR 1.0.2).

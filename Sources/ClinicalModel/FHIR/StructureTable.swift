@@ -20,7 +20,6 @@ enum StructureTable {
         var elements: [Element]
     }
 
-    /// Parses the rows of a table.
     static func rows(of table: String) -> [Row] {
         var lines: [String] = []
         for line in table.split(separator: "\n") {

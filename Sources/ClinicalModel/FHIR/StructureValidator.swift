@@ -8,7 +8,6 @@ struct StructureValidator {
     let structure: Structure
     /// The first error.
     private(set) var fault: ResourceFault?
-    /// The number of errors.
     private(set) var count = 0
     /// Whether something is present that the release does not allow. If not, elements are only missing.
     private(set) var hasForeign = false
@@ -16,14 +15,12 @@ struct StructureValidator {
     private var path: [(node: Int, index: Int)] = []
     private var root = ""
     private var isContained = false
-    /// The contained resources by id.
     private var contained: [(id: [UInt8], type: [UInt8])] = []
     /// The allowed targets of the current reference.
     private var targets = -1
 
     private static let missing = "is missing"
 
-    /// Validates a whole resource.
     init(_ tape: borrowing JSONTape, type name: String, as structure: Structure) {
         self.structure = structure
         root = name

@@ -1,9 +1,7 @@
 /// The shell's completions for a value.
 package enum Completion: Sendable, Equatable {
     case none
-    /// Existing files.
     case file
-    /// Existing folders.
     case directory
     /// Only these values. Parsing rejects others.
     case values([String])

@@ -8,11 +8,8 @@ package enum CompletionAnswer: Sendable, Equatable {
         package init(_ text: String, help: String = "") { (self.text, self.help) = (text, help) }
     }
 
-    /// One of these.
     case words([Candidate])
-    /// An existing file.
     case files
-    /// An existing folder.
     case folders
     /// A line that the program prints with these arguments, after a prefix.
     case output(arguments: [String], prefix: String)
@@ -46,7 +43,6 @@ private struct TypedLine {
     private var isHelp = false
     /// The number of arguments.
     private var arguments = 0
-    /// The option whose value is being typed.
     private var pending: Option?
     /// The global options with their values, for a command that prints candidates.
     private var globals: [String] = []

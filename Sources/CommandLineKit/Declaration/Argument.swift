@@ -1,12 +1,7 @@
-/// A positional argument.
 package struct Argument: Sendable, Equatable {
-    /// The number of values.
     package enum Arity: Sendable, Equatable {
-        /// Exactly one.
         case one
-        /// One or none.
         case optional
-        /// At least one.
         case oneOrMore
         /// Any number, including none.
         case any
@@ -16,9 +11,7 @@ package struct Argument: Sendable, Equatable {
     package var name: String
     /// One sentence for the help.
     package var help: String
-    /// The number of values.
     package var arity: Arity
-    /// The shell's completions.
     package var completion: Completion
 
     /// - Parameter name: in capitals by convention, such as `FILE`.

@@ -15,7 +15,6 @@ struct CommandChain: Sendable {
     /// The command as typed: `vitalgate store check`.
     var line: String { commands.map(\.name).joined(separator: " ") }
 
-    /// The options of the command and of its groups.
     var ownOptions: [Option] { current.options + (isRoot ? [] : commands.dropFirst().dropLast().flatMap(\.options)) }
 
     /// The options of the program, and the built-in ones.
@@ -26,13 +25,11 @@ struct CommandChain: Sendable {
             + [Option.help, Option.version].filter { declared.isDisjoint(with: $0.names) }
     }
 
-    /// All options that the command accepts.
     var options: [Option] { ownOptions + globalOptions }
 
     /// The option that is called by a name, now or formerly.
     func option(_ name: String) -> Option? { options.first { $0.isCalled(name) } }
 
-    /// Whether a word is an option and not a value.
     func isOption(_ word: String) -> Bool {
         word.hasPrefix("-") && word != "-" && (!Self.looksNegative(word) || option(word) != nil)
     }

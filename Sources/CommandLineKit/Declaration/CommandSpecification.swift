@@ -28,11 +28,9 @@ package struct CommandSpecification: Sendable, Equatable {
     package var discussion: String
     /// The positional arguments in order. At most one of them may repeat.
     package var arguments: [Argument]
-    /// The options in the order of the help.
     package var options: [Option]
     /// The subcommands. A command with subcommands cannot be run itself.
     package var subcommands: [CommandSpecification]
-    /// Examples at the end of the help.
     package var examples: [Example]
     /// Whether only other programs of Vitalgate run it. It is accepted, and help, completion and manual page do not show it.
     package var isHidden: Bool
@@ -68,7 +66,6 @@ package struct CommandSpecification: Sendable, Equatable {
     }
 }
 
-/// An example of a command line.
 package struct Example: Sendable, Equatable {
     /// The complete command line with the program's name.
     package var command: String

@@ -37,7 +37,6 @@ package struct Option: Sendable, Equatable {
         self.completion = completion
     }
 
-    /// The built-in options.
     static let help = Option(names: ["--help", "-h"], help: "Show help for the program or a command.")
     static let version = Option(names: ["--version"], help: "Show the version.")
 

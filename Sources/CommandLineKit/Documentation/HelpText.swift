@@ -10,7 +10,6 @@ extension CommandSpecification {
     }
 }
 
-/// The help of one command.
 private struct HelpText {
     let chain: CommandChain
     let width: Int

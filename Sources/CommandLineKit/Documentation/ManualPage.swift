@@ -11,7 +11,6 @@ package struct ManualPage: Sendable {
     package struct Entry: Sendable, Equatable {
         /// The file, the variable or the number.
         package var name: String
-        /// The explanation.
         package var text: String
 
         /// - Parameter text: the explanation.
@@ -43,15 +42,12 @@ package struct ManualPage: Sendable {
     package var program: CommandSpecification
     /// The section of the manual, 1 for programs.
     package var section: Int
-    /// The version at the foot of the page.
     package var version: String
     /// The date at the foot of the page, such as `2024-05-01`. Without it the page does not depend on the day of the build.
     package var date: String?
     /// Additional sections before the exit statuses.
     package var sections: [Section]
-    /// The exit statuses and their meanings.
     package var exitStatus: [Entry]
-    /// The files that the program uses.
     package var files: [Entry]
     /// The environment variables that the program uses.
     package var environment: [Entry]
@@ -81,7 +77,6 @@ package struct ManualPage: Sendable {
         self.seeAlso = seeAlso
     }
 
-    /// Returns the source of the page.
     package func rendered() -> String {
         var roff = Roff()
         let root = CommandChain(root: program)

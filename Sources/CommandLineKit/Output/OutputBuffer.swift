@@ -8,7 +8,6 @@ package enum OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A system error with its `errno`.
     case failed(errno: Int32)
 
-    /// The exit status for the error.
     package var exitCode: ExitCode {
         switch self {
         case .closed: .success

@@ -14,7 +14,6 @@ package struct StandardStreams: Sendable {
 
     /// The priority of a line in the journal (sd-daemon(3)).
     package enum Priority: Int, Sendable {
-        /// A failure.
         case error = 3
         /// Lower priorities: a possible problem, an important event, a normal event, a detail for developers.
         case warning, notice, information, debug

@@ -1,22 +1,17 @@
 /// A parsed command line: the command with its options and arguments.
 package struct Invocation: Sendable {
-    /// The requested action.
     package enum Action: Sendable, Equatable {
-        /// Run the command.
         case run
         /// Show the help of the command at ``Invocation/path``. The rest of the line was not checked.
         case help
-        /// Show the version.
         case version
     }
 
-    /// The requested action.
     package let action: Action
     /// The names of the command below the program: `["store", "check"]`.
     package let path: [String]
     /// The values of each given option, by its first name. A flag has an empty string for each occurrence.
     package let options: [String: [String]]
-    /// The positional arguments in order.
     package let arguments: [String]
 
     private let line: String
@@ -35,7 +30,6 @@ package struct Invocation: Sendable {
             zip(declared.map(\.name), ArgumentBinding.bind(arguments, to: declared)), uniquingKeysWith: { first, _ in first })
     }
 
-    /// Whether a flag was given.
     package func flag(_ name: String) -> Bool {
         !strings(name).isEmpty
     }
@@ -65,7 +59,6 @@ package struct Invocation: Sendable {
         arguments(name).first
     }
 
-    /// Returns all values of a repeating argument.
     package func arguments(_ name: String) -> [String] {
         assert(argumentsByName[name] != nil, "\(line) declares no argument \(name)")
         return argumentsByName[name] ?? []

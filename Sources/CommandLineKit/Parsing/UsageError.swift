@@ -1,6 +1,5 @@
 /// An error in the command line. Its exit code is 64.
 package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kinds of errors.
     package enum Reason: Sendable, Equatable {
         /// No command was given.
         case missingCommand
@@ -18,13 +17,11 @@ package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
         case unexpectedValue(option: String, value: String)
         /// A required argument is missing.
         case missingArgument(String)
-        /// There are too many arguments.
         case excessArgument(String)
         /// The value is invalid. `name` is the option or the argument, and `expected` completes "expected …".
         case invalidValue(name: String, value: String, expected: String)
     }
 
-    /// The kind of the error.
     package let reason: Reason
     /// The command as typed: `vitalgate store check`.
     package let command: String

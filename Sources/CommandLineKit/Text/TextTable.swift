@@ -6,7 +6,6 @@
 /// print(table.rendered(width: 80), terminator: "")
 /// ```
 package struct TextTable: Sendable {
-    /// The alignment of the cells in a column.
     package enum Alignment: Sendable, Equatable {
         case left
         /// For whole numbers.
@@ -17,9 +16,7 @@ package struct TextTable: Sendable {
 
     /// A column, as wide as its widest cell.
     package struct Column: Sendable, Equatable {
-        /// The text above the cells.
         package var header: String
-        /// The alignment of the cells.
         package var alignment: Alignment
         /// The minimum width in a narrow terminal. Only left-aligned columns are cut, because half a number would be wrong.
         package var minimumWidth: Int
@@ -32,7 +29,6 @@ package struct TextTable: Sendable {
         }
     }
 
-    /// The columns in order.
     package let columns: [Column]
     private var rows: [[String]] = []
 
@@ -41,7 +37,6 @@ package struct TextTable: Sendable {
         self.columns = columns
     }
 
-    /// Whether the table has no rows.
     package var isEmpty: Bool { rows.isEmpty }
 
     /// Appends a row. Missing cells are empty, and surplus cells are dropped.

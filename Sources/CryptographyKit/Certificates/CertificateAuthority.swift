@@ -12,10 +12,8 @@ package final class CertificateAuthority {
     package struct Identity {
         /// The certificate. For a server, the authority's certificate follows it.
         package let certificate: String
-        /// The private key.
         package let key: String
 
-        /// Creates an identity from PEM texts.
         package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
     }
 
@@ -26,7 +24,6 @@ package final class CertificateAuthority {
     /// Certificates are valid from an hour before now, because clocks differ.
     private static let slack: Int64 = 3600
 
-    /// The authority's certificate.
     package let certificate: Certificate
     private let key: OpaquePointer
 
@@ -61,7 +58,6 @@ package final class CertificateAuthority {
         }
     }
 
-    /// Restores an existing authority.
     package convenience init(_ identity: Identity) throws(CertificateError) {
         let certificate = try Certificate(pem: identity.certificate)
         guard let key = reading(identity.key, { PEM_read_bio_PrivateKey($0, nil, nil, nil) }) else {
@@ -74,7 +70,6 @@ package final class CertificateAuthority {
         self.init(certificate, key)
     }
 
-    /// Returns its certificate and its key.
     package func identity() throws(CertificateError) -> Identity {
         Identity(certificate: try certificate.pem(), key: try Self.pem(of: key))
     }

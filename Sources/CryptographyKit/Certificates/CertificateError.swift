@@ -1,6 +1,5 @@
 /// The reason why a certificate cannot be created or read.
 package struct CertificateError: Error, CustomStringConvertible {
-    /// A text for the user.
     package let description: String
 
     init(_ description: String) { self.description = description }

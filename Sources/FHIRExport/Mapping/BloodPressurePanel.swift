@@ -1,3 +1,4 @@
+import Formats
 import HealthModel
 import Pipeline
 
@@ -18,7 +19,6 @@ struct BloodPressurePanel {
         self.sample = systolic ?? diastolic ?? sample
     }
 
-    /// Whether both pressures are gone.
     var isEmpty: Bool { systolic == nil && diastolic == nil }
 
     /// Returns the panel's id, derived from the subject, the source, the device, the packet and the times, so that both pressures
@@ -33,49 +33,35 @@ struct BloodPressurePanel {
         return "bp-\(SampleIdentity(series: key, start: sample.start.microseconds, record: record))"
     }
 
-    /// Appends the Observation.
+    /// The Observation.
     ///
     /// - Parameter id: the resource's id, or `nil` if the server chooses it.
-    func append(id: String?, panel: String, replacedBy: String?, _ encoder: ObservationEncoder, to bytes: inout [UInt8]) {
-        bytes += "{\"resourceType\":\"Observation\",".utf8
-        if let id { ObservationEncoder.append(id: id, to: &bytes) }
-        bytes += ObservationCodes.meta(profile: "bp").utf8
-        bytes += ",\"identifier\":[{\"system\":\"\(ObservationCodes.made)\",\"value\":\"\(panel)\"}".utf8
-        for half in [systolic, diastolic] {
-            guard let half else { continue }
-            bytes +=
-                ",{\"type\":{\"text\":\"\(half.origin.type.id)\"},\"system\":\"\(ObservationCodes.uri)\",\"value\":\"urn:uuid:"
-                .utf8
-            ObservationEncoder.append(half.identity, to: &bytes)
-            bytes += "\"}".utf8
+    func resource(id: String?, panel: String, replacedBy: String?, _ encoder: ObservationEncoder) -> JSONObject {
+        let halves = [systolic, diastolic].compactMap { $0 }.map { half in
+            JSONObject([
+                "type": JSONObject(["text": half.origin.type.id]), "system": ObservationCodes.uri,
+                "value": "urn:uuid:\(half.identity)",
+            ])
         }
-        bytes += "],\"status\":\"\(isEmpty ? "entered-in-error" : "final")\",\(ObservationCodes.vitalSigns),\"code\":".utf8
-        ObservationCodes.append([.init(system: ObservationCodes.loinc, code: "85354-9")], text: "Blood Pressure", to: &bytes)
-        bytes.append(UInt8(ascii: ","))
-        encoder.appendSubject(of: sample.origin, to: &bytes)
-        encoder.times.append(sample.start, sample.end, sample.zone, to: &bytes)
-        bytes += ",\"component\":[".utf8
-        Self.append(systolic, .bloodPressureSystolic, encoder, to: &bytes)
-        bytes.append(UInt8(ascii: ","))
-        Self.append(diastolic, .bloodPressureDiastolic, encoder, to: &bytes)
-        bytes.append(UInt8(ascii: "]"))
-        encoder.appendDevice(of: sample.origin, to: &bytes)
-        if isEmpty, let replacedBy { ObservationEncoder.append(replacedBy: replacedBy, to: &bytes) }
-        bytes.append(UInt8(ascii: "}"))
+        return encoder.observation(
+            of: sample, id: id, profile: ObservationCodes.structures + "bp",
+            identifiers: [ObservationCodes.identifier(ObservationCodes.made, panel)] + halves,
+            state: isEmpty ? .deleted(replacedBy: replacedBy) : .live, categories: [ObservationCodes.vitalSign],
+            code: ObservationCodes.concept([.init(system: ObservationCodes.loinc, code: "85354-9")], text: "Blood Pressure"),
+            [
+                "component": [
+                    Self.component(systolic, .bloodPressureSystolic, encoder),
+                    Self.component(diastolic, .bloodPressureDiastolic, encoder),
+                ]
+            ])
     }
 
-    private static func append(
-        _ half: Sample?, _ type: SampleType, _ encoder: ObservationEncoder, to bytes: inout [UInt8]
-    ) {
-        bytes += "{\"code\":".utf8
-        ObservationCodes.append(ObservationCodes.codings(of: type), text: type.displayName, to: &bytes)
-        if let half {
-            bytes += ",\"valueQuantity\":".utf8
-            encoder.quantities.append(half, to: &bytes)
-        } else {
-            bytes +=
-                ",\"dataAbsentReason\":{\"coding\":[{\"system\":\"\(ObservationCodes.absentReason)\",\"code\":\"unknown\"}]}".utf8
-        }
-        bytes.append(UInt8(ascii: "}"))
+    private static func component(_ half: Sample?, _ type: SampleType, _ encoder: ObservationEncoder) -> JSONObject {
+        let absence = ObservationCodes.concept([.init(system: ObservationCodes.absentReason, code: "unknown")])
+        return [
+            "code": ObservationCodes.concept(ObservationCodes.codings(of: type), text: type.displayName),
+            "valueQuantity": ifPresent(half.map(encoder.quantities.quantity)),
+            "dataAbsentReason": ifPresent(half == nil ? absence : nil),
+        ]
     }
 }

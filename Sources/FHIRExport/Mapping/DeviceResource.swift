@@ -1,3 +1,4 @@
+import Formats
 import HealthModel
 
 /// A device as a FHIR Device.
@@ -21,39 +22,21 @@ struct DeviceResource {
         id = SampleIdentity(series: key, start: 0, record: RecordIdentifier(id: "device", version: 1)).description
     }
 
-    /// Appends the resource, without an id if the server chooses it.
-    func append(withID: Bool, to bytes: inout [UInt8]) {
-        bytes += "{\"resourceType\":\"Device\",".utf8
-        if withID { bytes += "\"id\":\"device-\(id)\",".utf8 }
-        bytes +=
-            "\(ObservationCodes.meta(profile: nil)),\"identifier\":[{\"system\":\"\(ObservationCodes.made)\",\"value\":\"device-\(id)\"}]"
-            .utf8
-        if let udi = device.udi {
-            bytes += ",\"udiCarrier\":[{\"deviceIdentifier\":".utf8
-            JSONText.append(string: udi, to: &bytes)
-            bytes += "}]".utf8
-        }
-        for (name, value) in [
-            ("manufacturer", device.manufacturer), ("serialNumber", device.serial), ("modelNumber", device.model),
-        ] {
-            guard let value, !value.isEmpty else { continue }
-            bytes += ",\"\(name)\":".utf8
-            JSONText.append(string: value, to: &bytes)
-        }
-        if let name = device.name, !name.isEmpty {
-            bytes += ",\"deviceName\":[{\"name\":".utf8
-            JSONText.append(string: name, to: &bytes)
-            bytes += ",\"type\":\"user-friendly-name\"}]".utf8
-        }
+    /// The resource, without an id if the server chooses it.
+    func resource(withID: Bool) -> JSONObject {
+        func present(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
         let versions = [("hardware", device.hardware), ("firmware", device.firmware), ("software", device.software)]
-        let known = versions.compactMap { name, value in value.flatMap { $0.isEmpty ? nil : (name, $0) } }
-        for (index, (name, value)) in known.enumerated() {
-            bytes += (index == 0 ? ",\"version\":[" : ",").utf8
-            bytes += "{\"type\":{\"text\":\"\(name)\"},\"value\":".utf8
-            JSONText.append(string: value, to: &bytes)
-            bytes.append(UInt8(ascii: "}"))
-        }
-        if !known.isEmpty { bytes.append(UInt8(ascii: "]")) }
-        bytes.append(UInt8(ascii: "}"))
+            .compactMap { name, value in
+                present(value).map { JSONObject(["type": JSONObject(["text": name]), "value": $0]) }
+            }
+        return [
+            "resourceType": "Device", "id": ifPresent(withID ? "device-\(id)" : nil), "meta": ObservationCodes.meta(),
+            "identifier": [ObservationCodes.identifier(ObservationCodes.made, "device-\(id)")],
+            "udiCarrier": ifPresent(device.udi.map { [JSONObject(["deviceIdentifier": $0])] }),
+            "manufacturer": ifPresent(present(device.manufacturer)), "serialNumber": ifPresent(present(device.serial)),
+            "modelNumber": ifPresent(present(device.model)),
+            "deviceName": ifPresent(present(device.name).map { [JSONObject(["name": $0, "type": "user-friendly-name"])] }),
+            "version": ifPresent(versions.isEmpty ? nil : versions),
+        ]
     }
 }

@@ -34,31 +34,22 @@ struct DocumentResource {
         data = try content.bytes()
     }
 
-    /// Appends the resource. A deleted sample has no content.
-    func append(id: String?, state: ObservationEncoder.SampleState, _ encoder: ObservationEncoder, to bytes: inout [UInt8]) {
-        bytes += "{\"resourceType\":\"\(Self.type)\",".utf8
-        if let id { ObservationEncoder.append(id: id, to: &bytes) }
-        bytes += "\(ObservationCodes.meta(profileURL: nil)),\"identifier\":[{\"system\":\"\(ObservationCodes.uri)\",".utf8
-        bytes += "\"value\":\"urn:uuid:\(sample.identity)\"}],".utf8
-        var isLive = false
-        if case .live = state { isLive = true }
-        bytes += "\"status\":\"\(isLive ? "current" : "entered-in-error")\",\"type\":".utf8
-        let type = sample.origin.type
-        let coding = ObservationCodes.Coding(
+    /// The resource. A deleted sample has no content.
+    func resource(id: String?, state: ObservationEncoder.SampleState, _ encoder: ObservationEncoder) -> JSONObject {
+        let (type, isLive) = (sample.origin.type, state.isLive)
+        let coding = Coding(
             system: ObservationCodes.healthKit, code: type.healthKitIdentifier ?? type.id, display: type.displayName)
-        ObservationCodes.append([coding], text: nil, to: &bytes)
-        bytes.append(UInt8(ascii: ","))
-        encoder.appendSubject(of: sample.origin, to: &bytes)
-        bytes += "\"date\":\"\(sample.received)\",\"content\":[{\"attachment\":{\"contentType\":\"\(contentType)\"".utf8
-        if isLive {
-            bytes += ",\"data\":\"\(Base64.text(data))\",\"size\":\(data.count)".utf8
-            if !title.isEmpty {
-                bytes += ",\"title\":".utf8
-                JSONText.append(string: title, to: &bytes)
-            }
-        }
-        bytes += "}}]".utf8
-        if case .deleted(let next?) = state { ObservationEncoder.append(replacedBy: next, type: Self.type, to: &bytes) }
-        bytes.append(UInt8(ascii: "}"))
+        let attachment: JSONObject = [
+            "contentType": contentType, "data": ifPresent(isLive ? Base64.text(data) : nil),
+            "size": ifPresent(isLive ? data.count : nil), "title": ifPresent(isLive && !title.isEmpty ? title : nil),
+        ]
+        return [
+            "resourceType": Self.type, "id": ifPresent(id), "meta": ObservationCodes.meta(),
+            "identifier": [ObservationEncoder.identifier(of: sample.identity)],
+            "status": isLive ? "current" : "entered-in-error", "type": ObservationCodes.concept([coding]),
+            "subject": encoder.patient(of: sample.origin), "date": "\(sample.received)",
+            "content": [JSONObject(["attachment": attachment])],
+            "extension": ifPresent(state.replacement.map { [ObservationEncoder.replaced(by: $0, type: Self.type)] }),
+        ]
     }
 }

@@ -10,16 +10,14 @@ import HealthModel
 ///   duration, the distance and the totals of the workout as components.
 struct ObjectObservation {
     let profile: String
-    /// `,"category":[…]`
-    let category: String
-    let codings: [ObservationCodes.Coding]
-    let value: [ObservationCodes.Coding]
+    let categories: [Coding]
+    let codings: [Coding]
+    let value: [Coding]
     /// The code, value and unit of each component.
-    let components: [(codings: [ObservationCodes.Coding], amount: Amount)]
+    let components: [(codings: [Coding], amount: Amount)]
 
     static let snomed = "http://snomed.info/sct"
     private static let activityCodes = "http://hl7.org/fhir/us/physical-activity/CodeSystem/pa-temporary-codes"
-    private static let categories = "http://terminology.hl7.org/CodeSystem/observation-category"
 
     /// Codes of the value set `pcd-sleep-observation-value`.
     private static let stages = [
@@ -36,39 +34,34 @@ struct ObjectObservation {
         guard let name = type.caseName(of: sample.value), let number = Int(exactly: sample.value),
             let constant = type.categoryValues?.constant(of: number)
         else { return nil }
-        let own = ObservationCodes.Coding(system: ObservationCodes.healthKit, code: constant)
-        let typed = ObservationCodes.Coding(
+        let own = Coding(system: ObservationCodes.healthKit, code: constant)
+        let typed = Coding(
             system: ObservationCodes.healthKit, code: type.healthKitIdentifier ?? type.id, display: type.displayName)
         switch type.kind {
         case .category:
             guard type.id == "sleepAnalysis", let stage = Self.stages[name] else { return nil }
             profile = "http://hl7.org/fhir/uv/phr/StructureDefinition/pcd-sleep-observation"
-            category = ",\"category\":[\(Self.concept(Self.categories, "activity"))]"
-            codings = [ObservationCodes.Coding(system: Self.snomed, code: "258158006"), typed]
-            value = [ObservationCodes.Coding(system: Self.snomed, code: stage), own]
+            categories = [ObservationCodes.activity]
+            codings = [Coding(system: Self.snomed, code: "258158006"), typed]
+            value = [Coding(system: Self.snomed, code: stage), own]
             components = []
         case .workout:
             profile = "http://hl7.org/fhir/us/physical-activity/StructureDefinition/pa-observation-activity-measure"
-            category =
-                ",\"category\":[\(Self.concept(Self.categories, "activity")),\(Self.concept(Self.activityCodes, "PhysicalActivity"))]"
-            codings = [ObservationCodes.Coding(system: ObservationCodes.loinc, code: "73985-4"), typed]
-            let answer = Self.activities[name].map { ObservationCodes.Coding(system: ObservationCodes.loinc, code: $0) }
+            categories = [ObservationCodes.activity, .init(system: Self.activityCodes, code: "PhysicalActivity")]
+            codings = [Coding(system: ObservationCodes.loinc, code: "73985-4"), typed]
+            let answer = Self.activities[name].map { Coding(system: ObservationCodes.loinc, code: $0) }
             value = (answer.map { [$0] } ?? []) + [own]
             components = Self.components(of: sample)
         default: return nil
         }
     }
 
-    private static func concept(_ system: String, _ code: String) -> String {
-        "{\"coding\":[{\"system\":\"\(system)\",\"code\":\"\(code)\"}]}"
-    }
-
-    private static func components(of sample: Sample) -> [(codings: [ObservationCodes.Coding], amount: Amount)] {
+    private static func components(of sample: Sample) -> [(codings: [Coding], amount: Amount)] {
         guard let workout = try? sample.body?.decoded(as: Workout.self) else { return [] }
-        var components: [(codings: [ObservationCodes.Coding], amount: Amount)] = []
+        var components: [(codings: [Coding], amount: Amount)] = []
         func add(_ loinc: String, _ amount: Amount?) {
             guard let amount, amount.unit != nil else { return }
-            components.append(([ObservationCodes.Coding(system: ObservationCodes.loinc, code: loinc)], amount))
+            components.append(([Coding(system: ObservationCodes.loinc, code: loinc)], amount))
         }
         // If the source has no duration, it is derived from the pauses.
         let seconds = workout.seconds(from: sample.start, to: sample.end)
@@ -79,7 +72,7 @@ struct ObjectObservation {
                 continue
             }
             // Only HealthKit's name is used because LOINC's codes of these types are for a moment or a day.
-            let coding = ObservationCodes.Coding(
+            let coding = Coding(
                 system: type.healthKitIdentifier == nil ? ObservationCodes.own : ObservationCodes.healthKit,
                 code: type.healthKitIdentifier ?? type.id, display: type.displayName)
             components.append(([coding], sum))
@@ -89,41 +82,22 @@ struct ObjectObservation {
 }
 
 extension ObservationEncoder {
-    /// Appends the Observation of a sample that is not a quantity.
-    func append(
-        _ object: ObjectObservation, of sample: Sample, id: String?, state: SampleState, to bytes: inout [UInt8]
-    ) {
-        bytes += "{\"resourceType\":\"Observation\",".utf8
-        if let id { Self.append(id: id, to: &bytes) }
-        bytes +=
-            "\(ObservationCodes.meta(profileURL: object.profile)),\"identifier\":[{\"system\":\"\(ObservationCodes.uri)\",".utf8
-        bytes += "\"value\":\"urn:uuid:".utf8
-        Self.append(sample.identity, to: &bytes)
-        switch state {
-        case .live: bytes += "\"}],\"status\":\"final\"".utf8
-        case .deleted: bytes += "\"}],\"status\":\"entered-in-error\"".utf8
+    /// The Observation of a sample that is not a quantity.
+    func resource(of object: ObjectObservation, _ sample: Sample, id: String?, state: SampleState) -> JSONObject {
+        let components = object.components.map { component in
+            JSONObject([
+                "code": ObservationCodes.concept(component.codings), "valueQuantity": QuantityText.quantity(component.amount),
+            ])
         }
-        bytes += "\(object.category),\"code\":".utf8
-        ObservationCodes.append(object.codings, text: sample.origin.type.displayName, to: &bytes)
-        bytes.append(UInt8(ascii: ","))
-        appendSubject(of: sample.origin, to: &bytes)
-        times.append(sample.start, sample.end, sample.zone, to: &bytes)
-        appendPerformer(of: sample.origin, to: &bytes)
-        bytes += ",\"valueCodeableConcept\":".utf8
-        ObservationCodes.append(object.value, text: sample.origin.type.caseName(of: sample.value), to: &bytes)
-        if !object.components.isEmpty {
-            bytes += ",\"component\":[".utf8
-            for (index, component) in object.components.enumerated() {
-                bytes += (index > 0 ? ",{\"code\":" : "{\"code\":").utf8
-                ObservationCodes.append(component.codings, text: nil, to: &bytes)
-                bytes += ",\"valueQuantity\":".utf8
-                QuantityText.append(component.amount, to: &bytes)
-                bytes.append(UInt8(ascii: "}"))
-            }
-            bytes.append(UInt8(ascii: "]"))
-        }
-        appendDevice(of: sample.origin, to: &bytes)
-        if case .deleted(let next?) = state { Self.append(replacedBy: next, to: &bytes) }
-        bytes.append(UInt8(ascii: "}"))
+        let type = sample.origin.type
+        return observation(
+            of: sample, id: id, profile: object.profile, identifiers: [Self.identifier(of: sample.identity)], state: state,
+            categories: object.categories, code: ObservationCodes.concept(object.codings, text: type.displayName),
+            [
+                // The person, with what they wear.
+                "performer": [patient(of: sample.origin)],
+                "valueCodeableConcept": ObservationCodes.concept(object.value, text: type.caseName(of: sample.value)),
+                "component": ifPresent(components.isEmpty ? nil : components),
+            ])
     }
 }

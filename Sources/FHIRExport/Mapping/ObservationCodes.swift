@@ -1,3 +1,4 @@
+import Formats
 import HealthModel
 
 /// The FHIR R4 codes, profiles and units of types. LOINC and MDC codes come from the catalogue.
@@ -36,7 +37,7 @@ enum ObservationCodes {
     private static let withoutLOINC: Set = ["restingHeartRate", "heartbeatInterval"]
     private static let withoutMDC: Set = ["heartRate", "heartbeatInterval"]
 
-    static func profile(of type: SampleType) -> String? { profiles[type.id] }
+    static func profile(of type: SampleType) -> String? { profiles[type.id].map { structures + $0 } }
 
     /// Whether the type describes a person.
     static func isAboutAPerson(_ type: SampleType) -> Bool { type != .batteryLevel }
@@ -64,44 +65,27 @@ enum ObservationCodes {
         return codings
     }
 
-    /// A code of a system.
-    struct Coding {
-        var system: String
-        var code: String
-        var display: String?
+    /// A concept with its codings, and its text if there is one.
+    static func concept(_ codings: [Coding], text: String? = nil) -> JSONObject {
+        [
+            "coding": codings.map { JSONObject(["system": $0.system, "code": $0.code, "display": ifPresent($0.display)]) },
+            "text": ifPresent(text),
+        ]
     }
 
-    /// `{"coding":[…],"text":"…"}`.
-    static func append(_ codings: [Coding], text: String?, to bytes: inout [UInt8]) {
-        bytes += "{\"coding\":[".utf8
-        for (index, coding) in codings.enumerated() {
-            bytes += (index > 0 ? ",{\"system\":" : "{\"system\":").utf8
-            JSONText.append(string: coding.system, to: &bytes)
-            bytes += ",\"code\":".utf8
-            JSONText.append(string: coding.code, to: &bytes)
-            if let display = coding.display {
-                bytes += ",\"display\":".utf8
-                JSONText.append(string: display, to: &bytes)
-            }
-            bytes.append(UInt8(ascii: "}"))
-        }
-        bytes.append(UInt8(ascii: "]"))
-        if let text {
-            bytes += ",\"text\":".utf8
-            JSONText.append(string: text, to: &bytes)
-        }
-        bytes.append(UInt8(ascii: "}"))
+    /// A value of a system, which identifies a resource.
+    static func identifier(_ system: String, _ value: String) -> JSONObject { ["system": system, "value": value] }
+
+    /// A reference to another resource.
+    static func reference(_ path: String) -> JSONObject { ["reference": path] }
+
+    /// The tag that identifies our resources, and the URL of the profile.
+    static func meta(profile: String? = nil) -> JSONObject {
+        ["profile": ifPresent(profile.map { [$0] }), "tag": [JSONObject(["system": tagSystem, "code": tag])]]
     }
 
-    /// Returns `"meta":{…}` with the tag that identifies our resources.
-    static func meta(profile: String?) -> String { meta(profileURL: profile.map { structures + $0 }) }
-
-    /// Returns the same for a profile that is not part of R4.
-    static func meta(profileURL: String?) -> String {
-        let profile = profileURL.map { "\"profile\":[\"\($0)\"]," } ?? ""
-        return "\"meta\":{\(profile)\"tag\":[{\"system\":\"\(tagSystem)\",\"code\":\"\(tag)\"}]}"
-    }
-
-    static let vitalSigns =
-        "\"category\":[{\"coding\":[{\"system\":\"http://terminology.hl7.org/CodeSystem/observation-category\",\"code\":\"vital-signs\"}]}]"
+    private static let categories = "http://terminology.hl7.org/CodeSystem/observation-category"
+    /// The categories of an activity, and of a vital sign.
+    static let activity = Coding(system: categories, code: "activity")
+    static let vitalSign = Coding(system: categories, code: "vital-signs")
 }

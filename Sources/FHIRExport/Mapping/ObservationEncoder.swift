@@ -1,9 +1,8 @@
+import Formats
 import HealthModel
 import Pipeline
 
 /// Encodes a sample as a FHIR R4 Observation in JSON.
-///
-/// The parts that depend only on the series are encoded once.
 package final class ObservationEncoder {
     /// The side that chooses resource ids: the client, with the sample's UUID, or the server.
     package enum IDs: String, Sendable, CaseIterable {
@@ -17,29 +16,16 @@ package final class ObservationEncoder {
         case live
         /// Deleted, or replaced by the sample with this UUID.
         case deleted(replacedBy: String?)
+
+        var isLive: Bool { if case .live = self { true } else { false } }
+        /// The UUID of the sample that replaces it.
+        var replacement: String? { if case .deleted(let next) = self { next } else { nil } }
     }
 
     let ids: IDs
     let quantities: QuantityText
-    var times = TimeText()
+    private var times = ZonedTimeText()
     private let patients: [String: String]
-    private var templates: [ObjectIdentifier: Template] = [:]
-    private var latest: Template?
-
-    private final class Template {
-        /// Retained so that no other object can get the same identifier.
-        let origin: Origin
-        /// `"meta":{…},"identifier":[{… "value":"urn:uuid:`
-        let meta: [UInt8]
-        /// `,"category":[…],"code":{…},"person":{…},`
-        let code: [UInt8]
-        /// `,"device":{…}`
-        let device: [UInt8]
-
-        init(origin: Origin, meta: [UInt8], code: [UInt8], device: [UInt8]) {
-            (self.origin, self.meta, self.code, self.device) = (origin, meta, code, device)
-        }
-    }
 
     /// - Parameters:
     ///   - patients: references such as `Patient/7` by subject.
@@ -57,93 +43,72 @@ package final class ObservationEncoder {
         return origin.kind == .quantity ? ObservationCodes.isAboutAPerson(origin.type) : ObjectObservation(sample) != nil
     }
 
-    /// Appends a sample's Observation. A blood pressure is a component of ``BloodPressurePanel``.
+    /// A sample's Observation. A blood pressure is a component of ``BloodPressurePanel``.
     ///
     /// - Parameter id: the resource's id, or `nil` if the server chooses it.
-    func append(_ sample: Sample, id: String?, state: SampleState, to bytes: inout [UInt8]) {
+    func resource(of sample: Sample, id: String?, state: SampleState) -> JSONObject {
         if sample.origin.kind != .quantity, let object = ObjectObservation(sample) {
-            return append(object, of: sample, id: id, state: state, to: &bytes)
+            return resource(of: object, sample, id: id, state: state)
         }
-        let template = template(for: sample.origin)
-        bytes += "{\"resourceType\":\"Observation\",".utf8
-        if let id { Self.append(id: id, to: &bytes) }
-        bytes += template.meta
-        Self.append(sample.identity, to: &bytes)
-        switch state {
-        case .live: bytes += "\"}],\"status\":\"final\"".utf8
-        case .deleted: bytes += "\"}],\"status\":\"entered-in-error\"".utf8
+        let type = sample.origin.type
+        let profile = ObservationCodes.profile(of: type)
+        return observation(
+            of: sample, id: id, profile: profile, identifiers: [Self.identifier(of: sample.identity)], state: state,
+            categories: profile == nil ? [] : [ObservationCodes.vitalSign],
+            code: ObservationCodes.concept(ObservationCodes.codings(of: type), text: type.displayName),
+            ["valueQuantity": quantities.quantity(sample)])
+    }
+
+    /// An Observation.
+    ///
+    /// - Parameters:
+    ///   - sample: a sample with its subject, times and device.
+    ///   - content: the fields with the value.
+    func observation(
+        of sample: Sample, id: String?, profile: String?, identifiers: [JSONObject], state: SampleState,
+        categories: [Coding], code: JSONObject, _ content: KeyValuePairs<String, (any JSONRepresentable)?>
+    ) -> JSONObject {
+        var object: JSONObject = [
+            "resourceType": "Observation", "id": ifPresent(id), "meta": ObservationCodes.meta(profile: profile),
+            "identifier": identifiers, "status": state.isLive ? "final" : "entered-in-error",
+            "category": ifPresent(categories.isEmpty ? nil : categories.map { ObservationCodes.concept([$0]) }), "code": code,
+            "subject": patient(of: sample.origin),
+        ]
+        // In local time, with the original precision.
+        let (start, end) = (time(sample.start, sample.zone), time(sample.end, sample.zone))
+        if sample.start == sample.end {
+            object.set("effectiveDateTime", start)
+        } else {
+            object.set("effectivePeriod", JSONObject(["start": start, "end": end]))
         }
-        bytes += template.code
-        times.append(sample.start, sample.end, sample.zone, to: &bytes)
-        bytes += ",\"valueQuantity\":".utf8
-        quantities.append(sample, to: &bytes)
-        bytes += template.device
-        if case .deleted(let next?) = state { Self.append(replacedBy: next, to: &bytes) }
-        bytes.append(UInt8(ascii: "}"))
-    }
-
-    /// `"person":{"reference":"…"},`
-    func appendSubject(of origin: Origin, to bytes: inout [UInt8]) {
-        bytes += "\"subject\":{\"reference\":".utf8
-        JSONText.append(string: patients[origin.person] ?? "", to: &bytes)
-        bytes += "},".utf8
-    }
-
-    /// `,"performer":[{"reference":"…"}]`: the person, with what they wear.
-    func appendPerformer(of origin: Origin, to bytes: inout [UInt8]) {
-        bytes += ",\"performer\":[{\"reference\":".utf8
-        JSONText.append(string: patients[origin.person] ?? "", to: &bytes)
-        bytes += "}]".utf8
-    }
-
-    /// `,"device":{"reference":"…"}` if there is a device. A server that chooses ids replaces the UUID with its own.
-    func appendDevice(of origin: Origin, to bytes: inout [UInt8]) {
-        guard let device = origin.device else { return }
-        let id = DeviceResource(device).id
-        bytes += ",\"device\":{\"reference\":\"\(ids == .client ? "Device/device-" : "urn:uuid:")\(id)\"}".utf8
-    }
-
-    static func append(id: String, to bytes: inout [UInt8]) {
-        bytes += "\"id\":".utf8
-        JSONText.append(string: id, to: &bytes)
-        bytes.append(UInt8(ascii: ","))
-    }
-
-    /// Refers by identifier because the replacement may not exist yet.
-    static func append(replacedBy next: String, type: String = "Observation", to bytes: inout [UInt8]) {
-        bytes += ",\"extension\":[{\"url\":\"\(ObservationCodes.replacedBy)\",\"valueReference\":{\"type\":\"\(type)\",".utf8
-        bytes += "\"identifier\":{\"system\":\"\(ObservationCodes.uri)\",\"value\":".utf8
-        JSONText.append(string: "urn:uuid:" + next, to: &bytes)
-        bytes += "}}}]".utf8
-    }
-
-    static func append(_ identity: SampleIdentity, to bytes: inout [UInt8]) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SampleIdentity.textLength) { buffer in
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<identity.write(into: buffer)]))
+        object.set(content)
+        if let device = sample.origin.device {
+            // A server that chooses ids replaces the UUID with its own.
+            let path = (ids == .client ? "Device/device-" : "urn:uuid:") + DeviceResource(device).id
+            object.set("device", ObservationCodes.reference(path))
         }
+        object.set("extension", ifPresent(state.replacement.map { [Self.replaced(by: $0)] }))
+        return object
     }
 
-    private func template(for origin: Origin) -> Template {
-        if let latest, latest.origin === origin { return latest }
-        let key = ObjectIdentifier(origin)
-        if let known = templates[key] {
-            latest = known
-            return known
-        }
-        let profile = ObservationCodes.profile(of: origin.type)
-        let meta =
-            "\(ObservationCodes.meta(profile: profile)),\"identifier\":[{\"system\":\"\(ObservationCodes.uri)\",\"value\":\"urn:uuid:"
-        var code: [UInt8] = Array((profile == nil ? "" : ",\(ObservationCodes.vitalSigns)").utf8)
-        code += ",\"code\":".utf8
-        ObservationCodes.append(ObservationCodes.codings(of: origin.type), text: origin.type.displayName, to: &code)
-        code.append(UInt8(ascii: ","))
-        appendSubject(of: origin, to: &code)
-        var device: [UInt8] = []
-        appendDevice(of: origin, to: &device)
-        let template = Template(origin: origin, meta: Array(meta.utf8), code: code, device: device)
-        if templates.count >= 4096 { templates.removeAll() }
-        templates[key] = template
-        latest = template
-        return template
+    private func time(_ instant: Instant, _ zone: ZoneOffset?) -> String {
+        var bytes: [UInt8] = []
+        times.append(instant, zone, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The reference to the person's patient.
+    func patient(of origin: Origin) -> JSONObject { ObservationCodes.reference(patients[origin.person] ?? "") }
+
+    /// An extension that refers to the replacement by its identifier, because the replacement may not exist yet.
+    static func replaced(by next: String, type: String = "Observation") -> JSONObject {
+        let identifier = ObservationCodes.identifier(ObservationCodes.uri, "urn:uuid:" + next)
+        return [
+            "url": ObservationCodes.replacedBy, "valueReference": JSONObject(["type": type, "identifier": identifier]),
+        ]
+    }
+
+    static func identifier(of identity: SampleIdentity) -> JSONObject {
+        ObservationCodes.identifier(ObservationCodes.uri, "urn:uuid:\(identity)")
     }
 }

@@ -1,3 +1,4 @@
+import Formats
 import HealthModel
 import Pipeline
 
@@ -18,35 +19,27 @@ final class QuantityText {
     private struct Choice {
         /// The conversion from the type's canonical unit, or `nil` if the numeral is the value.
         var conversion: UnitConversion?
-        /// `,"unit":…,"system":…,"code":…}`.
-        var tail: [UInt8]
+        var unit: String
     }
 
     init(_ context: ExportContext) { self.context = context }
 
-    /// Appends an amount in its original unit.
-    static func append(_ amount: Amount, to bytes: inout [UInt8]) {
-        bytes += "{\"value\":".utf8
-        append(amount.numeral, to: &bytes)
-        bytes += ",\"unit\":".utf8
-        JSONText.append(string: amount.unit?.code ?? "1", to: &bytes)
-        bytes += ",\"system\":\"\(ObservationCodes.ucum)\",\"code\":".utf8
-        JSONText.append(string: amount.unit?.code ?? "1", to: &bytes)
-        bytes.append(UInt8(ascii: "}"))
+    /// An amount in its original unit.
+    static func quantity(_ amount: Amount) -> JSONObject { quantity(number(amount.numeral), amount.unit?.code ?? "1") }
+
+    /// The value of a sample.
+    func quantity(_ sample: Sample) -> JSONObject {
+        let choice = choice(for: sample)
+        let value = choice.conversion.map { $0(sample.value) }
+        // If the number is unchanged, the measured digits are used.
+        guard let value, value != sample.numeral.doubleValue else {
+            return Self.quantity(Self.number(sample.numeral), choice.unit)
+        }
+        return Self.quantity(Self.number(value), choice.unit)
     }
 
-    /// Appends `{"value":…,"unit":…,"system":…,"code":…}`.
-    func append(_ sample: Sample, to bytes: inout [UInt8]) {
-        let choice = choice(for: sample)
-        bytes += "{\"value\":".utf8
-        let value = choice.conversion.map { $0(sample.value) }
-        if let value, value != sample.numeral.doubleValue {
-            Self.append(value, to: &bytes)
-        } else {
-            // The number is unchanged, so the measured digits are used.
-            Self.append(sample.numeral, to: &bytes)
-        }
-        bytes += choice.tail
+    private static func quantity(_ number: RawJSON, _ unit: String) -> JSONObject {
+        ["value": number, "unit": unit, "system": ObservationCodes.ucum, "code": unit]
     }
 
     private func choice(for sample: Sample) -> Choice {
@@ -75,31 +68,15 @@ final class QuantityText {
             conversion = try? canonical.conversion(to: unit, molarMass: type.molarMass)
             if conversion == nil { (unit, conversion) = (canonical, .identity) }
         }
-        var tail = Array(",\"unit\":".utf8)
-        JSONText.append(string: unit.code, to: &tail)
-        tail += ",\"system\":\"\(ObservationCodes.ucum)\",\"code\":".utf8
-        JSONText.append(string: unit.code, to: &tail)
-        tail.append(UInt8(ascii: "}"))
-        return Choice(conversion: conversion, tail: tail)
+        return Choice(conversion: conversion, unit: unit.code)
     }
 
-    /// Appends the original digits if they are valid JSON.
-    private static func append(_ numeral: Numeral, to bytes: inout [UInt8]) {
-        guard numeral.isPlain else {
-            bytes += numeral.canonicalText.utf8
-            return
-        }
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32 + Int(-numeral.exponent)) { buffer in
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<numeral.write(plainInto: buffer)]))
-        }
-    }
+    /// The original digits if they are valid JSON.
+    private static func number(_ numeral: Numeral) -> RawJSON { RawJSON(numeral.isPlain ? numeral.text : numeral.canonicalText) }
 
-    /// Appends the shortest text that reads back as the same number, without a fraction for integers.
-    private static func append(_ number: Double, to bytes: inout [UInt8]) {
-        guard number.rounded(.towardZero) == number, number.magnitude < 1e15 else {
-            bytes += number.description.utf8
-            return
-        }
-        JSONText.append(integer: Int64(number), to: &bytes)
+    /// The shortest text that reads back as the same number, without a fraction for integers.
+    private static func number(_ number: Double) -> RawJSON {
+        let isWhole = number.rounded(.towardZero) == number && number.magnitude < 1e15
+        return RawJSON(isWhole ? "\(Int64(number))" : number.description)
     }
 }

@@ -70,7 +70,6 @@ struct FHIRResource: Decodable {
         rest = try members.decodeIfPresent([Rest].self, forKey: .rest)
     }
 
-    /// Whether the resource is valid.
     var isLive: Bool { status != "entered-in-error" }
 
     /// Whether we create resources of this type.

@@ -1,3 +1,4 @@
+import Formats
 import HealthModel
 import Pipeline
 
@@ -17,20 +18,20 @@ struct FHIRPlan {
     }
 
     /// Adds an Observation or other resource with our id.
-    mutating func put(_ id: String, type: String = "Observation", _ append: (String?, inout [UInt8]) -> Void) {
-        bundle.add(fullURL: "\(base)/\(type)/\(id)", .put(path: "\(type)/\(id)")) { append(id, &$0) }
+    mutating func put(_ id: String, type: String = "Observation", _ resource: JSONObject) {
+        bundle.add(fullURL: "\(base)/\(type)/\(id)", .put(path: "\(type)/\(id)"), resource)
     }
 
     /// Adds an Observation or other resource whose id the server chooses.
     ///
     /// - Parameter id: our id: a UUID, or `bp-` and a UUID.
     mutating func create(
-        _ identifier: String, id: String, type: String = "Observation", _ append: (inout [UInt8]) -> Void
+        _ identifier: String, id: String, type: String = "Observation", _ resource: JSONObject
     ) {
         created.append(identifier)
         let uuid = id.hasPrefix("bp-") ? String(id.dropFirst(3)) : id
         bundle.add(
-            fullURL: "urn:uuid:\(uuid)", .create(type: type, ifNoneExist: "identifier=\(identifier)"), append)
+            fullURL: "urn:uuid:\(uuid)", .create(type: type, ifNoneExist: "identifier=\(identifier)"), resource)
     }
 
     /// Adds the mark of a delivery.
@@ -38,12 +39,12 @@ struct FHIRPlan {
     /// - Parameter known: the mark's id on a server that chooses ids, or `nil` if it does not exist there.
     mutating func put(_ mark: TargetMark, _ resource: MarkResource, at known: String?) {
         guard let id = ids == .client ? resource.id : known else {
-            bundle.add(fullURL: "\(base)/Device/\(resource.id)", .create(type: "Device", ifNoneExist: resource.condition)) {
-                resource.append(mark, id: nil, to: &$0)
-            }
+            bundle.add(
+                fullURL: "\(base)/Device/\(resource.id)", .create(type: "Device", ifNoneExist: resource.condition),
+                resource.resource(mark, id: nil))
             return
         }
-        bundle.add(fullURL: "\(base)/Device/\(id)", .put(path: "Device/\(id)")) { resource.append(mark, id: id, to: &$0) }
+        put(id, type: "Device", resource.resource(mark, id: id))
     }
 
     /// Adds the device of a resource unless it exists. If the server chooses ids, it is added each time because its id is not
@@ -54,13 +55,12 @@ struct FHIRPlan {
         guard !devices.contains(resource.id), newDevices.insert(resource.id).inserted else { return }
         let id = "device-\(resource.id)"
         switch ids {
-        case .client:
-            bundle.add(fullURL: "\(base)/Device/\(id)", .put(path: "Device/\(id)")) { resource.append(withID: true, to: &$0) }
+        case .client: put(id, type: "Device", resource.resource(withID: true))
         case .server:
             let condition = "identifier=\(ObservationCodes.made)%7C\(id)"
-            bundle.add(fullURL: "urn:uuid:\(resource.id)", .create(type: "Device", ifNoneExist: condition)) {
-                resource.append(withID: false, to: &$0)
-            }
+            bundle.add(
+                fullURL: "urn:uuid:\(resource.id)", .create(type: "Device", ifNoneExist: condition),
+                resource.resource(withID: false))
         }
     }
 }

@@ -1,11 +1,10 @@
+import Formats
 import FoundationEssentials
 import HTTPClientKit
-import HealthModel
 import Pipeline
 
 /// The requests to a FHIR server.
 final class FHIRServer {
-    /// The result of a transaction.
     enum Outcome {
         case done
         /// Another client was faster (409, 412).
@@ -39,15 +38,8 @@ final class FHIRServer {
         var found: [[FHIRResource]] = []
         for start in stride(from: 0, to: paths.count, by: Self.looks) {
             let part = paths[start..<min(start + Self.looks, paths.count)]
-            var body = Array("{\"resourceType\":\"Bundle\",\"type\":\"batch\",\"entry\":[".utf8)
-            for (index, path) in part.enumerated() {
-                body += (index > 0 ? "," : "").utf8
-                body += "{\"request\":{\"method\":\"GET\",\"url\":".utf8
-                JSONText.append(string: path, to: &body)
-                body += "}}".utf8
-            }
-            body += "]}".utf8
-            let answer = try send(.post, base, body)
+            let requests = part.map { JSONObject(["request": JSONObject(["method": "GET", "url": $0])]) }
+            let answer = try send(.post, base, TransactionBundle.bundle("batch", requests))
             guard answer.status == 200 else { throw Self.error(answer) }
             for entry in try Self.entries(Self.resource(answer), "batch-response", count: part.count) {
                 found.append(try Self.found(entry))

@@ -1,3 +1,4 @@
+import Formats
 import HealthModel
 import Pipeline
 
@@ -15,19 +16,14 @@ struct MarkResource {
     /// The search for the mark on a server that chooses ids.
     var condition: String { "identifier=\(ObservationCodes.made)%7C\(id)" }
 
-    /// Appends the resource with its id on the server, or without one if the server chooses it.
-    func append(_ mark: TargetMark, id: String?, to bytes: inout [UInt8]) {
-        bytes += "{\"resourceType\":\"Device\",".utf8
-        if let id {
-            bytes += "\"id\":".utf8
-            JSONText.append(string: id, to: &bytes)
-            bytes.append(UInt8(ascii: ","))
-        }
-        bytes +=
-            "\(ObservationCodes.meta(profile: nil)),\"extension\":[{\"url\":\"\(ObservationCodes.mark)\",\"valueString\":".utf8
-        JSONText.append(string: String(decoding: mark.json, as: UTF8.self), to: &bytes)
-        bytes += "}],\"identifier\":[{\"system\":\"\(ObservationCodes.made)\",\"value\":\"\(self.id)\"}]".utf8
-        bytes += ",\"deviceName\":[{\"name\":\"Vitalgate\",\"type\":\"model-name\"}]}".utf8
+    /// The resource with its id on the server, or without one if the server chooses it.
+    func resource(_ mark: TargetMark, id: String?) -> JSONObject {
+        let own: JSONObject = ["url": ObservationCodes.mark, "valueString": String(decoding: mark.json, as: UTF8.self)]
+        return [
+            "resourceType": "Device", "id": ifPresent(id), "meta": ObservationCodes.meta(), "extension": [own],
+            "identifier": [ObservationCodes.identifier(ObservationCodes.made, self.id)],
+            "deviceName": [JSONObject(["name": "Vitalgate", "type": "model-name"])],
+        ]
     }
 
     /// Returns the mark in a Device, or `nil` if it has none that can be read.

@@ -1,9 +1,8 @@
-import HealthModel
+import Formats
 
-/// The encoded resources of a transaction.
 struct TransactionBundle {
-    private var bytes = Array("{\"resourceType\":\"Bundle\",\"type\":\"transaction\",\"entry\":[".utf8)
-    private(set) var count = 0
+    private var entries: [JSONObject] = []
+    var count: Int { entries.count }
 
     /// The action for a resource.
     enum Request {
@@ -13,24 +12,19 @@ struct TransactionBundle {
         case create(type: String, ifNoneExist: String)
     }
 
-    mutating func add(fullURL: String, _ request: Request, _ resource: (inout [UInt8]) -> Void) {
-        bytes += (count > 0 ? "," : "").utf8
-        bytes += "{\"fullUrl\":".utf8
-        JSONText.append(string: fullURL, to: &bytes)
-        bytes += ",\"resource\":".utf8
-        resource(&bytes)
-        bytes += ",\"request\":{\"method\":".utf8
-        switch request {
-        case .put(let path):
-            bytes += "\"PUT\",\"url\":".utf8
-            JSONText.append(string: path, to: &bytes)
-        case .create(let type, let condition):
-            bytes += "\"POST\",\"url\":\"\(type)\",\"ifNoneExist\":".utf8
-            JSONText.append(string: condition, to: &bytes)
-        }
-        bytes += "}}".utf8
-        count += 1
+    mutating func add(fullURL: String, _ request: Request, _ resource: JSONObject) {
+        let action: JSONObject =
+            switch request {
+            case .put(let path): ["method": "PUT", "url": path]
+            case .create(let type, let condition): ["method": "POST", "url": type, "ifNoneExist": condition]
+            }
+        entries.append(["fullUrl": fullURL, "resource": resource, "request": action])
     }
 
-    var closed: [UInt8] { bytes + Array("]}".utf8) }
+    var closed: [UInt8] { Self.bundle("transaction", entries) }
+
+    /// A Bundle of a type.
+    static func bundle(_ type: String, _ entries: [JSONObject]) -> [UInt8] {
+        JSONObject(["resourceType": "Bundle", "type": type, "entry": entries]).closed
+    }
 }

@@ -128,7 +128,6 @@ extension AppleHealthText {
     ]
 }
 
-/// Reads the locations of a route one by one.
 private struct Locations {
     /// A location's numbers, by the names of ``WorkoutRoute/columns``.
     struct Location {

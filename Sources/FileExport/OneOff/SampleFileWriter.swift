@@ -10,7 +10,6 @@ import Pipeline
 ///
 /// An existing file is not overwritten, and an unfinished file is removed.
 package final class SampleFileWriter {
-    /// The format of the file.
     package enum Form: String, Sendable, CaseIterable {
         /// A line of JSON each, as `query` prints it, and with all that its object carries: points, resources, documents.
         case ndjson
@@ -24,9 +23,7 @@ package final class SampleFileWriter {
         case appleHealth = "apple-health"
     }
 
-    /// The results for the samples.
     package struct Counts: Hashable, Sendable {
-        /// The number of samples in the file.
         package var written = 0
         /// The number of samples that the format cannot represent, by reason.
         package var reasons: [String: Int] = [:]
@@ -112,7 +109,6 @@ package final class SampleFileWriter {
     }
 }
 
-/// The result for a sample in a file.
 enum WriteOutcome: Hashable {
     case written
     /// Written with another sample, or separately at the end (``SampleText/late``).
@@ -120,7 +116,6 @@ enum WriteOutcome: Hashable {
     case leftOut(String)
 }
 
-/// Encodes samples as text in one format.
 protocol SampleText: AnyObject {
     func begin(_ bytes: inout [UInt8])
     /// - Parameter spill: writes the text so far if it is large, because an object may be larger than the memory should be.
@@ -139,7 +134,6 @@ extension SampleText {
     func writeMembers(into file: OutputFile) throws {}
 }
 
-/// Lines of NDJSON.
 private final class LineText: SampleText {
     private let context: ExportContext
     private let line: SampleLine
@@ -177,7 +171,6 @@ private final class ReportText: SampleText {
     }
 }
 
-/// Rows of CSV.
 private final class RowText: SampleText {
     private let context: ExportContext
     private let value: SampleFileWriter.Value

@@ -26,7 +26,6 @@ struct ActivityFigures {
         minimumHeartRate = try texts.number(Column.minimumHeartRate, "lowest heart rate")
     }
 
-    /// The figures as metadata of a lap.
     var metadata: Metadata? {
         let reported: [(String, Numeral?, Unit?)] = [
             ("duration", timer, Workout.second), ("distance", distance, Self.metre), ("energy", energy, Self.kilocalorie),

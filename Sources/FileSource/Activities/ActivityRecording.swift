@@ -79,12 +79,10 @@ struct ActivityRecording {
             firmware: texts.text(Column.firmware))
     }
 
-    /// Adds the time of a point.
     mutating func append(_ time: Instant) {
         times = (min(times?.first ?? time, time), max(times?.last ?? time, time))
     }
 
-    /// Adds the position of a point.
     mutating func append(_ location: RoutePoints.Location, _ texts: ActivityTexts) {
         guard trackRefusal == nil else { return }
         // Taken out of the optional to avoid a copy.

@@ -13,9 +13,7 @@ import Pipeline
 ///     skip       kind, count   an element that is not stored
 ///     refused    reason        a part of the file that cannot be read
 enum ActivityRow {
-    /// The channel of TCX files.
     static let tcx = "tcx"
-    /// The channel of FIT files.
     static let fit = "fit"
 
     static let element = 0
@@ -27,7 +25,6 @@ enum ActivityRow {
     static let skip: StaticString = "skip"
     static let refused: StaticString = "refused"
 
-    /// Columns of an activity.
     enum Activity {
         static let sport = 1
         /// A more specific sport. Only FIT has it.
@@ -44,7 +41,6 @@ enum ActivityRow {
         static let count = 11
     }
 
-    /// Columns of a point.
     enum Point {
         static let time = 1
         static let latitude = 2
@@ -81,7 +77,6 @@ enum ActivityRow {
         static let count = 10
     }
 
-    /// Columns of an event.
     enum Event {
         static let time = 1
         /// `pause` or `resume`.

@@ -6,7 +6,6 @@ struct ActivitySport {
     let number: Int
     /// Whether the word in the file is unknown.
     let isUnknown: Bool
-    /// The type of the total distance.
     let distance: SampleType?
     let cadence: SampleType?
     let power: SampleType?

@@ -4,7 +4,6 @@ import Pipeline
 /// The measurements of an activity's or track's points except positions, at the time of each point. Heart rate is always stored. Cadence,
 /// power and speed are stored if HealthKit has a type for them in this sport.
 struct PointMeasurements {
-    /// One number of a point.
     struct Kind {
         var column: Int
         /// The name in error messages.

@@ -45,10 +45,8 @@ package final class AppleHealthInterpreter: FrameInterpreter {
     private let electrocardiograms: ElectrocardiogramInterpreter
     /// The time of the export in seconds since 1970. It decides which of two versions of a day's rings is later.
     var exported: Int64 = 0
-    /// The time when the export arrived.
     private(set) var received = TimeBounds.earliest
     var names = SkipNames()
-    /// The number of quantities of unknown types.
     private var unknownQuantities = 0
     var leftOut = LeftOut()
 

@@ -9,7 +9,6 @@ import Glibc
 /// in place, table sizes differ, and the caller has computed the hash already. A common generic type would cross a module boundary in the
 /// innermost loop of each import, to save a hundred lines that never change.
 final class ByteMemo<Value> {
-    /// The texts of a key.
     typealias Key = Slice<UnsafeBufferPointer<UnsafeRawBufferPointer>>
 
     private struct Entry {

@@ -3,7 +3,6 @@ import Pipeline
 
 /// The ZIP archive of an export: finds the export and the files that belong to it.
 struct ExportArchive {
-    /// The result of the check.
     struct Index {
         /// The names of the members that may belong to the export.
         var files = ExportFiles.Folder.none
@@ -127,7 +126,6 @@ struct ExportArchive {
         }
     }
 
-    /// A member that belongs to the export.
     struct Other {
         enum Content {
             case route(any RowInput)

@@ -11,7 +11,6 @@ final class ExportElementReader {
 
     init(files: ExportFiles, received: Instant) { (self.files, self.received) = (files, received) }
 
-    /// Reads the export from its root element on.
     func read(
         _ input: PrefixedInput, from offset: Int, line: Int, _ handle: (RawFrame) throws -> Void
     ) throws {
@@ -74,7 +73,6 @@ final class ExportElementReader {
 
     // MARK: Files
 
-    /// Reads a member of the export's archive.
     func read(_ member: ExportArchive.Other, _ handle: (RawFrame) throws -> Void) throws {
         switch member.content {
         case .route(let rows): try deliver(track: rows, member.key, handle)
@@ -148,7 +146,6 @@ final class ExportElementReader {
                 payload: .malformed(error.reason), place: error.place ?? Place(.line, 1), received: received, channel: channel))
     }
 
-    /// Delivers a row of a word and a text.
     private func deliver(
         _ channel: String, _ word: StaticString, _ text: [UInt8], _ handle: (RawFrame) throws -> Void
     ) throws {

@@ -7,7 +7,6 @@ import Pipeline
 /// A path never leads out of the export's folder. A path with `..` is rejected, links are not followed, and each file belongs to the
 /// first element that names it.
 final class ExportFiles {
-    /// The maximum length of a path.
     static let maximumPath = ZipArchive.maximumName
     /// The maximum number of files that an export may name, more than twice a day for fifty years.
     static let maximumFiles = 65_536
@@ -21,7 +20,6 @@ final class ExportFiles {
         case none
     }
 
-    /// The result of a search.
     enum Answer {
         /// The file is in the archive under this key. It is read after the export.
         case later(key: [UInt8])

@@ -35,7 +35,6 @@ struct ExportRoutes {
     /// The maximum number of bytes for the locations of one workout, all routes together.
     private static let maximumLocations = PackedContent.maximumLength / 4
 
-    /// The routes of the last workout.
     var workout: [Entry] = []
     /// The routes whose files come later, by the key of the file.
     private var waiting = WaitingRoutes()

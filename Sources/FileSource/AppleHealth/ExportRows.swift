@@ -210,7 +210,6 @@ struct ExportRows {
         firstCell = cells.count
     }
 
-    /// Whether there are no finished rows.
     var isEmpty: Bool { rows.isEmpty }
 
     /// Removes all finished rows and keeps the one that is being built.

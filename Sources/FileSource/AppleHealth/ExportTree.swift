@@ -45,7 +45,6 @@ struct ExportTree {
     /// The value of an attribute, or `nil` if it is missing or empty.
     subscript(name: String) -> String? { attributes[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Returns the child elements with a name.
     func children(named name: String) -> [ExportTree] { children.filter { $0.name == name } }
 
     mutating func removeChildren(where isUnwanted: (ExportTree) -> Bool) { children.removeAll(where: isUnwanted) }

@@ -23,7 +23,6 @@ struct WaitingRoutes {
     private var origins: [Origin] = []
     private var numbers: [Origin: Int32] = [:]
 
-    /// The number of routes.
     var count: Int { indexes.count }
 
     /// The place of the first of them in the export, or `nil` if there are none.

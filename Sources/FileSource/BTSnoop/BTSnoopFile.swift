@@ -18,7 +18,6 @@ package final class BTSnoopFile {
         var kind: Kind
         /// Whether the controller sent it to the host.
         var isReceived: Bool
-        /// The index of the controller.
         var controller: Int
         var bytes: [UInt8]
         var time: Instant
@@ -32,7 +31,6 @@ package final class BTSnoopFile {
         case monitor = 2001
     }
 
-    /// The path for messages.
     package let path: String
     /// The packet in which the file ends, if it is truncated.
     package private(set) var cut: Place?
@@ -45,7 +43,6 @@ package final class BTSnoopFile {
     private static let maximumPacketLength = 1 << 17
     private static let latest: Int64 = 253_402_300_799_999_999
 
-    /// Whether the file is a btsnoop file.
     package static func isOne(_ file: InputFile) -> Bool {
         var head = [UInt8](repeating: 0, count: mark.count)
         return pread(file.descriptor, &head, head.count, 0) == head.count && head == mark

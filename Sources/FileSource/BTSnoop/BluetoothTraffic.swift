@@ -25,7 +25,6 @@ package final class BluetoothTraffic {
     /// The way in which a value was sent.
     package enum Way: Hashable, Sendable { case notified, read, written }
 
-    /// An event in the recording.
     package enum Event {
         case advert(Peer, [Advertised])
         case connected(Peer)
@@ -199,7 +198,6 @@ struct PacketReader {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The remaining bytes.
     var all: [UInt8] { Array(bytes[position...]) }
 
     mutating func byte() -> UInt8? {

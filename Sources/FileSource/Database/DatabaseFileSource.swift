@@ -25,7 +25,6 @@ package final class DatabaseFileSource: FrameSource {
     private var tables: [ForeignTable] { wanted.tables }
     package private(set) var unread = Unread()
 
-    /// Creates a source that reads a file.
     package init(_ file: DatabaseFile, wanted: ForeignDatabase, received: Instant) {
         (origin, self.wanted, self.received) = (.file(file), wanted, received)
     }
@@ -35,7 +34,6 @@ package final class DatabaseFileSource: FrameSource {
         (origin, self.wanted, self.received) = (.script(script), wanted, received)
     }
 
-    /// The channel of the wanted table with this index.
     package static func channel(_ index: Int) -> String { "sqlite:\(index)" }
 
     /// The indices of the wanted tables that exist in the file.

@@ -26,7 +26,6 @@ struct ForeignConnection {
         }
     }
 
-    /// Quotes an SQL name.
     private static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
 
     /// The parts of a wanted table that exist in the file.
@@ -158,7 +157,6 @@ struct ForeignConnection {
         return tables
     }
 
-    /// The number of rows in a table.
     func rows(in table: String) throws -> Int {
         var count = 0
         try run("SELECT count(*) FROM \(Self.quoted(table))") { cells in count = Self.number(cells.first) }

@@ -1,6 +1,5 @@
 import HealthModel
 
-/// The encoding of a text file.
 package enum TextEncoding: String, Hashable, Sendable {
     /// Also used for a file without a byte order mark that is plain ASCII.
     case utf8 = "UTF-8"

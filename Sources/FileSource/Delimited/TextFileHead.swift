@@ -11,10 +11,8 @@ package struct TextFileHead: Sendable {
     /// - Throws: ``SourceError`` if the file does not exist or is not a text.
     package static func read(path: String) throws(SourceError) -> TextFileHead { try read(InputFile(path: path)) }
 
-    /// Reads the head of an open file.
     package static func read(_ file: InputFile) throws(SourceError) -> TextFileHead { try read(FileInput(file)) }
 
-    /// Reads the head of bytes in memory.
     package static func read(bytes: [UInt8]) throws(SourceError) -> TextFileHead {
         try read(MemoryInput(bytes))
     }

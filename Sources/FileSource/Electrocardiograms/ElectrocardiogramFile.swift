@@ -3,7 +3,6 @@ import Pipeline
 
 /// Recognizes and reads the CSV files of electrocardiograms in an export of the Health app (`electrocardiograms/ecg_….csv`).
 package enum ElectrocardiogramFile {
-    /// The maximum length of a line.
     static let maximumLine = 4096
     /// The number of bytes that are examined to recognize a file.
     private static let decidingLength = 8 << 10

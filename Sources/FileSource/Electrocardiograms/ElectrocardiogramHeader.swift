@@ -20,7 +20,6 @@ import Pipeline
 /// English keys are matched by name. Other lines are identified by their order, if the date, the rate and the unit are at their expected
 /// positions. Those look alike in every language. Name and date of birth are ignored.
 struct ElectrocardiogramHeader {
-    /// The contents of the header.
     struct Facts {
         var start: ExportTime.Moment
         var classification: String

@@ -25,7 +25,6 @@ struct ElementNames {
         return problem
     }
 
-    /// Adds one name.
     mutating func note(_ name: UnsafeRawBufferPointer) -> String? {
         hashes.insert(StableHash.hash(name))
         return hashes.count > Self.maximum ? "more than \(Self.maximum) names of elements and attributes" : nil

@@ -4,7 +4,6 @@ import Pipeline
 
 /// Converts the elements of a document to rows, in document order. An ``ElementParser`` calls it.
 protocol ElementRows {
-    /// The rows so far.
     var rows: ExportRows { get set }
     /// The reason why the elements cannot be read further, if any.
     var problem: String? { get }
@@ -16,7 +15,6 @@ protocol ElementRows {
     ///   - line: returns the line of the element. Call it only if needed.
     mutating func start(
         _ name: UnsafePointer<XML_Char>, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, line: () -> Int)
-    /// Called when an element ends.
     mutating func end(line: () -> Int)
     /// Called with a piece of a text.
     mutating func characters(_ piece: UnsafeRawBufferPointer)
@@ -240,7 +238,6 @@ private struct Handlers {
     }
 }
 
-/// Recognizes files by their root element.
 enum ElementFile {
     /// Whether a file's root element is `root`.
     static func recognises(_ file: InputFile, root: String) -> Bool {

@@ -12,7 +12,6 @@ package final class ResourceFileSource: FrameSource {
     private let open: () -> any ByteInput
     private let received: Instant
 
-    /// Reads an open file.
     package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         open = { FileInput(file, meter: meter) }
         self.received = received

@@ -1,13 +1,10 @@
 import HealthModel
 
-/// The figures of a workout.
 struct HealthAutoExportFigures {
     let sport: ActivitySport
-    /// The sums.
     private(set) var statistics: [Workout.Statistics] = []
     /// The heart rates, or `nil` if none was measured.
     private(set) var heartRate: Workout.Statistics?
-    /// The number of figures that were measured.
     private(set) var count = 0
     private var isFirstVersion = false
 

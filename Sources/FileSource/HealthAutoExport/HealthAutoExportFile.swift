@@ -13,7 +13,6 @@ package enum HealthAutoExportFile {
     package static let groupingHeader = "automation-aggregation"
     /// The number of bytes that are examined to recognize a file.
     package static let decidingLength = 64 << 10
-    /// The lists of an export.
     static let sections: Set<String> = [
         metrics, workouts, "stateOfMind", "medications", "symptoms", "cycleTracking", "ecg", "heartRateNotifications",
     ]

@@ -17,7 +17,6 @@ package final class HealthAutoExportInterpreter: FrameInterpreter {
     /// The id of the source of statistics. For readings, the names of their sources follow.
     package static let source = "health-auto-export"
 
-    /// The types of the samples that an export can contain.
     package static var types: [SampleType] { HealthAutoExportNames.sampleTypes }
 
     let registry: OriginRegistry
@@ -72,7 +71,6 @@ package final class HealthAutoExportInterpreter: FrameInterpreter {
         return notes
     }
 
-    /// Interprets a row of an export.
     package func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         received = frame.received
         guard case .row(let row) = frame.payload else {
@@ -157,7 +155,6 @@ package final class HealthAutoExportInterpreter: FrameInterpreter {
 
     // MARK: Quantities
 
-    /// The readings of a point that has these values.
     func quantities(
         _ values: [(type: SampleType, numeral: Numeral)], units: String, _ point: HealthAutoExportPoint, at place: Place
     ) throws(LineFault) -> [Reading] {

@@ -48,7 +48,6 @@ enum HealthAutoExportNames {
         "irregular_heart_rate_notifications": .counts,
     ]
 
-    /// The types of all samples that an export can contain.
     static let sampleTypes: [SampleType] = {
         let others = [
             "heartRate", "heartRateAverage", "heartRateMinimum", "heartRateMaximum", "bloodPressureSystolic",

@@ -1,6 +1,5 @@
 import HealthModel
 
-/// The members that all points have.
 struct HealthAutoExportPoint {
     let time: HealthAutoExportTime
     let end: HealthAutoExportTime?

@@ -115,7 +115,6 @@ extension HealthAutoExportInterpreter {
 
     // MARK: Routes
 
-    /// The route of a workout and the number of its locations.
     private func route(of line: LineObject, at place: Place) throws(LineFault) -> (route: Reading?, count: Int) {
         guard let ranges = try line.list("route", atMost: Self.maximumPoints), !ranges.isEmpty,
             let type = SampleType("workoutRoute")

@@ -7,7 +7,6 @@ import HealthModel
 enum HealthConnectNames {
     /// The values of a record.
     struct Shape {
-        /// The members with their types and units.
         var values: [(member: String, type: SampleType, unit: Unit)]
         /// Whether a record covers a time, from `start_time` to `end_time`.
         var lasts = false
@@ -67,7 +66,6 @@ enum HealthConnectNames {
         "skin_temperature": "skin temperature difference",
     ]
 
-    /// The types of all samples that a post can contain.
     static let sampleTypes: [SampleType] = {
         let others = ["stepCount", "sleepAnalysis", "mindfulSession", "workout"].compactMap { SampleType(known: $0) }
         return Set(shapes.values.flatMap { $0.values.map(\.type) }).union(others).sorted { $0.id < $1.id }

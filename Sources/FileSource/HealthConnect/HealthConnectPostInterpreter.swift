@@ -13,7 +13,6 @@ import Pipeline
 package final class HealthConnectPostInterpreter: FrameInterpreter {
     /// The id of the source. The packages of the writing apps follow.
     package static let source = "hc-webhook"
-    /// The types of the samples that a post can contain.
     package static var types: [SampleType] { HealthConnectNames.sampleTypes }
 
     private let registry: OriginRegistry
@@ -33,7 +32,6 @@ package final class HealthConnectPostInterpreter: FrameInterpreter {
     /// The time before a post from which steps are counted, in microseconds: 48 hours.
     private static let window: Int64 = 172_800_000_000
 
-    /// Creates an interpreter for one post.
     package init(registry: OriginRegistry) { self.registry = registry }
 
     package var unread: Unread { Unread() }
@@ -218,7 +216,6 @@ struct HealthConnectRecord {
 
     init(_ line: LineObject, _ list: String, _ frame: RawFrame) { (self.line, self.list, self.frame) = (line, list, frame) }
 
-    /// The time of a record at a moment.
     func moment() throws(LineFault) -> Interval {
         guard let time = try time("time") else { throw LineFault("time", "it is missing") }
         return Interval(start: time.instant, end: time.instant, offset: time.offset)

@@ -20,13 +20,11 @@ package struct ImportedFile {
     }
 }
 
-/// Reads a file of one format.
 package protocol ImportedFileSource: FrameSource {
     init(_ imported: ImportedFile)
 }
 
 extension ImportedFileSource {
-    /// Reads an open file.
     package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         self.init(ImportedFile(file, received: received, meter: meter))
     }

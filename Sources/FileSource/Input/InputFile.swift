@@ -201,7 +201,6 @@ private enum Spool {
         }
     }
 
-    /// Writes a piece at the end of a file.
     static func append(_ piece: UnsafeRawBufferPointer, to file: Int32) throws(SourceError) {
         var written = 0
         while written < piece.count {

@@ -25,7 +25,6 @@ package final class JSONStream {
         offset = buffer.start
     }
 
-    /// The error for a fault at the next byte.
     func fault(_ reason: String) -> SourceError { SourceError(.malformed, reason, at: Place(.byte, offset)) }
 
     private var earlyEnd: SourceError { fault("it ends early") }

@@ -9,7 +9,6 @@ final class MemberStream {
     /// Splits a text into rows.
     typealias Cut = @Sendable (PrefixedInput, (RowBlock) throws -> Void) throws -> Void
 
-    /// The form in which a member is delivered.
     enum Form: Sendable {
         case bytes
         case rows(Cut)
@@ -109,7 +108,6 @@ private struct MemberUnpacker {
     }
 }
 
-/// The bytes of one member.
 private final class MemberBytes: ByteInput {
     private let pieces: PieceQueue
     private var bytes: ArraySlice<UInt8> = []
@@ -141,7 +139,6 @@ private final class MemberBytes: ByteInput {
     }
 }
 
-/// The rows of one member.
 private final class MemberRows: RowInput {
     private let pieces: PieceQueue
     private let row = TextRow()

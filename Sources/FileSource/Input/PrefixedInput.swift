@@ -25,7 +25,6 @@ final class PrefixedInput: ByteInput {
         return prefix.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
     }
 
-    /// Skips bytes that were examined.
     func skip(_ count: Int) { position = min(position + count, prefix.count) }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {

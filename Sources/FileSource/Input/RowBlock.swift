@@ -1,6 +1,5 @@
 import Pipeline
 
-/// A source of the rows of a text.
 protocol RowInput: AnyObject {
     /// The read error that ended the rows, if any.
     var failure: SourceError? { get }

@@ -16,7 +16,6 @@ final class UnpackedCount: Sendable {
 ///
 /// A member's name is never used as a path, so `../` in it has no effect.
 final class ZipArchive: ByteInput {
-    /// The name of a member.
     struct Member: Sendable {
         /// The bytes in the archive, at most ``maximumName``.
         var name: [UInt8]
@@ -129,7 +128,6 @@ final class ZipArchive: ByteInput {
         while try read(into: buffer) > 0 {}
     }
 
-    /// Opens the current member if it is not open.
     private func opened() throws(SourceError) -> (any ZipMember)? {
         guard let (index, entry, member) = current.map({ ($0.index, $0.entry, $0.member) }) else { return nil }
         if let member { return member }
@@ -146,7 +144,6 @@ final class ZipArchive: ByteInput {
         return short
     }
 
-    /// Leaves the current member.
     private func leave() {
         passed += Int64(clamping: current?.entry.packedSize ?? 0)
         current = nil

@@ -13,7 +13,6 @@ struct ZipFault: Error {
 
 /// The members of a ZIP file, shared by several threads. It is in memory only once, with a few hundred bytes for each member.
 final class ZipDirectory: @unchecked Sendable {
-    /// A member's entry in the directory.
     struct Entry {
         /// The bytes in the archive.
         var name: UnsafeRawBufferPointer

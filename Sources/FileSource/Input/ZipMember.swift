@@ -101,7 +101,6 @@ final class ShortMember: ZipMember {
         Int32(entry.method) == ZIP_CM_DEFLATE && entry.size <= maximumSize && entry.packedSize <= maximumSize
     }
 
-    /// Unpacks the next member.
     func begin(_ member: ZipDirectory.Packed, _ entry: ZipDirectory.Entry) throws(ZipFault) {
         rest = 0..<0
         let (packedSize, size) = (Int(entry.packedSize), Int(entry.size))

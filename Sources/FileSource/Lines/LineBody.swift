@@ -37,7 +37,6 @@ struct LineBody {
 
     private func renamed(_ name: String) -> String { SampleIdentity(name).map { named($0).description } ?? name }
 
-    /// Returns the samples that a line refers to.
     static func names(_ line: LineObject) -> [SampleIdentity] {
         guard let kind = (try? line.text("kind")).flatMap({ SampleKind(named: $0) }), let body = try? line.object("body") else {
             return []

@@ -8,11 +8,9 @@ import HealthModel
 struct LineObject {
     /// The maximum depth. The reader is recursive, and real lines are flatter.
     static let maximumDepth = 32
-    /// The maximum number of members of an object.
     private static let maximumMembers = 4096
 
     let bytes: UnsafeRawBufferPointer
-    /// The members with the ranges of their values.
     let members: [(name: String, place: Range<Int>)]
     private let places: [String: Int]
     /// The path to this object in the line, such as `identity`.
@@ -62,7 +60,6 @@ struct LineObject {
         return try LineScanner.text(of: bytes, place)
     }
 
-    /// Returns a number with its digits.
     func number(_ name: String) throws(LineFault) -> Numeral? {
         guard let place = place(name) else { return nil }
         guard let number = LineScanner.number(of: bytes, place) else { throw fault(name, "it is not a number") }
@@ -97,7 +94,6 @@ struct LineObject {
         return try LineObject(bytes, place, path: "\(path)\(name): ")
     }
 
-    /// Returns the ranges of a list's elements.
     func list(_ name: String, atMost count: Int = 4096) throws(LineFault) -> [Range<Int>]? {
         guard let place = place(name) else { return nil }
         guard bytes[place.lowerBound] == UInt8(ascii: "[") else { throw fault(name, "it is not a list") }

@@ -55,7 +55,6 @@ package enum SavedLines {
         return readings
     }
 
-    /// Returns the object, or the objects in its list.
     private static func objects(_ bytes: UnsafeRawBufferPointer) throws(LineFault) -> [LineObject] {
         let object = try LineObject(bytes)
         guard object.has("samples") else { return [object] }

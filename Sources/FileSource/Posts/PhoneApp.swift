@@ -3,9 +3,7 @@ import Pipeline
 
 /// An app on a phone that posts health data in its own format. A further app is one more row of ``all``.
 package struct PhoneApp: Sendable {
-    /// A post that is read.
     package struct Post {
-        /// Delivers the elements of the post.
         package let source: any FrameSource
         /// Makes readings of the elements.
         package let interpreter: any FrameInterpreter
@@ -38,7 +36,6 @@ package struct PhoneApp: Sendable {
 
     /// The id of the format in options, paths of the HTTP API, and the ledger.
     package let id: String
-    /// The app's own name.
     package let name: String
     /// The store of health data on the phone.
     package let store: PhoneStore
@@ -46,17 +43,13 @@ package struct PhoneApp: Sendable {
     package let types: @Sendable () -> [SampleType]
     /// Where to enter the address in the app.
     package let entry: String
-    /// The other settings of the app.
     package let advice: String
     /// Whether an open file begins like a post.
     package let recognises: @Sendable (InputFile) -> Bool
-    /// Opens a post.
     package let open: @Sendable (InputFile, Circumstances) -> Post
 
-    /// All apps.
     package static let all = [healthAutoExport, hcWebhook]
 
-    /// Health Auto Export, on iPhones.
     package static let healthAutoExport = PhoneApp(
         id: HealthAutoExportInterpreter.source, name: "Health Auto Export", store: .appleHealth,
         types: { HealthAutoExportInterpreter.types },
@@ -76,7 +69,6 @@ package struct PhoneApp: Sendable {
                 HealthAutoExportInterpreter(registry: post.registry, grouping: post.grouping, zone: post.zone))
         })
 
-    /// HC Webhook, on Android phones.
     package static let hcWebhook = PhoneApp(
         id: HealthConnectPostInterpreter.source, name: "HC Webhook", store: .healthConnect,
         types: { HealthConnectPostInterpreter.types },

@@ -38,7 +38,6 @@ package final class PostSource<Walk: PostWalk>: FrameSource {
     private let received: Instant
     private var surveyed: Walk?
 
-    /// Reads an open file.
     package init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         open = { FileInput(file, meter: meter) }
         self.received = received

@@ -34,7 +34,6 @@ struct GPXElements: ElementRows {
 
     private enum Holder {
         case name, type
-        /// A column of a location.
         case column(Int)
     }
 

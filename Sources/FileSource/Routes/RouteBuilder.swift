@@ -7,7 +7,6 @@ import Pipeline
 /// rejected, because it was planned and not recorded. `NaN`, which some programs write for unknown values, counts as missing.
 struct RouteBuilder {
     private var route: RoutePoints
-    /// Rejected locations.
     private(set) var refusals: [Refusal] = []
     private var refused = 0
 

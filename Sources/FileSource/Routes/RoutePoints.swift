@@ -1,7 +1,6 @@
 import HealthModel
 import Pipeline
 
-/// The packed locations of one route.
 struct RouteLocations {
     var points: Points
     var content: PackedContent
@@ -35,7 +34,6 @@ struct RoutePoints {
         case added
         /// A location with the same time and position exists already.
         case repeated
-        /// The time is impossible.
         case impossible(String)
     }
 
@@ -56,7 +54,6 @@ struct RoutePoints {
         bounds = TimeBounds(received: received)
     }
 
-    /// The number of locations.
     var count: Int { writer.count }
 
     /// - Throws: ``ContentError/tooLong``.

@@ -4,7 +4,6 @@ import Pipeline
 /// Interprets the rows of GPX files, one file after the other. Each track becomes a route, or all tracks of a file become the route of a
 /// workout. Other measurements of locations become samples or are counted.
 struct RouteReader {
-    /// The result of a row.
     enum Step {
         case none
         case track(RouteLocations, name: String?)
@@ -68,7 +67,6 @@ struct RouteReader {
         return .none
     }
 
-    /// Adds a location.
     mutating func append(
         _ cells: [UnsafeRawBufferPointer], _ time: RouteBuilder.Time, at place: Place, received: Instant
     ) {

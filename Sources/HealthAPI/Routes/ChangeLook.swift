@@ -19,7 +19,6 @@ final class ChangeLook {
     private let maximumBytes: Int
     private(set) var changes: [Change] = []
     private var bytes = 0
-    /// Whether there are more changes.
     private(set) var isCut = false
 
     /// The anchor at the end. Unless `isCut` is set, it covers all changes that existed at the start of the read.

@@ -15,7 +15,6 @@ package final class APISite: Site {
     /// The queue for posts of phones. A large one takes several commits, between which others can write.
     private let intakeQueue = FairQueue("vitalgate.intake", lanes: 1)
 
-    /// Creates the API of a service.
     package init(_ core: ServiceCore) throws(StoreError) {
         self.core = core
         anchors = try AnchorSeal(store: core.settings.store)

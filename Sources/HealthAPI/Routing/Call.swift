@@ -106,7 +106,6 @@ struct Call {
     /// A reader that shows the data that the caller may read.
     func reader() throws -> Reader { retained.keep(try site.reader(for: try caller())) }
 
-    /// The query parameters in order.
     var parameters: [String] { head.query.map { "\($0.name)=\($0.value)" } }
     func header(_ name: String) -> String? { head.header(name) }
     func text(_ name: String) -> String? { values[name]?.first }

@@ -87,7 +87,6 @@ extension HTTPDocument {
         """
     }
 
-    /// An example of an object to save.
     static let example = """
         {"type":"bodyMass","start":"2026-11-20T07:00:00Z","value":71.4,"unit":"kg","metadata":{"syncIdentifier":"2026-11-20","syncVersion":1}}
         """

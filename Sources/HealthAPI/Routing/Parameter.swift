@@ -97,11 +97,9 @@ enum TypeNames: String, CaseIterable, Sendable {
 
     /// The schema's path in the document.
     var path: String { "#/components/schemas/\(rawValue)" }
-    /// A schema that refers to this one.
     var reference: String { "{\"$ref\":\"\(path)\"}" }
 }
 
-/// A format of answers.
 enum AnswerForm: Sendable {
     case json, ndjson, csv, events
     /// The original files: FHIR resources, CDA documents.

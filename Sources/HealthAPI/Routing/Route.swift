@@ -5,7 +5,6 @@ struct RequestBody: Sendable {
     let forms: [AnswerForm]
     /// The maximum size in bytes.
     let maximum: Int
-    /// The schema of a JSON body.
     let schema: String
     /// The schema of a body in any other format.
     var text = "{\"type\":\"string\"}"
@@ -15,9 +14,7 @@ struct RequestBody: Sendable {
 
 /// A route of the API. The routing and the OpenAPI document are both generated from it.
 struct Route: Sendable {
-    /// The required access.
     enum Right: Sendable {
-        /// No token.
         case none
         /// A client's token. The client sees only the data that it may read.
         case read
@@ -60,7 +57,6 @@ struct Route: Sendable {
     /// format.
     var allParameters: [Parameter] { answers.count > 1 && answers[0] != .resource ? parameters + [.format(answers)] : parameters }
 
-    /// The status of a successful answer.
     var status: Int { answers.isEmpty ? 204 : 200 }
 
     /// The values of the path's parameters by name, or `nil` if the path does not match.

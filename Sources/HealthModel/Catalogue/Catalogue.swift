@@ -189,7 +189,6 @@ enum Catalogue {
     /// 3.
     private static let numbers: [String: ClosedRange<Double>] = ["stateOfMind": -1...1, "gad7": 0...21, "phq9": 0...27]
 
-    /// The events in a workout, by number.
     static let workoutEventValues = CategoryValues([("", numbered(workoutEvents))], prefix: "HKWorkoutEventType")
     private static let workoutPrefix = "HKWorkoutActivityType"
 

@@ -32,7 +32,6 @@ public struct CategoryValues: Sendable {
 
     /// The prefix of HealthKit's constants.
     static let prefix = "HKCategoryValue"
-    /// The list of types that have no values.
     static let noList = "notApplicable"
 
     /// Whether the type has no values and records only that something happened.

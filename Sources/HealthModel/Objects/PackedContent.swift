@@ -57,7 +57,6 @@ public struct PackedContent: Sendable {
         self.init(digest: Array(stored.prefix(32)), length: Int(length), packed: reader.rest)
     }
 
-    /// Appends the stored form.
     func append(to bytes: inout [UInt8]) {
         let (head, packed) = (head, packedBytes)
         bytes.reserveCapacity(bytes.count + head.count + packed.count)

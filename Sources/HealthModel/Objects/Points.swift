@@ -51,7 +51,6 @@ public struct PointsWriter {
     /// slower.
     private var bytes: [UInt8]
     private var used = 0
-    /// The column of the next number.
     private var column = 0
     /// The number of points so far.
     public private(set) var count = 0

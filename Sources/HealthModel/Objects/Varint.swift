@@ -15,7 +15,6 @@ package struct VarintReader {
     /// The bytes that are not read yet.
     package var rest: ArraySlice<UInt8>
 
-    /// A reader of some bytes.
     package init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
     /// The next number, or `nil` if it is truncated or larger than 64 bits.

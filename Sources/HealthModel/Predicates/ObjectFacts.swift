@@ -50,11 +50,9 @@ struct ObjectFacts: Sendable {
         var standHours: Amount?
         var standHoursGoal: Amount?
 
-        /// The own date of a health record.
         var ownDate: String? { dates.flatMap { ClinicalRecord.date(among: $0) } }
     }
 
-    /// One value of a field.
     enum Value: Hashable, Sendable {
         case text(String)
         case number(Double)

@@ -69,7 +69,6 @@ extension SamplePredicate.Field: CustomStringConvertible {
 }
 
 extension SamplePredicate.Literal {
-    /// The literal as written in a condition.
     var written: String {
         switch self {
         case .number(let numeral, let unit?): Self.quoted("\(numeral.text) \(unit.code)")

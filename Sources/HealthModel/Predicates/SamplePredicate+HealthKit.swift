@@ -274,7 +274,6 @@ extension SamplePredicate {
 
     // MARK: Parts
 
-    /// Samples that meet any of the parts.
     private static func anyOf(_ parts: [SamplePredicate]) -> SamplePredicate { parts.count == 1 ? parts[0] : .or(parts) }
 
     /// The field is equal to a text, or missing if the text is `nil`.

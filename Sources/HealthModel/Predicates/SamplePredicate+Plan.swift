@@ -64,7 +64,6 @@ extension SamplePredicate {
     /// The plan for one series if the times of UUIDs are unknown.
     public func plan(for series: SeriesFacts) -> SeriesPlan? { plan(for: series) { _ in .all } }
 
-    /// What all has to be met.
     private var conjuncts: [SamplePredicate] {
         if case .and(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
     }

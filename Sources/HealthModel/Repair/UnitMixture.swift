@@ -4,7 +4,6 @@ struct UnitMixture {
     static let minimumChanges = 4
     /// The greatest number of neighbors in one unit, on average. More are an interval of their own.
     fileprivate static let maximumRunLength = 4
-    /// The cost of a change of unit.
     fileprivate static let change = 2.5
 
     /// The index of the unit in the model, from 1.

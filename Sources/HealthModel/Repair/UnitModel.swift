@@ -52,7 +52,6 @@ struct UnitModel: Sendable {
         return models
     }()
 
-    /// The types that have one.
     static var types: Set<SampleType> { Set(models.keys) }
 
     static func of(_ type: SampleType) -> UnitModel? { models[type] }

@@ -48,7 +48,6 @@ struct UnitPaths {
     let model: UnitModel
     /// The number of units, including the stored one at 0.
     let count: Int
-    /// The cost of a change of unit.
     let change: Double
 
     private struct Path {

@@ -81,7 +81,6 @@
         return written[index..<end].reduce(0) { $0 << 4 | (hexadecimal($1) ?? 0) }
     }
 
-    /// The value of a hexadecimal digit.
     @inlinable static func hexadecimal(_ byte: UInt8) -> UInt32? {
         if byte &- UInt8(ascii: "0") < 10 { return UInt32(byte - UInt8(ascii: "0")) }
         let letter = byte | 0x20

@@ -2,7 +2,6 @@
 final class UnitAtom: Sendable {
     /// The UCUM symbol without prefix.
     let symbol: String
-    /// Whether it takes prefixes.
     let isMetric: Bool
     let factor: ScaleFactor
     let dimension: Dimension
@@ -62,7 +61,6 @@ struct UnitTerm: Sendable {
     let atom: UnitAtom
     var exponent: Int
 
-    /// The UCUM symbol with its prefix.
     var symbol: String { (prefix?.symbol ?? "") + atom.symbol }
 
     /// The factor to base units, or `nil` if it overflows.

@@ -11,7 +11,6 @@ enum CardsPage {
         PageRoute(method: "POST", path: "cards", body: 4096, answer: change),
     ]
 
-    /// A group with its cards.
     private struct Section {
         let group: HealthGroup
         let cards: [(key: String, name: String)]

@@ -119,7 +119,6 @@ struct RepairForm {
     /// The form that applies the repair as the plan shows it.
     func html(merging merged: Int, _ call: PageCall) -> HTML { Self.html(fields + [("merged", "\(merged)")], call) }
 
-    /// A form with hidden fields.
     static func html(_ fields: [(name: String, value: String)], _ call: PageCall) -> HTML {
         let hidden: [HTML] = fields.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">" }
         return "<form method=\"post\" action=\"/page/care/repair\">\(hidden)<button>\(call.texts("care.apply"))</button></form>"

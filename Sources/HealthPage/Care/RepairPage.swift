@@ -76,7 +76,6 @@ enum RepairPage {
         return dismissalForm("dismiss", suspicion.series, range.from, range.to, range.fits.code, call, then: [("then", "today")])
     }
 
-    /// A form that names a suspicion.
     private static func dismissalForm(
         _ action: String, _ series: SeriesDescription, _ from: Instant, _ to: Instant, _ fits: String, _ call: PageCall,
         then: [(name: String, value: String)] = []

@@ -12,10 +12,8 @@ enum ChartData {
         PageRoute(method: "GET", path: "data/events", isSlow: true, answer: events),
     ]
 
-    /// The maximum number of types, and of sources, in a chart.
     private static let (maximumTypes, maximumSources) = (4, 8)
 
-    /// The types that a chart can show.
     static func isShown(_ type: SampleType) -> Bool { type.kind == .quantity || type.id == BloodPressure.type }
 
     private static func frame(_ call: PageCall, _ types: [SampleType], _ reader: Reader) throws -> ChartFrame {
@@ -110,7 +108,6 @@ private struct EventMarks {
 
     init(frame: ChartFrame) { self.frame = frame }
 
-    /// Adds an event. Events of a kind are added in the order of their start.
     mutating func add(_ kind: String, _ name: String, _ start: Instant, _ end: Instant) {
         guard end > frame.start || start >= frame.start else { return }
         let (from, to) = (start.microseconds / 1000, end.microseconds / 1000)

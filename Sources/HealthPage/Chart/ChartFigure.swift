@@ -7,9 +7,7 @@ struct ChartFigure {
     let call: PageCall
     /// The type that is shown first.
     let type: SampleType
-    /// The initial range.
     let first: ChartWindow.Range
-    /// The types that can be added to the chart.
     let others: [SampleType]
     /// Whether several sources have samples of the type.
     let hasSources: Bool

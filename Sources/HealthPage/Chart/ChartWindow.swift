@@ -6,7 +6,6 @@ import SampleStore
 /// The time that a chart and its table show, from the address of the page: a range of calendar days that ends today or some ranges
 /// earlier (`range`, `back`), or two times in milliseconds (`from`, `to`).
 struct ChartWindow {
-    /// The ranges to choose from.
     enum Range: String, CaseIterable {
         case day, week, month, half, year, all
 

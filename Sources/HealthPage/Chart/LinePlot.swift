@@ -5,13 +5,11 @@ struct LinePlot {
     /// A line through points.
     struct Line {
         var points: [(x: Double, y: Double)]
-        /// The number of its color.
         var color = 0
         /// Whether each point has a dot.
         var hasDots = false
     }
 
-    /// The text alternative.
     let label: String
     var lines: [Line]
     /// The labelled places of the x axis.

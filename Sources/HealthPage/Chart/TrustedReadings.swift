@@ -29,7 +29,6 @@ struct TrustedReadings {
             reader.store, zone: call.zone, priority: call.core.settings.priority, conditions: try conditions(of: person, call))
     }
 
-    /// The readings of a suspicion.
     private static func condition(_ suspicion: Suspicion) throws -> SamplePredicate {
         let (range, series) = (suspicion.range, suspicion.series)
         let device = SamplePredicate.comparison(.device(.key), .equal, series.device.isEmpty ? .present : .text(series.device))

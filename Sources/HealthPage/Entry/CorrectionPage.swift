@@ -26,7 +26,6 @@ enum CorrectionPage {
         return try call.reader().store.samples.correctable(with: sample)
     }
 
-    /// The form with the contents of the samples.
     private static func form(_ members: [Sample], _ call: PageCall) -> (form: EntryForm, shown: EntryForm.Shown) {
         let unit = call.values.unit(of: members[0].origin.type)
         let values = members.map { member in

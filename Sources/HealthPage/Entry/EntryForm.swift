@@ -21,7 +21,6 @@ struct EntryForm {
         var zone: String
     }
 
-    /// The pressures that a blood pressure is entered as.
     static let pressures = [SampleType.bloodPressureSystolic, .bloodPressureDiastolic]
 
     /// Creates a form for a type, or `nil` if readings of the type cannot be typed.

@@ -37,7 +37,6 @@ struct SampleActions {
             + "<p>\(correct)<a class=\"button\" href=\"/page/sample/\(id)/delete\">\(texts("deleted.delete"))</a></p>\(undo)"
     }
 
-    /// The form that restores a deleted sample.
     static func restoreForm(_ id: String, _ call: PageCall, name: String? = nil) -> HTML {
         let label: HTML = name.map { " aria-label=\"\(call.texts("deleted.restoreOf", $0))\"" } ?? ""
         return """

@@ -1,6 +1,5 @@
 /// A hub on the page of a fleet's center.
 package struct FleetRow: Sendable {
-    /// The state of a hub.
     package enum State: String, Sendable, CaseIterable {
         case enrolled, revoked, stopped, copied
     }
@@ -11,13 +10,11 @@ package struct FleetRow: Sendable {
     package var silence: Int?
     /// The number of changes that waited for delivery, or `nil` before the first report. The following members are from the same report.
     package var waiting: Int?
-    /// The number of readings in quarantine.
     package var quarantined: Int?
     /// The lowest battery level of its devices in percent.
     package var battery: Int?
     /// The number of its devices without a reading for a day.
     package var silentDevices: Int?
-    /// The version of its software.
     package var version: String?
     /// The number of commands without a result.
     package var orders = 0
@@ -27,7 +24,6 @@ package struct FleetRow: Sendable {
     /// The battery level in percent below which it is marked, as on the page of devices.
     private static let lowBattery = 15
 
-    /// A hub.
     package init(name: String, state: State) { (self.name, self.state) = (name, state) }
 
     func html(_ texts: PageTexts) -> HTML {

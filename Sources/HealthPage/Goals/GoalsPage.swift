@@ -62,12 +62,10 @@ enum GoalsPage {
         return call.texts("goals.text." + goal.span.rawValue, amount)
     }
 
-    /// The person's goal of a type.
     private static func goal(of type: SampleType, _ call: PageCall) throws -> Goal? {
         try call.records().goals()[type]
     }
 
-    /// The goal of a type as a paragraph, for the page of the type.
     static func note(of type: SampleType, _ call: PageCall) throws -> HTML {
         try goal(of: type, call).map {
             "<p class=\"goal\"><a href=\"/page/goals\">\(call.texts("goals.goal")): \(text($0, call))</a></p>"

@@ -4,7 +4,6 @@ import SampleStore
 
 /// What a page shows of an object besides its value, by kind.
 enum KindPage {
-    /// The contents of one object.
     static func object(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> HTML {
         switch sample.origin.kind {
         case .workout: try WorkoutKind.html(sample, reader, call)
@@ -62,6 +61,5 @@ enum KindPage {
         return items.isEmpty ? "" : "<dl>\(items)</dl>"
     }
 
-    /// A text as a fragment.
     static func cell(_ text: String) -> HTML { "\(text)" }
 }

@@ -7,7 +7,6 @@ import SampleStore
 enum MedicationKind {
     private static let month: Int64 = 30 * 86_400_000_000
 
-    /// One dose.
     static func html(_ sample: Sample, _ call: PageCall) -> HTML {
         guard let dose = try? sample.body?.decoded(as: MedicationDoseEvent.self) else { return "" }
         let texts = call.texts

@@ -12,7 +12,6 @@ enum NotesPage {
         PageRoute(method: "POST", path: "notes", body: 16_384, answer: change),
     ]
 
-    /// The days that the page lists.
     private static let listed = 365
 
     private static func notes(_ call: PageCall, from first: Instant, through last: Instant) throws -> [Annotation] {

@@ -17,7 +17,6 @@ struct UploadDrafts {
     private static let timeout: Int64 = 3600
 
     let inbox: String
-    /// The UUID of the person.
     let person: String
 
     private struct Draft {
@@ -51,7 +50,6 @@ struct UploadDrafts {
         }
     }
 
-    /// Removes all drafts of a person.
     static func removeAll(of person: String, in inbox: String) {
         for draft in all(in: inbox) where draft.person == person { unlink("\(inbox)/\(draft.name)") }
     }

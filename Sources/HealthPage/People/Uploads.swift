@@ -6,7 +6,6 @@ import Synchronization
 /// The imports of uploaded files by person. Each person has one running import and a few waiting ones, so that the files of one person do not
 /// delay those of another. The last results are kept in memory.
 final class Uploads: Sendable {
-    /// An import.
     struct Entry: Sendable {
         let id: Int
         let name: String

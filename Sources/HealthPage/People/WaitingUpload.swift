@@ -11,7 +11,6 @@ package struct WaitingUpload: Sendable {
     private static let prefix = ".page-upload-"
     private static let (own, all) = ("own-", "all-")
 
-    /// The hidden folder.
     private let folder: String
     let name: String
     /// The UUID of the person whose readings are in the file.
@@ -75,7 +74,6 @@ package struct WaitingUpload: Sendable {
         return true
     }
 
-    /// Removes the file and the folder.
     func remove() {
         unlink(file)
         rmdir(folder)

@@ -80,7 +80,6 @@ struct ReportPlot {
             """
     }
 
-    /// The points between gaps.
     private static func parts(_ points: [Point], gap: Int64) -> [[Point]] {
         var parts: [[Point]] = []
         for point in points {

@@ -4,7 +4,6 @@ import HealthModel
 import HealthServing
 import SampleStore
 
-/// The days and types of a report.
 struct ReportRequest {
     /// The types by name. A blood pressure stands for its two pressures.
     let types: [SampleType]
@@ -48,6 +47,5 @@ struct ReportRequest {
     /// The types whose samples are the readings of a type: itself, or the two pressures of a blood pressure.
     static func parts(of type: SampleType) -> [SampleType] { type.id == BloodPressure.type ? EntryForm.pressures : [type] }
 
-    /// The request as the query of a link.
     var query: String { (["from=\(first)", "until=\(last)"] + types.map { "type=\($0.id)" }).joined(separator: "&") }
 }

@@ -41,7 +41,6 @@ struct CompactText {
         return compact
     }
 
-    /// Copies a string.
     private mutating func quoted(_ quote: UInt8) {
         var isEscaped = false
         compact.append(source.removeFirst())

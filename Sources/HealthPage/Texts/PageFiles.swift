@@ -94,7 +94,6 @@ package struct PageFiles: Sendable {
     }
 }
 
-/// An error in the page's files.
 package struct PageFilesError: Error, CustomStringConvertible {
     package let description: String
 }

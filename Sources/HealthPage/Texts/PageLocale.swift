@@ -1,6 +1,5 @@
 /// The separators of numbers in the language of the current request.
 enum PageLocale {
-    /// The language of the texts.
     static let language = TaskLocal<String>(wrappedValue: "en")
 
     /// The separator before decimals.

@@ -6,7 +6,6 @@ extension PageTexts {
     enum ValueList: String, CaseIterable {
         case mood, moodKind, topic, risk, schedule, form, resource
 
-        /// All values of the list.
         var values: [String] {
             switch self {
             case .mood: ObjectValues.stateOfMindLabel.cases.map(\.name)

@@ -29,9 +29,7 @@ struct PageTexts: Sendable {
         return Self.filled(one ?? texts[key] ?? key, values)
     }
 
-    /// The text of a key, if there is one.
     subscript(key: String) -> String? { texts[key] }
-    /// All keys.
     var keys: Set<String> { Set(texts.keys) }
     /// The texts with a key prefix, such as `script.` for the scripts.
     func beginning(with prefix: String) -> [(key: String, text: String)] {

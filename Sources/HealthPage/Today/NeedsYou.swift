@@ -5,7 +5,6 @@ import SampleStore
 /// What needs the person: alerts of the last day, backups that fail, readings that need a decision, and sensors of the hub that are silent or have a low
 /// battery.
 struct NeedsYou {
-    /// One matter.
     private struct Item {
         var icon = Icon.warning
         var isBad = false

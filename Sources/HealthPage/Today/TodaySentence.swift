@@ -21,7 +21,6 @@ struct TodaySentence {
             """
     }
 
-    /// The facts in words.
     var sentences: [String] { facts.map(text) }
 
     private var greeting: String? {

@@ -3,7 +3,6 @@ import Glibc
 import HealthModel
 import SampleStore
 
-/// The progress of a receiver.
 struct DeliveryProgress: Hashable, Codable {
     /// The last anchor that the receiver acknowledged.
     var anchor: QueryAnchor
@@ -50,7 +49,6 @@ struct DeliveryProgress: Hashable, Codable {
 final class ProgressFile {
     private let path: String
     private let lock: Int32
-    /// The maximum size of the file.
     private static let maximumBytes = 4096
 
     /// Opens and locks the progress file.

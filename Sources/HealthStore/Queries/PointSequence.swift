@@ -20,7 +20,6 @@ public struct PointSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// Opens an object's points.
     let read: @Sendable (Sample) throws -> Source
 
-    /// The points of one object.
     struct Source: Sendable {
         var points: Points
         var content: PackedContent

@@ -62,7 +62,6 @@ extension SampleQueryDescriptor {
             private var walk: Walk?
             private var samples: ArraySlice<StoredSample> = []
             private var isOver = false
-            /// The number of samples in one batch.
             private static let batch = 256
 
             /// The number of samples that are read but not consumed yet.
@@ -113,7 +112,6 @@ extension SampleQueryDescriptor {
 }
 
 extension SampleStore {
-    /// All samples of a query.
     func all(_ query: SampleQuery) throws -> [StoredSample] {
         let cursor = try samples.cursor(matching: query)
         defer { cursor.close() }

@@ -13,7 +13,6 @@ actor CommitWatch {
 
     init(path: String) { self.path = path }
 
-    /// The number of waiting tasks.
     var waitingCount: Int { waiting.count }
 
     /// Starts listening unless it already does.

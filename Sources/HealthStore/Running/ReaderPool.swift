@@ -13,10 +13,8 @@ struct ReaderPool: Sendable {
     /// Takes back a reader that has no open query.
     func giveBack(_ reader: StoreReader) { idle.giveBack(reader) }
 
-    /// The number of idle readers.
     var idleCount: Int { idle.count }
 
-    /// Runs a closure with a reader from the pool.
     func read<Value: Sendable>(_ body: @Sendable (SampleStore) throws -> Value) async throws -> Value {
         let reader = take()
         defer { giveBack(reader) }

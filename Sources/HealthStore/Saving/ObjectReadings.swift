@@ -4,7 +4,6 @@ import Pipeline
 /// Converts saved objects to readings and processes them like all readings: times, units, identity, plausibility gate.
 struct ObjectReadings {
     let source: SourceRevision
-    /// The default person of the objects.
     let person: String
     let zone: TimeZoneRules
     let received: Instant

@@ -3,9 +3,7 @@ import HubBackup
 import Pipeline
 
 extension HubStatus {
-    /// The backups at a location.
     package struct Backup: Codable, Hashable, Sendable {
-        /// The name of the location.
         package var name: String
         /// The last verified backup.
         package var made: Instant?

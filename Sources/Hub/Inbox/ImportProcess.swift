@@ -58,7 +58,6 @@ final class ImportProcess {
     }
 }
 
-/// Reads the output of a process.
 private final class OutputPipe {
     let writing: Int32
     private let reading: Int32

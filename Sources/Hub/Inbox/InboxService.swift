@@ -235,7 +235,6 @@ package final class InboxService: HubSource {
 }
 
 package struct InboxSettings: Sendable {
-    /// The path of the folder.
     package var folder: String
     /// The program and its arguments. The file's path is sent to its standard input.
     package var command: [String]

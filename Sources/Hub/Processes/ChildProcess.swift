@@ -56,7 +56,6 @@ final class ChildProcess {
 
     deinit { kill() }
 
-    /// Asks the process to end.
     func stop() { Glibc.kill(process, SIGTERM) }
 
     /// Waits for the end of the process, which must be certain.

@@ -9,7 +9,6 @@ import Glibc
 package enum MemoryLimit: Int, CaseIterable, Sendable {
     /// A process that sends to a target or delivers alerts, and one that prunes the store.
     case delivery = 192
-    /// An import of a file.
     case importing = 256
     /// The API with the page, and a backup with restic.
     case serving = 384
@@ -18,7 +17,6 @@ package enum MemoryLimit: Int, CaseIterable, Sendable {
 
     private static let variable = "VITALGATE_MEMORY"
 
-    /// The environment of this process with this limit.
     static func environment(with limit: MemoryLimit?) -> [UnsafeMutablePointer<CChar>?] {
         var words: [UnsafeMutablePointer<CChar>?] = []
         var index = 0

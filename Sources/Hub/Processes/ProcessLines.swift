@@ -19,7 +19,6 @@ final class ProcessLines {
 
     deinit { loop.unwatch(reader.number) }
 
-    /// Starts a process with this output.
     func start(_ body: (Int32) throws(SystemFailure) -> SupervisedProcess) throws(SystemFailure) -> SupervisedProcess {
         defer { writer = nil }
         return try body(writer?.number ?? -1)

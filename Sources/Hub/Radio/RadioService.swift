@@ -21,11 +21,9 @@ package protocol RadioSource: AnyObject {
     func waitsFor(_ address: BluetoothAddress) -> String?
     /// Returns the strength at which the device was heard last in dBm, or `nil` if it is unknown.
     func strength(of address: BluetoothAddress) -> Int?
-    /// Whether there is an adapter.
     var hasAdapter: Bool { get }
     /// Starts the source. Called only if there is an adopted device.
     func start()
-    /// Disconnects from all devices.
     func stop()
 }
 

@@ -27,7 +27,6 @@ package final class HomeAssistantService: HubSource {
         var listener: AdvertListener
         var state = AdvertListener.State.connecting
         var counts = AdvertCounts()
-        /// When the connection was lost.
         var lost: Duration?
         /// The failure that was reported last.
         var reported: String?
@@ -67,13 +66,11 @@ package final class HomeAssistantService: HubSource {
         update()
     }
 
-    /// Starts to listen.
     package func start() throws(SourceError) {
         isStarted = true
         update()
     }
 
-    /// Closes all connections.
     package func stop() {
         isStarted = false
         for name in listeners.keys { close(name, waiting: Self.closingTime) }

@@ -6,7 +6,6 @@ package struct Reception: Codable, Hashable, Sendable {
     package var name: String
     /// The strength at which it was heard last in dBm, or `nil` if it is unknown.
     package var strength: Int?
-    /// When it was heard last.
     package var last: Instant
     /// The number of advertisements that the receiver passed on.
     package var count: Int

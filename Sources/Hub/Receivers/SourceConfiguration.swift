@@ -17,24 +17,16 @@ package struct SourceConfiguration: NamedSetting, Equatable, Sendable {
     package let name: String
     /// The kind of receiver.
     package let kind: Kind
-    /// The address and its token.
     package let settings: HomeAssistantSettings
 
-    package static let key = "sources"
+    package static let (key, noun) = ("sources", "source")
     /// The keys of an entry.
     static let knownKeys = ["kind"] + HomeAssistantSettings.settings.map(\.key)
 
     init(name: String, from decoder: any Decoder) throws {
         self.name = name
-        let path = "\(Self.key).\(name)"
-        guard Self.isName(name) else {
-            throw ConfigurationError("'\(path)': a source's name has at most 64 characters from a to z, 0 to 9 and -")
-        }
-        kind = try decoder.container(keyedBy: SettingKey.self).kind(at: path) { (_: Kind) in Self.knownKeys }
-        do {
-            settings = try HomeAssistantSettings(from: decoder)
-        } catch let fault as SettingsFault {
-            throw ConfigurationError("'\(path).\(fault.key)': \(fault.words)")
-        }
+        let members = try decoder.container(keyedBy: SettingKey.self)
+        kind = try members.kind { (_: Kind) in Self.knownKeys }
+        settings = try members.settings { try HomeAssistantSettings(from: decoder) }
     }
 }

@@ -34,7 +34,6 @@ package final class Hub: HubSourceHost {
     /// - Parameter live: the ingest of the sources. ``stop()`` ends it.
     package init(live: LiveIngest) { self.live = live }
 
-    /// Adds a source. If the hub runs, the source is started.
     package func add(_ source: any HubSource, policy: StartPolicy) {
         source.host = self
         let added = SupervisedSource(source, policy: policy)
@@ -44,7 +43,6 @@ package final class Hub: HubSourceHost {
         changed()
     }
 
-    /// Passes new settings to all sources.
     package func apply(_ settings: HubSettings) {
         if isRunning, live.zone != settings.zone {
             let text = "local times are now read in \(settings.zone.identifier) instead of \(live.zone.identifier)"
@@ -152,7 +150,6 @@ package final class Hub: HubSourceHost {
     }
 }
 
-/// A source and its state.
 package final class SupervisedSource {
     /// The state. Its raw values appear in the status: `stopped`, `running`, `waiting`, `ignored`.
     package enum State: String, Sendable {
@@ -170,7 +167,6 @@ package final class SupervisedSource {
     package let policy: StartPolicy
     /// The current state, `stopped` before the hub's start.
     package private(set) var state = State.stopped
-    /// When it started last.
     package private(set) var started: Instant?
     /// The reason why it does not run.
     package private(set) var error: SourceError?

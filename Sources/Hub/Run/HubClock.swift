@@ -24,7 +24,6 @@ package final class HubClock {
         /// Calls the handler whenever the clock is set, as long as the result is retained. Returns `nil` if it cannot be watched.
         package var watch: (@escaping () -> Void) -> AnyObject?
 
-        /// The functions of this machine.
         package static func machine(_ loop: EventLoop, _ clock: SteadyClock) -> Questions {
             let name = SmallFile.read("/proc/sys/kernel/random/boot_id", limit: 100) ?? []
             return Questions(

@@ -34,7 +34,6 @@ package protocol HubSource: AnyObject {
     func stop()
     /// Whether all expected readings have been delivered and are durable. Used by `run --once`.
     var isDone: Bool { get }
-    /// The current devices of the source.
     var devices: [HubDevice] { get }
     /// A description for the user of the missing requirement before any device can deliver, or `nil`. The source keeps running
     /// because a missing device is not its failure.
@@ -74,7 +73,6 @@ extension HubSource {
 package struct LoadRefusals: Codable, Hashable, Sendable {
     /// The name of the bound, such as `streams`.
     package var bound: String
-    /// The number of requests.
     package var count: Int
     /// The time of the first one since the start of the process.
     package var since: Instant
@@ -93,13 +91,11 @@ package protocol HubSourceHost: AnyObject {
 
 /// The user's settings for the sources.
 package struct HubSettings: Sendable {
-    /// All profiles.
     package var library: ProfileLibrary
     /// The adopted devices of all sources. A source recognises its own by the address.
     package var devices: [AdoptedDevice]
     /// Merged device keys and their replacements.
     package var aliases: [String: String]
-    /// The zone of local times.
     package var zone: TimeZoneRules
     /// The inbox settings, or `nil` for no inbox.
     package var inbox: InboxSettings?
@@ -128,9 +124,7 @@ package struct HubSettings: Sendable {
     }
 }
 
-/// A device with its state at the source.
 package struct HubDevice {
-    /// The device with its activity.
     package let device: LiveDevice
     /// The state in a word or two: `live`, or the event that it waits for.
     package let state: String
@@ -150,7 +144,6 @@ package struct HubDevice {
 
 /// The reaction of the hub to a source that cannot start.
 package enum StartPolicy: String, CaseIterable, Sendable {
-    /// The hub ends with the error.
     case error
     /// The source is started again, at growing intervals.
     case retry

@@ -154,7 +154,6 @@ package final class SerialService: HubSource, SerialSourceDelegate {
         notify(.action, path, "\(profile.name) is plugged in: run `vitalgate devices adopt \(path)` to read it")
     }
 
-    /// Passes the notice to the hub.
     package func didReceive(_ notice: SourceNotice) { host?.didReceive(notice) }
     /// Reports a change of a device's state to the hub.
     package func changed() { host?.changed(self) }

@@ -9,13 +9,9 @@ import SampleStore
 package struct HubMetrics {
     /// The state of the hub, or of the store if no hub runs.
     package var status: HubStatus
-    /// The targets of the configuration.
     package var targets: [TargetStatus]
-    /// The quarantined readings by rule.
     package var quarantine: [QuarantineSummary]
-    /// The memory of the hub's processes.
     package var memory: [ProcessMemory]
-    /// The version of the program.
     package var version: String
 
     /// Reads the metrics.

@@ -124,7 +124,6 @@ extension Instant {
     /// The time in whole seconds because a time derived from two clocks is not more precise.
     fileprivate var inSeconds: Instant { Instant(seconds: microseconds / 1_000_000) }
 
-    /// The time later by a duration.
     func moved(by time: Duration) -> Instant {
         let (seconds, attoseconds) = time.components
         return Instant(microseconds: microseconds + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)

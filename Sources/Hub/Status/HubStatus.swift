@@ -26,26 +26,22 @@ package struct HubStatus: Codable, Hashable, Sendable {
     /// The state of updates of the package, or `nil` before the first check.
     package var update: UpdateState?
 
-    /// The maximum number of devices in a status.
     package static let maximumDevices = 256
 
     /// The maximum number of radios of a source in a status.
     package static let maximumRadios = 32
 
-    /// The maximum number of rules in a status.
     package static let maximumRules = 20
 
     /// The readings that a rule quarantined and that are not judged yet.
     package struct Quarantined: Codable, Hashable, Sendable {
         /// The rule, truncated to 200 characters.
         package var rule: String
-        /// The number of readings.
         package var count: Int
         /// When the first of them arrived.
         package var since: Instant
     }
 
-    /// The process of a running hub.
     package struct Process: Codable, Hashable, Sendable {
         /// The process id.
         package var process: Int32
@@ -69,7 +65,6 @@ package struct HubStatus: Codable, Hashable, Sendable {
 
     /// The ledger's totals for the calendar day.
     package struct Today: Codable, Hashable, Sendable {
-        /// The start of the day.
         package var since: Instant
         /// Why the readings could not be counted, so that all counts are 0. `nil` if they were counted.
         package var failure: String?
@@ -79,7 +74,6 @@ package struct HubStatus: Codable, Hashable, Sendable {
         package var stored = 0
         /// Readings that already existed.
         package var duplicate = 0
-        /// Quarantined readings.
         package var quarantined = 0
         /// Readings that could not be read.
         package var refused = 0
@@ -91,7 +85,6 @@ package struct HubStatus: Codable, Hashable, Sendable {
 
     /// The state of a process beside the hub that reports it, such as the one that evaluates alerts.
     package struct ProcessState {
-        /// The name in the log.
         package var name: String
         /// The uptime at its start, or `nil` if it does not run.
         package var started: Duration?
@@ -124,7 +117,6 @@ package struct HubStatus: Codable, Hashable, Sendable {
         package var radios: [String]?
     }
 
-    /// The status of an adopted device.
     package struct Device: Codable, Hashable, Sendable {
         /// The address as in the store, `bluetooth:C0:01:02:03:04:01`, truncated to 200 characters.
         package var address: String

@@ -4,9 +4,7 @@ import Pipeline
 
 /// The resident memory of a part of the hub.
 package struct ProcessMemory: Hashable, Sendable {
-    /// A part of the hub.
     package enum Process: String, Sendable {
-        /// The hub itself.
         case hub
         /// The server of the API, the page and the metrics.
         case api
@@ -14,7 +12,6 @@ package struct ProcessMemory: Hashable, Sendable {
         case others
     }
 
-    /// The part.
     package var process: Process
     /// The size in bytes.
     package var bytes: Int

@@ -9,13 +9,11 @@ import HealthModel
 package final class StatusClient {
     /// The reason for a missing answer.
     package enum Failure: Error, Hashable, Sendable {
-        /// No hub runs on the store.
         case noHub
         /// This user may not use the socket.
         case notPermitted(String)
         /// The hub runs but does not answer now.
         case noAnswer(String)
-        /// The hub has ended.
         case ended
     }
 

@@ -30,31 +30,25 @@ package struct AlertReceiverConfiguration: Sendable, NamedSetting {
     package let kind: Kind
     private let make: @Sendable (_ store: String, _ now: @escaping () -> Instant) -> any AlertSender
 
-    static let key = "alerts"
+    static let (key, noun) = ("alerts", "receiver")
     static let keys = Set(["kind"] + Kind.allCases.flatMap(\.keys))
 
     init(name: String, from decoder: any Decoder) throws {
         self.name = name
-        let path = "alerts.\(name)"
-        guard Self.isName(name) else {
-            throw ConfigurationError("'\(path)': a receiver's name has at most 64 characters from a to z, 0 to 9 and -")
-        }
         let members = try decoder.container(keyedBy: SettingKey.self)
-        kind = try members.kind(at: path) { ["kind"] + $0.keys }
-        do {
+        kind = try members.kind { ["kind"] + $0.keys }
+        make = try members.settings { [kind] in
             switch kind {
             case .command:
                 let settings = try CommandExporter.Settings(from: decoder)
-                make = { _, _ in CommandAlertSender(settings) }
+                return { _, _ in CommandAlertSender(settings) }
             case .webhook:
                 let settings = try WebhookExporter.Settings(from: decoder)
-                make = { WebhookAlertSender(settings, now: $1) }
+                return { WebhookAlertSender(settings, now: $1) }
             case .mqtt:
                 let settings = try MQTTSettings(from: decoder)
-                make = { store, _ in MQTTAlertSender(settings, name: name, store: store) }
+                return { store, _ in MQTTAlertSender(settings, name: name, store: store) }
             }
-        } catch let fault as SettingsFault {
-            throw ConfigurationError("'\(path).\(fault.key)': \(fault.words)")
         }
     }
 

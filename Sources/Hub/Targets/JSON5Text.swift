@@ -1,6 +1,5 @@
 /// Keys and texts as a person writes them in JSON5.
 package enum JSON5Text {
-    /// A text in quotes.
     package static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -22,7 +21,6 @@ package enum JSON5Text {
         return isName ? text : quoted(text)
     }
 
-    /// An object on one line.
     static func object(_ members: [(key: String, value: String)]) -> String {
         "{ " + members.map { "\(key($0.key)): \($0.value)" }.joined(separator: ", ") + " }"
     }

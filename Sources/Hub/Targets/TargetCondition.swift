@@ -3,7 +3,6 @@ import SampleStore
 
 /// The `where` of a target: the condition for samples that go there.
 struct TargetCondition: Sendable {
-    /// The condition as written.
     let text: String
     private let path: String
 

@@ -31,31 +31,20 @@ package struct TargetConfiguration: Sendable, NamedSetting {
         ExporterSetting("kind"), ExporterSetting("types", .list), ExporterSetting("where"), ExporterSetting("units", .texts),
         ExporterSetting("batch", .number), ExporterSetting("ownSources", .list),
     ]
-    static let key = "targets"
+    package static let (key, noun) = ("targets", "target")
 
     init(name: String, from decoder: any Decoder) throws {
         self.name = name
         let path = "targets.\(name)"
-        guard Self.isName(name) else {
-            throw ConfigurationError("'\(path)': a target's name has at most 64 characters from a to z, 0 to 9 and -")
-        }
         let members = try decoder.container(keyedBy: SettingKey.self)
-        kind = try members.kind(at: path) { (Self.settings + $0.settings).map(\.key) }
+        kind = try members.kind { (Self.settings + $0.settings).map(\.key) }
         let typeNames = try members["types"] as [String]?
-        condition = try members.decodeIfPresent(String.self, forKey: SettingKey("where")).map { text throws(ConfigurationError) in
-            try TargetCondition(text, path: "\(path).where")
-        }
+        let text: String? = try members["where"]
+        condition = try text.map { text throws(ConfigurationError) in try TargetCondition(text, path: "\(path).where") }
         ownSources = try members["ownSources"] ?? []
-        let unitCodes = try members.decodeIfPresent([String: String].self, forKey: SettingKey("units")) ?? [:]
-        batch = try members.decodeIfPresent(Int.self, forKey: SettingKey("batch"))
-        guard (1...100_000).contains(batch ?? 1) else {
-            throw ConfigurationError("'\(path).batch': expected a whole number from 1 to 100000", isOutOfRange: true)
-        }
-        do {
-            make = try kind.read(decoder)
-        } catch let fault as SettingsFault {
-            throw ConfigurationError("'\(path).\(fault.key)': \(fault.words)")
-        }
+        let unitCodes: [String: String] = try members["units"] ?? [:]
+        batch = try members.number("batch", in: 1...100_000)
+        make = try members.settings { [kind] in try kind.read(decoder) }
         var types: Set<SampleType>?
         for name in typeNames ?? [] { types = try (types ?? []).union([TypeKeys.type(name, at: "\(path).types")]) }
         self.types = typeNames == nil ? nil : types ?? []

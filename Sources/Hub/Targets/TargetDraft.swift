@@ -25,7 +25,6 @@ package struct TargetDraft {
         for setting in settings { try add(setting) }
     }
 
-    /// Sets the location of a secret.
     package mutating func set(_ key: String, secretIn path: String) {
         values.append((key, .secret, [("file", JSON5Text.quoted(path))]))
     }

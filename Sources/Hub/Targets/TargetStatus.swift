@@ -4,7 +4,6 @@ import SampleStore
 
 /// The state of a target: what the store knows of it, and what it still has to receive.
 package struct TargetStatus {
-    /// The name in the configuration.
     package var name: String
     /// The kind, or `nil` if the target is no longer in the configuration.
     package var kind: ExporterKind?

@@ -1,48 +1,54 @@
 import Profiles
 
-/// Adds a target or a source to the text of a configuration, or removes it. All other text stays as it is, with its comments and its order.
+/// Adds an entry, such as a target, to an object in the text of a configuration, or removes it. All other text stays as it is, with its
+/// comments and its order.
 ///
 /// The text must be a valid configuration.
 package enum TargetText {
-    /// Adds a target after the others.
+    /// Adds an entry after the others.
     ///
     /// - Parameters:
     ///   - object: its settings in JSON5.
-    ///   - key: the configuration's key for all of them.
+    ///   - path: the keys of the object with all entries, the outermost first.
     /// - Returns: the new text.
-    /// - Throws: ``ConfigurationError`` if the text has no object for the target.
+    /// - Throws: ``ConfigurationError`` if the text has no object for the entry.
     package static func adding(
-        _ name: String, _ object: String, to bytes: [UInt8], under key: String = TargetConfiguration.key
+        _ name: String, _ object: String, to bytes: [UInt8], under path: [String] = [TargetConfiguration.key]
     ) throws(ConfigurationError) -> [UInt8] {
         let member = "\(JSON5Text.key(name)): \(object)"
         guard !ConfigurationText.isBlank(bytes) else {
-            return Array("{\n    \(key): {\n        \(member),\n    },\n}\n".utf8)
+            return Array("{\n    \(nested(member, in: path[...], "    ")),\n}\n".utf8)
         }
-        let root = try ConfigurationText.members(of: bytes)
-        guard let targets = try ConfigurationText.only(key, of: root) else {
-            let inner = ConfigurationText.indentation(of: root, in: bytes)
-            let text = "\(key): {\n\(inner)    \(member),\n\(inner)}"
-            return ConfigurationText.inserting(text, into: root, of: bytes)
+        var object = try ConfigurationText.members(of: bytes)
+        for (index, key) in path.enumerated() {
+            guard let inner = try ConfigurationText.only(key, of: object) else {
+                let text = nested(member, in: path[index...], ConfigurationText.indentation(of: object, in: bytes))
+                return ConfigurationText.inserting(text, into: object, of: bytes)
+            }
+            object = try ConfigurationText.members(of: bytes, at: inner.value.lowerBound, key)
         }
-        return ConfigurationText.inserting(member, into: try members(of: targets, in: bytes, key), of: bytes)
+        return ConfigurationText.inserting(member, into: object, of: bytes)
     }
 
-    /// Removes a target, and a comment after it on its last line.
+    /// A member, with objects around it.
+    private static func nested(_ member: String, in path: ArraySlice<String>, _ indentation: String) -> String {
+        guard let key = path.first else { return member }
+        let inner = indentation + "    "
+        return "\(key): {\n\(inner)\(nested(member, in: path.dropFirst(), inner)),\n\(indentation)}"
+    }
+
+    /// Removes an entry, and a comment after it on its last line.
     ///
-    /// - Returns: the new text, or `nil` if it has no such target.
+    /// - Returns: the new text, or `nil` if it has no such entry.
     package static func removing(
-        _ name: String, from bytes: [UInt8], under key: String = TargetConfiguration.key
+        _ name: String, from bytes: [UInt8], under path: [String] = [TargetConfiguration.key]
     ) throws(ConfigurationError) -> [UInt8]? {
-        let root = try ConfigurationText.members(of: bytes)
-        guard let targets = root.all.last(where: { $0.key == key }) else { return nil }
-        let found = try members(of: targets, in: bytes, key).all.filter { $0.key == name }
-        guard found.count == 1, let member = found.first else { return nil }
-        return ConfigurationText.removing(member, from: bytes)
-    }
-
-    private static func members(
-        of targets: JSON5Members.Member, in bytes: [UInt8], _ key: String
-    ) throws(ConfigurationError) -> JSON5Members {
-        try ConfigurationText.members(of: bytes, at: targets.value.lowerBound, key)
+        var object = try ConfigurationText.members(of: bytes)
+        for key in path {
+            guard let inner = object.all.last(where: { $0.key == key }) else { return nil }
+            object = try ConfigurationText.members(of: bytes, at: inner.value.lowerBound, key)
+        }
+        let found = object.all.filter { $0.key == name }
+        return found.count == 1 ? ConfigurationText.removing(found[0], from: bytes) : nil
     }
 }

@@ -13,12 +13,8 @@ package struct UpdateConfiguration: Decodable, Sendable {
     package init() {}
 
     package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: SettingKey.self)
-        if let unknown = members.allKeys.map(\.stringValue).sorted().first(where: { !Self.knownKeys.contains($0) }) {
-            throw ConfigurationError(
-                "'update.\(unknown)': unknown key, expected one of \(Self.knownKeys.joined(separator: ", "))")
-        }
-        applies = try members.decodeIfPresent(Bool.self, forKey: SettingKey("apply")) ?? false
-        checks = try members.decodeIfPresent(Bool.self, forKey: SettingKey("check")) ?? false || applies
+        let members = try decoder.members(hasOnly: Self.knownKeys)
+        applies = try members["apply"] ?? false
+        checks = try members["check"] ?? false || applies
     }
 }

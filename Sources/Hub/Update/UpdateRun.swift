@@ -51,7 +51,6 @@ package final class UpdateRun {
 
     deinit { if lock >= 0 { close(lock) } }
 
-    /// Whether an update was interrupted.
     package static func isInterrupted(in folder: String = UpdateState.folder) -> Bool { UpdateJournal.isPresent(in: folder) }
 
     // MARK: Check

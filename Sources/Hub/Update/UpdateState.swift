@@ -6,7 +6,6 @@ import Pipeline
 
 /// The state of updates, in a file that every user can read. `vitalgate update` writes it as root, and the hub shows it.
 package struct UpdateState: Codable, Hashable, Sendable {
-    /// The result of an attempt to update.
     package struct Attempt: Codable, Hashable, Sendable {
         package enum Outcome: String, Codable, Sendable {
             /// The new version is installed and passed its test.
@@ -34,7 +33,6 @@ package struct UpdateState: Codable, Hashable, Sendable {
     package var installed: String?
     /// A newer version in the repository, or `nil`.
     package var available: String?
-    /// The last attempt.
     package var last: Attempt?
 
     /// The folder of the state, of packages, and of the journal of a running update.
@@ -121,7 +119,6 @@ struct UpdateJournal: Codable, Hashable {
 
     private static func path(_ folder: String) -> String { folder + "/journal.json" }
 
-    /// Whether an update was interrupted.
     static func isPresent(in folder: String) -> Bool { SmallFile.read(path(folder), limit: 1 << 20) != nil }
 
     static func read(in folder: String) throws(UpdateFailure) -> UpdateJournal? {

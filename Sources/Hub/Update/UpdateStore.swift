@@ -10,7 +10,6 @@ struct UpdateStore {
     let tools: UpdateTools
     /// The words that run the installed program, without the option for the store.
     let program: [String]
-    /// The folder of the update.
     let folder: String
 
     /// The path with its links, which decide whose it is, and the file itself.

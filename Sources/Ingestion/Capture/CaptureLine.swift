@@ -66,13 +66,11 @@ struct CaptureLine: Codable, Hashable, Sendable {
     var time: Int64
     /// Nanoseconds by the clock that is never set.
     var uptime: Int64
-    /// The number of the device in this capture.
     var device: Int?
     var about: CapturedDevice?
     /// The sender of a frame, if it differs from the previous frame's.
     var from: CapturedDescription?
     var channel: String?
-    /// The bytes in hexadecimal.
     var bytes: String?
     var place: String?
     var number: Int?

@@ -24,7 +24,6 @@ package final class CaptureWriter {
     private var isOpen = true
     /// The boot of the machine while its clock is not confirmed.
     private var boot: String?
-    /// Devices by object identity.
     private var known: [ObjectIdentifier: Known] = [:]
     private var numbers = 0
 

@@ -17,7 +17,6 @@ package final class Replay {
     package struct Settings {
         /// The profiles that read the devices.
         package var library: ProfileLibrary
-        /// Returns the zone with a name.
         package var zone: (String) -> TimeZoneRules?
         /// Keys of encrypted advertisements, by device address. A capture contains none.
         package var keys: [String: String]

@@ -11,7 +11,6 @@ protocol ReplayFeed: AnyObject {
     func forEachLine(_ body: (ReplayLine) throws -> Void) throws
 }
 
-/// A line that can be replayed, with its place.
 struct ReplayLine {
     var line: CaptureLine
     var bytes: [UInt8] = []

@@ -4,13 +4,11 @@ import SampleStore
 
 /// The corrections in a machine's profiles, as repairs of a store.
 package struct Corrections {
-    /// One correction.
     package struct Entry {
         /// `profile/id`.
         package var name: String
         /// An explanation of the error, as written in the profile.
         package var note: String
-        /// The repair request for the store.
         package var request: RepairRequest
     }
 

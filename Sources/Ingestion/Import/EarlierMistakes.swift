@@ -12,7 +12,6 @@ struct EarlierMistakes: Hashable {
     /// The time of that weight in microseconds.
     var time: Int64
 
-    /// The source of the repair.
     static let source = "weights"
     private static let reach = 400 * Calendar.day
     /// The maximum number of weighings in one repair. The rest are found with the next weighing.

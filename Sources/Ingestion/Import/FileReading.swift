@@ -37,26 +37,20 @@ package struct ReadingOptions: Sendable {
     }
 }
 
-/// A file with its source and interpreter.
 package struct FileReading {
     package let path: String
-    /// The profile's id.
     package let profile: String
-    /// The UUID of the person who is measured.
     package let person: String
     /// Measures how much of the file has been read.
     package let meter = ReadMeter()
     /// The size in bytes of the input, which for a compressed file is its content.
     package let size: Int64
-    /// The source that splits the file into frames.
     package let source: any FrameSource
-    /// The interpreter that makes readings from the frames.
     package let interpreter: any FrameInterpreter
     private let table: ProfileInterpreter?
     private let text: DelimitedFileSource?
     private let sourceNotes: [String]
 
-    /// Creates a reading from its parts.
     package init(
         path: String, profile: String, person: String, source: any FrameSource, interpreter: any FrameInterpreter
     ) {

@@ -54,7 +54,6 @@ package struct ImportService {
         self.isDiskUsedUp = isDiskUsedUp
     }
 
-    /// The result of an import.
     package struct Outcome {
         /// The ledger's totals: all readings that came in, and their results.
         package var account: IngestAccount
@@ -67,7 +66,6 @@ package struct ImportService {
     }
 
     private struct Cancelled: Error {
-        /// Whether the disk was the reason.
         var isForDisk = false
         /// Whether a commit took too long after the request, so that its readings were not stored.
         var isOfCommit = false

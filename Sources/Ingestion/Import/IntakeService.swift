@@ -14,11 +14,9 @@ package struct IntakeService: Sendable {
     package enum Failure: Error, Hashable, Sendable {
         /// The format is not known.
         case unknownKind
-        /// The text is cut or malformed.
         case malformed(String)
         /// The client may write no type.
         case notGranted
-        /// The client is not a phone.
         case notAPhone
         /// The client may write for several people, and the post names none.
         case severalPeople

@@ -94,13 +94,11 @@ struct KnownFormat {
     static let electrocardiogram = "apple-health-electrocardiogram"
     /// Our own lines, as written by `export`.
     static let lines = "vitalgate-lines"
-    /// A route.
     static let gpx = "gpx"
     /// Activities in the format of Garmin's Training Center.
     static let tcx = "tcx"
     /// Activities in the format of devices from Garmin and others.
     static let fit = "fit"
-    /// A clinical document.
     static let cda = "cda"
     /// FHIR resources of any release.
     static let fhir = "fhir"

@@ -26,7 +26,6 @@ import SampleStore
 /// measurement that another source reported.
 struct PersonHistory {
     private let store: SampleStore
-    /// The weights by subject.
     private var weights: [String: EarlierWeights] = [:]
     /// Mistakes in the history of people that shows someone else.
     private var mistakes: [EarlierMistakes] = []

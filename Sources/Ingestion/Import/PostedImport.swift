@@ -7,7 +7,6 @@ package struct ImportSender {
     package var name: String
     /// The day, in microseconds since 1970.
     package var day: Range<Int64>
-    /// The client that sends them.
     package var client: Client
     /// The types that the sender may write. Other readings are refused.
     package var types: Set<ObjectType>

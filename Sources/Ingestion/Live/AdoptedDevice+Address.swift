@@ -3,7 +3,6 @@ import Profiles
 import SampleStore
 
 extension AdoptedDevice {
-    /// The prefix of the addresses of Bluetooth devices.
     package static let bluetooth = "bluetooth:"
 
     /// The Bluetooth address such as `C0:01:02:03:04:01`, or `nil` for other devices.

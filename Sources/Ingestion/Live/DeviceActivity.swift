@@ -4,7 +4,6 @@ import HealthModel
 package struct DeviceActivity: Sendable {
     /// The time of its last reading by the hub's clock, and by the uptime, which does not jump.
     package private(set) var last: (time: Instant, uptime: Duration)?
-    /// The battery level in percent.
     package var battery: Double?
     /// The number of readings for each of the last minutes of uptime.
     private var minutes: [(minute: Int64, readings: Int)] = []

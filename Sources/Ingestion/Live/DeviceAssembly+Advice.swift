@@ -3,7 +3,6 @@ import Profiles
 
 /// The steps to read a device that was detected but is not read yet.
 package struct DeviceAdvice: Hashable, Sendable {
-    /// The names of the profiles that read it.
     package var names: [String]
     /// The commands in order. Values that the user has to fill in are in capital letters.
     package var commands: [String]

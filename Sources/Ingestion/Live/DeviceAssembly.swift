@@ -6,7 +6,6 @@ import Wire
 
 /// Matches devices with profiles.
 package struct DeviceAssembly: Sendable {
-    /// The profiles to match with.
     package let library: ProfileLibrary
 
     /// - Parameter library: the profiles to match with.

@@ -19,7 +19,6 @@ package final class LiveDevice {
     var profiles: [Profile]
     let registry: OriginRegistry
     let aliases: [String: String]
-    /// The zone of local times.
     package let zone: TimeZoneRules
     let path: ReadingPath
     var normaliser: Normaliser { path.normaliser }
@@ -29,7 +28,6 @@ package final class LiveDevice {
     var sessionStart: Timestamp?
     var readings: [Reading] = []
     var joins = FrameJoin()
-    /// The advertisements by channel.
     var adverts: [String: ReceivedAdverts] = [:]
     var repeats = RepeatedReadings()
     /// Whether its timestamps are trusted if its clock cannot be read, and if its clock is known.

@@ -90,7 +90,6 @@ package final class LiveIngest {
             unsaved.formUnion(activeDevices.keys)
         }
     }
-    /// Called before each commit.
     package var beforeCommit: (() -> Void)?
     /// Called after each commit.
     package var onCommit: () -> Void = {}
@@ -144,10 +143,8 @@ package final class LiveIngest {
 
     /// The error that prevents commits, or `nil`.
     package var failure: (any Error)? { failing?.error }
-    /// The number of attempts that failed with that error.
     package var failures: Int { failing?.attempts ?? 0 }
 
-    /// The number of samples that wait for a commit.
     package var waitingSamples: Int { pending.samples.count }
 
     /// Whether the store rejects the waiting readings for a reason that a restart of the hub may fix. It is false if the disk is

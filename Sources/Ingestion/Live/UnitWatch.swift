@@ -28,7 +28,6 @@ final class UnitWatch {
     /// The maximum number of series. Beyond it all counts start again.
     private static let maximum = 1024
 
-    /// Counts committed readings.
     func count(_ batch: [GatedSample]) {
         for gated in batch where gated.rule == nil && types.contains(gated.sample.origin.type) {
             let origin = gated.sample.origin

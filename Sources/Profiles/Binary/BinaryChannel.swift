@@ -102,7 +102,6 @@ struct BinaryChannel: Sendable {
 
         var rules: [(key: String, value: Value)] = []
 
-        /// The bits and the fields that the metadata depends on.
         var dependencies: (mask: UInt64, fields: [Int32]) {
             var mask: UInt64 = 0
             var fields: [Int32] = []

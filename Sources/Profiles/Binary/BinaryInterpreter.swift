@@ -25,11 +25,9 @@ package struct BinaryOptions: Sendable {
 ///     let outcome = try interpreter.interpret(frame, into: &readings)
 ///     interpreter.fieldsJSON     // of the last frame
 package final class BinaryInterpreter: FrameInterpreter {
-    /// The profile of the channel.
     package let profile: Profile
     /// The decoder that splits the bytes into fields.
     package let decoder: FrameDecoder
-    /// The last decoded frame.
     @exclusivity(unchecked) package private(set) var frame = DecodedFrame()
     package var sessionStart: Timestamp?
 
@@ -41,7 +39,6 @@ package final class BinaryInterpreter: FrameInterpreter {
 
     private let registry: OriginRegistry
     private let device: Device?
-    /// Origins for frames that contain the types of their measurements.
     private var measured: [SampleType: Origin] = [:]
 
     private struct Walk {

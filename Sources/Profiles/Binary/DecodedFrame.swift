@@ -2,7 +2,6 @@ import HealthModel
 
 /// The fields of one frame. ``FrameDecoder`` fills it and reuses it for the next frame.
 package struct DecodedFrame: Sendable {
-    /// One value of one field.
     struct Entry: Sendable {
         enum Kind: UInt8, Sendable {
             case number, special, dateTime, text, truth, word, constant

@@ -92,7 +92,6 @@ extension LayoutPlan {
         var kind: Kind
         /// The offset of the first byte that counts.
         var from = 0
-        /// The initial value.
         var start: UInt8 = 0
         /// The mask of the bits that count.
         var mask: UInt8 = 0xFF

@@ -34,7 +34,6 @@ package struct FrameDecoder: Sendable {
         try decodeContent(bytes, into: &frame)
     }
 
-    /// Decodes the content of a frame, without its framing.
     func decodeContent(_ bytes: UnsafeRawBufferPointer, into frame: inout DecodedFrame) throws(FrameError) {
         var reader = ByteReader(bytes)
         var word: UInt64 = 0
@@ -231,7 +230,6 @@ package struct FrameDecoder: Sendable {
         return quotient + shifted.signum()
     }
 
-    /// Adds the scale's offset.
     @inline(__always) private func added(
         _ coefficient: Int64, _ exponent: Int16, _ scale: LayoutPlan.Variant, _ step: LayoutStep, _ offset: Int
     ) throws(FrameError) -> (Int64, Int16) {

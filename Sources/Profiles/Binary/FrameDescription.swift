@@ -12,7 +12,6 @@ package struct FrameDescription: Sendable {
 
     /// The readings that the description applies to.
     package var span: Span
-    /// The types that the description applies to.
     package var types: [SampleType]
     /// The metadata for those readings, or nil if the frame contains none.
     package var metadata: Metadata?

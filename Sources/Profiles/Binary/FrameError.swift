@@ -2,7 +2,6 @@ import Wire
 
 /// The reason and the place why bytes are not a frame of their channel.
 package struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of errors in a frame.
     package enum Reason: Hashable, Sendable {
         /// A field is missing or cut off.
         case truncated
@@ -28,11 +27,9 @@ package struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
         case unreadable
         /// The bytes contain no start of a frame.
         case noStart
-        /// The frame has another format.
         case notThisFormat
     }
 
-    /// The kind of error.
     package var reason: Reason
     /// The number of bytes before the field.
     package var offset: Int

@@ -14,7 +14,6 @@ struct LayoutPlan: Sendable {
     var objectLists: [ObjectList] = []
     var fields: [LayoutField] = []
     var variants: [Variant] = []
-    /// The unit of each variant.
     var units: [VariantUnit] = []
     var specials: [SpecialRule] = []
     /// Names for values that are not numbers. The first ones are those of ``MedicalNumber/Special``, in its order.
@@ -31,9 +30,7 @@ struct LayoutPlan: Sendable {
     var patterns: [TimePattern] = []
     /// Sets of allowed numbers of remaining bytes.
     var sizes: [Set<Int>] = []
-    /// The computations of check codes.
     var checks: [Check] = []
-    /// The parts of sums.
     var totals: [Total] = []
 
     /// Fields that are added, and the condition under which the sum is negative.
@@ -51,7 +48,6 @@ struct LayoutPlan: Sendable {
         var steps: [UInt16: Range<Int>] = [:]
     }
 
-    /// A word and its value.
     struct Choice: Sendable {
         var word: [UInt8]
         var value: Int64
@@ -133,7 +129,6 @@ struct BitCondition: Hashable, Sendable {
     func isCompatible(with other: BitCondition) -> Bool { (value ^ other.value) & mask & other.mask == 0 }
 }
 
-/// One step of a plan.
 struct LayoutStep: Sendable {
     enum Kind: UInt8, Sendable {
         case integer, word, sfloat, float, dateTime, text, bytes, skip, checkCode

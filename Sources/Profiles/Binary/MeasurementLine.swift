@@ -26,7 +26,6 @@ struct MeasurementLine {
         LayoutField(name: "time", shape: .text),
     ]
 
-    /// The maximum number of items in one line.
     private static let maximumItems = 16
 
     let bytes: UnsafeRawBufferPointer

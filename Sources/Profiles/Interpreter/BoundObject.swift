@@ -23,7 +23,6 @@ final class BoundObject {
         self.hasDuration = hasDuration
     }
 
-    /// All cells that it uses.
     var cells: [Int] { reading.cells + figures.flatMap(\.reading.cells) }
 
     /// Makes the reading of a row. An unknown word is not guessed: it gets the number -1, which is not a case, and the gate quarantines it.

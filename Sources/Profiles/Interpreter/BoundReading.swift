@@ -73,7 +73,6 @@ final class BoundReading {
 
     deinit { units.deallocate() }
 
-    /// All cells that the reading uses.
     var cells: [Int] { [cell, unitCell, headerCell] + conditions.map(\.cell) + origins.cells + metadata.cells }
 
     /// Whether the reading is one number in one cell, without conditions or metadata.
@@ -81,7 +80,6 @@ final class BoundReading {
         !isConditional && decimal == .point && group == nil && metadata.isEmpty && knownUnit == nil && !hasEmpties
     }
 
-    /// Whether a cell has no value.
     @inline(__always) func isEmpty(_ cell: UnsafeRawBufferPointer) -> Bool {
         cell.isEmpty || (hasEmpties && isOne(cell, of: empties))
     }

@@ -5,7 +5,6 @@ import Pipeline
 final class MetadataFinder {
     private let constants: [(String, MetadataValue)]
     private let dynamic: [(rule: MetadataRule, cell: Int)]
-    /// The cells that the metadata uses.
     let cells: [Int]
     private let plain: Metadata?
     private let limits: (lower: Metadata, upper: Metadata)
@@ -34,7 +33,6 @@ final class MetadataFinder {
         scratch.deallocate()
     }
 
-    /// Whether there is no metadata.
     var isEmpty: Bool { constants.isEmpty && dynamic.isEmpty }
 
     /// Metadata never refuses a reading: a text that is not a number is kept as a text, and a long one is cut off.

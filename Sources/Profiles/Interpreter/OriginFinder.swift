@@ -10,7 +10,6 @@ final class OriginFinder {
     private let device: DeviceRule?
     private let binding: HeaderBinding
     private let personCell: Int
-    /// The cells that determine the origin.
     let cells: [Int]
     private let constant: Origin?
     let memo = ByteMemo<Origin>()

@@ -10,7 +10,6 @@ import Pipeline
 ///
 /// Create one interpreter for each file.
 package final class ProfileInterpreter: FrameInterpreter {
-    /// The profile that reads the file.
     package let profile: Profile
     /// Assumptions about the file, to be shown to the user on stderr and kept in the ledger. Complete after the header was read.
     package private(set) var notes: [String]

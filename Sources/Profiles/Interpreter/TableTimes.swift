@@ -85,7 +85,6 @@ final class TableTimes {
 
     deinit { scratch.deallocate() }
 
-    /// Whether the row has no time at all.
     func isEmpty(_ cells: Cells) -> Bool {
         if columns.isEmpty { return elapsedCell.map { trimmed(cells[$0]).isEmpty } ?? true }
         return columns.allSatisfy { trimmed(cells[$0]).isEmpty }

@@ -86,7 +86,6 @@ extension Profile {
         return binaries.first { $0.name.lowercased() == name }.map { BinaryMatch(profile: self, channel: $0) }
     }
 
-    /// The profile's binary channels.
     package var binaryChannels: [String] { binaries.map(\.name) }
 
     /// Whether any of its binary channels makes readings. A device is adopted only for such profiles.

@@ -1,6 +1,5 @@
 /// A guess at a column's type and unit from its name, for the user to confirm.
 struct ColumnName {
-    /// The id of a quantity type.
     let type: String?
     /// The unit in UCUM, only if the name contains it.
     let unit: String?

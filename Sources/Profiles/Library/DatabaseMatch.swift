@@ -3,7 +3,6 @@ import Pipeline
 
 /// The match of a profile with another program's database. Each table is a channel.
 package struct DatabaseMatch: Sendable {
-    /// The profile that reads the database.
     package let profile: Profile
     let channels: [TableChannel]
 

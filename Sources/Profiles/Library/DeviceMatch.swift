@@ -3,11 +3,9 @@
 package struct DeviceMatch: Hashable, Sendable {
     /// GATT services in the profile's form: `180D`, or 36 characters.
     package var services: [String] = []
-    /// Services whose data are advertised.
     package var advertisedServiceData: [String] = []
     /// Companies whose data are advertised.
     package var manufacturers: [UInt16] = []
-    /// Prefixes of the device's name.
     package var names: [String] = []
     /// Whole names, for names that are too short to be a prefix.
     package var wholeNames: [String] = []
@@ -19,7 +17,6 @@ package struct DeviceMatch: Hashable, Sendable {
     /// Whether each kind of rule that is given must fit. Set if a company's number alone is not specific enough.
     package var needsAll = false
 
-    /// USB plugs.
     package var usb: [USBMatch] = []
 
     /// Creates rules that match no device.
@@ -27,7 +24,6 @@ package struct DeviceMatch: Hashable, Sendable {
 }
 
 extension DeviceMatch {
-    /// Whether a device name fits the rules.
     package func fits(name: String) -> Bool { wholeNames.contains(name) || names.contains { name.hasPrefix($0) } }
 
     /// Whether a name belongs to another device with the same advertisements.
@@ -67,7 +63,6 @@ package struct DeviceConnection: Hashable, Sendable {
     package enum Dialogue: String, Hashable, Sendable, CaseIterable {
         /// The User Data service. Users consent in turn, with the numbers that the operator gave.
         case userData = "user-data"
-        /// QN's scales.
         case qnScale = "qn-scale"
         /// Omron's cuffs, whose ``memory`` is read.
         case omronCuff = "omron-cuff"
@@ -97,7 +92,6 @@ package struct DeviceConnection: Hashable, Sendable {
         package var block: Int
         /// The address of the index of the last written record.
         package var index: Int?
-        /// The address of the clock.
         package var clock: Int?
     }
 
@@ -109,7 +103,6 @@ package struct DeviceConnection: Hashable, Sendable {
         case set
     }
 
-    /// The duration of a connection.
     package enum Presence: Hashable, Sendable {
         /// As long as the device allows.
         case stay
@@ -119,7 +112,6 @@ package struct DeviceConnection: Hashable, Sendable {
         case adverts
     }
 
-    /// Characteristics that are read after each connection.
     package var reads: [ProfileCharacteristic] = []
     /// Characteristics whose notifications are enabled after each connection.
     package var subscriptions: [ProfileCharacteristic] = []
@@ -135,13 +127,11 @@ package struct DeviceConnection: Hashable, Sendable {
     package var accompanies = false
     /// The handling of the clock, or nil to ignore it.
     package var clock: Clock?
-    /// The duration of a connection.
     package var presence = Presence.stay
     /// The usual time between two frames, in seconds.
     package var expectedInterval: Int?
     /// Whether the device is read only while the hub has a bond with it.
     package var needsBond = false
-    /// The conversation with a device on a serial line.
     package var serial = SerialConversation()
 
     /// Creates a connection that stays open and requests nothing.
@@ -166,7 +156,6 @@ package struct SerialConversation: Hashable, Sendable {
 
     /// Bytes that are sent repeatedly to keep the device sending.
     package struct KeepAlive: Hashable, Sendable {
-        /// The bytes to write.
         package var bytes: [UInt8]
         /// The interval in seconds.
         package var every: Int

@@ -5,12 +5,9 @@
 package struct FrameSuggestion {
     /// The new profile's id.
     package var id: String
-    /// The device's name.
     package var name: String?
-    /// The frames of each channel.
     package var channels: [String: [[UInt8]]]
 
-    /// Creates a suggestion from the frames of one device.
     package init(id: String, name: String?, channels: [String: [[UInt8]]]) {
         (self.id, self.name, self.channels) = (id, name, channels)
     }

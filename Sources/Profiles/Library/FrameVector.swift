@@ -17,17 +17,14 @@ package struct FrameVector: Sendable {
         package var metadata: String?
     }
 
-    /// The origin of the frame.
     package var source: String
     /// The channel, such as `gatt:2A37`.
     package var channel: String
-    /// The frame's bytes.
     package var bytes: [UInt8]
     /// The context for decoding the frame, apart from its bytes.
     package var options: BinaryOptions
     /// The fields in the form that `decode` prints, or nil to skip the comparison.
     var fields: JSONValue?
-    /// All readings in their order.
     package var readings: [Expected]
     /// A part of the reason for which the frame or its readings are refused.
     package var refused: String?

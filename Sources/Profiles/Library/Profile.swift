@@ -5,10 +5,8 @@ import Pipeline
 package struct Profile: Sendable {
     /// The id, such as `withings-weight`, which is also the file's name.
     package var id: String
-    /// The name for display.
     package var name: String
     package var version: String
-    /// Links to descriptions of the format.
     package var links: [String]
     package var file: String
     /// Names of its channels: `csv`, `json`, `gatt:2A37`.

@@ -6,7 +6,6 @@ package struct ProfileCorrection: Sendable {
     package var id: String
     /// A description of the error, for users.
     package var note: String
-    /// The conditions that select the samples.
     package var conditions: SampleConditions
     package var repair: Repair
     /// Whether the conditions alone decide, even if a value could be correct.

@@ -29,7 +29,6 @@ package struct ProfileDevice: Hashable, Sendable {
         /// Only a description or another program's source, without test data.
         case described
 
-        /// The text for display.
         package var title: String {
             switch self {
             case .several: "vectors of several sources"
@@ -39,12 +38,10 @@ package struct ProfileDevice: Hashable, Sendable {
         }
     }
 
-    /// The maker's name on the device.
     package var maker: String
     /// The names under which the models are sold.
     package var models: [String]
     package var kind: Kind
-    /// The evidence.
     package var proof: Proof
     /// Steps or data that the user must provide, or nil.
     package var needs: String?

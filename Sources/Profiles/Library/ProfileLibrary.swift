@@ -8,7 +8,6 @@ import Pipeline
 package struct ProfileLibrary: Sendable {
     /// The profiles, sorted by id.
     package let profiles: [Profile]
-    /// The folders that were searched.
     package let folders: [String]
 
     package init(_ profiles: [Profile], folders: [String] = []) {

@@ -9,12 +9,10 @@ package struct ProfileMatch: Sendable {
         /// A list of objects, either the file itself or the member `rows` of one object. Each object becomes a row with one cell for each
         /// path. `ignored` contains the paths that are ignored on purpose.
         case jsonArray(paths: [String], rows: String?, ignored: [String])
-        /// Tables of a database.
         case database(ForeignDatabase)
     }
 
     package var profile: Profile
-    /// The file's structure.
     package var form: Form
     var channel: TableChannel
     /// The number of the file's columns that the profile knows. The highest score wins.
@@ -25,13 +23,10 @@ package struct ProfileMatch: Sendable {
 
 /// The reasons why no single profile reads the file.
 package enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No profile fits the content.
     case noMatch(seen: String)
-    /// The folders contain no profiles.
     case noProfiles(folders: [String])
     /// Several profiles fit equally well.
     case severalMatch(ids: [String])
-    /// No profile has the given id.
     case noSuchProfile(id: String)
     /// The named profile does not read this file.
     case doesNotFit(id: String, seen: String)

@@ -40,13 +40,10 @@ package struct ProfileVector: Sendable {
         }
     }
 
-    /// The origin of the input.
     package var source: String
-    /// The file's text.
     package var text: String
     /// The options for reading the input.
     package var options: InterpreterOptions
-    /// All expected readings in their order.
     package var readings: [Expected]
     /// The kinds of skipped rows, by row.
     package var skipped: [Int: String]

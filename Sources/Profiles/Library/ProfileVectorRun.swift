@@ -7,9 +7,7 @@ import Pipeline
 ///
 ///     let failures = ProfileVectorRun(profile) { bytes, form in … DelimitedFileSource(bytes: bytes, …) … }.failures()
 package struct ProfileVectorRun {
-    /// The result of one vector.
     package struct Outcome: Sendable {
-        /// The readings in their order.
         package var readings: [Reading] = []
         /// The kinds of skipped rows, by row.
         package var skipped: [Int: String] = [:]
@@ -41,7 +39,6 @@ package struct ProfileVectorRun {
             }
     }
 
-    /// Runs a text through the profile.
     package func outcome(of text: String, options: InterpreterOptions) throws -> Outcome {
         var outcome = Outcome()
         if let database = profile.database, text.hasPrefix("CREATE TABLE") {
@@ -133,7 +130,6 @@ package struct ProfileVectorRun {
         return lines.enumerated().sorted { ($0.element.row, $0.offset) < ($1.element.row, $1.offset) }.map(\.element.text)
     }
 
-    /// Returns a reading in the form of a vector.
     private static func described(_ reading: Reading) -> ProfileVector.Expected {
         var start = ""
         var end: String?

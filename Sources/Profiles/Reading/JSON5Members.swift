@@ -5,7 +5,6 @@ package struct JSON5Members: Sendable {
         package let key: String
         /// The position of the key.
         package let start: Int
-        /// The positions of the value.
         package let value: Range<Int>
         /// The position of the comma after the value, or `nil` if there is none.
         package let comma: Int?

@@ -28,7 +28,6 @@ enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// The kind of value, for display.
     var kind: String {
         switch self {
         case .null: "null"

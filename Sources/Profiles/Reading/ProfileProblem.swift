@@ -1,4 +1,3 @@
-/// A problem in a profile, and its position.
 package struct ProfileProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// The profile's file, or empty for a text without a file.
     package var file: String

@@ -13,7 +13,6 @@ struct DateOrders: Sendable {
         possible.formIntersection(orders)
     }
 
-    /// The order, if only one is left.
     var decided: DateOrder? { seen && possible.count == 1 ? possible.first : nil }
     /// Whether two dates exclude each other, for example because another program rewrote some of them.
     var isContradictory: Bool { possible.isEmpty }

@@ -40,7 +40,6 @@ struct DecimalSigns: Sendable {
         return (contested ? .contested : byte == UInt8(ascii: ".") ? .point : .comma, byte)
     }
 
-    /// Notes the sign that a cell shows.
     mutating func note(_ bytes: UnsafeRawBufferPointer) {
         switch Self.classify(bytes).sign {
         case .point: point = true

@@ -8,7 +8,6 @@ struct HeaderBinding: Sendable {
     let names: [String?]
     /// The names of all columns in the file.
     let header: [String]
-    /// The number of cells in the header.
     let width: Int
     /// The number of columns that were found.
     let score: Int

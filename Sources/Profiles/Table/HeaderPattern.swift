@@ -49,7 +49,6 @@ struct HeaderPattern: Hashable, Sendable {
         case found(unit: String?)
     }
 
-    /// The maximum length of a name.
     private static let maximumLength = 256
 
     func match(_ name: String, spellings: [String]) -> Match {

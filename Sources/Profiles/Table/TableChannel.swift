@@ -216,7 +216,6 @@ struct ReadingRule: Sendable {
     var isMoment = false
 }
 
-/// A figure of a workout in a column.
 struct FigureRule: Sendable {
     enum Part: String, Sendable, CaseIterable { case sum, average, minimum, maximum }
 

@@ -27,7 +27,6 @@ package struct TimePattern: Hashable, Sendable {
 
     enum Field: Hashable, Sendable { case month, day, hour24, hour12, minute, second }
 
-    /// The pattern's text in the profile.
     package let text: String
     let tokens: [Token]
     let isISO8601: Bool

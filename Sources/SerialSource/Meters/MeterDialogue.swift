@@ -18,11 +18,9 @@ enum MeterCommand: Equatable {
     /// Wait this long for the next line.
     case wait(Duration)
     case identified(maker: String, model: String, serial: String, firmware: String?)
-    /// The time on the meter's clock.
     case clock(WallTime)
     /// The complete memory, one line for each record.
     case records([[UInt8]])
-    /// The meter has sent everything.
     case finished
     /// The meter does not answer, or not correctly. None of its data is accepted.
     case failed(MeterFailure)

@@ -105,7 +105,6 @@ enum SerialPortError: Error, Hashable {
     case denied
     /// The port exists but does not respond, for example while it is being removed.
     case broken(Int32)
-    /// The path is not a serial port.
     case noPort
     /// The port does not support these settings.
     case unsupported

@@ -49,7 +49,6 @@ package final class BusMessage {
     package var signature: String { text(sd_bus_message_get_signature(pointer, 1)) }
     var isMethodCall: Bool { sd_bus_message_is_method_call(pointer, nil, nil) > 0 }
 
-    /// The error that the message carries, if it is one.
     var error: BusError? {
         guard sd_bus_message_is_method_error(pointer, nil) > 0, let error = sd_bus_message_get_error(pointer) else { return nil }
         return BusError(text(error.pointee.name), text(error.pointee.message))
@@ -59,7 +58,6 @@ package final class BusMessage {
 
     // MARK: Reading
 
-    /// Returns all arguments, from the first.
     func arguments() throws(BusError) -> [BusValue] {
         allowance = Allowance()
         try check(sd_bus_message_rewind(pointer, 1), "rewind")

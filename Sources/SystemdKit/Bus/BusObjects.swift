@@ -21,11 +21,9 @@ package struct BusMethod: Hashable, Sendable {
     }
 }
 
-/// A received signal.
 package struct BusSignal {
     /// The sender's bus name, to compare with the owner of a service, or empty if the message has none.
     package let sender: String
-    /// The path of the object that sent it.
     package let path: String
     package let interface: String
     /// The signal's own name, such as `PropertiesChanged`.

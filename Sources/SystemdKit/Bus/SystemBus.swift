@@ -15,7 +15,6 @@ final class BusCounters {
 ///     bus.onConnected = { bus.call(.adapter("/org/bluez/hci0", "StartDiscovery")) { answer in … } }
 ///     bus.open()
 package final class SystemBus: EventLoop.Poller {
-    /// The bus to connect to.
     package enum Address: Sendable, Equatable {
         /// The system bus, or the one in DBUS_SYSTEM_BUS_ADDRESS.
         case system
@@ -98,7 +97,6 @@ package final class SystemBus: EventLoop.Poller {
         }
     }
 
-    /// Closes the connection permanently.
     package func close() {
         closed = true
         retry?.cancel()

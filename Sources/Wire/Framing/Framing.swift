@@ -93,7 +93,6 @@ package struct FramingFault: Error, Hashable, Sendable {
         package static func < (one: Reason, other: Reason) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// The kind of fault.
     package var reason: Reason
     /// The place where it was detected, in bytes from the start of the search.
     package var offset: Int

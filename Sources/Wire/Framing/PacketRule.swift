@@ -23,7 +23,6 @@ package struct PacketRule: Hashable, Sendable {
 
     /// The length of a frame, or of one of its blocks, in bytes.
     package enum Size: Hashable, Sendable {
-        /// A fixed length.
         case fixed(Int)
         /// The length for each value of the first byte. With any other value, nothing begins.
         case byFirst([UInt8: Int])

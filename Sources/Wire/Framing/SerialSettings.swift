@@ -1,4 +1,3 @@
-/// The settings of a serial line.
 package struct SerialSettings: Hashable, Sendable {
     /// The parity of the number of ones.
     package enum Parity: String, Hashable, Sendable, CaseIterable { case none, odd, even }

@@ -7,7 +7,6 @@
 /// Every byte is emitted exactly once and in order, in a frame or as skipped. The buffer between two calls is at most as long as the
 /// longest frame. If a supposed frame is not one, the search continues at its second byte, so that noise never hides the next frame.
 package struct StreamFramer: Sendable {
-    /// An event, in the order of the stream.
     package enum Event {
         /// A complete frame, valid during the call, and the number of bytes before it in the stream.
         case frame(UnsafeRawBufferPointer, offset: Int)
@@ -110,7 +109,6 @@ package struct StreamFramer: Sendable {
 package struct SkippedBytes: Hashable, Sendable {
     /// The number of bytes before them in the stream.
     package var offset: Int
-    /// The number of bytes.
     package var count: Int
     /// The most severe fault, and its place in the stream.
     package var fault: FramingFault

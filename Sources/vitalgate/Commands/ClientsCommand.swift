@@ -100,7 +100,6 @@ enum ClientsCommand: Command {
         return .success
     }
 
-    /// The client that the argument names.
     static func client(_ context: CommandContext, _ store: SampleStore) throws -> Client {
         guard let client = try store.clients.client(named: context.invocation.argument("NAME") ?? "") else {
             throw StoreError(

@@ -3,7 +3,6 @@ import Profiles
 
 /// The table of devices and programs that profiles read, and the documentation page that is generated from it.
 struct DeviceTable {
-    /// One model.
     struct Row {
         var device: ProfileDevice
         var model: String

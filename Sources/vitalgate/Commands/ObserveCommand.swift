@@ -126,7 +126,6 @@ private final class Mailbox<Element: Sendable>: @unchecked Sendable {
         count.signal()
     }
 
-    /// Waits for the next element.
     func next() -> Element {
         count.wait()
         return queue.sync { elements.removeFirst() }

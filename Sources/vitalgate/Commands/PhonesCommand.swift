@@ -105,7 +105,6 @@ enum PhonesCommand: Command {
 }
 
 extension PhoneApp {
-    /// What to enter in the app.
     fileprivate func settings(address: String, token: String) -> String {
         """
         Enter this in \(name), \(entry):

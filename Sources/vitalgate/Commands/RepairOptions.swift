@@ -54,7 +54,6 @@ enum RepairOptions {
 
     static let all = conditions + repairs + [correction] + [ambiguous, SharedOptions.timeZone, Format.option, Format.safe]
 
-    /// The request that the options describe.
     static func request(_ context: CommandContext, _ store: SampleStore) throws -> RepairRequest {
         let invocation = context.invocation
         if let name = invocation.string("--correction") { return try correction(name, context) }

@@ -89,7 +89,6 @@ enum ReplayCommand: Command {
         return code
     }
 
-    /// A capture that is ready to replay.
     private struct Recording {
         var replay: Replay
         var person: String

@@ -74,8 +74,10 @@ struct SourceEditing {
             object += ", certificateAuthority: \(JSON5Text.quoted(SmallFile.absolute(path)))"
         }
         if invocation.flag("--allow-unencrypted") { object += ", allowUnencrypted: true" }
-        let text = try TargetText.adding(name, object + " }", to: file.bytes, under: SourceConfiguration.key)
-        let source = try validated(text, adding: name)
+        let text = try TargetText.adding(name, object + " }", to: file.bytes, under: [SourceConfiguration.key])
+        let source = try file.adding(text, "source", context) { changed in
+            changed.sources.count == before.sources.count + 1 ? changed.sources.first { $0.name == name } : nil
+        }
 
         let stored = given == nil ? try file.storeSecret(name, "token", option: "--token-file ", context) : nil
         do {
@@ -98,22 +100,6 @@ struct SourceEditing {
                     + "docs/how-to/export.md)")
         }
         return .success
-    }
-
-    /// Reads the new text as the hub will.
-    private func validated(_ text: [UInt8], adding name: String) throws -> SourceConfiguration {
-        let configuration: Configuration
-        do {
-            configuration = try Configuration(text: text, of: file.path, machine: context.machine)
-        } catch {
-            throw ConfigurationError("\(error.description) (the file was not changed)", isOfOption: true)
-        }
-        guard let source = configuration.sources.first(where: { $0.name == name }),
-            configuration.sources.count == before.sources.count + 1
-        else {
-            throw ConfigurationError("\(file.path) has an unusual form and was not changed: add the source in an editor")
-        }
-        return source
     }
 
     private func hasAdverts(_ source: SourceConfiguration) -> Bool {
@@ -140,11 +126,7 @@ struct SourceEditing {
             throw ConfigurationError(
                 "there is no source '\(name)' in the configuration" + (known.isEmpty ? "" : ", but \(known)"), isOfOption: true)
         }
-        let text = try TargetText.removing(name, from: file.bytes, under: SourceConfiguration.key)
-        let configuration = try text.map { try Configuration(text: $0, of: file.path, machine: context.machine) }
-        guard let text, configuration?.sources.map(\.name) == before.sources.map(\.name).filter({ $0 != name }) else {
-            throw ConfigurationError("\(file.path) has an unusual form and was not changed: remove the source in an editor")
-        }
+        let (text, _) = try file.removing(name, under: [SourceConfiguration.key], "source", context) { $0.sources.map(\.name) }
         try file.replace(with: text)
         context.note("vitalgate: removed the source '\(name)' from \(file.path)")
         file.noteNext(before, context, otherwise: nil)

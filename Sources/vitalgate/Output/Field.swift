@@ -8,7 +8,6 @@ struct Field<Row> {
     private(set) var name: String?
     /// The header of the column, or `nil` if the field is only in NDJSON.
     private(set) var header: String?
-    /// The value in NDJSON.
     private(set) var value: (Row) -> (any JSONRepresentable)?
     /// The text in the column, or `nil` for the text of the value.
     private(set) var cell: ((Row) -> String)?
@@ -25,26 +24,22 @@ struct Field<Row> {
         (self.name, self.header, self.value, self.cell) = (name, header ?? name, value, cell)
     }
 
-    /// A field that is only in NDJSON.
     static func json(_ name: String, _ value: @escaping (Row) -> (any JSONRepresentable)?) -> Field {
         var field = Field(name, value: value)
         field.header = nil
         return field
     }
 
-    /// A field that is only a column.
     static func column(_ header: String, _ cell: @escaping (Row) -> String) -> Field {
         var field = Field(header, cell: cell) { _ in nil }
         field.name = nil
         return field
     }
 
-    /// The person, by name in the column.
     static func person(_ names: [String: String], _ store: SampleStore, _ person: @escaping (Row) -> String) -> Field {
         Field("subject", "person", cell: { names[person($0)] ?? person($0) }, value: { store.subject(person($0)) })
     }
 
-    /// The text of a value in a column.
     func text(of row: Row, _ local: (Instant) throws -> String) rethrows -> String {
         if let cell { return cell(row) }
         return switch value(row) {

@@ -23,7 +23,6 @@ struct RingsReport {
         sampleLine = SampleLine(me: me)
     }
 
-    /// Writes days in order.
     mutating func write(_ days: [ActivityDayWithSummary]) throws {
         count += days.count
         switch context.format {

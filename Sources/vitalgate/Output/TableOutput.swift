@@ -42,7 +42,6 @@ extension CommandContext {
             header: columns.compactMap(\.header), rows: try rows.map { row in try columns.map { try $0.text(of: row, local) } })
     }
 
-    /// Writes one line of NDJSON.
     func write(_ object: JSONObject) throws { try streams.output.write(object.line) }
 
     private func object<Row>(of row: Row, _ fields: [Field<Row>]) -> JSONObject {

@@ -5,7 +5,6 @@ import Hub
 import Pipeline
 import SampleStore
 
-/// Writes the state of targets.
 struct TargetReport {
     let context: CommandContext
 

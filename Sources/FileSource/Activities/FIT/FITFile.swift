@@ -67,7 +67,6 @@ package struct FITFileSource: ImportedFileSource {
         }
     }
 
-    /// One of the FIT files in the file.
     private enum Part {
         case read(FITSummary)
         case broken(SourceError)

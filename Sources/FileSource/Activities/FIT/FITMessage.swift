@@ -1,17 +1,14 @@
 /// A data message of a FIT file: the bytes of its fields, with the definition that describes them.
 struct FITMessage {
-    /// One field of a definition.
     struct Field {
         var number: UInt8
         var size: Int
         var type: UInt8
     }
 
-    /// A field that an app added.
     struct DeveloperField {
         var number: UInt8
         var size: Int
-        /// The index of the app in the file.
         var index: UInt8
     }
 

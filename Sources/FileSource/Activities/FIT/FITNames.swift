@@ -2,7 +2,6 @@
 ///
 /// Source: garmin-fit-sdk 21.218.0, Garmin's own decoder.
 enum FITNames {
-    /// Returns the name under which a message is counted.
     static func message(_ number: UInt16) -> String { messages[UInt64(number)] ?? "unknown_\(number)" }
 
     /// Returns the name under which a field of a record, a session or a lap is counted.

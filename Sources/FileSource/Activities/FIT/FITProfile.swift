@@ -6,7 +6,6 @@ enum FITProfile {
     /// The value of the `file` field for an activity.
     static let activityFile: UInt64 = 4
 
-    /// Numbers of messages.
     enum Message {
         static let fileID: UInt16 = 0
         static let session: UInt16 = 18

@@ -13,11 +13,9 @@ struct FITSummary {
         var figures: [[UInt8]]
         var sport: [UInt8] = []
         var subSport: [UInt8] = []
-        /// The offset of the message.
         var offset: Int
     }
 
-    /// A sport and sub-sport.
     private struct Sport: Hashable {
         var word: [UInt8]
         var below: [UInt8]
@@ -28,7 +26,6 @@ struct FITSummary {
         var type: StaticString
         /// In FIT seconds.
         var time: UInt64
-        /// The offset of the message.
         var offset: Int
     }
 

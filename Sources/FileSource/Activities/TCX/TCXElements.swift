@@ -19,7 +19,6 @@ struct TCXElements: ElementRows {
         case averageHeartRate, maximumHeartRate, creator, creatorVersion, author, build, authorVersion
         /// An element of a lap or a point that is not stored. It is counted if it has no child elements.
         case unknown(name: [UInt8])
-        /// A text that is stored in a column.
         case text(Holder, Int)
     }
 

@@ -3,7 +3,6 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Shows the history of alerts.
 struct AlertHistoryReport {
     let context: CommandContext
 

@@ -6,11 +6,9 @@ import Hub
 import Pipeline
 import SampleStore
 
-/// Shows and tests the receivers of alerts.
 struct AlertReceiverReport {
     let context: CommandContext
 
-    /// Writes the receivers in the configuration with their states.
     func write() throws {
         let (store, configured) = (try context.openForReading(), try context.configuration().alerts)
         let known = try store.alerts.receivers()

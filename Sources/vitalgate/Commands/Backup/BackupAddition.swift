@@ -41,10 +41,11 @@ struct BackupAddition {
                     + "it with 'vitalgate backup remove \(name)'", isOfOption: true)
         }
         let credentials = invocation.string("--credentials").map(SmallFile.absolute)
-        let text = try BackupText.adding(name, location, credentials: credentials, to: file.bytes)
+        let object = BackupLocationConfiguration.object(location, credentials: credentials)
+        let text = try TargetText.adding(name, object, to: file.bytes, under: BackupLocationConfiguration.path)
         let changed = try Configuration(text: text, of: file.path, machine: context.machine)
         guard changed.backup.locations.contains(where: { $0.name == name && $0.location == location }) else {
-            throw ConfigurationError("\(file.path) has an unusual form and was not changed: add the location in an editor")
+            throw file.unusual("add the location")
         }
         let madeFolder = try makeFolder(location)
         try file.replace(with: text)
@@ -110,11 +111,7 @@ struct BackupAddition {
 
     /// Creates the repository, or opens the one that is there.
     private func prepare(_ name: String) throws -> BackupKey {
-        if let path = context.invocation.string("--key-file") {
-            guard let bytes = SmallFile.read(path, limit: 4096) else {
-                throw ConfigurationError("\(path): \(String(cString: strerror(errno)))", isOfOption: true)
-            }
-            let key = try BackupKeyFile.key(String(decoding: bytes, as: UTF8.self))
+        if let key = try backup.givenKey() {
             try enter(key, name)
             return key
         }
@@ -207,13 +204,9 @@ struct BackupAddition {
         let backup = try BackupContext(context)
         let location = try backup.onlyLocation()
         let file = try ConfigurationFile(context)
-        guard let text = try BackupText.removing(location.name, from: file.bytes) else {
-            throw ConfigurationError("\(file.path) has an unusual form and was not changed: remove the location in an editor")
-        }
-        let changed = try Configuration(text: text, of: file.path, machine: context.machine)
-        guard !changed.backup.locations.contains(where: { $0.name == location.name }) else {
-            throw ConfigurationError("\(file.path) has an unusual form and was not changed: remove the location in an editor")
-        }
+        let (text, changed) = try file.removing(
+            location.name, under: BackupLocationConfiguration.path, "location", context
+        ) { $0.backup.locations.map(\.name) }
         try file.replace(with: text)
         context.note("removed the location '\(location.name)' from \(file.path)")
         context.note(

@@ -57,6 +57,15 @@ struct BackupContext {
     /// The name of the only location, or the named one.
     func onlyLocation() throws -> BackupLocationConfiguration { try location(context.invocation.argument("NAME") ?? "") }
 
+    /// The key in the file that `--key-file` names, or `nil` without the option.
+    func givenKey() throws -> BackupKey? {
+        guard let path = context.invocation.string("--key-file") else { return nil }
+        guard let bytes = SmallFile.read(path, limit: 4096) else {
+            throw ConfigurationError("\(path): \(String(cString: strerror(errno)))", isOfOption: true)
+        }
+        return try BackupKeyFile.key(String(decoding: bytes, as: UTF8.self))
+    }
+
     // MARK: restic
 
     /// Whether the hub started the command, which ends with the hub. Only `backup run` has the option.

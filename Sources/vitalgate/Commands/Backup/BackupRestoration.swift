@@ -29,7 +29,8 @@ struct BackupRestoration {
             throw BackupFailure(.noRepository, "\(location.address) has no backups: connect the disk, or check the path")
         }
         let restic = try backup.restic(
-            location, key: try key(), credentials: invocation.string("--credentials").map(SmallFile.absolute))
+            location, key: try backup.givenKey() ?? BackupKeyFile.key(context.typedSecret("Key of the backups (twelve words)")),
+            credentials: invocation.string("--credentials").map(SmallFile.absolute))
         // The service's user could have put links into the path of the store. Only the backup and files of root need root.
         try FolderOwner.acting(asOwnerOf: backup.configuration.store) { try restore(restic, before: time, zone) }
         do {
@@ -77,16 +78,6 @@ struct BackupRestoration {
         if let path = configurationPath { folders.append(SmallFile.folder(of: path)) }
         if let home = context.machine.home { folders += [home + "/.config/vitalgate", home + "/.local/share/vitalgate"] }
         return BackupRestore.ownFolders(among: folders) + [BackupFiles.bonds, backup.store + "-"]
-    }
-
-    private func key() throws -> BackupKey {
-        if let path = context.invocation.string("--key-file") {
-            guard let bytes = SmallFile.read(path, limit: 4096) else {
-                throw ConfigurationError("\(path): \(String(cString: strerror(errno)))", isOfOption: true)
-            }
-            return try BackupKeyFile.key(String(decoding: bytes, as: UTF8.self))
-        }
-        return try BackupKeyFile.key(context.typedSecret("Key of the backups (twelve words)"))
     }
 
     private func choice(

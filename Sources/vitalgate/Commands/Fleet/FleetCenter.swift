@@ -12,7 +12,6 @@ import Pipeline
 import PostgreSQLExport
 import Profiles
 
-/// The commands of a fleet's center.
 struct FleetCenter {
     private let context: CommandContext
     private let settings: CollectorConfiguration
@@ -44,7 +43,6 @@ struct FleetCenter {
         return hub
     }
 
-    /// The users that the broker lets in.
     func users() throws -> BrokerUsers {
         guard let key = settings.broker.key else {
             throw ConfigurationError(

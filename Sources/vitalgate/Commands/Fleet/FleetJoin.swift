@@ -106,7 +106,8 @@ struct FleetJoin {
             }
             return try TargetText.adding(target, draft.object, to: file.bytes)
         }
-        _ = try before.target(target, addedBy: Configuration(text: text("U", nil), of: file.path, machine: machine), in: file)
+        let changed = try Configuration(text: text("U", nil), of: file.path, machine: machine)
+        guard before.target(target, addedBy: changed) != nil else { throw file.unusual("add the target") }
         return text
     }
 

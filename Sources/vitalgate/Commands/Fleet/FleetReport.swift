@@ -5,7 +5,6 @@ import Formats
 import FoundationEssentials
 import Pipeline
 
-/// Writes the hubs of a fleet.
 struct FleetReport {
     private let context: CommandContext
     private let database: FleetDatabase

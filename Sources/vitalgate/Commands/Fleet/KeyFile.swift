@@ -5,7 +5,6 @@ import Hub
 import Ingestion
 import Pipeline
 
-/// The file with the secret part of a key.
 enum KeyFile {
     /// Reads the key in a file, or creates both. Only the owner can read a new file.
     ///
@@ -33,7 +32,6 @@ enum KeyFile {
         return key
     }
 
-    /// Reads the key in a file.
     static func existing(at path: String) throws -> NKey {
         guard let key = NKey(seedText: try Secret.file(path).read()) else {
             throw ConfigurationError("\(path) does not contain the seed of a user's NKey")

@@ -138,7 +138,6 @@ final class HubProcess {
         return try context.access().openDemo()
     }
 
-    /// Runs until it is stopped.
     func run() throws -> ExitCode {
         if settings.devices.isEmpty, settings.inbox == nil {
             context.warn(

@@ -37,7 +37,6 @@ struct SetupCommand: Command {
     private static let announcement = "/etc/avahi/services/vitalgate.service"
 
     private let context: CommandContext
-    /// The path of the configuration.
     private let path: String
     /// The folder of the certificate: beside the store, where the service may write.
     private let folder: String

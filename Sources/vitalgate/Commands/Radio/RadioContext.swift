@@ -52,7 +52,6 @@ extension CommandContext {
         return found[0]
     }
 
-    /// The Bluetooth address in the argument.
     func bluetoothAddress() throws -> BluetoothAddress {
         let text = invocation.argument("ADDRESS") ?? ""
         guard let address = BluetoothAddress(text) else {

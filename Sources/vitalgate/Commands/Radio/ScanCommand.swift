@@ -76,7 +76,6 @@ enum ScanCommand: Command {
     private struct Row {
         var device: NearbyDevice
         var profiles: [String]
-        /// The advice for a device that is not adopted.
         var advice: DeviceAdvice?
         var isAdopted: Bool
         /// The radios of Home Assistant that hear it.

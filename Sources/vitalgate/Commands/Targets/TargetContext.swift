@@ -20,7 +20,6 @@ extension CommandContext {
     /// Becomes the owner of the store, as whom the hub sends to its targets and receivers, runs their programs, and reads their passwords.
     func becomeStoreOwner() throws { try FolderOwner.become(ownerOf: try configuration().store) }
 
-    /// The settings of a target and its exporter, for an open store.
     func assemble(_ target: TargetConfiguration, _ store: SampleStore) throws -> (
         settings: TargetSettings, exporter: any Exporter
     ) {

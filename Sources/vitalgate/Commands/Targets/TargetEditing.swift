@@ -90,7 +90,10 @@ struct TargetEditing {
         }
         for key in draft.askedSecrets { draft.set(key, secretIn: file.secretPath(name, key)) }
         let text = try TargetText.adding(name, draft.object, to: file.bytes)
-        let target = try validated(text, adding: name, kind)
+        let keys = Self.keys(TargetDraft.settings(of: kind))
+        let target = try file.adding(text, "target", hint: "; give a key of \(kind.rawValue) as KEY=VALUE: \(keys)", context) {
+            before.target(name, addedBy: $0)
+        }
 
         var secrets: [String] = []
         do {
@@ -120,19 +123,6 @@ struct TargetEditing {
         return .success
     }
 
-    /// Reads the new text as the hub will.
-    private func validated(_ text: [UInt8], adding name: String, _ kind: ExporterKind) throws -> TargetConfiguration {
-        let configuration: Configuration
-        do {
-            configuration = try Configuration(text: text, of: file.path, machine: context.machine)
-        } catch {
-            throw ConfigurationError(
-                "\(error.description) (the file was not changed; give a key of \(kind.rawValue) as KEY=VALUE: "
-                    + "\(Self.keys(TargetDraft.settings(of: kind))))", isOfOption: true)
-        }
-        return try before.target(name, addedBy: configuration, in: file)
-    }
-
     private func isAccepted(_ target: TargetConfiguration) throws -> Bool {
         if context.invocation.flag("--no-check") { return true }
         do {
@@ -149,11 +139,7 @@ struct TargetEditing {
     func remove() throws {
         let name = context.invocation.argument("TARGET") ?? ""
         let target = try context.target(name)
-        let text = try TargetText.removing(name, from: file.bytes)
-        let configuration = try text.map { try Configuration(text: $0, of: file.path, machine: context.machine) }
-        guard let text, configuration?.targets.map(\.name) == before.targets.map(\.name).filter({ $0 != name }) else {
-            throw ConfigurationError("\(file.path) has an unusual form and was not changed: remove the target in an editor")
-        }
+        let (text, _) = try file.removing(name, under: [TargetConfiguration.key], "target", context) { $0.targets.map(\.name) }
         // If it fails, the target stays in the file, so that the command can be repeated.
         let removed = try context.invocation.flag("--delete") ? clear(target) : nil
         try file.replace(with: text)
@@ -188,14 +174,9 @@ extension Configuration {
                 + "'vitalgate targets remove \(name)'", isOfOption: true)
     }
 
-    /// The only target that a new configuration has in addition to this one.
-    ///
-    /// - Throws: ``ConfigurationError`` if it differs in other targets, too.
-    func target(_ name: String, addedBy changed: Configuration, in file: ConfigurationFile) throws -> TargetConfiguration {
-        let names = (targets.map(\.name) + [name]).sorted()
-        guard let target = changed.targets.first(where: { $0.name == name }), changed.targets.map(\.name) == names else {
-            throw ConfigurationError("\(file.path) has an unusual form and was not changed: add the target in an editor")
-        }
-        return target
+    /// The only target that a new configuration has in addition to this one, or `nil` if it differs in other targets, too.
+    func target(_ name: String, addedBy changed: Configuration) -> TargetConfiguration? {
+        guard changed.targets.map(\.name) == (targets.map(\.name) + [name]).sorted() else { return nil }
+        return changed.targets.first { $0.name == name }
     }
 }

@@ -11,7 +11,6 @@ final class TargetLines {
     private let folder: String
     private let path: String
 
-    /// Reads the whole target.
     init(_ context: CommandContext, target name: String) throws {
         let target = try context.target(name)
         let store = try context.openForReading()
@@ -56,7 +55,6 @@ final class TargetLines {
         }
     }
 
-    /// Removes the file and its folder.
     func remove() {
         unlink(path)
         rmdir(folder)

@@ -16,7 +16,6 @@ struct ObjectPage {
         page = PageText(terminal: context.streams.outputTerminal)
     }
 
-    /// The page's text.
     mutating func text(of stored: StoredSample) throws -> String {
         let stored = try RecordNames(store).named(stored)
         let sample = stored.sample
@@ -29,9 +28,7 @@ struct ObjectPage {
         return page.text
     }
 
-    /// The rows of the metadata table.
     private var metadata: [[String]] = []
-    /// Hints at the end of the page.
     var hints: [String] = []
 
     private mutating func head(_ stored: StoredSample) throws {

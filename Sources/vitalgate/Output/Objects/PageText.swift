@@ -24,7 +24,6 @@ struct PageText {
         text += "  " + label + String(repeating: " ", count: gap) + TerminalText.sanitized(value) + "\n"
     }
 
-    /// Adds a section with a table.
     mutating func table(_ title: String, _ columns: [TextTable.Column], _ rows: [[String]], limit: Int = 200) {
         guard !rows.isEmpty else { return }
         var table = TextTable(columns: columns)

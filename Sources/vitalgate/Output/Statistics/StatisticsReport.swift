@@ -15,7 +15,6 @@ struct StatisticsFrame {
     var hasFigures = false
 }
 
-/// Writes statistics as tables.
 struct StatisticsReport {
     let question: StatisticsQuestion
 

@@ -3,7 +3,6 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Writes the statistics of a type as a table.
 struct StatisticsTables {
     let context: CommandContext
     let batches: StatisticsBatches
