@@ -16,6 +16,8 @@ struct TypeCard {
 
     var type: SampleType { today.type }
     var latest: Sample { today.latest.sample }
+    /// The end of what the card shows: of the night that is over, or of the latest sample.
+    var end: Instant { today.night.map { Instant(microseconds: $0.end) } ?? latest.end }
     var group: HealthGroup { HealthGroup(of: type) }
 
     /// The cards of all the person's types, in the order of ``HealthGroup``.
