@@ -83,7 +83,8 @@ struct TypeCard {
 
     /// The value with its unit.
     private var figure: HTML {
-        let isLong = value.value.count > 14
+        // A long text is smaller, and so is a long word.
+        let isLong = value.value.count > 14 || value.value.split(separator: " ").contains { $0.count > 11 }
         return """
             <p class="num"><span data-value\(HTML.choose(isLong, " class=\"long\""))>\(value.value)</span> <small data-unit>\(value.unit)</small></p>
             """
