@@ -4,7 +4,9 @@
 (() => {
     const words = document.body.dataset;
     const root = document.documentElement.dataset.root;
-    const [top, foot, strip] = [12, 24, 20];
+    const [top, foot, strip] = [12, 24, 28];
+    /** The names of the lanes of events. */
+    const lanes = { workout: words.workouts, sleepAnalysis: words.sleep, medicationDoseEvent: words.medication, annotation: words.notes };
     /** The parts of the address that belong to the chart, in the order of their controls. */
     const keys = ["range", "back", "from", "to", "unit", "with", "zone", "events", "previous", "sources"];
 
@@ -72,7 +74,7 @@
             const acts = {
                 pointerdown: this.press, pointermove: this.point, pointerup: this.release, pointercancel: () => this.select(), keydown: this.key,
                 // What was tapped or clicked stays.
-                pointerleave: () => { if (!this.pressed) this.read(this.held); },
+                pointerleave: () => { if (!this.pressed) this.read(this.held, this.on); },
             };
             for (const [name, act] of Object.entries(acts)) this.plot.addEventListener(name, act.bind(this));
             this.plot.tabIndex = 0;
@@ -210,6 +212,7 @@
             const inner = whole < 560 ? 240 : 320;
             const kinds = [...new Set(events.map((event) => event.kind))];
             const under = kinds.length * strip;
+            [this.kinds, this.under] = [kinds, top + inner];
             const height = top + inner + under + foot;
             const svg = element("svg", { viewBox: `0 0 ${whole} ${height}`, width: whole, height, "aria-hidden": "true" });
             this.describe();
@@ -241,16 +244,15 @@
             this.read();
         }
 
-        /** A lane below the plot for each kind of event, so that nothing is behind the curve. The legend names them. */
+        /** A lane with its name below the plot for each kind of event, so that nothing is behind the curve. */
         lanes(svg, events, kinds, inner) {
+            kinds.forEach((kind, index) => svg.append(element("text", { class: "tick", x: this.left, y: top + inner + 14 + index * strip }, lanes[kind])));
             for (const event of events) {
                 const from = Math.max(this.left, this.x(event.from));
                 const until = Math.min(this.left + this.width, Math.max(this.x(event.to), from + 3));
                 if (until <= Math.max(this.left, from)) continue;
-                const y = top + inner + 8 + kinds.indexOf(event.kind) * strip;
-                const mark = element("rect", { class: "event " + event.kind, x: from, width: until - from, y, height: 8, rx: Math.min(4, (until - from) / 2) });
-                mark.append(element("title", {}, event.name));
-                svg.append(mark);
+                const y = top + inner + 18 + kinds.indexOf(event.kind) * strip;
+                svg.append(element("rect", { class: "event " + event.kind, x: from, width: until - from, y, height: 8, rx: Math.min(4, (until - from) / 2) }));
             }
         }
 
@@ -337,7 +339,7 @@
         parts(points, gap) {
             const parts = [];
             points.forEach((point, at) => {
-                if (!at || point[0] - points[at - 1][0] > gap) parts.push([]);
+                if (!at || point[0] - points[at - 1][1] > gap) parts.push([]);
                 parts.at(-1).push(point);
             });
             return parts;
@@ -362,7 +364,7 @@
             group.append(element("path", { class: "band", d: bands }), element("path", { class: "line", d: lines }), element("path", { class: "dots", d: dots }));
         }
 
-        /** The legend: each series, the period before, and what happened. */
+        /** The legend: each series, and the period before. */
         explain() {
             const entries = this.told.series.map((series, index) => [this.color(index), series.name + (series.unit && series.unit.toLowerCase() !== series.name.toLowerCase() ? ", " + series.unit : "")]);
             if (this.told.series.some((series) => series.previous)) entries.push(["previous", words.previous]);
@@ -371,8 +373,6 @@
                 if (first.points.some(isAverage)) entries[0][1] += ", " + words.average;
                 else if (first.points.length) entries.push(["morning", words.morning], ["evening", words.evening]);
             }
-            const kinds = { workout: words.workouts, sleepAnalysis: words.sleep, medicationDoseEvent: words.medication, annotation: words.notes };
-            for (const [kind, name] of Object.entries(kinds)) if (this.told.events.some((event) => event.kind === kind)) entries.push(["event " + kind, name]);
             this.legend.replaceChildren(...entries.map(([kind, name]) => {
                 const entry = document.createElement("span");
                 entry.className = "key " + kind;
@@ -382,17 +382,14 @@
         }
 
         words() {
-            return this.told.series.map((series) => {
-                if (!series.points.length) return series.name + ": " + words.empty;
-                const low = Math.min(...series.points.map((point) => point[2]));
-                const high = Math.max(...series.points.map((point) => point[3]));
-                return `${series.name}: ${words.lowest} ${digits.format(low)}, ${words.highest} ${digits.format(high)} ${series.unit}`;
-            }).join("; ");
+            return this.told.series.map((series) => series.name + (series.points.length ? "" : ": " + words.empty)).join("; ");
         }
 
         // MARK: Pointing and dragging
 
         place(event) { return this.clamped(event.clientX - this.plot.getBoundingClientRect().left); }
+
+        kindAt(event) { return this.kinds[Math.floor((event.clientY - this.plot.getBoundingClientRect().top - this.under) / strip)]; }
 
         press(event) {
             if (!this.told || event.button) return;
@@ -404,7 +401,7 @@
             if (!this.told) return;
             const x = this.place(event);
             if (this.pressed) this.select(Math.min(x, this.pressed), Math.abs(x - this.pressed));
-            this.read(x);
+            this.read(x, this.kindAt(event));
         }
 
         release(event) {
@@ -414,7 +411,8 @@
             this.select();
             if (to - from > 8) return this.set({ range: null, back: null, from: Math.round(this.time(from)), to: Math.round(this.time(to)) });
             this.held = to;
-            this.read(to);
+            this.on = this.kindAt(event);
+            this.read(to, this.on);
         }
 
         /** The points of the first series that are in the chart, for the keyboard. */
@@ -433,6 +431,7 @@
                 const next = { Home: 0, End: last, ArrowLeft: now === null ? last : Math.max(0, now - 1), ArrowRight: now === null ? 0 : Math.min(last, now + 1) }[event.key];
                 if (next === undefined) return;
                 this.held = places[next];
+                this.on = null;
                 this.plot.setAttribute("aria-valuenow", next + 1);
             }
             event.preventDefault();
@@ -474,7 +473,8 @@
             return end > from ? format.formatRange(from, isLong ? end - 1 : end) : format.format(from);
         }
 
-        read(x) {
+        /** Tells the values at a place, or the event of a lane. */
+        read(x, lane) {
             this.cursor.setAttribute("visibility", x ? "visible" : "hidden");
             if (!x) {
                 this.reading.textContent = this.how;
@@ -483,6 +483,12 @@
             this.cursor.setAttribute("x1", x);
             this.cursor.setAttribute("x2", x);
             const time = this.time(x);
+            const far = (event) => Math.max(event.from - time, time - event.to, 0);
+            const event = this.told.events.filter((each) => each.kind === lane).sort((one, other) => far(one) - far(other))[0];
+            if (event && far(event) < this.time(12) - this.time(0)) {
+                this.reading.textContent = event.name + ", " + this.said(event.from, event.to);
+                return;
+            }
             const nears = this.told.series.map((series) => {
                 const near = series.points.reduce((best, point) => (!best || Math.abs(point[0] + point[1] - 2 * time) < Math.abs(best[0] + best[1] - 2 * time) ? point : best), null);
                 return near && Math.abs(near[0] - time) <= Math.max(series.gap, near[1] - near[0]) ? near : null;

@@ -37,13 +37,13 @@ package struct BloodPressure: Hashable, Sendable {
     private init(systolic: Double, diastolic: Double) { (self.systolic, self.diastolic) = (systolic, diastolic) }
 
     /// A person's blood pressures in a range by time. The two values of each are of one measurement: they have the same time, source, and
-    /// device, and the same group if the source has one.
+    /// device, and the same group if the source has one. The sample is the systolic one.
     ///
     /// - Parameter conditions: The readings that count, by type. A measurement with a value that does not count is omitted.
     package static func readings(
         of person: String, from start: Instant, to end: Instant, in store: SampleStore,
         where conditions: [SampleType: SamplePredicate] = [:]
-    ) throws(StoreError) -> [(time: Instant, pressure: BloodPressure)] {
+    ) throws(StoreError) -> [(time: Instant, pressure: BloodPressure, sample: Sample)] {
         struct Measurement: Hashable {
             var start: Instant
             var source: String
@@ -51,7 +51,7 @@ package struct BloodPressure: Hashable, Sendable {
             var group: UInt64?
         }
         var lower: [Measurement: Double] = [:]
-        var readings: [(time: Instant, pressure: BloodPressure)] = []
+        var readings: [(time: Instant, pressure: BloodPressure, sample: Sample)] = []
         for type in [SampleType.bloodPressureDiastolic, .bloodPressureSystolic] {
             let cursor = try store.samples.cursor(
                 matching: SampleQuery(types: [type], from: start, to: end, person: person, where: conditions[type]))
@@ -62,7 +62,7 @@ package struct BloodPressure: Hashable, Sendable {
                 if type == .bloodPressureDiastolic {
                     lower[key] = sample.value
                 } else if let diastolic = lower[key] {
-                    readings.append((sample.start, BloodPressure(systolic: sample.value, diastolic: diastolic)))
+                    readings.append((sample.start, BloodPressure(systolic: sample.value, diastolic: diastolic), sample))
                 }
             }
         }

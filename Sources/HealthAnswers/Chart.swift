@@ -23,6 +23,8 @@ package struct ChartFrame: Hashable, Sendable {
 
     package var start: Instant { Instant(microseconds: from * 1000) }
     package var end: Instant { Instant(microseconds: to * 1000) }
+    /// The last instant, since the end is not included.
+    var last: Instant { Instant(microseconds: to * 1000 - 1) }
     /// The duration in milliseconds.
     package var span: Int64 { to - from }
 
@@ -50,12 +52,16 @@ package struct Chart: Sendable {
         package var (start, end): (Int64, Int64)
         /// The minimum, maximum and average.
         package var (low, high, middle): (Double, Double, Double)
+        /// The number of readings.
+        package var count = 1
     }
 
     /// The points by start.
     package private(set) var points: [Point]
     package let isSum: Bool
 
+    /// The width of a line in pixels, whatever the width of the screen is.
+    private static let lineWidth = 800
     /// The maximum number of samples to read individually. If there are more, the chart uses statistics.
     private static let maximumSamples = 300_000
 
@@ -71,8 +77,10 @@ package struct Chart: Sendable {
     ) throws(StoreError) {
         let isSum = type.aggregation == .cumulative
         (self.isSum, points) = (isSum, [])
+        // A line has the same points and gaps at each width.
+        guard let frame = isSum ? frame : ChartFrame(from: frame.from, to: frame.to, width: Self.lineWidth) else { return }
         // Few samples are shown with their own times, whatever the scale is.
-        let maximum = frame.span <= Int64(frame.width) * 60_000 ? Self.maximumSamples : frame.width / 4
+        let maximum = frame.span <= Int64(frame.width) * 60_000 ? Self.maximumSamples : frame.width / 2
         if !isSum, let single = try Self.single(type, person, condition, frame, store, maximum) {
             points = single
             return
@@ -80,14 +88,14 @@ package struct Chart: Sendable {
         let intervals = CalendarIntervals(frame.step(isSum: isSum), zone: zone)
         var query = StatisticsQuery(
             type: type, intervals: intervals, from: intervals.start(of: intervals.index(of: frame.start)),
-            to: intervals.start(of: intervals.index(of: frame.end) + 1), priority: priority)
+            to: intervals.start(of: intervals.index(of: frame.last) + 1), priority: priority)
         query.person = person
         if let condition { query.predicate = condition }
         points = try store.calendarStatistics(query).compactMap { row in
             let (start, end) = (row.start.microseconds / 1000, row.end.microseconds / 1000)
             if isSum { return Point(start: start, end: end, low: row.sum, high: row.sum, middle: row.sum) }
             guard let low = row.minimum, let high = row.maximum, let average = row.average else { return nil }
-            return Point(start: start, end: end, low: low, high: high, middle: average)
+            return Point(start: start, end: end, low: low, high: high, middle: average, count: row.count)
         }
     }
 
@@ -100,11 +108,12 @@ package struct Chart: Sendable {
     /// No day is shorter, also if the clocks change.
     private static let hours20: Int64 = 20 * 3_600_000
 
-    /// The longest gap that the line bridges, in milliseconds: four times the median distance between points.
+    /// The longest time from the end of a point to the start of the next that the line bridges, in milliseconds: four times the usual time
+    /// between readings.
     package var gap: Int64 {
         guard points.count > 2 else { return .max / 2 }
-        let distances = zip(points.dropFirst(), points).map { $0.start - $1.start }.sorted()
-        return max(4 * distances[distances.count / 2], 10_000)
+        let pauses = zip(points.dropFirst(), points).map { ($0.start - $1.start) / Int64(max($1.count, 1)) }.sorted()
+        return max(4 * pauses[pauses.count / 2], 10_000)
     }
 
     /// The points for each pixel, or `nil` if there are too many samples.
@@ -129,6 +138,7 @@ package struct Chart: Sendable {
             }
             var last = points.removeLast()
             weight += 1
+            last.count += 1
             (last.low, last.high, last.end) = (min(last.low, value), max(last.high, value), start)
             last.middle += (value - last.middle) / weight
             points.append(last)
@@ -153,7 +163,7 @@ extension Chart {
         // Each is one measurement, unless there are very many.
         if readings.count <= maximumPressures {
             return Chart(
-                points: readings.map { time, pressure in
+                points: readings.map { time, pressure, _ in
                     let time = time.microseconds / 1000
                     return Point(
                         start: time, end: time, low: pressure.diastolic, high: pressure.systolic, middle: pressure.systolic)
@@ -163,7 +173,7 @@ extension Chart {
         func averages(_ type: SampleType) throws(StoreError) -> [Instant: Statistics] {
             var query = StatisticsQuery(
                 type: type, intervals: intervals, from: intervals.start(of: intervals.index(of: frame.start)),
-                to: intervals.start(of: intervals.index(of: frame.end) + 1), priority: priority)
+                to: intervals.start(of: intervals.index(of: frame.last) + 1), priority: priority)
             query.person = person
             if let condition = conditions[type] { query.predicate = condition }
             return Dictionary(try store.statistics(query).map { ($0.start, $0) }) { first, _ in first }

@@ -38,18 +38,13 @@ package struct DailyFigures {
 
     /// The statistics of consecutive days, the last day last. Days without data are `nil`. Empty for other kinds than quantities.
     ///
-    /// - Parameters:
-    ///   - instant: A time on the last day.
-    ///   - ranges: The ranges whose shares are computed.
-    func daily(
-        of type: SampleType, person: String, count: Int, through instant: Instant, ranges: [ValueRange] = []
-    ) throws(StoreError) -> [Statistics?] {
+    /// - Parameter instant: A time on the last day.
+    func daily(of type: SampleType, person: String, count: Int, through instant: Instant) throws(StoreError) -> [Statistics?] {
         guard type.kind == .quantity, count > 0 else { return [] }
         let last = days.index(of: instant)
         var query = StatisticsQuery(
             type: type, intervals: days, from: days.start(of: last - count + 1), to: days.start(of: last + 1), priority: priority)
         query.person = person
-        query.ranges = ranges
         if let condition = conditions[type] { query.predicate = condition }
         var rows = [Statistics?](repeating: nil, count: count)
         for row in try store.calendarStatistics(query) {

@@ -53,24 +53,23 @@ package struct NightReader {
         }.sorted { ($0.start, $0.person) < ($1.start, $1.person) }
     }
 
-    /// A person's last night, or `nil` if no sleep was recorded. A nap after the night is not the last night.
+    /// A person's last night that is over, or `nil` if no sleep was recorded. A nap after the night is not the last night.
     ///
     /// - Parameter before: Sleep that begins later does not count.
-    package func lastNight(of person: String, before now: Instant) throws(StoreError) -> Night? {
+    package func lastNight(of person: String, before now: Instant, zone: TimeZoneRules) throws(StoreError) -> Night? {
         guard let type = SampleType("sleepAnalysis") else { return nil }
         let latest = try store.samples.latest(of: [type], person: person) { $0.start <= now }
         guard let newest = latest.map(\.sample.end).max() else { return nil }
-        let query = SampleQuery(
-            types: [type], from: Instant(microseconds: newest.microseconds &- Self.reach), to: now, person: person)
-        let recent = Instant(microseconds: newest.microseconds &- Self.wakefulness)
+        let sleeps = try history(
+            of: person, days: TypicalRange.reach + 1, through: min(newest, now), at: now, zone: zone
+        ).flatMap { [$0.night] + $0.naps }
+        guard let end = sleeps.map(\.end).max() else { return nil }
         // The longest sleep is the night. Time in bed counts if there is nothing else.
-        let ranked = try nights(query, from: recent, to: nil).map { (night: $0, rank: ($0.asleep, $0.end &- $0.start)) }
-        return ranked.max { $0.rank < $1.rank }?.night
+        let recent = sleeps.filter { $0.end > end &- Self.wakefulness }.map { (night: $0, rank: ($0.asleep, $0.end &- $0.start)) }
+        return recent.max { $0.rank < $1.rank }?.night
     }
 
     private static let hour: Int64 = 3_600_000_000
     /// A nap ends at most this long after its night. The night before that ended longer ago.
     private static let wakefulness = 18 * hour
-    /// The samples of these nights begin at most this long before the last sleep ends.
-    private static let reach = 48 * hour
 }

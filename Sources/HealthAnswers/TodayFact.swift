@@ -117,9 +117,10 @@ package enum TodayFact: Hashable, Sendable {
     ///
     /// - Parameter readings: The readings of one sensor by time, in mg/dL.
     package static func lowGlucose(_ readings: [Reading], midnight: Instant, now: Instant) -> TodayFact? {
-        let limit = GlucoseInRange.range.low
+        let limit = GlucoseTimes.range.low
         let elapsed = now.microseconds - midnight.microseconds
-        guard elapsed > 0, Double(covered(readings, until: now)) >= 0.7 * Double(elapsed) else { return nil }
+        guard elapsed > 0, Double(times(of: readings, until: now).reduce(0, +)) >= GlucoseTimes.leastCoverage * Double(elapsed)
+        else { return nil }
         var (streakLength, run): (Int64, [Instant]) = (0, [])
         func end(at time: Instant?) {
             if run.count >= 3, let first = run.first, let last = time ?? run.last {
@@ -138,10 +139,10 @@ package enum TodayFact: Hashable, Sendable {
     /// The longest time in microseconds that a reading of glucose covers.
     private static let pause: Int64 = 20 * minute
 
-    /// The covered time of readings in microseconds.
-    package static func covered(_ readings: [Reading], until end: Instant) -> Int64 {
-        zip(readings, readings.dropFirst().map(\.time) + [end]).reduce(0) { sum, each in
-            sum + max(0, min(each.1.microseconds - each.0.time.microseconds, pause))
+    /// The time in microseconds that each reading covers.
+    static func times(of readings: [Reading], until end: Instant) -> [Int64] {
+        zip(readings, readings.dropFirst().map(\.time) + [end]).map { reading, next in
+            max(0, min(next.microseconds - reading.time.microseconds, pause))
         }
     }
 

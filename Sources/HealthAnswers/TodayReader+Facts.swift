@@ -26,13 +26,12 @@ extension TodayReader {
             try temperature(known("bodyTemperature"), now), try glucose(known("bloodGlucose"), midnight, now),
         ]
         let sleep = known("sleepAnalysis")
-        let nightEnd = sleep?.night.map { Instant(microseconds: $0.end) }
         let night =
             sleep?.night.flatMap { night in
-                nightEnd.flatMap {
-                    TodayFact.night(asleep: night.asleep, end: $0, typical: sleep?.typical, midnight: midnight, now: now)
-                }
-            } ?? TodayFact.missingNight(lastEnd: nightEnd, midnight: midnight, now: now)
+                TodayFact.night(
+                    asleep: night.asleep, end: Instant(microseconds: night.end), typical: sleep?.typical, midnight: midnight,
+                    now: now)
+            } ?? TodayFact.missingNight(lastEnd: sleep?.latest.sample.end, midnight: midnight, now: now)
         let steps = known("stepCount").flatMap { each in
             each.soFar.flatMap { TodayFact.total(of: each.type, $0, goal: goals[each.type]) }
         }
@@ -103,7 +102,7 @@ extension TodayReader {
         var mornings: [Int: [BloodPressure]] = [:]
         let readings = try BloodPressure.readings(
             of: person, from: days.start(of: last - 29), to: now, in: store, where: figures.conditions)
-        for (time, pressure) in readings
+        for (time, pressure, _) in readings
         where (4 * Self.hour..<12 * Self.hour).contains(clock(time)) {
             mornings[last - days.index(of: time), default: []].append(pressure)
         }

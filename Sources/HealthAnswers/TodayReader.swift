@@ -102,17 +102,13 @@ package struct TodayReader {
         let isSum = type.aggregation == .cumulative
         let comparesBody = type.kind == .quantity && !isSum && HealthGroup(of: type) == .body
         let isCompared = comparesBody || type.id == "restingHeartRate"
-        let isGlucose = type == .bloodGlucose
-        let rows = try figures.daily(
-            of: type, person: person, count: Self.shown, through: now,
-            ranges: isGlucose ? [ValueRange(GlucoseInRange.range.low, GlucoseInRange.range.high)].compactMap { $0 } : [])
+        let rows = try figures.daily(of: type, person: person, count: Self.shown, through: now)
         let daily = rows.map { row in row.flatMap { isSum ? $0.sum : $0.average } }
         let day = rows.last.flatMap { $0 }
         let nights = type.id == "sleepAnalysis" ? NightReader(store, priority: priority) : nil
         let alike = isCompared ? try figures.figures(alike: stored.sample, count: ValueChange.reach, through: now) : []
         let history = try nights?.history(of: person, days: TypicalRange.reach + 1, through: now, zone: zone) ?? []
-        let night = try nights?.lastNight(of: person, before: now)
-        let before = history.filter { $0.night.end != night?.end && $0.night.asleep > 0 }.map { Double($0.night.asleep) }
+        let night = try nights?.lastNight(of: person, before: now, zone: zone)
         return TypeToday(
             type: type, latest: stored, week: daily, diastolicWeek: [],
             total: try figures.total(of: stored.sample, known: daily, through: now),
@@ -120,14 +116,18 @@ package struct TodayReader {
                 ? try figures.soFar(of: type, person: person, until: stored.sample.end, at: now) : nil,
             day: isSum ? nil : day, alike: alike.suffix(TypicalRange.reach),
             typical: nights == nil
-                ? TypicalRange(alike.suffix(TypicalRange.reach + 1).dropLast().compactMap { $0 }) : TypicalRange(before),
+                ? TypicalRange(alike.suffix(TypicalRange.reach + 1).dropLast().compactMap { $0 })
+                : TypicalRange(asleepIn: history, before: night),
             changes: comparesBody ? ValueChange.changes(in: alike) : [],
-            inRange: isGlucose ? day.flatMap(Self.inRange) : nil, night: night,
+            glucose: type == .bloodGlucose ? try glucose(of: person, at: now) : nil, night: night,
             naps: history.last.flatMap { $0.date == figures.midnight(of: now) ? $0.naps : nil } ?? [], pressure: nil)
     }
 
-    private static func inRange(_ day: Statistics) -> GlucoseInRange? {
-        day.inRange.first.map { GlucoseInRange(fraction: $0.fraction, count: day.count) }
+    private func glucose(of person: String, at now: Instant) throws(StoreError) -> GlucoseTimes? {
+        let midnight = figures.midnight(of: now)
+        let readings = try GlucoseTimes.readings(
+            of: person, from: midnight, to: now, in: store, where: figures.conditions[.bloodGlucose])
+        return GlucoseTimes(readings, from: midnight, until: now)
     }
 
     private func pressure(of stored: StoredSample, person: String, at now: Instant) throws(StoreError) -> TypeToday {
@@ -137,7 +137,7 @@ package struct TodayReader {
             week: try figures.figures(of: upper, person: person, count: Self.shown, through: now),
             diastolicWeek: try figures.figures(of: lower, person: person, count: Self.shown, through: now), total: nil,
             soFar: nil,
-            day: nil, alike: [], typical: nil, changes: [], inRange: nil, night: nil, naps: [],
+            day: nil, alike: [], typical: nil, changes: [], glucose: nil, night: nil, naps: [],
             pressure: try BloodPressure(stored.sample, in: store))
     }
 }

@@ -24,8 +24,8 @@ package struct TypeToday: Sendable {
     /// The changes over a week and a month, for measurements of the body. Only readings of one source and device at about the same time
     /// of day are compared.
     package let changes: [ValueChange]
-    /// Today's readings in the target range, for blood glucose.
-    package let inRange: GlucoseInRange?
+    /// The time of today in each range, for blood glucose that was measured for most of the time.
+    package let glucose: GlucoseTimes?
     /// The last night, for sleep.
     package let night: Night?
     /// Today's naps, for sleep.
@@ -59,17 +59,4 @@ package struct ValueChange: Hashable, Sendable {
             return nil
         }
     }
-}
-
-/// The share of glucose readings between 70 and 180 mg/dL (3.9 to 10.0 mmol/L).
-///
-/// Source: Battelino et al., Clinical Targets for Continuous Glucose Monitoring Data Interpretation: Recommendations From the
-/// International Consensus on Time in Range, Diabetes Care 2019;42(8):1593-1603.
-package struct GlucoseInRange: Hashable, Sendable {
-    /// The share from 0 to 1.
-    package let fraction: Double
-    package let count: Int
-
-    /// The range in mg/dL.
-    package static let range = (low: 70.0, high: 180.0)
 }

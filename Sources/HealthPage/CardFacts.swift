@@ -25,15 +25,14 @@ struct CardFacts {
             let ends = [nap.start, nap.end].map { call.times.clock(Instant(microseconds: $0)) }
             facts.append(texts("sleep.nap", ends.joined(separator: "–"), SleepNight.text(nap.asleep, values)))
         }
-        if let share = today.inRange {
+        if let times = today.glucose {
             let unit = values.unit(of: type)
             let conversion = try? values.conversion(of: type, to: unit)
-            let ends = [GlucoseInRange.range.low, GlucoseInRange.range.high].map {
+            let ends = [GlucoseTimes.range.low, GlucoseTimes.range.high].map {
                 PageValues.text(conversion?($0) ?? $0, places: unit.code == "mmol/L" ? 1 : 0)
             }
             let range = Self.joined(ends.joined(separator: "–"), values.symbol(unit))
-            let percent = PageValues.text((share.fraction * 100).rounded())
-            facts.append(texts("card.inRange", range, percent, PageValues.grouped(Int64(share.count))))
+            facts.append(texts("card.inRange", range, GlucoseDay.percent(times.inRange, texts)))
         }
         all = facts
     }

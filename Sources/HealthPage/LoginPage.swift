@@ -6,6 +6,7 @@ import SampleStore
 /// The login page. It accepts a one-time code from `vitalgate page open`.
 enum LoginPage {
     static let routes = [
+        PageRoute(method: "GET", path: "login", right: .none, answer: form),
         PageRoute(method: "POST", path: "login", right: .none, body: 4096, answer: login),
         PageRoute(method: "POST", path: "logout", answer: logout),
     ]
@@ -27,6 +28,11 @@ enum LoginPage {
             </form>
             """
         return .page(PageLayout(call: call, title: texts("login.title")).whole(body, scripts: ["login.js"]), status: status)
+    }
+
+    /// The form for a link with a code. A browser that is logged in becomes the person of the link.
+    @Sendable private static func form(_ call: PageCall) throws -> HTTPResponse {
+        answer(try PageCall(call.site, call.request, [], nil, nil), status: 200)
     }
 
     /// Makes the browser repeat the request from a page of this site, so that it sends the cookie (RFC 6265bis, section 5.2). A

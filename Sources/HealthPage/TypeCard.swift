@@ -14,6 +14,8 @@ struct TypeCard {
 
     var type: SampleType { today.type }
     var latest: Sample { today.latest.sample }
+    /// The end of what the card shows: of the night that is over, or of the latest sample.
+    var end: Instant { today.night.map { Instant(microseconds: $0.end) } ?? latest.end }
     var group: HealthGroup { HealthGroup(of: type) }
 
     /// The cards of all the person's types, in the order of ``HealthGroup``.
@@ -76,7 +78,8 @@ struct TypeCard {
     }
 
     private var figure: HTML {
-        let isLong = value.value.count > 14
+        // A long text is smaller, and so is a long word.
+        let isLong = value.value.count > 14 || value.value.split(separator: " ").contains { $0.count > 11 }
         return """
             <p class="num"><span data-value\(HTML.choose(isLong, " class=\"long\""))>\(value.value)</span> <small data-unit>\(value.unit)</small></p>
             """

@@ -10,6 +10,8 @@ enum TypePage {
     static let routes = [PageRoute(method: "GET", path: "type/*", isSlow: true, answer: page)]
 
     private static let shownSamples = 20
+    /// The type whose page shows the night of a day.
+    private static let nights = "sleepAnalysis"
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let reader = try call.reader()
@@ -19,10 +21,13 @@ enum TypePage {
             try type.isKnown || !reader.store.samples.latest(of: [type]).isEmpty
         else { throw PageProblem(404, "type") }
         let texts = call.texts
-        let place = [SampleKind.workout: "nav.workouts"][type.kind] ?? (type.id == "sleepAnalysis" ? "nav.nights" : nil)
+        let place = [SampleKind.workout: "nav.workouts"][type.kind] ?? (type.id == nights ? "nav.nights" : nil)
         let name = place.map { texts($0) } ?? call.values.name(of: type)
         let hasChart = ChartData.isShown(type)
         let defaultRange = try defaultRange(of: type, reader, call)
+        if let day = try KindPage.day(call), type.id != nights {
+            return call.see(address(of: type, on: day, range: hasChart ? defaultRange : nil, call))
+        }
         let window = try ChartWindow(call, defaultRange: defaultRange) { try ChartData.first(of: type, reader, call) }
         let table: HTML = hasChart ? "<div data-figures>\(try figures(of: type, window, reader, call))</div>" : ""
         let history = try KindPage.history(of: type, reader, call)
@@ -31,18 +36,22 @@ enum TypePage {
         let isDrawn = hasChart || !history.text.isEmpty
         let readings: HTML =
             isDrawn
-            ? KindPage.more(texts("type.latest"), samples, isOpen: before(call) != nil)
+            ? KindPage.more(texts("type.latest"), samples, isOpen: call.text("before") != nil)
             : "<h2>\(texts("type.latest"))</h2>\(samples)"
+        let hasReadings = try !reader.store.samples.latest(of: [BloodPressure.measuredType(of: type)]).isEmpty
+        let dayForm: HTML = HTML.choose(type.id != nights && hasReadings, KindPage.dayForm(of: type.id, on: nil, call))
         let body: HTML = """
             <p id="live" class="live" role="status" hidden></p>
             <h1>\(name)</h1>
             \(hasChart ? ranges(window.range, type, call) : "")
+            \(try quarantined(of: type, call))
             \(hasChart ? try ChartSummary(type: type, window: window, reader: reader, call: call).html() : "")
             \(hasChart ? try chart(of: type, defaultRange, reader, call) + StillChart.html(of: type, window, reader, call) : "")
             \(history)
             \(try GoalsPage.note(of: type, call))
             \(try actions(of: type, reader, call))
             \(KindPage.more(texts("type.figures"), table))
+            \(dayForm)
             \(readings)
             \(try ClientsPage.readers(of: type, reader.store, call))
             """
@@ -51,12 +60,29 @@ enum TypePage {
                 body, scripts: hasChart ? ["page.js", "chart.js"] : ["page.js"]))
     }
 
+    /// The address of the range that contains a day, and of the readings up to its end.
+    private static func address(of type: SampleType, on day: Int, range: ChartWindow.Range?, _ call: PageCall) -> String {
+        let days = CalendarIntervals(.day, zone: call.zone)
+        let range = range.map { call.text("range").flatMap(ChartWindow.Range.init(rawValue:)) ?? $0 }
+        let back = range.map { "range=\($0.rawValue)&back=\((days.index(of: call.now) - day) / ($0.days ?? .max))&" } ?? ""
+        return "/page/type/\(type.id)?\(back)before=\(days.start(of: day + 1).microseconds)"
+    }
+
     /// The shortest range that contains the latest sample. A sum has several bars.
     private static func defaultRange(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> ChartWindow.Range {
         let measured = BloodPressure.measuredType(of: type)
         let latest = try reader.store.samples.latest(of: [measured]) { $0.start <= call.now }.map(\.sample.start).max()
         let defaultRange = ChartWindow.defaultRange(for: latest ?? call.now, call)
         return defaultRange == .day && (type.aggregation == .cumulative || type.kind != .quantity) ? .week : defaultRange
+    }
+
+    /// The number of quarantined readings of the type, with a link to decide about them.
+    private static func quarantined(of type: SampleType, _ call: PageCall) throws -> HTML {
+        let count = try call.doubts().counts(of: type).quarantined
+        guard count > 0 else { return "" }
+        return """
+            <p class="note">\(call.texts("card.quarantined", "\(count)")) <a href="/page/care">\(call.texts("needs.review"))</a></p>
+            """
     }
 
     /// The actions on the type: add a reading, correct the latest one, and print a report.
@@ -154,13 +180,14 @@ enum TypePage {
         return (readings, isLast ? nil : last)
     }
 
-    /// The end of the shown page of readings, in microseconds since 1970.
-    private static func before(_ call: PageCall) -> Instant? {
-        call.text("before").flatMap { Int64($0) }.map { Instant(microseconds: $0) }
+    /// The end of the shown page of readings, in microseconds since 1970, or the end of the day of the address.
+    private static func before(_ call: PageCall) throws -> Instant? {
+        if let before = call.text("before").flatMap({ Int64($0) }) { return Instant(microseconds: before) }
+        return try KindPage.day(call).map { CalendarIntervals(.day, zone: call.zone).start(of: $0 + 1) }
     }
 
     private static func samples(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> HTML {
-        let before = before(call)
+        let before = try before(call)
         var (all, older) = try page([type], before: before, reader)
         // Some sources report both pressures without saying that they are of one measurement.
         let isUnpaired = all.isEmpty && type.id == BloodPressure.type
@@ -180,7 +207,7 @@ enum TypePage {
                 """
         }
         let texts = call.texts
-        guard !rows.isEmpty else { return "<p>\(texts("type.nothing"))</p>" }
+        guard !rows.isEmpty else { return "<p>\(texts("type.none"))</p>" }
         return """
             <div class="scroll" role="region" tabindex="0" aria-labelledby="latest">
             <table><caption id="latest">\(texts(before == nil ? "type.newest" : "type.older", "\(rows.count)"))</caption>

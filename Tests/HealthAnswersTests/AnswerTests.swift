@@ -15,7 +15,7 @@ import Testing
 
     private func night(before hours: Double = 12) throws -> Night? {
         try NightReader(answered.store, priority: []).lastNight(
-            of: AnsweredStore.person, before: AnsweredStore.instant(hours))
+            of: AnsweredStore.person, before: AnsweredStore.instant(hours), zone: utc)
     }
 
     // MARK: The night
@@ -37,6 +37,25 @@ import Testing
         #expect(try night()?.asleep == 7 * 3_600_000_000)
         try answered.sleep("asleepCore", 23, to: 30)
         #expect(try night(before: 34)?.start == AnsweredStore.instant(23).microseconds)
+    }
+
+    /// A night that goes on is not the last night. It is over at about the usual wake-up, or when nothing was recorded for long.
+    @Test func aNightThatGoesOnIsNotTheLastNight() throws {
+        for day in -20 ... -1 { try answered.sleep("asleepCore", Double(day) * 24 - 1, to: Double(day) * 24 + 7) }
+        try answered.sleep("asleepCore", -1, to: 4)
+        let (before, own) = (AnsweredStore.instant(-25).microseconds, AnsweredStore.instant(-1).microseconds)
+        for (hours, start) in [(4.1, before), (6.9, before), (7.1, own), (12, own)] as [(Double, Int64)] {
+            #expect(try night(before: hours)?.start == start, "\(hours)")
+        }
+        let history = try NightReader(answered.store, priority: []).history(
+            of: AnsweredStore.person, days: 3, through: AnsweredStore.instant(4.1), zone: utc)
+        #expect(history.map(\.night.start).last == before)
+        try answered.sleep("asleepCore", 4, to: 6.75)
+        #expect(try night(before: 6.8)?.start == own)
+        // A nap is over at once, and sleep of the evening is not.
+        try answered.sleep("asleepCore", 13, to: 13.5)
+        try answered.sleep("asleepCore", 22, to: 25.5)
+        #expect(try night(before: 25.6)?.start == own)
     }
 
     /// A watch and a phone report one night, and the watch counts whenever it reports. The totals are minutes counted by hand.
@@ -178,7 +197,7 @@ import Testing
     @Test func aChartShowsEachPixelThenIntervals() throws {
         for (index, value) in ["60", "90", "66", "70"].enumerated() { try answered.add("heartRate", value, Double(index) / 60) }
         #expect(try chart(.heartRate, 0, 1).points.map(\.middle) == [60, 90, 66, 70])
-        let day = try chart(.heartRate, -24, 1)
+        let day = try chart(.heartRate, -720, 1)
         #expect(day.points.map(\.low) == [60] && day.points.map(\.high) == [90] && !day.isSum)
         #expect(ChartFrame(from: 5, to: 4, width: 100) == nil && ChartFrame(from: .min, to: .max, width: 100) == nil)
     }
@@ -190,13 +209,29 @@ import Testing
         let few = try chart(.heartRate, -120, 48)
         #expect(few.points.map(\.start) == times.map { AnsweredStore.instant($0).microseconds / 1000 })
         #expect(few.points.allSatisfy { $0.start == $0.end })
-        for index in 0..<23 { try answered.add("heartRate", "70", -100 + Double(index)) }
+        for index in 0..<400 { try answered.add("heartRate", "70", -100 + Double(index) / 10) }
         #expect(try chart(.heartRate, -120, 48).points.allSatisfy { $0.end > $0.start })
+    }
+
+    /// Mornings without three weeks of a year. The line breaks there at each width, and also if its points are weeks.
+    @Test(arguments: [(300, 365), (800, 365), (1400, 365), (300, 3000), (1400, 3000)])
+    func aPauseIsAGapAtEachWidth(_ width: Int, _ days: Double) throws {
+        for day in 0..<300 where !(100..<121).contains(day) { try answered.add("bodyMass", "80", Double(day) * 24 + 7) }
+        let chart = try chart(.bodyMass, (300 - days) * 24, 300 * 24, width: width)
+        #expect(chart.gap == 4 * 86_400_000)
+        let pauses = zip(chart.points.dropFirst(), chart.points).filter { $0.start - $1.end > chart.gap }
+        #expect(pauses.count == 1)
+    }
+
+    /// A period ends at midnight, and the day after it has no bar.
+    @Test func aChartOfSumsEndsWithItsPeriod() throws {
+        for day in 0..<4 { try answered.add("stepCount", "600", Double(day) * 24 + 10, to: Double(day) * 24 + 11) }
+        #expect(try chart(.stepCount, 0, 48).points.map(\.end).max() == AnsweredStore.instant(48).microseconds / 1000)
     }
 
     /// The line does not go to the average of an unfinished day.
     @Test func marksTheUnfinishedDay() throws {
-        for index in 0..<60 { try answered.add("heartRate", "60", Double(index - 40) * 24 + 6) }
+        for index in 0..<420 { try answered.add("heartRate", "60", Double(index / 7 - 40) * 24 + Double(index % 7)) }
         let chart = try chart(.heartRate, -40 * 24, 20 * 24)
         #expect(chart.isUnfinished(at: AnsweredStore.instant(19 * 24 + 12)))
         #expect(!chart.isUnfinished(at: AnsweredStore.instant(20 * 24 + 1)))
@@ -237,8 +272,8 @@ import Testing
 
     @Test func daysOfAChartBeginAtLocalMidnight() throws {
         let berlin = try TimeZoneRules.berlin
-        // One reading at noon each day, over the clock changes of October and March.
-        for day in stride(from: -60.0, to: 180, by: 1) { try answered.add("heartRate", "60", day * 24 + 12) }
+        // Two readings each day, over the clock changes of October and March.
+        for half in 0..<480 { try answered.add("heartRate", "60", Double(half / 2 - 60) * 24 + Double(12 + half % 2)) }
         let frame = try #require(
             ChartFrame(
                 from: AnsweredStore.instant(-60 * 24).microseconds / 1000,

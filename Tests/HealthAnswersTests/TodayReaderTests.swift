@@ -109,12 +109,15 @@ import Testing
         #expect(try types().first?.changes == [])
     }
 
+    /// Readings each quarter of an hour until noon. In the two hours of a dip there is one each minute, which counts no more.
     @Test func glucoseHasTimeInRange() throws {
-        for (index, value) in ["69.9", "70", "120", "180", "180.1"].enumerated() {
-            try answered.add("bloodGlucose", value, Double(index))
-        }
+        for quarter in 0..<48 where !(16..<24).contains(quarter) { try answered.add("bloodGlucose", "120", Double(quarter) / 4) }
+        for minute in 0..<120 { try answered.add("bloodGlucose", "69", 4 + Double(minute) / 60) }
         try answered.add("bloodGlucose", "300", -5)
-        #expect(try types().first?.inRange == GlucoseInRange(fraction: 0.6, count: 5))
+        let times = try #require(try types().first?.glucose)
+        #expect(abs(times.inRange - 10.0 / 12) < 1e-9 && abs(times.shares[1] - 2.0 / 12) < 1e-9 && times.coverage == 1)
+        // A few readings a day tell nothing about the time between them.
+        #expect(try types(at: 20).first?.glucose == nil)
     }
 
     @Test func aPulseHasTheRangeOfTheDay() throws {

@@ -82,7 +82,7 @@ import Testing
         #expect(try get("/page/report").text.contains("value=\"heartRate\""))
         let report = try get("/page/report?\(Self.days)&type=heartRate").text
         #expect(report.contains("<td>63</td><td>61</td><td>66</td><td>3</td><td>1</td>"))
-        #expect(report.contains("<svg") && report.contains("<polyline"))
+        #expect(report.contains("<svg") && report.contains("class=\"dt\""))
         #expect(report.contains("21 Sep 2026, 14:13"))
         #expect(report.contains("/page/report/readings.csv?from=2026-09-21&amp;until=2026-09-22&amp;type=heartRate"))
         #expect(try get("/page/report?from=2026-09-22&until=2026-09-22&type=heartRate").text.contains("No data in this period."))
@@ -100,12 +100,27 @@ import Testing
         let born = try #require(Characteristic(.dateOfBirth, "1990-01-16"))
         try served.store.people.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", recorded: ServedStore.now)
         let report = try get("/page/report?\(Self.days)&type=bloodPressure").text
-        #expect(report.contains("<td>124/79</td>") && report.contains("again1") && report.contains("<section class=\"vitals\">"))
+        #expect(
+            report.contains("<td>124/79</td>") && report.contains("class=\"filled\"") && report.contains("class=\"hollow\"")
+                && report.contains("<section class=\"vitals\">"))
         #expect(report.contains("Date of birth: 16 Jan 1990"))
         // The pulse of the same measurement, and the averages of mornings and evenings.
         #expect(report.contains("<td>124/79</td><td>64</td>") && report.contains("<td>130/85</td><td>–</td>"))
         #expect(report.contains("Morning (4:00 to 12:00)</th><td>124/79</td><td>1</td>"))
         #expect(report.contains("Evening (16:00 to 24:00)</th><td>130/85</td><td>1</td>"))
+    }
+
+    /// Two months of a morning and an evening a day: a row for each day, and limits at 135/85.
+    @Test func aLongReportHasARowForEachDay() throws {
+        for (type, value) in [("bloodPressureSystolic", 124), ("bloodPressureDiastolic", 79), ("heartRate", 64)] {
+            try served.add(
+                numerals: (0..<122).map { "\(value + $0 % 2 * 6)" }, of: type, from: 1_790_000_000 / 86_400 * 86_400 + 7 * 3600,
+                every: 43_200)
+        }
+        let report = try get("/page/report?from=2026-09-20&until=2026-11-21&type=bloodPressure").text
+        let rows = report.matches(of: #/<td>124\/79 \(64\)<\/td><td>130\/85 \(70\)<\/td>/#)
+        #expect(rows.count == 61 && report.contains(">135</text>") && report.contains(">85</text>"))
+        #expect(report.ranges(of: "class=\"filled\"").count == 122 && report.ranges(of: "class=\"hollow\"").count == 122)
     }
 
     /// `vitalgate import` reads the columns of the profile generic-csv.
@@ -201,7 +216,8 @@ import Testing
         #expect(try get("/page/").text.contains("Mark as seen"))
         #expect(try post("/page/alerts", "do=acknowledge&id=1&then=today", theirs).status == 303)
         #expect(try get("/page/").text.contains("Mark as seen"))
-        #expect(try post("/page/alerts", "do=acknowledge&id=1&then=today").headers["location"] == "/page/")
+        #expect(try post("/page/alerts", "do=acknowledge&id=1&then=today").headers["location"] == "/page/?done=seen")
+        #expect(try get("/page/?done=seen").text.contains("The alert is marked as seen."))
         #expect(try !get("/page/").text.contains("Mark as seen"))
         #expect(try post("/page/alerts", "do=remove&id=1").status == 303)
     }

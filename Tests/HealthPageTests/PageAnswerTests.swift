@@ -72,7 +72,7 @@ import Testing
             // Ends last, and has no stages.
             Self.reading("sleepAnalysis", inBed, from: -1.5, to: 7, source: "phone"),
         ])
-        #expect(try card("sleepAnalysis") == "7 h 10 min")
+        #expect(try card("sleepAnalysis") == "7\u{a0}h 10\u{a0}min")
     }
 
     @Test func aNapIsNotTheNight() throws {
@@ -80,7 +80,7 @@ import Testing
         try served.keep([
             Self.reading("sleepAnalysis", core, from: -12, to: -5), Self.reading("sleepAnalysis", core, from: 6, to: 6.5),
         ])
-        #expect(try card("sleepAnalysis") == "7 h")
+        #expect(try card("sleepAnalysis") == "7\u{a0}h")
     }
 
     @Test func aLongerNightBeforeIsNotTheLastOne() throws {
@@ -88,7 +88,7 @@ import Testing
         try served.keep([
             Self.reading("sleepAnalysis", core, from: -26, to: -17), Self.reading("sleepAnalysis", core, from: 0, to: 6.25),
         ])
-        #expect(try card("sleepAnalysis") == "6 h 15 min")
+        #expect(try card("sleepAnalysis") == "6\u{a0}h 15\u{a0}min")
     }
 
     /// A card that changes while it is open shows the same answer as one that is loaded.
@@ -104,7 +104,7 @@ import Testing
             Self.reading("sleepAnalysis", deep, from: 3, to: 6), Self.reading("stepCount", "639", from: 7, to: 7.5),
         ])
         let updates = try #require(client.read(until: "\"type\":\"stepCount\",\"name\":\"Steps\",\"value\":\"1,424\""))
-        #expect(updates.contains("\"value\":\"7 h\""), "\(updates)")
+        #expect(updates.contains("\"value\":\"7\u{a0}h\""), "\(updates)")
     }
 
     @Test func twoPressuresOfOneFrameAreOneCard() throws {

@@ -48,7 +48,7 @@ import Testing
         let series = try reported("types=heartRate&width=100", from: Self.first, to: Self.first + 3600).series[0]
         #expect(series.points.map { $0[4] } == [60, 90, 66, 70] && !series.sum && series.unit == "/min")
         // Two samples a pixel.
-        let coarse = try reported("types=heartRate&width=100", from: Self.first - 60, to: Self.first + 12_000 - 60).series[0]
+        let coarse = try reported("types=heartRate&width=100", from: Self.first - 60, to: Self.first + 96_000 - 60).series[0]
         #expect(coarse.points.map { Array($0[2...]) } == [[60, 60, 60], [66, 90, 78], [70, 70, 70]])
         // By the hour, day, year: the same figures as statistics.
         for length in [86_400, 40 * 86_400, 3000 * 86_400] as [Int64] {
@@ -143,10 +143,28 @@ import Testing
             return try JSONDecoder().decode(Events.self, from: Data(answer.body)).events
         }
         let wide = try events(800)
+        #expect(wide.last?.name == "Ibu · Taken")
         #expect(wide.count >= 599 && wide.last?.from == last * 1000)
         let narrow = try events(300)
         #expect(narrow.count > 200 && narrow.count <= 300 && narrow.first?.from == begin * 1000)
         #expect(narrow.contains { $0.name.hasSuffix("×2") })
+    }
+
+    /// A day leads to the range that contains it, and to its readings, without a script.
+    @Test func aDayIsReachable() throws {
+        try served.add((0..<45).map { 50 + $0 })
+        try served.add([99], from: Self.first + 30 * 86_400)
+        func answer(_ target: String) throws -> RawClient.Answer { try #require(try served.client().get(target, cookie)) }
+        #expect(try answer("/page/type/heartRate").text.contains("<input type=\"date\" name=\"date\""))
+        let target = try #require(try answer("/page/type/heartRate?range=week&date=2026-09-21").headers["location"])
+        #expect(target.hasPrefix("/page/type/heartRate?range=week&back=16&before="))
+        let text = try answer(target).text
+        #expect(
+            text.contains("<details class=\"behind\" open>") && text.contains("<td>94 /min</td>")
+                && !text.contains("<td>99 /min</td>"))
+        for wrong in ["x", "2026-09-31", "2026-9-1"] { #expect(try answer("/page/type/heartRate?date=\(wrong)").status == 400) }
+        // A day that has not come is today.
+        #expect(try answer("/page/type/heartRate?range=day&date=2099-01-01").headers["location"]?.contains("back=0&") == true)
     }
 
     /// All readings can be opened, also those of one instant at the end of a page.

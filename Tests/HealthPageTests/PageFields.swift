@@ -34,7 +34,8 @@ enum PageFields {
 
     /// The fields that refer to nothing of a person: values, times, types, choices of a fixed list, and the login code, which is a secret.
     static let others: Set<String> = [
-        "do", "done", "unit", "repair", "to", "note", "from", "then", "ambiguous", "width", "whole", "span", "sources", "range",
+        "do", "done", "date", "unit", "repair", "to", "note", "from", "then", "ambiguous", "width", "whole", "span", "sources",
+        "range",
         "previous", "parts", "merged", "condition", "back", "at", "type", "types", "asked", "yes", "future", "code", "fits",
     ]
 

@@ -41,8 +41,8 @@ import Testing
         func text(_ minutes: Int64, _ language: String? = nil) -> String {
             values(language).duration(from: Self.now, to: Instant(microseconds: Self.now.microseconds + minutes * 60_000_000))
         }
-        #expect([0, 5, 60, 65, 420].map { text($0) } == ["", "5 min", "1 h", "1 h 5 min", "7 h"])
-        #expect([60, 65].map { text($0, "de") } == ["1 Std.", "1 Std. 5 Min."])
+        #expect([0, 5, 60, 65, 420].map { text($0) } == ["", "5\u{a0}min", "1\u{a0}h", "1\u{a0}h 5\u{a0}min", "7\u{a0}h"])
+        #expect([60, 65].map { text($0, "de") } == ["1\u{a0}Std.", "1\u{a0}Std. 5\u{a0}Min."])
     }
 
     @Test func unitsHaveTheirUsualSigns() throws {

@@ -75,7 +75,7 @@ import Testing
         #expect(try object(route).contains("class=\"way\""))
         // The workouts of the last four weeks are in words, and each is a row.
         let list = try get("/page/type/workout")
-        #expect(list.contains("<p class=\"num\">11 min</p>") && list.contains("19 Dec 2026 – 15 Jan: 1 workout"))
+        #expect(list.contains("<p class=\"num\">11\u{a0}min</p>") && list.contains("19 Dec 2026 – 15 Jan: 1 workout"))
         #expect(list.contains(">Running</a>") && list.contains("<details class=\"behind\"><summary>Readings</summary>"))
     }
 
@@ -168,15 +168,35 @@ import Testing
         }
         let text = try get("/page/type/sleepAnalysis")
         #expect(text.contains("Nights (3)") && text.components("class=\"level3\"") >= 4)
-        #expect(text.contains("<td>8 h</td>") && text.contains("00:00–06:00"))
+        #expect(text.contains("<td>8\u{a0}h</td>") && text.contains("00:00–06:00"))
         // A bar for each day is at the place of its day, and every tenth day has one label.
         for label in ["15 Jan", "5 Jan", "26 Dec 2026"] {
             #expect(text.components(">\(label)</text>") == 1, "\(label)")
         }
         #expect(text.contains("class=\"level3\" x=\"97%\"") && text.contains("class=\"level3\" x=\"93.67%\""))
         // The last night is in words above its drawing.
-        #expect(text.contains("<p class=\"num\">6 h</p>"))
-        #expect(text.contains("13 Jan – 15 Jan: the average of each stage") && text.contains(">Deep 7 h</span>"))
+        #expect(text.contains("<p class=\"num\">6\u{a0}h</p>"))
+        #expect(text.contains("13 Jan – 15 Jan: the average of each stage") && text.contains(">Deep 7\u{a0}h</span>"))
+    }
+
+    /// A night of the spring has its drawing, its own usual length, and links to the nights beside it.
+    @Test func aNightOfAnyDayIsReachable() throws {
+        let values = try #require(SampleType("sleepAnalysis")?.categoryValues)
+        let deep = try #require(values.value(of: "asleepDeep"))
+        for night in 250..<270 as Range<Int64> {
+            let hours: Int64 = night == 252 ? 5 : 7
+            try keep("sleepAnalysis", value: "\(deep)", -night * 86_400, to: -night * 86_400 + 3600 * hours)
+        }
+        // 2026-05-08.
+        let text = try get("/page/type/sleepAnalysis?date=2026-05-08")
+        #expect(text.contains("<p class=\"num\">5\u{a0}h</p>") && text.contains("Usually 7\u{a0}h"))
+        for link in ["2026-05-07", "2026-05-09"] {
+            #expect(text.contains("href=\"/page/type/sleepAnalysis?date=\(link)\""), "\(link)")
+        }
+        #expect(text.contains("30 days to 8 May 2026") && text.contains("Nights (18)"))
+        // Without a day, the page shows the last night.
+        #expect(try get("/page/type/sleepAnalysis").contains("30 days to 10 May 2026"))
+        #expect(try get("/page/type/sleepAnalysis?date=2026-06-01").contains("No sleep was recorded for this day."))
     }
 
     @Test func aNightHasHoursAndALegend() throws {
@@ -191,7 +211,7 @@ import Testing
         let strip = try #require(parts.last?.split(separator: "</svg>").first)
         for hour in ["00:00", "02:00", "04:00", "06:00"] { #expect(strip.contains(">\(hour)</text>"), "\(hour)") }
         #expect(strip.contains("x=\"14.29%\"") && !strip.contains(">01:00<") && !strip.contains("preserveAspectRatio"))
-        for (level, name) in ["Awake 1 h", "REM 1 h", "Core 4 h", "Deep 1 h"].enumerated() {
+        for (level, name) in ["Awake 1\u{a0}h", "REM 1\u{a0}h", "Core 4\u{a0}h", "Deep 1\u{a0}h"].enumerated() {
             #expect(text.contains("<span class=\"key level\(level)\">\(name)</span>"), "\(name)")
         }
     }
@@ -239,7 +259,7 @@ import Testing
     @Test func mindfulSessionShowsDuration() throws {
         try keep("mindfulSession", 60, to: 660)
         let text = try get("/page/")
-        #expect(text.contains("10 min") && !text.contains("applicable"))
+        #expect(text.contains("10\u{a0}min") && !text.contains("applicable"))
     }
 
     /// The goal of yesterday's summary, and one that was set on the page.

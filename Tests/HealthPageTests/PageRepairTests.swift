@@ -87,7 +87,7 @@ import Testing
         let today = try get("/page/").text
         #expect(today.contains("20 readings are recorded in °C but look like °F."))
         let answer = try post("/page/care/dismiss", fields("dismiss", today))
-        #expect(answer.headers["location"] == "/page/")
+        #expect(answer.headers["location"]?.hasPrefix("/page/?done=dismissed&series=") == true)
         #expect(try served.store.repairs.suspicions().isEmpty)
         let whole = try get("/page/type/bodyTemperature?range=year").text
         #expect(whole.contains(": 60 readings") && !whole.contains("left out"))
@@ -148,6 +148,13 @@ import Testing
         #expect(try post("/page/care/dismissed", again).status == 303)
         #expect(try care().contains("/page/care/dismiss\"") && served.store.repairs.suspicions().count == 1)
         #expect(try post("/page/care/dismissed", again).status == 404)
+        // Today answers, and its answer can be undone.
+        let answered = try #require(try post("/page/care/dismiss", fields + "&then=today").headers["location"])
+        let today = try get(answered).text
+        #expect(today.contains("The readings are marked as right.") && today.contains(">Undo</button>"))
+        #expect(
+            try post("/page/care/dismissed", self.fields("dismissed", today)).headers["location"] == "/page/?done=checkedAgain")
+        #expect(try served.store.repairs.suspicions().count == 1 && !get(answered).text.contains(">Undo</button>"))
         // Later wrong readings are a new suspicion.
         #expect(try post("/page/care/dismiss", fields).status == 303)
         try served.add(

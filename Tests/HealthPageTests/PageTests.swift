@@ -81,6 +81,18 @@ import Testing
         #expect(try get("/page/", cookie).status == 401)
     }
 
+    /// A browser that is logged in becomes the person of a link.
+    @Test func aLinkOpensThePageOfItsPerson() throws {
+        try served.store.people.save(Person(id: Self.other, name: "Anna"))
+        let mine = try Self.cookie(served)
+        let form = try get("/page/login", mine)
+        #expect(form.status == 200 && form.text.contains("id=\"login\"") && !form.text.contains("class=\"who\""))
+        let code = try served.store.pageSessions.makeCode(for: Self.other, at: ServedStore.now)
+        let opened = try Self.post(served, "/page/login", "code=\(code)", mine)
+        let theirs = "Cookie: \(try #require(opened.headers["set-cookie"]).prefix { $0 != ";" })\r\n"
+        #expect(try get("/page/", theirs).text.contains("<title>Today · Anna · Vitalgate</title>"))
+    }
+
     @Test func anotherSitesPageMayDoNothing() throws {
         let cookie = try Self.cookie(served)
         for header in ["Sec-Fetch-Site: cross-site\r\n", "Origin: http://evil.example\r\n", "Origin: null\r\n"] {
@@ -227,7 +239,7 @@ import Testing
         }
         #expect(asked.count > 100)
         for key in asked { #expect(texts[key] != nil, "\(key)") }
-        #expect(texts("time.hours", "1", "5") == "1 h 5 min")
+        #expect(texts("time.hours", "1", "5") == "1\u{a0}h 5\u{a0}min")
         #expect(texts("no.such") == "no.such")
     }
 }

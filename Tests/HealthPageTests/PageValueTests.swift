@@ -37,7 +37,7 @@ import Testing
         summary.exerciseTime = Amount(try Numeral("31"), try Unit(ucum: "min"))
         #expect(try shown("activitySummary", body: SampleBody(encoding: summary)) == "31 min")
         #expect(try shown("workoutRoute") == name("workoutRoute"))
-        #expect(try shown("workoutRoute", to: 1800) == "30 min")
+        #expect(try shown("workoutRoute", to: 1800) == "30\u{a0}min")
         #expect(try shown("electrocardiogram", 1) == "Sinus rhythm")
         #expect(try shown("workout", 37) == "Running")
         let german = try [("electrocardiogram", 1.0), ("workout", 37), ("sleepAnalysis", 4)].map { try shown($0, $1, in: "de") }

@@ -114,6 +114,7 @@ import Testing
         try served.add([62, 900, 901], from: Self.midnight + 600)
         let after = try page()
         #expect(after.contains("Quarantined readings: 2."))
+        #expect(try page(cookie, "/page/type/heartRate").contains("Quarantined readings: 2."))
         // On the link to the parts of the hub, and on the part.
         #expect(after.ranges(of: "<span class=\"badge\">2 ").count == 2 && after.contains("class=\"need\""))
         // Another person does not see it.
@@ -165,10 +166,10 @@ import Testing
         }
         try served.add([52], of: "restingHeartRate", from: Self.midnight)
         let text = try page()
-        #expect(text.contains("<h1>You slept 7 h 40 min, 40 min longer than usual.</h1>"))
+        #expect(text.contains("<h1>You slept 7\u{a0}h 40\u{a0}min, 40\u{a0}min longer than usual.</h1>"))
         #expect(text.contains("<li class=\"card stat hero alone sleep\" data-type=\"sleepAnalysis\">"))
         let german = try page(cookie + "Accept-Language: de\r\n")
-        #expect(german.contains("<h1>Du hast 7 Std. 40 Min. geschlafen, 40 Min. länger als üblich.</h1>"))
+        #expect(german.contains("<h1>Du hast 7\u{a0}Std. 40\u{a0}Min. geschlafen, 40\u{a0}Min. länger als üblich.</h1>"))
     }
 
     /// A goal, past days with letters, and today apart from them.

@@ -87,8 +87,8 @@ def report(driver, hub):
         center(driver, kind)
         kind.click()
     press(driver, driver.find_element(By.XPATH, "//button[text()='Show report']"))
-    drawn = driver.execute_script("return getComputedStyle(document.querySelector('.report .line')).stroke")
-    assert drawn.startswith("rgb"), f"a line of the report is drawn in {drawn}"
+    drawn = driver.execute_script("return getComputedStyle(document.querySelector('.report .ranges')).stroke")
+    assert drawn.startswith("rgb"), f"a pressure of the report is drawn in {drawn}"
     assert driver.find_elements(By.CSS_SELECTOR, ".report table tbody tr") and one(driver, "[data-print]").is_displayed()
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert not one(driver, "[data-print]").is_displayed() and not one(driver, "header").is_displayed()

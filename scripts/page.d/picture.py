@@ -1,4 +1,4 @@
-"""Makes docs/images/today.png: Today of a hub with made-up readings of the last two weeks."""
+"""Makes docs/images/today.png: Today in the morning, of a hub with made-up readings of the last weeks."""
 
 import argparse
 import datetime
@@ -6,7 +6,7 @@ import pathlib
 
 import readings
 from hub import ROOT, Hub, browser, eventually, width
-from readings import BERLIN, lines, pressures, rows
+from readings import lines, pressures, rows
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--vitalgate", required=True)
@@ -17,11 +17,19 @@ MOST_OCTETS = 150_000
 readings.DAYS = 45
 
 
+def morning():
+    """The hours east of UTC where it is between nine and ten in the morning."""
+    hours = (9 - datetime.datetime.now(datetime.timezone.utc).hour) % 24
+    return hours if hours <= 12 else hours - 24
+
+
 def main():
-    with Hub(arguments.vitalgate) as hub:
-        now = datetime.datetime.now(BERLIN)
+    east = morning()
+    zone = f"Etc/GMT{-east:+d}" if east else "UTC"
+    with Hub(arguments.vitalgate, zone=zone) as hub:
+        now = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=east)))
         hub.run("import", hub.write("readings.csv", rows(now)), codes=(0, 65))
-        hub.run("import", hub.write("pressures.csv", pressures(now)), "--time-zone", "Europe/Berlin")
+        hub.run("import", hub.write("pressures.csv", pressures(now)), "--time-zone", zone)
         hub.run("import", hub.write("lines.ndjson", lines(now)))
         driver = browser()
         try:

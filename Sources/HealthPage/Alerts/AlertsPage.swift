@@ -179,7 +179,7 @@ enum AlertsPage {
         case "acknowledge":
             guard let id = call.text("id").flatMap({ Int64($0) }) else { throw PageProblem(404, "alert") }
             try call.changes().acknowledgeAlert(id, at: call.now)
-            if call.text("then") == "today" { return call.see("/page/") }
+            if call.text("then") == "today" { return call.see("/page/?done=seen") }
         case "remove":
             guard let id = call.text("id").flatMap({ Int64($0) }), try call.changes().removeAlert(id) else {
                 throw PageProblem(404, "alert")

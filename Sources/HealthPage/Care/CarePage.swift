@@ -109,7 +109,7 @@ enum CarePage {
                 throw PageProblem(404, "quarantined")
             }
         }
-        return call.see(call.text("then") == "today" ? "/page/" : "/page/care?done=judged")
+        return call.see(call.text("then") == "today" ? "/page/?done=judged" : "/page/care?done=judged")
     }
 
     // MARK: The ledger

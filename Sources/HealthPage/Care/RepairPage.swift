@@ -76,40 +76,53 @@ enum RepairPage {
         return dismissalForm("dismiss", suspicion.series, range.from, range.to, range.fits.code, call, then: [("then", "today")])
     }
 
+    /// The form on Today that checks the readings of the request again. Empty unless they were marked as right.
+    static func undoForm(_ call: PageCall) throws -> HTML {
+        let named = try call.records().dismissals().first { names(call, $0.series, $0.dismissal.from, $0.dismissal.to) }
+        return named.map { dismissal, series in
+            dismissalForm(
+                "dismissed", series, dismissal.from, dismissal.to, dismissal.fits, call, then: [("then", "today")],
+                text: "entry.undo")
+        } ?? ""
+    }
+
+    /// A form that names a suspicion.
     private static func dismissalForm(
         _ action: String, _ series: SeriesDescription, _ from: Instant, _ to: Instant, _ fits: String, _ call: PageCall,
-        then: [(name: String, value: String)] = []
+        then: [(name: String, value: String)] = [], text: String? = nil
     ) -> HTML {
         let fields = [
             ("series", "\(series.id)"), ("from", "\(from.microseconds)"), ("to", "\(to.microseconds)"), ("fits", fits),
         ]
         return """
-            <form method="post" action="/page/care/\(action)">\(FormFields.hidden(fields + then))<button class="quiet">\(call.texts("care." + action + ".do"))</button></form>
+            <form method="post" action="/page/care/\(action)">\(FormFields.hidden(fields + then))<button class="quiet">\(call.texts(text ?? "care." + action + ".do"))</button></form>
             """
     }
 
     /// Whether the fields of a request name these readings.
-    private static func names(_ call: PageCall, _ series: SeriesDescription, _ from: Instant, _ to: Instant, _ fits: String)
-        -> Bool
-    {
+    private static func names(_ call: PageCall, _ series: SeriesDescription, _ from: Instant, _ to: Instant) -> Bool {
         call.text("series") == "\(series.id)" && call.text("from") == "\(from.microseconds)"
-            && call.text("to") == "\(to.microseconds)" && call.text("fits") == fits
+            && call.text("to") == "\(to.microseconds)"
     }
 
     @Sendable private static func dismiss(_ call: PageCall) throws -> HTTPResponse {
         let found = try call.suspicions().all
-        let named = found.first { names(call, $0.series, $0.range.from, $0.range.to, $0.range.fits.code) }
+        let named = found.first { names(call, $0.series, $0.range.from, $0.range.to) && call.text("fits") == $0.range.fits.code }
         guard let named else { throw PageProblem(404, "suspicion") }
         try call.doing { try call.changes().dismiss(named) }
-        return call.see(call.text("then") == "today" ? "/page/" : "/page/care?done=dismissed")
+        guard call.text("then") == "today" else { return call.see("/page/care?done=dismissed") }
+        let (from, to) = (named.range.from.microseconds, named.range.to.microseconds)
+        return call.see("/page/?done=dismissed&series=\(named.series.id)&from=\(from)&to=\(to)")
     }
 
     @Sendable private static func checkAgain(_ call: PageCall) throws -> HTTPResponse {
         let all = try call.records().dismissals()
-        let named = all.first { names(call, $0.series, $0.dismissal.from, $0.dismissal.to, $0.dismissal.fits) }
+        let named = all.first {
+            names(call, $0.series, $0.dismissal.from, $0.dismissal.to) && call.text("fits") == $0.dismissal.fits
+        }
         guard let named else { throw PageProblem(404, "suspicion") }
         try call.doing { try call.changes().remove(named.dismissal, of: named.series) }
-        return call.see("/page/care?done=checkedAgain")
+        return call.see(call.text("then") == "today" ? "/page/?done=checkedAgain" : "/page/care?done=checkedAgain")
     }
 
     // MARK: What a person wants repaired

@@ -79,11 +79,12 @@ enum ChartData {
                 }
                 continue
             }
+            let names = RecordNames(reader.store)
             let cursor = try reader.store.samples.cursor(matching: query)
             defer { cursor.close() }
-            while let sample = try cursor.next()?.sample {
-                let name = id == "workout" ? try call.values.shown(sample, in: reader.store).value : call.values.name(of: type)
-                marks.add(id, name, sample.start, sample.end)
+            while let stored = try cursor.next() {
+                let sample = try names.named(stored).sample
+                marks.add(id, try call.values.shown(sample, in: reader.store).value, sample.start, sample.end)
             }
         }
         let events = try marks.json + NotesPage.events(frame, call)
@@ -144,16 +145,7 @@ private struct Lines {
     let call: PageCall
 
     private func chart(_ frame: ChartFrame, where condition: SamplePredicate? = nil) throws -> Chart {
-        let (person, priority) = (try call.person().person, call.core.settings.priority)
-        if type.id == BloodPressure.type {
-            return try Chart.pressures(
-                of: person, in: frame, of: reader.store, zone: call.zone, priority: priority,
-                where: TrustedReadings.conditions(of: person, call))
-        }
-        let conditions = [try TrustedReadings(of: type, call).condition(), condition].compactMap { $0 }
-        return try Chart(
-            type, person: person, in: frame, of: reader.store, zone: call.zone, priority: priority,
-            where: conditions.isEmpty ? nil : .and(conditions))
+        try Chart(of: type, in: frame, where: condition, reader, call)
     }
 
     /// The type from all sources, with the period before if the call asks for it.
@@ -193,21 +185,11 @@ private struct Lines {
         if let goal = try GoalsPage.line(of: type, in: frame, call) {
             object.set("goal", raw: Array(Self.number(conversion(goal)).utf8))
         }
-        if let target = Self.target(of: type) { object.set("target", raw: Self.json(target, conversion)) }
-        if let limits = Self.limits(of: type) { object.set("limits", raw: Self.json(limits, conversion)) }
+        for (name, levels) in [("target", ChartLimits.target(of: type)), ("limits", ChartLimits.limits(of: type))]
+        where !levels.isEmpty { object.set(name, raw: Self.json(levels, conversion)) }
         object.set("points", raw: Self.json(chart, conversion))
         if let before { object.set("previous", raw: Self.json(before, conversion)) }
         return object
-    }
-
-    /// The range that is drawn as a band, in the canonical unit.
-    private static func target(of type: SampleType) -> [Double]? {
-        type == .bloodGlucose ? [GlucoseInRange.range.low, GlucoseInRange.range.high] : nil
-    }
-
-    /// The limits of measurements at home that are drawn as lines, in the canonical unit.
-    private static func limits(of type: SampleType) -> [Double]? {
-        type.id == BloodPressure.type ? [BloodPressure.homeLimit.diastolic, BloodPressure.homeLimit.systolic] : nil
     }
 
     private static func json(_ values: [Double], _ conversion: UnitConversion) -> [UInt8] {

@@ -11,8 +11,7 @@ struct ChartSummary {
     let call: PageCall
 
     /// The hours of a day that are a morning.
-    static let morning: Range<Int64> = 4..<12
-    private static let hour: Int64 = 3_600_000_000
+    static let morning = 4..<12
 
     func html() throws -> HTML {
         let summary = try type.id == BloodPressure.type ? pressure() : type.kind == .quantity ? quantity() : nil
@@ -40,11 +39,10 @@ struct ChartSummary {
         let (texts, values, isSum) = (call.texts, call.values, type.aggregation == .cumulative)
         let unit = values.unit(of: type, asked: call.text("unit"))
         let conversion = try values.conversion(of: type, to: unit)
-        func rows(_ interval: CalendarInterval, ranges: [ValueRange] = []) throws -> [Statistics] {
+        func rows(_ interval: CalendarInterval) throws -> [Statistics] {
             var query = StatisticsQuery(
                 type: type, intervals: CalendarIntervals(interval, zone: call.zone), from: window.start, to: window.end,
                 person: try call.person().person, priority: call.core.settings.priority)
-            query.ranges = ranges
             if let condition = try trusted.condition() { query.predicate = condition }
             return try reader.store.calendarStatistics(query)
         }
@@ -64,17 +62,16 @@ struct ChartSummary {
                 value: text(whole.reduce(0) { $0 + $1.sum } / Double(whole.count)), unit: texts("sum.daily", symbol),
                 text: texts("sum.days", period, "\(whole.count)", text(low), text(high)))
         }
-        let isGlucose = type == .bloodGlucose
-        guard let century = CalendarInterval("100y"),
-            let row = try rows(century, ranges: isGlucose ? GlucoseDay.ranges : []).last,
-            let average = row.average, let low = row.minimum, let high = row.maximum
+        guard let century = CalendarInterval("100y"), let row = try rows(century).last, let average = row.average,
+            let low = row.minimum,
+            let high = row.maximum
         else { return nil }
         return Content(
             value: text(average), unit: texts("sum.average", symbol),
             text: row.count == 1
                 ? texts("sum.one", period)
                 : texts("sum.values", period, PageValues.grouped(Int64(row.count)), text(low), text(high)),
-            drawing: (isGlucose ? GlucoseDay.bar(row.inRange.map(\.fraction), call) : "")
+            drawing: (type == .bloodGlucose ? try GlucoseDay.bar(window, reader, call) : "")
                 + trusted.note(from: window.start, to: window.end, call))
     }
 
@@ -86,7 +83,7 @@ struct ChartSummary {
         let all = try BloodPressure.readings(
             of: person, from: window.start, to: window.end, in: reader.store,
             where: TrustedReadings.conditions(of: person, call))
-        func average(_ readings: [(time: Instant, pressure: BloodPressure)]) -> String? {
+        func average(_ readings: [(time: Instant, pressure: BloodPressure, sample: Sample)]) -> String? {
             guard !readings.isEmpty else { return nil }
             let count = Double(readings.count)
             return [
@@ -104,8 +101,5 @@ struct ChartSummary {
         return Content(value: mean, unit: texts("sum.average", values.symbol(unit)), text: text, drawing: note)
     }
 
-    private func isMorning(_ time: Instant) -> Bool {
-        let days = CalendarIntervals(.day, zone: call.zone)
-        return Self.morning.contains((time.microseconds - days.start(of: days.index(of: time)).microseconds) / Self.hour)
-    }
+    private func isMorning(_ time: Instant) -> Bool { Self.morning.contains(call.times.hour(of: time)) }
 }

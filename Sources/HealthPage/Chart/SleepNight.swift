@@ -14,10 +14,10 @@ struct SleepNight {
     /// The height of a row, and of the bars in it, in pixels.
     private static let (row, bar) = (26, 18)
 
-    /// Reads the person's last night. Returns `nil` if no sleep was recorded.
+    /// Reads the person's last night that is over. Returns `nil` if no sleep was recorded.
     init?(_ reader: Reader, _ call: PageCall) throws {
         let nights = NightReader(reader.store, priority: call.core.settings.priority)
-        guard let night = try nights.lastNight(of: call.person().person, before: call.now) else { return nil }
+        guard let night = try nights.lastNight(of: call.person().person, before: call.now, zone: call.zone) else { return nil }
         self.init(night)
     }
 

@@ -83,9 +83,9 @@ struct StatDrawing {
     }
 
     /// The text alternative with the lowest and the highest value.
-    private func label(_ values: [Double]) -> String {
+    private func label(_ values: [Double], _ key: String = "card.days") -> String {
         guard let low = values.min(), let high = values.max() else { return call.texts("card.noDays") }
-        return call.texts("card.days", text(low, hasUnit: false), text(high))
+        return call.texts(key, text(low, hasUnit: false), text(high))
     }
 
     // MARK: Values
@@ -118,7 +118,7 @@ struct StatDrawing {
         if missing > 0 { (low, high) = (low - missing / 2, high + missing / 2) }
         if high <= low { high = low + 1 }
         // The names of the levels are at the left.
-        func share(_ index: Int) -> Double { 0.14 + (Double(index) + 0.5) / Double(values.count) * 0.86 }
+        func share(_ index: Int) -> Double { 0.22 + (Double(index) + 0.5) / Double(values.count) * 0.78 }
         func x(_ index: Int) -> Double { share(index) * 1000 }
         // The inner drawing is as high as the outer one, 88 pixels.
         func y(_ value: Double) -> Double {
@@ -154,11 +154,11 @@ struct StatDrawing {
         let below: HTML =
             isMonth
             ? """
-            <text x="14%" y="\(Self.letters)">\(call.times.day(days.start(of: days.index(of: call.now) - values.count + 1)))</text>\
+            <text x="22%" y="\(Self.letters)">\(call.times.day(days.start(of: days.index(of: call.now) - values.count + 1)))</text>\
             <text class="on" x="100%" y="\(Self.letters)" text-anchor="end">\(call.texts("nav.today"))</text>
             """ : letters(values.count) { share($0) * 100 }
         return frame(
-            label(known),
+            label(known, isMonth ? "card.monthDays" : "card.days"),
             """
             \(levels)<svg viewBox="0 0 1000 1000" width="100%" height="88" preserveAspectRatio="none" overflow="visible">\
             <path class="ln" d="\(path)"/><path class="dt" d="\(dots)"/>\(now)</svg>\(below)

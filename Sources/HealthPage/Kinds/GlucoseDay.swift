@@ -5,54 +5,48 @@ import SampleStore
 
 /// Glucose: the time in five ranges, and the usual day.
 enum GlucoseDay {
-    /// The limits in mg/dL of very low, low, in range, high, and very high.
-    ///
-    /// Source: Battelino et al., Diabetes Care 2019;42(8):1593-1603.
-    private static let limits: [(low: Double, high: Double)] = [(0, 53), (54, 69), (70, 180), (181, 250), (251, 2000)]
-    static let ranges: [ValueRange] = limits.compactMap { ValueRange($0.low, $0.high) }
-
     private static let names = ["glucose.veryLow", "glucose.low", "glucose.within", "glucose.high", "glucose.veryHigh"]
-    private static let hour: Int64 = 3_600_000_000
 
-    /// The shares of the ranges as one bar, with their names.
-    static func bar(_ shares: [Double], _ call: PageCall) -> HTML {
-        let whole = shares.reduce(0, +)
-        guard shares.count == limits.count, whole > 0 else { return "" }
-        func percent(_ share: Double) -> String { PageValues.text((share / whole * 100).rounded(), places: 0) + " %" }
+    /// A share of the time in percent. One that rounds to nothing or to all of it is written as a limit.
+    static func percent(_ share: Double, _ texts: PageTexts) -> String {
+        if share > 0, share < 0.005 { return texts("glucose.under") }
+        if share < 1, share >= 0.995 { return texts("glucose.over") }
+        return PageValues.text((share * 100).rounded(), places: 0) + " %"
+    }
+
+    /// The shares of the time in each range as one bar, with their names. Empty if readings cover too little of the time.
+    static func bar(_ window: ChartWindow, _ reader: Reader, _ call: PageCall) throws -> HTML {
+        let (end, texts) = (min(window.end, call.now), call.texts)
+        let readings = try GlucoseTimes.readings(
+            of: call.person().person, from: window.start, to: end, in: reader.store,
+            where: TrustedReadings(of: .bloodGlucose, call).condition())
+        guard let times = GlucoseTimes(readings, from: window.start, until: end) else { return "" }
         var place = 0.0
-        let parts: [HTML] = shares.enumerated().map { index, share in
-            defer { place += share / whole * 100 }
+        let parts: [HTML] = times.shares.enumerated().map { index, share in
+            defer { place += share * 100 }
             return
-                "<rect class=\"t\(index)\" x=\"\(Coordinate.hundredths(place))%\" width=\"\(Coordinate.hundredths(share / whole * 100))%\" height=\"100%\"/>"
+                "<rect class=\"t\(index)\" x=\"\(Coordinate.hundredths(place))%\" width=\"\(Coordinate.hundredths(share * 100))%\" height=\"100%\"/>"
         }
-        let labels = zip(names, shares).map { (name: call.texts($0), share: percent($1)) }
+        let labels = zip(names, times.shares).map { (name: texts($0), share: percent($1, texts)) }
         let keys: [HTML] = labels.enumerated().map { "<span class=\"key t\($0)\">\($1.name) <b>\($1.share)</b></span> " }
         return """
-            <svg class="tir" role="img" aria-label="\(labels.map { "\($0.name) \($0.share)" }.joined(separator: ", "))">\(parts)</svg><p class="legend">\(keys)</p>
+            <svg class="tir" role="img" aria-label="\(labels.map { "\($0.name) \($0.share)" }.joined(separator: ", "))">\(parts)</svg><p class="legend">\(keys)</p>\
+            <p class="note">\(texts("glucose.covered", percent(times.coverage, texts)))</p>
             """
     }
 
     /// The usual day of the last two weeks: by hour the median, the middle half, and the middle nine tenths. Empty unless readings cover
-    /// 70 % of the time.
+    /// most of the time.
     static func html(_ reader: Reader, _ call: PageCall) throws -> HTML {
         let days = CalendarIntervals(.day, zone: call.zone)
         let today = days.index(of: call.now)
         let (from, to) = (days.start(of: today - 14), days.start(of: today))
-        let query = SampleQuery(
-            types: [.bloodGlucose], from: from, to: to, person: try call.person().person,
-            where: try TrustedReadings(of: .bloodGlucose, call).condition())
-        let cursor = try reader.store.samples.cursor(matching: query)
-        defer { cursor.close() }
-        var readings: [TodayFact.Reading] = []
+        let readings = try GlucoseTimes.readings(
+            of: call.person().person, from: from, to: to, in: reader.store,
+            where: TrustedReadings(of: .bloodGlucose, call).condition())
         var hours = [[Double]](repeating: [], count: 24)
-        while let sample = try cursor.next()?.sample {
-            readings.append((sample.start, sample.value))
-            let hour = (sample.start.microseconds - days.start(of: days.index(of: sample.start)).microseconds) / Self.hour
-            hours[Int(min(max(hour, 0), 23))].append(sample.value)
-        }
-        guard Double(TodayFact.covered(readings, until: to)) >= 0.7 * Double(to.microseconds - from.microseconds),
-            hours.allSatisfy({ $0.count > 4 })
-        else { return "" }
+        for reading in readings { hours[min(max(call.times.hour(of: reading.time), 0), 23)].append(reading.value) }
+        guard GlucoseTimes(readings, from: from, until: to) != nil, hours.allSatisfy({ $0.count > 4 }) else { return "" }
         return drawing(hours.map { $0.sorted() }, call)
     }
 
@@ -70,7 +64,7 @@ enum GlucoseDay {
             "M" + band.1.enumerated().map { point($0.offset, $0.element) }.joined(separator: "L") + "L"
                 + band.0.enumerated().reversed().map { point($0.offset, $0.element) }.joined(separator: "L") + "Z"
         }
-        let range = GlucoseInRange.range
+        let range = GlucoseTimes.range
         let names: [HTML] = [range.low, range.high].map {
             "<text x=\"100%\" y=\"\(Coordinate.tenths(y($0) / 10))%\" dy=\"-3\" text-anchor=\"end\">\(PageValues.text(conversion($0)))</text>"
         }

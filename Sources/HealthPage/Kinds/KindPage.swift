@@ -1,3 +1,4 @@
+import HealthAnswers
 import HealthModel
 import HealthServing
 import SampleStore
@@ -27,6 +28,34 @@ enum KindPage {
         case "bloodGlucose": try GlucoseDay.html(reader, call)
         default: ""
         }
+    }
+
+    // MARK: A day of the address
+
+    /// The number of the day that the address names. It is today if the day has not come.
+    ///
+    /// - Throws: ``PageProblem`` 400 if it is not a date.
+    static func day(_ call: PageCall) throws -> Int? {
+        guard let text = call.text("date") else { return nil }
+        guard text.utf8.count == 10, let start = Instant(iso8601: text, zone: call.zone) else { throw PageProblem(400, "date") }
+        let days = CalendarIntervals(.day, zone: call.zone)
+        return min(days.index(of: start), days.index(of: call.now))
+    }
+
+    /// The address of a type's page for a day.
+    static func address(of type: String, on day: Int, _ call: PageCall) -> String {
+        "/page/type/\(type)?date=\(call.times.date(CalendarIntervals(.day, zone: call.zone).start(of: day)))"
+    }
+
+    /// A field for a day and a button that shows it. It needs no script.
+    static func dayForm(of type: String, on day: Int?, _ call: PageCall) -> HTML {
+        let date = day.map { call.times.date(CalendarIntervals(.day, zone: call.zone).start(of: $0)) } ?? ""
+        let range = call.text("range").flatMap(ChartWindow.Range.init(rawValue:)).map { [(name: "range", value: $0.rawValue)] }
+        return """
+            <form class="pager" method="get" action="/page/type/\(type)">\(FormFields.hidden(range ?? []))\
+            <label>\(call.texts("type.day")) <input type="date" name="date" value="\(date)" max="\(call.times.date(call.now))" required></label>\
+            <button class="quiet">\(call.texts("type.toDay"))</button></form>
+            """
     }
 
     /// A table that scrolls by itself. A column without content is omitted.

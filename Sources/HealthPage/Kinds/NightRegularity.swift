@@ -2,20 +2,36 @@ import Glibc
 import HealthAnswers
 import HealthModel
 
-/// The last nights from bedtime to wake-up, with their averages, and the stages of the last night beside the usual ones.
+/// The last nights from bedtime to wake-up, with their averages, and the stages of one night beside the usual ones.
 struct NightRegularity {
-    let nights: [(date: Instant, night: Night, naps: [Night])]
+    /// The nights of ``TypicalRange/reach`` days and of the last day.
+    let all: [(date: Instant, night: Night, naps: [Night])]
+    /// The day whose night is shown, or `nil` for the last one.
+    let day: Int?
+    /// The last day of the drawing.
+    let last: Int
     let call: PageCall
 
-    private static let (hour, days, height) = (3600e6, 30, 160.0)
+    /// The number of days in a drawing.
+    static let days = 30
+    private static let (hour, height) = (3600e6, 160.0)
+
+    private func index(_ date: Instant) -> Int { CalendarIntervals(.day, zone: call.zone).index(of: date) }
+
+    /// The nights of the drawing.
+    var nights: [(date: Instant, night: Night, naps: [Night])] { all.filter { index($0.date) > last - Self.days } }
+
+    /// The night that is shown.
+    private var shown: (date: Instant, night: Night, naps: [Night])? {
+        day.map { day in all.last { index($0.date) == day } } ?? all.last
+    }
     private static let minimumCount = 5
 
     /// The hours from midnight at which each night began and ended. An evening is negative.
     private var ends: [(day: Int, start: Double, end: Double)] {
-        let days = CalendarIntervals(.day, zone: call.zone)
-        return nights.map { date, night, _ in
+        nights.map { date, night, _ in
             (
-                days.index(of: date), Double(night.start - date.microseconds) / Self.hour,
+                index(date), Double(night.start - date.microseconds) / Self.hour,
                 Double(night.end - date.microseconds) / Self.hour
             )
         }
@@ -52,12 +68,11 @@ struct NightRegularity {
         guard ends.count >= Self.minimumCount else { return "" }
         let texts = call.texts
         let (bed, wake) = (mean(ends.map(\.start)), mean(ends.map(\.end)))
-        let (first, last) = ((ends.map(\.start).min() ?? -2).rounded(.down), (ends.map(\.end).max() ?? 8).rounded(.up))
-        let calendar = CalendarIntervals(.day, zone: call.zone)
-        let begin = calendar.index(of: call.now) - Self.days + 1
+        let (first, bottom) = ((ends.map(\.start).min() ?? -2).rounded(.down), (ends.map(\.end).max() ?? 8).rounded(.up))
+        let begin = last - Self.days + 1
         let slot = 100.0 / Double(Self.days)
-        func y(_ hours: Double) -> Double { 4 + (hours - first) / max(1, last - first) * Self.height }
-        let bars: [HTML] = ends.filter { $0.day >= begin }.map { day, start, end in
+        func y(_ hours: Double) -> Double { 4 + (hours - first) / max(1, bottom - first) * Self.height }
+        let bars: [HTML] = ends.map { day, start, end in
             """
             <rect class="bar" x="\(Coordinate.hundredths(Double(day - begin) * slot + slot * 0.15))%" width="\(Coordinate.hundredths(slot * 0.7))%" \
             y="\(Coordinate.tenths(y(start)))" height="\(Coordinate.tenths(max(1, y(end) - y(start))))" rx="3"/>
@@ -88,13 +103,14 @@ struct NightRegularity {
         return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
     }
 
-    /// The last night with its length, in words, and the usual length.
+    /// The night with its length, in words, and the usual length.
     var lastNight: HTML {
-        guard let last = nights.last?.night else { return "" }
-        let (night, texts) = (SleepNight(last), call.texts)
-        let typical = TypicalRange(nights.dropLast().map { Double($0.night.asleep) }.filter { $0 > 0 })
+        let texts = call.texts
+        guard let shown else { return "<p class=\"note\">\(texts("night.none"))</p>" }
+        let night = SleepNight(shown.night)
+        let typical = TypicalRange(asleepIn: all, before: shown.night)
         let typicalText = typical.map { " · " + texts("card.usualNight", SleepNight.text(Int64($0.median), call.values)) } ?? ""
-        let naps = (nights.last?.naps ?? []).map { nap in
+        let naps = shown.naps.map { nap in
             let ends = [nap.start, nap.end].map { call.times.clock(Instant(microseconds: $0)) }
             return " · " + texts("sleep.nap", ends.joined(separator: "–"), SleepNight.text(nap.asleep, call.values))
         }
@@ -104,17 +120,19 @@ struct NightRegularity {
             """
     }
 
-    /// The stages of the last night, each with the middle half of the nights before. Empty with fewer than ``TypicalRange/minimumCount`` nights.
+    /// The stages of the night, each with the middle half of the other nights. Empty with fewer than ``TypicalRange/minimumCount`` nights.
     var stages: HTML {
-        guard let last = nights.last?.night else { return "" }
+        guard let night = shown?.night else { return "" }
         let names: [(key: String, stages: [Night.Stage])] = [
             ("sleep.deep", [.deep]), ("sleep.core", [.core]), ("sleep.rem", [.rem]), ("sleep.awake", [.awake]),
         ]
-        let all = nights.map { $0.night.intervals().stages.mapValues { $0.reduce(0) { $0 + $1.length } } }
-        let own = last.intervals().stages.mapValues { $0.reduce(0) { $0 + $1.length } }
+        let others = all.filter { $0.night.end != night.end }.map {
+            $0.night.intervals().stages.mapValues { $0.reduce(0) { $0 + $1.length } }
+        }
+        let own = night.intervals().stages.mapValues { $0.reduce(0) { $0 + $1.length } }
         let rows: [HTML] = names.compactMap { key, stages in
             func length(_ lengths: [Night.Stage: Int64]) -> Int64 { stages.reduce(0) { $0 + (lengths[$1] ?? 0) } }
-            let before = all.dropLast().map { Double(length($0)) }.filter { $0 > 0 }
+            let before = others.map { Double(length($0)) }.filter { $0 > 0 }
             guard let typical = TypicalRange(before), let maximum = before.max() else { return nil }
             let value = Double(length(own))
             let top = max(maximum, value) * 1.05

@@ -3,9 +3,9 @@ import HealthModel
 import HealthServing
 import SampleStore
 
-/// The last night, and a chart and a table of the nights before.
+/// A night, by default the last one, and a chart and a table of the nights before.
 enum NightsKind {
-    private static let days = 30
+    private static let days = NightRegularity.days
     private static let hour = 3600e6
     /// The stages from the bottom of a bar to its top, with the number of their color.
     private static let stages: [(stage: Night.Stage, level: Int)] = [
@@ -13,9 +13,21 @@ enum NightsKind {
     ]
 
     static func html(_ reader: Reader, _ call: PageCall) throws -> HTML {
-        let nights = try NightReader(reader.store, priority: call.core.settings.priority).history(
-            of: call.person().person, days: days, through: call.now, zone: call.zone)
-        guard !nights.isEmpty else { return "" }
+        let reader = NightReader(reader.store, priority: call.core.settings.priority)
+        let (person, days) = (try call.person().person, CalendarIntervals(.day, zone: call.zone))
+        let (asked, today) = (try KindPage.day(call), days.index(of: call.now))
+        func history(through day: Int) throws -> [(date: Instant, night: Night, naps: [Night])] {
+            let end = Instant(microseconds: days.start(of: day + 1).microseconds - 1)
+            return try reader.history(of: person, days: TypicalRange.reach + 1, through: min(end, call.now), zone: call.zone)
+        }
+        var (day, all) = (asked ?? today, try history(through: asked ?? today))
+        if all.isEmpty, asked == nil {
+            guard let night = try reader.lastNight(of: person, before: call.now, zone: call.zone) else { return "" }
+            day = days.index(of: Instant(microseconds: night.end))
+            all = try history(through: day)
+        }
+        let regularity = NightRegularity(all: all, day: asked, last: day, call: call)
+        let nights = regularity.nights
         let (texts, values) = (call.texts, call.values)
         let heads = [
             "night.date", "night.asleep", "night.from", "sleep.deep", "sleep.core", "sleep.rem", "sleep.awake", "night.naps",
@@ -29,19 +41,35 @@ enum NightsKind {
                 KindPage.cell(SleepNight.text(levels.reduce(0) { $0 + (lengths[$1] ?? 0) }, values))
             }
             return [
-                KindPage.cell(call.times.day(date)), KindPage.cell(SleepNight.text(night.asleep, values)),
+                "<a href=\"\(KindPage.address(of: Self.type, on: days.index(of: date), call))\">\(call.times.day(date))</a>",
+                KindPage.cell(SleepNight.text(night.asleep, values)),
                 KindPage.cell(ends.joined(separator: "–")), cell(3), cell(2), cell(1), cell(0),
                 KindPage.cell(SleepNight.text(naps.reduce(0) { $0 + $1.asleep }, values)),
             ]
         }
-        let regularity = NightRegularity(nights: nights, call: call)
+        let title = day == today ? texts("night.history") : texts("night.historyTo", call.times.day(days.start(of: day)))
         return """
+            \(arrows(around: asked ?? all.last.map { days.index(of: $0.date) } ?? day, days, call))
             \(regularity.lastNight)
             \(regularity.stages)
-            <h2>\(texts("night.history"))</h2>
+            <h2>\(title)</h2>
             \(regularity.html)
-            \(drawing(nights, call))
-            \(KindPage.more(texts("night.table", "\(nights.count)"), KindPage.table("nights", texts("night.history"), heads, rows)))
+            \(drawing(nights, last: day, call))
+            \(KindPage.more(texts("night.table", "\(nights.count)"), KindPage.table("nights", title, heads, rows)))
+            """
+    }
+
+    private static let type = "sleepAnalysis"
+
+    /// The links to the nights before and after one, and a field for its day.
+    private static func arrows(around day: Int, _ days: CalendarIntervals, _ call: PageCall) -> HTML {
+        func link(_ day: Int, _ key: String) -> HTML {
+            let text = call.texts(key, call.times.day(days.start(of: day)))
+            return "<a class=\"button\" href=\"\(KindPage.address(of: type, on: day, call))\">\(text)</a>"
+        }
+        return """
+            <div class="pager">\(link(day - 1, "night.before"))\(HTML.choose(day < days.index(of: call.now), link(day + 1, "night.after")))</div>
+            \(KindPage.dayForm(of: type, on: day, call))
             """
     }
 
@@ -54,7 +82,9 @@ enum NightsKind {
     }
 
     /// A bar for each night, stacked by stage.
-    private static func drawing(_ nights: [(date: Instant, night: Night, naps: [Night])], _ call: PageCall) -> HTML {
+    private static func drawing(
+        _ nights: [(date: Instant, night: Night, naps: [Night])], last day: Int, _ call: PageCall
+    ) -> HTML {
         let (texts, all) = (call.texts, nights.map { (date: $0.date, lengths: lengths(of: $0.night)) })
         let maximum = all.map { Double($0.lengths.values.reduce(0, +)) / hour }.max() ?? 0
         guard maximum > 0, let first = all.first?.date else { return "" }
@@ -63,7 +93,7 @@ enum NightsKind {
         let slot = 100.0 / Double(days)
         let calendar = CalendarIntervals(.day, zone: call.zone)
         // The last day is at the right edge.
-        let begin = calendar.index(of: call.now) - days + 1
+        let begin = day - days + 1
         func y(_ hours: Double) -> Double { bottom - hours / top * height }
         let levels: [HTML] = LinePlot.levels(0, top).map { level in
             """

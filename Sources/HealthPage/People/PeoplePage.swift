@@ -62,7 +62,7 @@ enum PeoplePage {
 
     /// The link with a login code as a QR code for the camera of a phone, unless only this machine knows the page's address.
     private static func scan(_ code: String, _ call: PageCall) -> HTML {
-        guard let link = call.address(of: "/page/#code=\(code)"), let picture = QRCode(link) else { return "" }
+        guard let link = call.address(of: "/page/login#code=\(code)"), let picture = QRCode(link) else { return "" }
         let (low, side) = (-QRCode.margin, picture.size + 2 * QRCode.margin)
         return """
             <p>\(call.texts("people.scan"))</p><svg class="qr" viewBox="\(low) \(low) \(side) \(side)" role="img" aria-label="\(call.texts("people.qr"))">\

@@ -47,9 +47,10 @@ enum PersonCards {
     private static func row(_ each: TypeToday, _ reader: Reader, _ call: PageCall) throws -> HTML {
         let sample = each.latest.sample
         let value = try TypeCard.value(of: sample, each.night.map(SleepNight.init), each.total, reader, call)
+        let time = each.night.map { call.times.element(Instant(microseconds: $0.end)) } ?? call.times.element(of: sample)
         return """
             <li class="\(each.type.family.rawValue)">\(Icon(each.type).html)<span class="grow">\(call.values.name(of: each.type))\
-            <small class="s">\(call.times.element(of: sample))</small></span><span class="val"><b>\(value.value)</b> <small class="s">\(value.unit)</small></span></li>
+            <small class="s">\(time)</small></span><span class="val"><b>\(value.value)</b> <small class="s">\(value.unit)</small></span></li>
 
             """
     }

@@ -1,110 +1,196 @@
 import HealthAnswers
 import HealthModel
+import HealthServing
+import SampleStore
 
-/// The drawing of a report's chart, without scripts and for print: a line of averages with a band from the lowest to the highest
-/// value, or bars of sums.
+/// The drawing of a type's chart without scripts and for print, by the rules of the chart on the page: bars of sums, a line of averages with a
+/// band from the lowest to the highest value, or the two pressures of each measurement.
+///
+/// Its places are in percent, so that one drawing fits every width and its texts keep their size.
 struct ReportPlot {
-    /// A point in the unit of the page, with times in milliseconds since 1970.
-    struct Point {
-        var (start, end): (Int64, Int64)
-        var (low, high, middle): (Double, Double, Double)
-    }
-
+    let type: SampleType
+    /// The text alternative.
     let label: String
     let frame: ChartFrame
-    /// The charts of one type, or of the two pressures, in the unit of the page.
-    let charts: [(points: [Point], isSum: Bool, gap: Int64)]
-    let ticks: [(at: Int64, text: String)]
+    /// The chart in the type's canonical unit.
+    let chart: Chart
+    /// The conversion to the unit of the page.
+    let conversion: UnitConversion
+    let call: PageCall
 
-    private static let (width, height, left, right, top, bottom) = (720.0, 200.0, 56.0, 8.0, 8.0, 24.0)
+    private static let (height, top, bottom) = (180.0, 12.0, 156.0)
+    /// The width in pixels in which the dates have room, and half the width of a letter.
+    private static let (narrowest, halfLetter) = (250.0, 3.5)
+    /// The numbers of measurements up to which each point of a line has a dot, and up to which dots are large.
+    private static let (maximumDots, maximumLargeDots) = (40, 70)
 
-    /// The levels 1, 2, or 5 times a power of ten between two values, at least three.
-    private static func levels(_ low: Double, _ high: Double) -> [Double] {
-        guard (high - low).isFinite, high > low else { return [] }
-        var step = 1.0
-        while step * 3 > high - low { step /= 10 }
-        while step * 30 <= high - low { step *= 10 }
-        step = [5.0, 2, 1].map { $0 * step }.first { (high - low) / $0 >= 3 } ?? step
-        let first = (low / step).rounded(.up)
-        return (0..<20).map { (first + Double($0)) * step }.filter { $0 <= high }
+    /// Reads the chart of a type.
+    init(of type: SampleType, in frame: ChartFrame, label: String, _ reader: Reader, _ call: PageCall) throws {
+        (self.type, self.label, self.frame, self.call) = (type, label, frame, call)
+        chart = try Chart(of: type, in: frame, reader, call)
+        let measured = BloodPressure.measuredType(of: type)
+        conversion = try call.values.conversion(of: measured, to: call.values.unit(of: measured, asked: call.text("unit")))
     }
+
+    private func x(_ time: Int64) -> Double { min(max(Double(time - frame.from) / Double(max(frame.span, 1)), 0), 1) * 100 }
+    private func x(_ point: Chart.Point) -> Double { x((point.start + point.end) / 2) }
 
     var html: HTML {
-        let points = charts.flatMap(\.points)
-        guard let lowest = points.map(\.low).min(), let highest = points.map(\.high).max(), lowest.isFinite, highest.isFinite
-        else {
+        let points = chart.points.dropLast(chart.isUnfinished(at: call.now) ? 1 : 0).map { point in
+            var point = point
+            (point.low, point.high, point.middle) = (conversion(point.low), conversion(point.high), conversion(point.middle))
+            return point
+        }
+        let goal = (try? GoalsPage.line(of: type, in: frame, call)).flatMap { $0 }.map { conversion($0) }
+        let (limits, target) = (
+            ChartLimits.limits(of: type).map { conversion($0) }, ChartLimits.target(of: type).map { conversion($0) }
+        )
+        let ends = points.flatMap { [$0.low, $0.high] } + limits + [goal].compactMap { $0 } + (chart.isSum ? [0] : [])
+        guard !points.isEmpty, let lowest = ends.min(), let highest = ends.max(), lowest.isFinite, highest.isFinite else {
             return ""
         }
-        let isSum = charts.contains { $0.isSum }
-        let margin = highest > lowest ? (highest - lowest) * 0.05 : max(abs(highest) * 0.05, 0.5)
-        let (low, high) = (isSum ? min(0, lowest) : lowest - margin, highest + margin)
-        func x(_ time: Int64) -> Int {
-            let share = Double(time - frame.from) / Double(max(frame.span, 1))
-            return Coordinate.pixels(Self.left + min(max(share, 0), 1) * (Self.width - Self.left - Self.right))
+        let margin = highest > lowest ? (highest - lowest) * 0.06 : max(abs(highest) * 0.05, 0.5)
+        let (low, high) = (lowest == 0 ? 0 : lowest - margin, highest + margin)
+        func y(_ value: Double) -> Double {
+            Self.top + (1 - (min(max(value, low), high) - low) / (high - low)) * (Self.bottom - Self.top)
         }
-        func y(_ value: Double) -> Int {
-            Coordinate.pixels(Self.top + (1 - (value - low) / (high - low)) * (Self.height - Self.top - Self.bottom))
+        func line(_ kind: String, _ value: Double) -> HTML {
+            let place = Coordinate.tenths(y(value))
+            return "<line class=\"\(kind)\" x1=\"0\" x2=\"100%\" y1=\"\(place)\" y2=\"\(place)\"/>"
         }
-        let grid: [HTML] = Self.levels(low, high).map { level in
-            """
-            <line class="grid" x1="\(x(frame.from))" x2="\(x(frame.to))" y1="\(y(level))" y2="\(y(level))"/>\
-            <text x="\(Coordinate.pixels(Self.left) - 4)" y="\(y(level) + 4)" text-anchor="end">\(PageValues.text(level))</text>
-            """
+        let grid: [HTML] = LinePlot.levels(low, high).map { level in
+            "\(line("grid", level))<text x=\"-6\" y=\"\(Coordinate.tenths(y(level) + 4))\" text-anchor=\"end\">\(PageValues.text(level))</text>"
         }
-        let marks: [HTML] = ticks.map { tick in
-            "<text x=\"\(x(tick.at))\" y=\"\(Coordinate.pixels(Self.height) - 6)\" text-anchor=\"middle\">\(tick.text)</text>"
+        let names: [HTML] = (limits + target).filter { low < $0 && $0 < high }.map { level in
+            "<text class=\"halo\" x=\"100%\" y=\"\(Coordinate.tenths(y(level) - 3))\" text-anchor=\"end\">\(PageValues.text(level))</text>"
         }
-        let drawn: [HTML] = charts.enumerated().map { index, chart in
-            let content: [HTML] =
-                chart.isSum
-                ? chart.points.map { point in
-                    let (from, to) = (x(point.start), x(point.end))
-                    return
-                        "<rect class=\"bars\" x=\"\(from)\" y=\"\(y(point.middle))\" width=\"\(max(1, to - from - 1))\" height=\"\(max(0, y(0) - y(point.middle)))\"/>"
-                }
-                : Self.parts(chart.points, gap: chart.gap).map { part in
-                    let middle = part.map { "\(x(($0.start + $0.end) / 2)),\(y($0.middle))" }
-                    let edge =
-                        part.map { "\(x(($0.start + $0.end) / 2)),\(y($0.high))" }
-                        + part.reversed().map { "\(x(($0.start + $0.end) / 2)),\(y($0.low))" }
-                    // A single point is drawn as a dot by its round line caps.
-                    let line = middle.count == 1 ? middle + middle : middle
-                    return """
-                        <polygon class="band" points="\(edge.joined(separator: " "))"/><polyline class="\(middle.count == 1 ? "dots" : "line")" points="\(line.joined(separator: " "))"/>
-                        """
-                }
-            return "<g class=\"lane again\(index)\">\(content)</g>"
+        let dotted: [HTML] = limits.map { line("limit", $0) } + (goal.map { [line("goal", $0)] } ?? [])
+        var band: HTML = ""
+        if let first = target.first, let last = target.last {
+            band = """
+                <rect class="target" width="100%" y="\(Coordinate.tenths(y(last)))" height="\(Coordinate.tenths(y(first) - y(last)))"/>
+                """
+        }
+        let isPressure = type.id == BloodPressure.type
+        let drawn = chart.isSum ? bars(points, y) : isPressure ? pressures(points, y) : lines(points, y)
+        let keys: [HTML] = [("morning", "script.morning"), ("evening", "script.evening")].map { kind, key in
+            "<span class=\"key \(kind)\">\(call.texts(key))</span> "
         }
         return """
-            <div class="plot still"><svg viewBox="0 0 \(Coordinate.pixels(Self.width)) \(Coordinate.pixels(Self.height))" role="img" aria-label="\(label)">\(grid)\(marks)\(drawn)</svg></div>
+            <div class="plot still"><svg class="drawing" role="img" aria-label="\(label)">\(band)\(grid)\(marks)<g class="lane">\(drawn)</g>\(dotted)\(names)</svg>\
+            \(HTML.choose(isPressure, "<p class=\"legend lane\">\(keys)</p>"))</div>
             """
     }
 
-    private static func parts(_ points: [Point], gap: Int64) -> [[Point]] {
-        var parts: [[Point]] = []
+    /// The dates or times below the drawing.
+    private var marks: HTML {
+        guard let narrow = ChartFrame(from: frame.from, to: frame.to, width: Int(Self.narrowest)) else { return "" }
+        var end = 0.0
+        let marks: [HTML] = ChartTicks(narrow, zone: call.zone, texts: call.texts).all.compactMap { tick in
+            let half = Double(tick.text.count) * Self.halfLetter / Self.narrowest * 100
+            let place = min(max(x(tick.at), half), 100 - half)
+            guard place - half >= end else { return nil }
+            end = place + half + 2
+            return """
+                <text x="\(Coordinate.hundredths(place))%" y="\(Coordinate.tenths(Self.height - 6))" text-anchor="middle">\(tick.text)</text>
+                """
+        }
+        return "\(marks)"
+    }
+
+    private func bars(_ points: [Chart.Point], _ y: (Double) -> Double) -> HTML {
+        let bars: [HTML] = points.compactMap { point in
+            let (from, to) = (x(point.start), x(point.end))
+            let inset = (to - from) * 0.12
+            guard to > from else { return nil }
+            return """
+                <rect class="bars" x="\(Coordinate.hundredths(from + inset))%" width="\(Coordinate.hundredths(to - from - 2 * inset))%" \
+                y="\(Coordinate.tenths(y(point.middle)))" height="\(Coordinate.tenths(y(0) - y(point.middle)))"/>
+                """
+        }
+        return "\(bars)"
+    }
+
+    /// The parts of a line between gaps, each with its band. They are stretched to the width, and their strokes are not.
+    private func lines(_ points: [Chart.Point], _ y: (Double) -> Double) -> HTML {
+        var parts: [[Chart.Point]] = []
         for point in points {
-            if let last = parts.last?.last, point.start - last.end <= gap {
+            if let last = parts.last?.last, point.start - last.end <= chart.gap {
                 parts[parts.count - 1].append(point)
             } else {
                 parts.append([point])
             }
         }
-        return parts
+        func corner(_ point: Chart.Point, _ value: Double) -> String {
+            "\(Coordinate.tenths(x(point) * 10)) \(Coordinate.tenths(y(value)))"
+        }
+        let whole = parts.filter { $0.count > 1 }
+        let bands = whole.map { part in
+            "M" + (part.map { corner($0, $0.high) } + part.reversed().map { corner($0, $0.low) }).joined(separator: "L") + "Z"
+        }
+        let lines = whole.map { part in "M" + part.map { corner($0, $0.middle) }.joined(separator: "L") }
+        let alone = points.count <= Self.maximumDots ? points : parts.filter { $0.count == 1 }.flatMap { $0 }
+        let dots = alone.map { "M\(corner($0, $0.middle))h0" }
+        let height = Int(Self.height)
+        return """
+            <svg viewBox="0 0 1000 \(height)" width="100%" height="\(height)" preserveAspectRatio="none" overflow="visible">\
+            <path class="ar" d="\(bands.joined())"/><path class="ln" d="\(lines.joined())"/><path class="dt" d="\(dots.joined())"/></svg>
+            """
+    }
+
+    /// Two dots for each measurement, joined by a stem. Those of the morning are filled. Averages of a longer time are stems alone.
+    private func pressures(_ points: [Chart.Point], _ y: (Double) -> Double) -> HTML {
+        let radius = points.count > Self.maximumLargeDots ? "2.5" : "4"
+        let pairs: [HTML] = points.map { point in
+            let place = Coordinate.hundredths(x(point))
+            let (low, high) = (Coordinate.tenths(y(point.low)), Coordinate.tenths(y(point.high)))
+            let isAverage = point.end - point.start > Self.hour
+            let stem: HTML =
+                "<line class=\"ranges\(isAverage ? " average" : "")\" x1=\"\(place)%\" x2=\"\(place)%\" y1=\"\(low)\" y2=\"\(high)\"/>"
+            if isAverage { return stem }
+            let kind =
+                ChartSummary.morning.contains(call.times.hour(of: Instant(microseconds: point.start * 1000)))
+                ? "filled" : "hollow"
+            let dots: [HTML] = [low, high].map { "<circle class=\"\(kind)\" cx=\"\(place)%\" cy=\"\($0)\" r=\"\(radius)\"/>" }
+            return "\(stem)\(dots)"
+        }
+        return "\(pairs)"
+    }
+
+    /// An hour in milliseconds.
+    private static let hour: Int64 = 3_600_000
+}
+
+extension Chart {
+    /// The chart of a type from the readings that the page shows.
+    ///
+    /// - Parameter condition: A further condition on the samples, or `nil`.
+    init(
+        of type: SampleType, in frame: ChartFrame, where condition: SamplePredicate? = nil, _ reader: Reader, _ call: PageCall
+    ) throws {
+        let (person, priority) = (try call.person().person, call.core.settings.priority)
+        if type.id == BloodPressure.type {
+            self = try Chart.pressures(
+                of: person, in: frame, of: reader.store, zone: call.zone, priority: priority,
+                where: TrustedReadings.conditions(of: person, call))
+            return
+        }
+        let conditions = [try TrustedReadings(of: type, call).condition(), condition].compactMap { $0 }
+        try self.init(
+            type, person: person, in: frame, of: reader.store, zone: call.zone, priority: priority,
+            where: conditions.isEmpty ? nil : .and(conditions))
     }
 }
 
-extension ReportPlot {
-    /// A chart of a report in the unit of the page.
-    ///
-    /// - Parameter isUnfinished: Whether the last point is a day that is not over, which a line leaves out.
-    static func part(
-        _ chart: Chart, _ conversion: UnitConversion, isUnfinished: Bool
-    ) -> (points: [Point], isSum: Bool, gap: Int64) {
-        let points = chart.points.dropLast(isUnfinished ? 1 : 0).map { point in
-            Point(
-                start: point.start, end: point.end, low: conversion(point.low), high: conversion(point.high),
-                middle: conversion(point.middle))
-        }
-        return (points: points, isSum: chart.isSum, gap: chart.gap)
+/// The levels that a type's chart marks, in the canonical unit.
+enum ChartLimits {
+    /// The ends of the range that is drawn as a band. Empty for most types.
+    static func target(of type: SampleType) -> [Double] {
+        type == .bloodGlucose ? [GlucoseTimes.range.low, GlucoseTimes.range.high] : []
+    }
+
+    /// The limits of measurements at home that are drawn as lines. Empty for most types.
+    static func limits(of type: SampleType) -> [Double] {
+        type.id == BloodPressure.type ? [BloodPressure.homeLimit.diastolic, BloodPressure.homeLimit.systolic] : []
     }
 }

@@ -32,7 +32,7 @@ struct ReportSection {
             <section class="\(type.family.rawValue)">\(title)
             \(summary(days))\(try TrustedReadings(of: parts[0], call).note(from: request.from, to: request.to, call))
             \(try partsOfDay(conversion))
-            \(try plot(conversion))
+            \(try plot())
             \(try table(days, conversion))</section>
             """
     }
@@ -76,9 +76,7 @@ struct ReportSection {
     /// The average blood pressures of the mornings and of the evenings. Empty for other types.
     private func partsOfDay(_ conversion: UnitConversion) throws -> HTML {
         guard type.id == BloodPressure.type else { return "" }
-        let readings = try BloodPressure.readings(
-            of: call.person().person, from: request.from, to: request.to, in: reader.store,
-            where: TrustedReadings.conditions(of: call.person().person, call))
+        let readings = try pressures()
         let texts = call.texts
         let rows: [HTML] = Self.partsOfDay.compactMap { key, hours in
             let own = readings.filter { hours.contains(call.times.hour(of: $0.time)) }.map(\.pressure)
@@ -114,69 +112,78 @@ struct ReportSection {
     /// The caption of a table, which is different for each type.
     private func caption(_ key: String) -> String { "\(call.values.name(of: type)): \(call.texts(key))" }
 
-    private func plot(_ conversion: UnitConversion) throws -> HTML {
+    private func plot() throws -> HTML {
         guard let frame = ChartFrame(from: request.from.microseconds / 1000, to: request.to.microseconds / 1000, width: 640)
         else {
             return ""
         }
-        let charts = try parts.map { part in
-            let chart = try Chart(
-                part, person: try call.person().person, in: frame, of: reader.store, zone: call.zone,
-                priority: call.core.settings.priority, where: TrustedReadings(of: part, call).condition())
-            return ReportPlot.part(chart, conversion, isUnfinished: chart.isUnfinished(at: call.now))
-        }
         let label = call.texts(
             "report.chart", call.values.name(of: type), call.times.written(request.first), call.times.written(request.last))
-        return ReportPlot(
-            label: label, frame: frame, charts: charts, ticks: ChartTicks(frame, zone: call.zone, texts: call.texts).all
-        ).html
+        return try ReportPlot(of: type, in: frame, label: label, reader, call).html
     }
 
     private func table(_ days: [[Statistics]], _ conversion: UnitConversion) throws -> HTML {
         let texts = call.texts
         let count = days.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
         guard isSum || count > Self.maximumReadings else { return try readings(conversion) }
-        var rows: [HTML] = []
-        for (part, days) in zip(parts, days) {
-            for day in days {
-                let numbers = isSum ? [day.sum] : [day.average, day.minimum, day.maximum].map { $0 ?? .nan }
-                let cells: [HTML] = numbers.map { "<td>\(text($0))</td>" }
-                let name: HTML = parts.count > 1 ? "<td>\(call.values.name(of: part))</td>" : ""
-                rows.append("<tr><th scope=\"row\">\(call.times.day(day.start))</th>\(name)\(cells)</tr>")
+        if type.id == BloodPressure.type { return try pressureDays(conversion) }
+        let rows: [HTML] = (days.first ?? []).map { day in
+            let numbers = isSum ? [day.sum] : [day.average, day.minimum, day.maximum].map { $0 ?? .nan }
+            let cells: [HTML] = numbers.map { "<td>\(text($0))</td>" }
+            return "<tr><th scope=\"row\">\(call.times.day(day.start))</th>\(cells)</tr>"
+        }
+        let heads = ["clients.day"] + (isSum ? ["figure.sum"] : ["figure.average", "figure.lowest", "figure.highest"])
+        return ClientsPage.table("days-\(type.id)", caption("report.daily"), heads.map { texts($0) }, rows)
+    }
+
+    /// A row for each day with the blood pressures of its morning and of the time after it, each with its pulse.
+    private func pressureDays(_ conversion: UnitConversion) throws -> HTML {
+        let days = CalendarIntervals(.day, zone: call.zone)
+        var rows: [(day: Int, morning: [String], later: [String])] = []
+        for (time, pressure, sample) in try pressures() {
+            let day = days.index(of: time)
+            if rows.last?.day != day { rows.append((day, [], [])) }
+            let text = try pulse(with: sample).map { "\(pressure.text(conversion)) (\($0))" } ?? pressure.text(conversion)
+            if ChartSummary.morning.contains(call.times.hour(of: time)) {
+                rows[rows.count - 1].morning.append(text)
+            } else {
+                rows[rows.count - 1].later.append(text)
             }
         }
-        let heads =
-            ["clients.day"] + (parts.count > 1 ? ["clients.type"] : [])
-            + (isSum ? ["figure.sum"] : ["figure.average", "figure.lowest", "figure.highest"])
-        return ClientsPage.table("days-\(type.id)", caption("report.daily"), heads.map { texts($0) }, rows)
+        let cells: [[HTML]] = rows.map { row in
+            [KindPage.cell(call.times.day(days.start(of: row.day)))]
+                + [row.morning, row.later].map { KindPage.cell($0.isEmpty ? "–" : $0.joined(separator: ", ")) }
+        }
+        let heads = ["clients.day", "script.morning", "script.evening"].map { call.texts($0) }
+        return KindPage.table("days-\(type.id)", caption("report.pressures"), heads, cells)
+    }
+
+    /// The blood pressures of the report.
+    private func pressures() throws -> [(time: Instant, pressure: BloodPressure, sample: Sample)] {
+        let person = try call.person().person
+        return try BloodPressure.readings(
+            of: person, from: request.from, to: request.to, in: reader.store, where: TrustedReadings.conditions(of: person, call))
     }
 
     /// Each reading on a row. The pressures of one measurement are a row together.
     private func readings(_ conversion: UnitConversion) throws -> HTML {
-        var query = SampleQuery(
-            types: [type], from: request.from, to: request.to, where: try TrustedReadings(of: type, call).condition())
-        query.derivesCorrelations = type.kind == .correlation
-        let cursor = try reader.store.samples.cursor(matching: query)
-        defer { cursor.close() }
-        let isPressure = type.id == BloodPressure.type
-        let trusted =
-            try !isPressure
-            ? []
-            : Set(
-                BloodPressure.readings(
-                    of: call.person().person, from: request.from, to: request.to, in: reader.store,
-                    where: TrustedReadings.conditions(of: call.person().person, call)
-                ).map(\.time))
         var rows: [[HTML]] = []
-        while let sample = try cursor.next()?.sample {
-            guard !isPressure || trusted.contains(sample.start) else { continue }
-            let value =
-                type.kind == .quantity
-                ? text(conversion(sample.value)) : try call.values.shown(sample, in: reader.store).value
-            let pulse = isPressure ? [KindPage.cell(try pulse(with: sample) ?? "–")] : []
+        func add(_ sample: Sample, _ values: [String]) {
             rows.append(
-                [KindPage.cell(call.times.dayAndTime(sample.start)), KindPage.cell(value)] + pulse
+                [call.times.dayAndTime(sample.start)].map(KindPage.cell) + values.map(KindPage.cell)
                     + [KindPage.cell(TypeCard.source(of: sample, call.texts))])
+        }
+        let isPressure = type.id == BloodPressure.type
+        if isPressure {
+            for (_, pressure, sample) in try pressures() {
+                add(sample, [pressure.text(conversion), try pulse(with: sample) ?? "–"])
+            }
+        } else {
+            let cursor = try reader.store.samples.cursor(
+                matching: SampleQuery(
+                    types: [type], from: request.from, to: request.to, where: try TrustedReadings(of: type, call).condition()))
+            defer { cursor.close() }
+            while let sample = try cursor.next()?.sample { add(sample, [text(conversion(sample.value))]) }
         }
         let heads =
             [call.texts("figure.when"), call.texts("figure.value")]

@@ -37,6 +37,7 @@ enum TodayPage {
         let layout = try CardLayout(call)
         let texts = call.texts
         let body: HTML = """
+            \(try done(call))
             \(cards.isEmpty ? FirstRun.html(call) : try sentence(cards, reader, call))
             \(try NeedsYou(call).html)
             \(try NotesPage.today(call))
@@ -51,6 +52,21 @@ enum TodayPage {
                 \(body)
                 </div>
                 """))
+    }
+
+    /// What became of the last action on what needs the person.
+    private static func done(_ call: PageCall) throws -> HTML {
+        switch call.text("done") {
+        case "dismissed"?: toast("care.done.dismissed", try RepairPage.undoForm(call), call)
+        case "checkedAgain"?: toast("care.done.checkedAgain", "", call)
+        case "judged"?: toast("care.done.judged", "", call)
+        case "seen"?: toast("alerts.done", "<a href=\"/page/alerts\">\(call.texts("alerts.title"))</a>", call)
+        default: ""
+        }
+    }
+
+    private static func toast(_ key: String, _ action: HTML, _ call: PageCall) -> HTML {
+        "<div class=\"done acts\" role=\"status\"><p>\(call.texts(key))</p>\(action)</div>"
     }
 
     private static func sentence(_ cards: [TypeCard], _ reader: Reader, _ call: PageCall) throws -> HTML {
@@ -85,7 +101,7 @@ enum TodayPage {
         let known = Set(stats.map(\.type) + [hero?.type].compactMap { $0 })
         let days = CalendarIntervals(.day, zone: call.zone)
         let rest = arranged.filter {
-            $0.type.id != "batteryLevel" && !known.contains($0.type) && days.index(of: $0.latest.end) == days.index(of: now)
+            $0.type.id != "batteryLevel" && !known.contains($0.type) && days.index(of: $0.end) == days.index(of: now)
         }
         // Rings without goals are among all data only.
         let found: HTML = layout.isHidden(CardLayout.rings) ? "" : try RingsCard.html(reader, call)
@@ -113,7 +129,7 @@ enum TodayPage {
     private static func hero(of cards: [TypeCard], _ call: PageCall) -> TypeCard? {
         let days = CalendarIntervals(.day, zone: call.zone)
         func card(_ id: String, _ passes: (TypeCard) -> Bool) -> TypeCard? { cards.first { $0.type.id == id && passes($0) } }
-        func isToday(_ card: TypeCard) -> Bool { days.index(of: card.latest.end) == days.index(of: call.now) }
+        func isToday(_ card: TypeCard) -> Bool { days.index(of: card.end) == days.index(of: call.now) }
         if let fever = card(
             "bodyTemperature",
             {

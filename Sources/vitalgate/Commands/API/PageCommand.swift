@@ -43,11 +43,11 @@ enum PageCommand: Command {
         let person = try context.person(in: store)
         let code = try store.pageSessions.makeCode(for: person ?? store.owner, at: context.machine.now())
         if let address = api.pageAddress {
-            let link = "\(address)#code=\(code)"
+            let link = "\(address)login#code=\(code)"
             try context.streams.output.write("\(link)\n")
             if !api.listen.isLoopback { try context.writeQRCode(of: link) }
         } else {
-            context.note("browsers cannot open the page's socket: append '#code=' and this code to your proxy's address")
+            context.note("browsers cannot open the page's socket: append 'login#code=' and this code to your proxy's address")
             try context.streams.output.write("\(code)\n")
         }
         return .success
